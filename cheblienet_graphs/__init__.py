@@ -1,0 +1,42 @@
+"""Graphs on Lie groups: sample, connect, weigh, take the Laplacian, publish.
+
+Importing this package imports nothing heavy: each public name loads its module on first use.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "CheblienetError": "errors",
+    "GraphSpec": "spec",
+    "Plan": "pipeline",
+    "Published": "pipeline",
+    "SpecError": "errors",
+    "StoreError": "errors",
+    "UnknownGraphError": "errors",
+    "build": "pipeline",
+    "inspect": "report",
+    "open_group": "store.reader",
+    "plan": "pipeline",
+}
+
+__all__ = [
+    "CheblienetError",
+    "GraphSpec",
+    "Plan",
+    "Published",
+    "SpecError",
+    "StoreError",
+    "UnknownGraphError",
+    "build",
+    "inspect",
+    "open_group",
+    "plan",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)

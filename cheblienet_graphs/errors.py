@@ -1,0 +1,25 @@
+"""Everything this package raises on purpose."""
+
+
+class CheblienetError(Exception):
+    """The work could not be done; the message says what was wrong, what was found, what to do."""
+
+
+class SpecError(CheblienetError, ValueError):
+    """A value of a specification is out of range.
+
+    `field` is the name of the field in GraphSpec; the message starts with it.
+    """
+
+    def __init__(self, field: str, accepted: str, found: object, remedy: str = "") -> None:
+        self.field = field
+        self.complaint = f"must be {accepted}. Got {found!r}." + (f" {remedy}" if remedy else "")
+        super().__init__(f"{field} {self.complaint}")
+
+
+class StoreError(CheblienetError):
+    """A store can't be read or written, or isn't one of ours."""
+
+
+class UnknownGraphError(StoreError):
+    """No store, graph, version or ref of that name exists, or the name is ambiguous."""

@@ -1,0 +1,214 @@
+"""Neighbours on a lattice: one stencil per orientation gives the whole graph.
+
+The metric is left-invariant, so the offsets of a vertex's neighbours depend on its orientation
+only. Finding them takes n_o small tables of distances; the rest is index arithmetic.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.neighbours import Floats, Indices, last_whole_shell
+from cheblienet_graphs.samplings.plane import PlaneLattice
+
+TOLERANCE = 1e-7
+"""Relative width of a shell of equal distances; rounding spreads one by 1e-15."""
+
+
+@dataclass(frozen=True)
+class Stencil:
+    """Neighbours of a vertex, ascending by (orientation, dy, dx), arrays of one length."""
+
+    orientation: Indices
+    dy: Indices
+    dx: Indices
+    squared_distance: Floats
+
+    def __len__(self) -> int:
+        return len(self.dy)
+
+
+class StencilEngine:
+    """Exact neighbours on a plane lattice, for the rule of at most K in whole shells.
+
+    Args:
+        lattice: where.
+        manifold, metric: the distance; lengths in units of the lattice's width.
+        neighbors: K.
+
+    Raises:
+        SpecError: K is smaller than every first shell, so there would be no edge.
+    """
+
+    def __init__(
+        self, lattice: PlaneLattice, manifold: Manifold, metric: Metric, neighbors: int
+    ) -> None:
+        self.lattice = lattice
+        self._distances = _OffsetDistances(lattice, manifold, metric.scaled(lattice.spacing))
+        self.stencils = self._distances.stencils(neighbors)
+        if not any(map(len, self.stencils)):
+            least = neighbors + 1
+            while not any(map(len, self._distances.stencils(least))):
+                least += 1
+            raise SpecError(
+                "neighbors",
+                f"at least {least} here, where the nearest shell of equally distant vertices ends",
+                neighbors,
+            )
+        if lattice.periodic:
+            self.stencils = tuple(_wrapped(s, k, lattice) for k, s in enumerate(self.stencils))
+
+    def degrees(self, start: int, stop: int) -> Indices:
+        """(stop - start,) number of neighbours of each vertex."""
+        pieces = [self._degrees(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
+        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+
+    def columns(self, start: int, stop: int) -> Indices:
+        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+        pieces = [self._columns(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
+        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+
+    def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
+        """d^2 of edges, 0 where row and column coincide, shape of `rows`.
+
+        Read from a table that is indexed by integer offsets: equal offsets have equal distances to
+        the last bit, wherever they are, in both directions.
+        """
+        lattice, (reach_y, reach_x) = self.lattice, self._reach
+        k, y, x = lattice.decode(rows)
+        other_k, other_y, other_x = lattice.decode(columns)
+        dy, dx = other_y - y, other_x - x
+        if lattice.periodic:
+            dy, dx = _nearest_image(dy, lattice.height), _nearest_image(dx, lattice.width)
+        found: Floats = self._table[k, other_k, dy + reach_y, dx + reach_x]
+        return found
+
+    def _pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
+        """(orientation, first pixel, last pixel + 1) of each orientation that a row block meets."""
+        pixels = self.lattice.pixels
+        return [
+            (k, max(start - k * pixels, 0), min(stop - k * pixels, pixels))
+            for k in range(start // pixels, -(-stop // pixels))
+        ]
+
+    def _targets(self, stencil: Stencil, lo: int, hi: int) -> tuple[Indices, Indices]:
+        y, x = np.divmod(np.arange(lo, hi), self.lattice.width)
+        return y[:, None] + stencil.dy, x[:, None] + stencil.dx
+
+    def _inside(self, y: Indices, x: Indices) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        return (y >= 0) & (y < self.lattice.height) & (x >= 0) & (x < self.lattice.width)
+
+    def _degrees(self, k: int, lo: int, hi: int) -> Indices:
+        stencil = self.stencils[k]
+        if self.lattice.periodic:
+            return np.full(hi - lo, len(stencil))
+        inside: Indices = self._inside(*self._targets(stencil, lo, hi)).sum(axis=1)
+        return inside
+
+    def _columns(self, k: int, lo: int, hi: int) -> Indices:
+        lattice, stencil = self.lattice, self.stencils[k]
+        y, x = self._targets(stencil, lo, hi)
+        if lattice.periodic:
+            wrapped = lattice.encode(stencil.orientation, y % lattice.height, x % lattice.width)
+            return np.sort(wrapped, axis=1).ravel()
+        return lattice.encode(stencil.orientation, y, x)[self._inside(y, x)]
+
+    @cached_property
+    def _reach(self) -> tuple[int, int]:
+        """Largest |dy| and |dx| of all stencils."""
+        return (
+            max(int(abs(s.dy).max(initial=0)) for s in self.stencils),
+            max(int(abs(s.dx).max(initial=0)) for s in self.stencils),
+        )
+
+    @cached_property
+    def _table(self) -> Floats:
+        """d^2 by (orientation, other orientation, dy, dx), offsets counted from -reach."""
+        (reach_y, reach_x), n_o = self._reach, self.lattice.orientations
+        table = np.full((n_o, n_o, 2 * reach_y + 1, 2 * reach_x + 1), np.nan)
+        table[np.arange(n_o), np.arange(n_o), reach_y, reach_x] = 0
+        for k, s in enumerate(self.stencils):
+            table[k, s.orientation, s.dy + reach_y, s.dx + reach_x] = s.squared_distance
+        return table * self.lattice.spacing**2
+
+
+class _OffsetDistances:
+    """Squared distances on the infinite lattice, lengths in pixels."""
+
+    def __init__(self, lattice: PlaneLattice, manifold: Manifold, metric: Metric) -> None:
+        self._lattice, self._manifold, self._metric = lattice, manifold, metric
+
+    def stencils(self, neighbors: int) -> tuple[Stencil, ...]:
+        """The neighbours of one vertex per orientation: d^2 <= min(r_i^2, r_k^2), MATH 4."""
+        orientations = range(self._lattice.orientations)
+        radii = np.array([self._radius(k, neighbors) for k in orientations])
+        return tuple(self._stencil(k, radii) for k in orientations)
+
+    def _radius(self, k: int, neighbors: int) -> float:
+        """r_k^2: the last whole shell that holds at most `neighbors` vertices.
+
+        A base displacement of D pixels is a distance of at least D, so a box of half side B holds
+        every vertex nearer than B: it is large enough once K + 1 of them are.
+        """
+        box = 2
+        while True:
+            others = np.delete(self.within(k, box).ravel(), _position_of_self(k, box))
+            if (others <= box**2).sum() > neighbors:
+                return last_whole_shell(others, neighbors, TOLERANCE)
+            box *= 2
+
+    def _stencil(self, k: int, radii: Floats) -> Stencil:
+        box = int(np.sqrt(radii.max())) + 1
+        squared = self.within(k, box)
+        near = squared <= np.minimum(radii[k], radii)[:, None, None] * (1 + TOLERANCE)
+        near.ravel()[_position_of_self(k, box)] = False
+        orientation, dy, dx = np.nonzero(near)
+        return Stencil(orientation, dy - box, dx - box, squared[near])
+
+    def within(self, k: int, box: int) -> Floats:
+        """d^2 from (0, theta_k) to (dx, dy, theta_j), shape (n_o, 2 box + 1, 2 box + 1).
+
+        d(g, h) = d(h, g) holds to rounding; evaluating each pair from the lower orientation makes
+        it hold to the last bit.
+        """
+        lattice = self._lattice
+        side = np.arange(-box, box + 1, dtype=float)
+        others = np.arange(lattice.orientations)
+        sign = np.where(others < k, -1.0, 1.0)[:, None, None]
+        theta = np.array([lattice.theta(j) for j in range(lattice.orientations)])
+        start = array(theta[np.minimum(others, k)][:, None, None])
+        end = array(theta[np.maximum(others, k)][:, None, None])
+        dy, dx = array(sign * side[:, None]), array(sign * side)
+        origin = array(np.zeros(()))
+        squared = self._manifold.squared_distance(
+            (origin, origin, start), (dx, dy, end), self._metric
+        )
+        return np.broadcast_to(squared, (len(others), len(side), len(side))).view(np.ndarray)
+
+
+def _position_of_self(k: int, box: int) -> int:
+    side = 2 * box + 1
+    return k * side**2 + box * side + box
+
+
+def _nearest_image(offset: Indices, period: int) -> Indices:
+    """The representative of `offset` modulo `period` in [-(period // 2), (period - 1) // 2]."""
+    return (offset + period // 2) % period - period // 2
+
+
+def _wrapped(stencil: Stencil, k: int, lattice: PlaneLattice) -> Stencil:
+    """The stencil on the torus: of a vertex's images the nearest, of the vertex itself none."""
+    dy = _nearest_image(stencil.dy, lattice.height)
+    dx = _nearest_image(stencil.dx, lattice.width)
+    nearest_first = np.argsort(stencil.squared_distance, kind="stable")
+    classes = np.stack([stencil.orientation, dy, dx], axis=1)[nearest_first]
+    kept = np.unique(classes, axis=0, return_index=True)[1]
+    itself = (classes[kept] == (k, 0, 0)).all(axis=1)
+    chosen = nearest_first[kept[~itself]]
+    return Stencil(
+        stencil.orientation[chosen], dy[chosen], dx[chosen], stencil.squared_distance[chosen]
+    )

@@ -1,0 +1,347 @@
+"""From a specification to a published version, in row blocks."""
+
+import datetime as dt
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+import cheblienet_graphs
+from cheblienet_graphs.laplacian import (
+    RowBlock,
+    inverse_root,
+    normalized,
+    rescaled,
+    with_diagonal,
+)
+from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.neighbours import Engine, Floats
+from cheblienet_graphs.neighbours.stencil import StencilEngine
+from cheblienet_graphs.pooling import LevelMap, pooling, unpooling
+from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spectrum.bound import (
+    LARGEST_POSSIBLE,
+    SpectralBound,
+    largest_eigenvalue_bound,
+)
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.writer import Staging
+from cheblienet_graphs.weights.kernels import KERNELS
+
+BLOCK_ROWS = 65_536
+GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what is being done, stored entries done, stored entries altogether)."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A version in a store. `built` is False where it was there already."""
+
+    store: Path
+    name: str
+    version: str
+    built: bool
+
+
+@dataclass(frozen=True)
+class PlannedLevel:
+    """Size of a level before it is built, exactly: vertices, undirected edges, stored entries."""
+
+    vertices: int
+    edges: int
+    nnz: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a build would publish: `nbytes` is the size of its arrays."""
+
+    spec: GraphSpec
+    levels: tuple[PlannedLevel, ...]
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class LevelFacts:
+    """What a build records of a level; `xi` and `xi_squared` are None without orientations."""
+
+    vertices: int
+    edges: int
+    nnz: int
+    isolated: int
+    in_plane_fraction: float
+    xi: float | None
+    xi_squared: float | None
+    bandwidth: float
+    lambda_max: float
+    lambda_max_method: str
+
+
+def build(
+    spec: GraphSpec,
+    store: str | Path = "graphs.zarr",
+    *,
+    name: str | None = None,
+    force: bool = False,
+    block_rows: int = BLOCK_ROWS,
+    progress: Progress | None = None,
+) -> Published:
+    """Build a pyramid and publish it as the next version of its graph.
+
+    Where this spec is already published by this version of the package, nothing is done.
+
+    Args:
+        spec: what to build.
+        store: where; made if need be.
+        name: of the graph; default `spec.default_name`.
+        force: build a new version even if an equal one is there.
+        block_rows: vertices worked on at a time; sets the memory, not the result.
+        progress: called as the work proceeds.
+
+    Returns:
+        The version.
+
+    Raises:
+        SpecError: the neighbour rule gives no edge.
+        StoreError: the store can't be written, or holds something else of that name.
+    """
+    store = Path(store).expanduser().absolute()
+    name = layout.check_name(spec.default_name if name is None else name)
+    if not force and (version := published(spec, store, name)):
+        return Published(store, name, version, built=False)
+    with Staging(store, name) as staging:
+        levels = _write_levels(spec, staging, block_rows, progress or (lambda *_: None))
+        attributes = {
+            "schema": layout.SCHEMA,
+            "spec": spec.to_dict(),
+            "spec_sha256": spec.sha256,
+            "generator": GENERATOR,
+            "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            "levels": levels,
+        }
+        return Published(store, name, staging.publish(attributes), built=True)
+
+
+def published(spec: GraphSpec, store: Path, name: str) -> str | None:
+    """The newest version of a graph with this spec and this version of the package, if any.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    graph = store / name
+    if not layout.check_store(store) or name not in layout.graph_names(store):
+        return None
+    for version in reversed(layout.versions(graph)):
+        found = layout.read_attributes(graph / version) or {}
+        if found.get("spec_sha256") == spec.sha256 and found.get("generator") == GENERATOR:
+            return version
+    return None
+
+
+def plan(spec: GraphSpec) -> Plan:
+    """What building a spec would publish, without building it.
+
+    Raises:
+        SpecError: the neighbour rule gives no edge.
+    """
+    levels, nbytes = [], 0
+    for level, (lattice, engine) in enumerate(_engines(spec)):
+        degrees = sum(int(engine.degrees(*rows).sum()) for rows in _blocks(lattice, BLOCK_ROWS))
+        nnz = degrees + lattice.num_vertices
+        levels.append(PlannedLevel(lattice.num_vertices, degrees // 2, nnz))
+        per_vertex = 4 + 8 * len(spec.geometry.columns) + 8
+        mapped = 0 if level == 0 else 4 * (8 + 4) * lattice.num_vertices * 2
+        nbytes += 8 * nnz + per_vertex * lattice.num_vertices + mapped
+    return Plan(spec, tuple(levels), nbytes)
+
+
+def lattices(spec: GraphSpec) -> Iterator[PlaneLattice]:
+    """The samplings of the levels, finest first."""
+    for level in range(spec.levels):
+        yield PlaneLattice(
+            *spec.level_size(level),
+            orientations=spec.orientations,
+            oriented=spec.geometry.oriented,
+            periodic=spec.boundary == "periodic",
+        )
+
+
+def _engines(spec: GraphSpec) -> Iterator[tuple[PlaneLattice, StencilEngine]]:
+    for level, lattice in enumerate(lattices(spec)):
+        yield (
+            lattice,
+            StencilEngine(lattice, spec.geometry, spec.metric(level), spec.neighbors),
+        )
+
+
+def _blocks(lattice: PlaneLattice, block_rows: int) -> list[tuple[int, int]]:
+    vertices = lattice.num_vertices
+    return [(lo, min(lo + block_rows, vertices)) for lo in range(0, vertices, block_rows)]
+
+
+def _write_levels(
+    spec: GraphSpec, staging: Staging, block_rows: int, progress: Progress
+) -> list[dict[str, Any]]:
+    facts = []
+    for level, (lattice, engine) in enumerate(_engines(spec)):
+        assembly = _Assembly(spec, level, lattice, engine, block_rows, progress)
+        facts.append(asdict(assembly.write(staging)))
+        if level + 1 < spec.levels:
+            _write_map(staging, f"pooling/{level}to{level + 1}", pooling(lattice))
+            _write_map(staging, f"unpooling/{level + 1}to{level}", unpooling(lattice))
+    return facts
+
+
+def _write_map(staging: Staging, path: str, level_map: LevelMap) -> None:
+    arrays = staging.csr(path, level_map.shape, len(level_map.data))
+    arrays.indptr[:] = level_map.indptr
+    arrays.indices[:] = level_map.indices
+    arrays.data[:] = level_map.data
+
+
+class _Assembly:
+    """One level, written block by block into its staged files.
+
+    Four sweeps over the rows: columns and the mean squared distance; degrees, which need the mean;
+    the Laplacian, which needs the degrees of all vertices; its rescaling, which needs its spectrum.
+    Between sweeps only O(V) numbers are kept, besides one block.
+    """
+
+    def __init__(
+        self,
+        spec: GraphSpec,
+        level: int,
+        lattice: PlaneLattice,
+        engine: Engine,
+        block_rows: int,
+        progress: Progress,
+    ) -> None:
+        self.spec, self.level, self.lattice, self.engine = spec, level, lattice, engine
+        self.blocks = _blocks(lattice, block_rows)
+        self.progress = progress
+        self.squared_distances = lru_cache(maxsize=1)(self._squared_distances)
+        self.bandwidth = math.nan
+
+    def write(self, staging: Staging) -> LevelFacts:
+        """Stage the level's arrays and return what is to be recorded of it."""
+        lattice, folder = self.lattice, f"levels/{self.level}"
+        vertices = lattice.num_vertices
+        degrees = np.concatenate([self.engine.degrees(*rows) for rows in self.blocks])
+        self.indptr = np.concatenate([[0], np.cumsum(degrees + 1)])
+        nnz = int(self.indptr[-1])
+        self.csr = staging.csr(f"{folder}/laplacian", (vertices, vertices), nnz)
+        self.csr.indptr[:] = self.indptr
+        edges, in_plane = nnz - vertices, self._write_columns()
+        degree = self._write_degree(staging.dense(f"{folder}/degree", (vertices,), "float32"))
+        bound = self._write_laplacian(inverse_root(degree))
+        self._write_points(staging, folder)
+        metric = self.spec.metric(self.level)
+        oriented = self.spec.geometry.oriented
+        return LevelFacts(
+            vertices=vertices,
+            edges=edges // 2,
+            nnz=nnz,
+            isolated=int((degrees == 0).sum()),
+            in_plane_fraction=in_plane / edges,
+            xi=metric.xi if oriented else None,
+            xi_squared=metric.xi**2 if oriented else None,
+            bandwidth=self.bandwidth,
+            lambda_max=bound.value,
+            lambda_max_method=bound.method,
+        )
+
+    def _write_columns(self) -> int:
+        """Sweep 1; sets the bandwidth, returns the number of entries within an orientation."""
+        totals: list[float] = []
+        in_plane = 0
+        for start, stop in self._reported("neighbours"):
+            degrees = np.diff(self.indptr[start : stop + 1]) - 1
+            columns = self.engine.columns(start, stop)
+            merged = with_diagonal(start, degrees, columns).columns
+            self.csr.indices[self._entries(start, stop)] = merged
+            block, squared = self.squared_distances(start, stop)
+            totals.extend(block.sums(squared))
+            pixels = self.lattice.pixels
+            in_plane += int((block.rows // pixels == merged // pixels).sum()) - (stop - start)
+        edges = int(self.indptr[-1]) - self.lattice.num_vertices
+        self.bandwidth = self.spec.bandwidth * math.fsum(totals) / edges
+        return in_plane
+
+    def _write_degree(self, stored: Floats) -> Floats:
+        """Sweep 2; degrees of all vertices in float64, stored in float32."""
+        degree = np.empty(self.lattice.num_vertices)
+        for start, stop in self._reported("degrees"):
+            block, weights = self._weights(start, stop)
+            degree[start:stop] = block.sums(weights)
+        stored[:] = degree
+        return degree
+
+    def _write_laplacian(self, inverse_root_degree: Floats) -> SpectralBound:
+        """Sweeps 3 and 4, and the bound of the spectrum between them."""
+        for start, stop in self._reported("Laplacian"):
+            block, weights = self._weights(start, stop)
+            values = normalized(block, weights, inverse_root_degree)
+            self.csr.data[self._entries(start, stop)] = values
+        bound = self._bound()
+        for start, stop in self._reported("rescaling"):
+            entries, block = self._entries(start, stop), self._block(start, stop)
+            self.csr.data[entries] = rescaled(block, self.csr.data[entries], bound.value)
+        return bound
+
+    def _write_points(self, staging: Staging, folder: str) -> None:
+        columns, vertices = self.spec.geometry.columns, self.lattice.num_vertices
+        shape = (vertices, len(columns))
+        coordinates = staging.dense(f"{folder}/coordinates", shape, "float64", columns)
+        coordinates[:] = self.lattice.coordinates()
+        staging.dense(f"{folder}/area", (vertices,), "float32")[:] = self.lattice.areas()
+
+    def _bound(self) -> SpectralBound:
+        if self.spec.lambda_max == 2:
+            return SpectralBound(LARGEST_POSSIBLE, "bound")
+
+        @lru_cache(maxsize=1)
+        def rows(start: int, stop: int) -> scipy.sparse.csr_array:
+            block = self._block(start, stop)
+            data = self.csr.data[self._entries(start, stop)].astype(np.float64)
+            parts = (data, block.columns.astype(self.csr.indices.dtype), block.indptr)
+            return scipy.sparse.csr_array(parts, shape=(stop - start, self.lattice.num_vertices))
+
+        def product(x: Floats) -> Floats:
+            return np.concatenate([rows(*block) @ x for block in self.blocks])
+
+        return largest_eigenvalue_bound(product, self.lattice.num_vertices)
+
+    def _weights(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
+        """The rows and their edge weights, 0 on the diagonal."""
+        block, squared = self.squared_distances(start, stop)
+        kernel = KERNELS[self.spec.kernel]
+        weights: Floats = kernel(array(squared / (4 * self.bandwidth))).view(np.ndarray)
+        weights[block.rows == block.columns] = 0
+        return block, weights
+
+    def _squared_distances(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
+        """The rows and the squared lengths of their edges; kept while a level is one block."""
+        block = self._block(start, stop)
+        return block, self.engine.squared_distances(block.rows, block.columns)
+
+    def _block(self, start: int, stop: int) -> RowBlock:
+        entries = self._entries(start, stop)
+        indptr = self.indptr[start : stop + 1] - self.indptr[start]
+        return RowBlock(start, stop, indptr, self.csr.indices[entries].astype(np.int64))
+
+    def _entries(self, start: int, stop: int) -> slice:
+        return slice(int(self.indptr[start]), int(self.indptr[stop]))
+
+    def _reported(self, sweep: str) -> Iterator[tuple[int, int]]:
+        nnz = int(self.indptr[-1])
+        for start, stop in self.blocks:
+            yield start, stop
+            self.progress(f"level {self.level}: {sweep}", int(self.indptr[stop]), nnz)

@@ -1,0 +1,295 @@
+"""The report on a published graph: one object behind the terminal, JSON and the tests."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs import diagnostics, words
+from cheblienet_graphs.diagnostics import EffectiveMetric
+from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.pipeline import lattices
+from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spectrum import exact
+from cheblienet_graphs.spectrum.numeric import smallest_eigenpairs
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.reader import mapped_array, mapped_csr
+
+SPARSE_ENOUGH = 0.985
+"""The paper's rule of thumb for the share of zeros."""
+
+
+@dataclass(frozen=True)
+class LevelReport:
+    """One graph of the pyramid.
+
+    Args:
+        level: 0 is the finest.
+        shape: (width, height) and orientations where there are some.
+        vertices: V.
+        edges: undirected.
+        nnz: stored entries of the Laplacian.
+        sparsity: share of zeros of the Laplacian.
+        degree: min, mean, max number of neighbours.
+        isolated: vertices without neighbours.
+        components: connected components.
+        in_plane_fraction: share of edges within one orientation.
+        xi, xi_squared: of the metric; None without orientations.
+        bandwidth: t, in squared widths of the domain.
+        lambda_max: an upper bound of the spectrum of Delta, by which the stored one is scaled.
+        lambda_max_method: "lanczos", or "bound" for 2.
+        eigenvalues: the smallest of Delta, ascending, multiplicities repeated.
+        eigenvalues_converged: whether the solver reached its tolerance.
+        exact_eigenvalues: those of the Laplace-Beltrami operator, in its units; None where none
+            are known.
+        effective_metric: what the weights realise, by orientation.
+        equivariance: symmetry -> max |P'LP - L|.
+        weights: min, median, max of the edges.
+    """
+
+    level: int
+    shape: tuple[int, ...]
+    vertices: int
+    edges: int
+    nnz: int
+    sparsity: float
+    degree: dict[str, float]
+    isolated: int
+    components: int
+    in_plane_fraction: float
+    xi: float | None
+    xi_squared: float | None
+    bandwidth: float
+    lambda_max: float
+    lambda_max_method: str
+    eigenvalues: list[float]
+    eigenvalues_converged: bool
+    exact_eigenvalues: list[float] | None
+    effective_metric: list[EffectiveMetric]
+    equivariance: dict[str, float]
+    weights: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A published version; `bytes` counts all of its files. str() is made for a terminal."""
+
+    name: str
+    version: str
+    refs: tuple[str, ...]
+    spec: GraphSpec
+    spec_sha256: str
+    generator: dict[str, str]
+    created: str
+    bytes: int
+    levels: tuple[LevelReport, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON types."""
+        return asdict(self) | {"spec": self.spec.to_dict()}
+
+    def __str__(self) -> str:
+        generator = f"{self.generator.get('name')} {self.generator.get('version')}"
+        refs = f"  ({', '.join(self.refs)})" if self.refs else ""
+        lines = [f"{self.name}@{self.version}{refs}"]
+        lines += [f"  {sentence}" for sentence in words.sentences(self.spec)]
+        size = words.human_bytes(self.bytes)
+        lines.append(f"  {size}, built {self.created} by {generator}, spec {self.spec_sha256[:12]}")
+        lines += ["", *_table(self)]
+        if remarks := [remark for level in self.levels for remark in _remarks(level)]:
+            lines += ["", *remarks]
+        return "\n".join(lines)
+
+
+def inspect(
+    store: str | Path,
+    name: str | None = None,
+    *,
+    eigenvalues: int = 6,
+    level: int | None = None,
+) -> Report:
+    """Examine a published graph.
+
+    Args:
+        store: path of the store.
+        name: NAME, NAME@v001 or NAME@REF; may be left out where the store has one graph.
+        eigenvalues: how many of the smallest to compute for each level, 0 for none.
+        level: the only level to look at; default all.
+
+    Raises:
+        UnknownGraphError: there is no such graph.
+        StoreError: it can't be read.
+        SpecError: `level` or `eigenvalues` is out of range.
+    """
+    version = layout.resolve(Path(store).expanduser().absolute(), name)
+    attributes = layout.check_version(version)
+    try:
+        spec = GraphSpec.from_dict(attributes["spec"])
+        facts = attributes["levels"]
+        found = (attributes["spec_sha256"], attributes["generator"], attributes["created"])
+        nbytes = sum(entry["nbytes"] for entry in attributes["manifest"].values())
+    except (KeyError, TypeError, AttributeError, SpecError) as error:
+        raise StoreError(f"{version} has attributes of another form than ours: {error}.") from error
+    if level is not None and not 0 <= level < spec.levels:
+        raise SpecError("level", f"an integer in [0, {spec.levels - 1}]", level)
+    if not 0 <= eigenvalues <= spec.num_vertices:
+        raise SpecError("eigenvalues", f"an integer in [0, {spec.num_vertices}]", eigenvalues)
+    return Report(
+        version.parent.name,
+        version.name,
+        tuple(ref for ref, target in layout.refs(version.parent).items() if target == version.name),
+        spec,
+        *found,
+        nbytes + (version / "zarr.json").stat().st_size,
+        tuple(
+            _level_report(version, spec, number, lattice, facts[number], eigenvalues)
+            for number, lattice in enumerate(lattices(spec))
+            if level in {None, number}
+        ),
+    )
+
+
+def _level_report(
+    version: Path,
+    spec: GraphSpec,
+    level: int,
+    lattice: PlaneLattice,
+    facts: dict[str, Any],
+    count: int,
+) -> LevelReport:
+    folder = version / "levels" / str(level)
+    laplacian = mapped_csr(folder / "laplacian")
+    weights = diagnostics.edge_weights(
+        laplacian, facts["lambda_max"], mapped_array(folder / "degree")
+    )
+    count = min(count, lattice.num_vertices)
+    pairs = smallest_eigenpairs(laplacian, facts["lambda_max"], count) if count else None
+    return LevelReport(
+        level=level,
+        shape=(*spec.level_size(level), *spec.shape[2:]),
+        sparsity=1 - facts["nnz"] / facts["vertices"] ** 2,
+        degree=_statistics(np.diff(laplacian.indptr) - 1, "min", "mean", "max"),
+        components=diagnostics.components(weights),
+        eigenvalues=[] if pairs is None else pairs.values.tolist(),
+        eigenvalues_converged=pairs is None or pairs.converged,
+        exact_eigenvalues=_exact_eigenvalues(spec, level, count),
+        effective_metric=diagnostics.effective_metrics(
+            weights, lattice, spec.geometry, spec.metric(level)
+        ),
+        equivariance=diagnostics.equivariance_errors(laplacian, lattice),
+        weights=_statistics(weights.data, "min", "median", "max"),
+        **facts,
+    )
+
+
+def _exact_eigenvalues(spec: GraphSpec, level: int, count: int) -> list[float] | None:
+    if spec.boundary != "periodic":
+        return None
+    width, height = spec.size
+    if not spec.geometry.oriented:
+        return list(map(float, exact.periodic_plane(count, height / width)))
+    return list(map(float, exact.periodic_se2(count, spec.metric(level), height / width)))
+
+
+def _statistics(values: npt.NDArray[Any], *names: str) -> dict[str, float]:
+    functions: dict[str, Callable[[npt.NDArray[Any]], Any]] = {
+        "min": np.min,
+        "mean": np.mean,
+        "median": np.median,
+        "max": np.max,
+    }
+    return {name: float(functions[name](values)) for name in names}
+
+
+def _table(report: Report) -> list[str]:
+    rows = [("", [f"level {level.level}" for level in report.levels])]
+    rows += [(title, [cell(level) for level in report.levels]) for title, cell in _ROWS]
+    longest = max(len(level.eigenvalues) for level in report.levels)
+    for index in range(longest):
+        title = "eigenvalues of Delta" if index == 0 else ""
+        rows.append((title, [_eigenvalue(level, index) for level in report.levels]))
+    rows += _metric_rows(report)
+    symmetries = dict.fromkeys(name for level in report.levels for name in level.equivariance)
+    for name in symmetries:
+        errors = [level.equivariance.get(name) for level in report.levels]
+        title = f"|P'LP - L|, {name.replace('_', ' ')}"
+        rows.append((title, ["-" if error is None else f"{error:.2g}" for error in errors]))
+    first = max(len(title) for title, _ in rows)
+    width = max(len(cell) for _, cells in rows for cell in cells)
+    return [
+        f"  {title:<{first}}  {'  '.join(f'{cell:>{width}}' for cell in cells)}"
+        for title, cells in rows
+    ]
+
+
+_ROWS: list[tuple[str, Callable[[LevelReport], str]]] = [
+    ("grid", lambda x: " x ".join(map(str, x.shape))),
+    ("vertices", lambda x: f"{x.vertices:,}"),
+    ("edges", lambda x: f"{x.edges:,}"),
+    ("stored entries", lambda x: f"{x.nnz:,}"),
+    ("sparsity (paper: >= 98.5 %)", lambda x: f"{x.sparsity:.2%}".replace("%", " %")),
+    (
+        "degree, min / mean / max",
+        lambda x: f"{x.degree['min']:.0f} / {x.degree['mean']:.1f} / {x.degree['max']:.0f}",
+    ),
+    ("in-plane fraction", lambda x: f"{x.in_plane_fraction:.3f}"),
+    ("xi", lambda x: "-" if x.xi is None else f"{x.xi:.4g}"),
+    ("bandwidth", lambda x: f"{x.bandwidth:.4g}"),
+    (
+        "weights, min / median / max",
+        lambda x: " / ".join(f"{x.weights[name]:.2g}" for name in ("min", "median", "max")),
+    ),
+    ("lambda_max", lambda x: f"{x.lambda_max:.6f}"),
+    ("isolated vertices", lambda x: f"{x.isolated:,}"),
+    ("components", lambda x: f"{x.components:,}"),
+]
+
+
+def _eigenvalue(level: LevelReport, index: int) -> str:
+    return f"{level.eigenvalues[index]:.6f}" if index < len(level.eigenvalues) else "-"
+
+
+def _metric_rows(report: Report) -> list[tuple[str, list[str]]]:
+    asked = f"{report.spec.eps**2:.4g}"
+    realised = [
+        [metric.eps_squared for metric in level.effective_metric] for level in report.levels
+    ]
+    rows = [(f"realised eps^2 (asked {asked})", [_range(values) for values in realised])]
+    if report.spec.geometry.oriented:
+        ratios = [
+            [m.xi_squared / level.xi_squared for m in level.effective_metric if m.xi_squared]
+            for level in report.levels
+            if level.xi_squared
+        ]
+        rows.append(("realised xi^2 / asked", [_range(values) for values in ratios]))
+    return rows
+
+
+def _range(values: list[float | None] | list[float]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "-"
+    low, high = f"{min(known):.3g}", f"{max(known):.3g}"
+    return low if low == high else f"{low} .. {high}"
+
+
+def _remarks(level: LevelReport) -> list[str]:
+    remarks = []
+    if level.sparsity < SPARSE_ENOUGH:
+        remarks.append(
+            f"level {level.level}: {level.sparsity:.2%} zeros, below the paper's rule of thumb"
+        )
+    if level.isolated:
+        remarks.append(f"level {level.level}: {level.isolated:,} vertices have no neighbours")
+    if level.components > 1:
+        remarks.append(
+            f"level {level.level}: falls into {level.components:,} components, between which no "
+            "signal passes; a smaller alpha links orientations, a larger one links pixels"
+        )
+    if not level.eigenvalues_converged:
+        remarks.append(f"level {level.level}: the eigenvalues are approximate, the solver gave up")
+    return remarks

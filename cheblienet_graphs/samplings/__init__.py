@@ -1,0 +1,1 @@
+"""Samplings of the manifolds: points, areas, symmetries, parents and children."""

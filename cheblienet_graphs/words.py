@@ -1,0 +1,60 @@
+"""A specification in plain words."""
+
+import math
+
+from cheblienet_graphs.spec import GraphSpec
+
+PAPER_EPS_SQUARED = 0.1
+
+
+def sentences(spec: GraphSpec) -> list[str]:
+    """What was asked for, a line each: the domain, the metric, the edges and weights."""
+    return [_domain(spec), _metric(spec), *_anisotropy(spec), _edges(spec)]
+
+
+def _domain(spec: GraphSpec) -> str:
+    width, height = spec.size
+    fibre = f" x {spec.orientations} orientations" if spec.geometry.oriented else ""
+    return (
+        f"{spec.geometry.title}: {width} x {height} pixels (width x height){fibre}, "
+        f"{spec.boundary} boundary; images (B, C, {height}, {width})"
+    )
+
+
+def _metric(spec: GraphSpec) -> str:
+    if not spec.geometry.oriented:
+        return "R = diag(1, 1), isotropic"
+    metric = spec.metric(0)
+    _, sideways, rotation = metric.diagonal
+    origin = "" if spec.alpha is None else f", alpha = {spec.alpha:g}"
+    return (
+        f"R = diag(1, eps^-2, xi^2) = diag(1, {sideways:.6g}, {rotation:.4g}): "
+        f"eps = {spec.eps:.4g}, eps^2 = {spec.eps**2:.4g}, xi = {metric.xi:.4g}{origin}"
+    )
+
+
+def _anisotropy(spec: GraphSpec) -> list[str]:
+    ratio = PAPER_EPS_SQUARED / spec.eps**2
+    if not spec.geometry.oriented or spec.eps == 1 or math.isclose(ratio, 1):
+        return []
+    remedy = f"--eps-squared {PAPER_EPS_SQUARED} is the paper's"
+    if ratio > 1:
+        return [f"eps^2 = {spec.eps**2:.4g} is {ratio:.3g} times the paper's anisotropy; {remedy}"]
+    return [f"eps^2 = {spec.eps**2:.4g} is less anisotropic than the paper's; {remedy}"]
+
+
+def _edges(spec: GraphSpec) -> str:
+    scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
+    return (
+        f"at most K = {spec.neighbors} neighbours, {spec.kernel} kernel, "
+        f"bandwidth {spec.bandwidth:g}; normalised Laplacian, rescaled by {scale}"
+    )
+
+
+def human_bytes(count: float) -> str:
+    """1234567 -> '1.2 MB'."""
+    units = ["B", "kB", "MB", "GB", "TB", "PB"]
+    while count >= 1000 and len(units) > 1:
+        count /= 1000
+        units.pop(0)
+    return f"{count:.0f} B" if units[0] == "B" else f"{count:.1f} {units[0]}"

@@ -1,0 +1,204 @@
+"""Reading the files of a store as if somebody hostile had written them.
+
+Every path segment is opened relative to the one before, without following links; only regular files
+of the exact size their metadata promises are mapped; metadata is bounded and compared with the one
+form that is ours. What passes is numbers of the stated shape, what does not is a StoreError.
+"""
+
+import json
+import math
+import mmap
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_models.errors import StoreError
+
+SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
+MAX_METADATA = 4 * 2**20
+MAX_SIDE = 2**62
+
+Document = dict[str, Any]
+
+
+class Folder:
+    """A folder of a store. `opened` makes the root; `folder / "a/b"` those below it.
+
+    Descriptors of folders are kept in one table, so that each file costs one open; `opened` closes
+    them all.
+    """
+
+    def __init__(
+        self, path: str, segments: tuple[str, ...], descriptors: dict[tuple[str, ...], int]
+    ) -> None:
+        self._path, self._segments, self._descriptors = path, segments, descriptors
+
+    def __truediv__(self, path: str) -> "Folder":
+        return Folder(self._path, (*self._segments, *path.split("/")), self._descriptors)
+
+    def __str__(self) -> str:
+        return "/".join((self._path, *self._segments))
+
+    def names(self) -> list[str]:
+        """Sorted names of what lies in the folder, hidden and misnamed entries left out."""
+        try:
+            return sorted(n for n in os.listdir(self.descriptor()) if SEGMENT.fullmatch(n))
+        except OSError as error:
+            raise _unreadable(self, error) from error
+
+    def attributes(self) -> Document:
+        """Attributes of the zarr group that the folder is."""
+        document = self._document()
+        attributes = document.pop("attributes", {})
+        if document != {"zarr_format": 3, "node_type": "group"} or not isinstance(attributes, dict):
+            raise StoreError(f"{self} is not a zarr v3 group.")
+        return attributes
+
+    def array(self, dtypes: Sequence[str], dimensions: int) -> npt.NDArray[Any]:
+        """The zarr array that the folder is, mapped copy-on-write.
+
+        Args:
+            dtypes: keys of DTYPES that are acceptable.
+            dimensions: how many it must have.
+
+        Raises:
+            StoreError: it is missing, of another shape, type or encoding, or not of its size.
+        """
+        shape, dtype = self._array_type(dtypes, dimensions)
+        nbytes = math.prod(shape) * dtype.itemsize
+        if nbytes == 0:
+            return np.zeros(shape, dtype)
+        chunk = self / "/".join(["c", *["0"] * dimensions])
+        descriptor, size = chunk.open_file()
+        try:
+            if size != nbytes:
+                raise StoreError(f"{chunk} has {size} bytes; its metadata promises {nbytes}.")
+            mapped = mmap.mmap(descriptor, nbytes, access=mmap.ACCESS_COPY)
+        except OSError as error:
+            raise _unreadable(chunk, error) from error
+        finally:
+            os.close(descriptor)
+        return np.frombuffer(mapped, dtype).reshape(shape)
+
+    def _array_type(
+        self, dtypes: Sequence[str], dimensions: int
+    ) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        document = self._document()
+        shape, dtype = document.get("shape"), document.get("data_type")
+        if not isinstance(shape, list) or len(shape) != dimensions:
+            raise StoreError(f"{self} must have {dimensions} dimensions. Got shape {shape!r:.99}.")
+        if not all(type(n) is int and 0 <= n <= MAX_SIDE for n in shape):
+            raise StoreError(f"{self} has an impossible shape {shape!r:.99}.")
+        if not isinstance(dtype, str) or dtype not in dtypes:
+            raise StoreError(f"{self} must be of type {' or '.join(dtypes)}. Got {dtype!r:.99}.")
+        document.pop("attributes", None)
+        if not _same(document, _array_document(shape, dtype)):
+            raise StoreError(f"{self} is not a raw little-endian array of one chunk.")
+        return tuple(shape), np.dtype(DTYPES[dtype])
+
+    def _document(self) -> Document:
+        path = self / "zarr.json"
+        descriptor, size = path.open_file()
+        try:
+            if size > MAX_METADATA:
+                raise StoreError(
+                    f"{path} has {size} bytes of metadata; {MAX_METADATA} are allowed."
+                )
+            document = json.loads(os.pread(descriptor, size, 0).decode("utf-8"))
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        except (ValueError, RecursionError) as error:
+            raise StoreError(f"{path} is not JSON.") from error
+        finally:
+            os.close(descriptor)
+        if not isinstance(document, dict):
+            raise StoreError(f"{path} is not the metadata of a zarr node.")
+        return document
+
+    def open_file(self) -> tuple[int, int]:
+        """A descriptor of the regular file at this path, for the caller to close, and its size."""
+        parent = Folder(self._path, self._segments[:-1], self._descriptors).descriptor()
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            descriptor = os.open(self._segments[-1], flags, dir_fd=parent)
+        except OSError as error:
+            raise _unreadable(self, error) from error
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            raise StoreError(f"{self} is not a regular file.")
+        return descriptor, status.st_size
+
+    def descriptor(self) -> int:
+        """A descriptor of the folder, opened segment by segment from the root."""
+        found = self._descriptors.get(self._segments)
+        if found is None:
+            parent = Folder(self._path, self._segments[:-1], self._descriptors).descriptor()
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
+            try:
+                found = os.open(self._segments[-1], flags, dir_fd=parent)
+            except OSError as error:
+                raise _unreadable(self, error) from error
+            self._descriptors[self._segments] = found
+        return found
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Folder]:
+    """The root folder of a store, which itself may be reached through links.
+
+    Raises:
+        StoreError: there is no folder.
+    """
+    root = Folder(path, (), {})
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise _unreadable(root, error) from error
+    descriptors: dict[tuple[str, ...], int] = {(): descriptor}
+    try:
+        yield Folder(path, (), descriptors)
+    finally:
+        for descriptor in descriptors.values():
+            os.close(descriptor)
+
+
+def _unreadable(path: Folder, error: OSError | ValueError) -> StoreError:
+    return StoreError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.")
+
+
+def _array_document(shape: Sequence[int], dtype: str) -> Document:
+    return {
+        "shape": list(shape),
+        "data_type": dtype,
+        "chunk_grid": {
+            "name": "regular",
+            "configuration": {"chunk_shape": [max(1, n) for n in shape]},
+        },
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": 0.0 if dtype.startswith("float") else 0,
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "zarr_format": 3,
+        "node_type": "array",
+        "storage_transformers": [],
+    }
+
+
+def _same(found: Any, expected: Any) -> bool:
+    """Whether two JSON values are equal, where 1, 1.0 and true are three different ones."""
+    if type(found) is not type(expected):
+        return False
+    if isinstance(expected, dict):
+        keys = found.keys() == expected.keys()
+        return keys and all(_same(found[key], value) for key, value in expected.items())
+    if isinstance(expected, list):
+        lengths = len(found) == len(expected)
+        return lengths and all(map(_same, found, expected))
+    return bool(found == expected)

@@ -1,0 +1,238 @@
+"""Graphs and pyramids of graphs, as modules whose tensors are mapped from a store."""
+
+import copy
+import json
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models.csr import CsrArrays
+from cheblienet_models.errors import StoreError
+
+Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
+"""What pickle stores of a graph: how to open it again, never its data."""
+
+
+class _Mapped(nn.Module):
+    """A module of constants. Pickled as a handle; copies share the tensors."""
+
+    def __init__(self, reopen: Reopen) -> None:
+        super().__init__()
+        self._reopen = reopen
+
+    def __reduce__(self) -> Reopen:
+        return self._reopen
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Mapped":
+        clone = type(self).__new__(type(self))
+        clone.__dict__.update(self.__dict__)
+        memo[id(self)] = clone
+        clone._buffers = dict(self._buffers)  # noqa: SLF001
+        clone._modules = copy.deepcopy(self._modules, memo)  # noqa: SLF001
+        return clone
+
+
+class Graph(_Mapped):
+    """One level of a pyramid: a sampled manifold, its edges, its Laplacian.
+
+    All layers of a level share the same Graph, so the Laplacian is in memory once. Its buffers
+    `row_pointers` (V + 1,), `columns` and `values` (nnz,) are the rescaled Laplacian
+    2 Delta / lambda_max - I in CSR form; they are not saved with checkpoints.
+
+    Attributes:
+        label: name@version, level.
+        grid: (orientations, *base shape): (n_o, height, width) on the plane.
+        num_vertices: V, the product of `grid`; vertices are ordered orientation-major.
+        num_edges: undirected.
+        lambda_max: upper bound of the spectrum of Delta.
+        degree: (V,) float32, weighted degrees.
+        area: (V,) float32, vertex areas with mean 1.
+        coordinates: (V, d) float64.
+    """
+
+    row_pointers: Tensor
+    columns: Tensor
+    values: Tensor
+
+    def __init__(
+        self,
+        reopen: Reopen,
+        label: str,
+        grid: tuple[int, ...],
+        laplacian: CsrArrays,
+        lambda_max: float,
+        points: dict[str, Tensor],
+    ) -> None:
+        super().__init__(reopen)
+        self.label, self.grid, self.lambda_max = label, grid, lambda_max
+        self.num_vertices = laplacian.shape[0]
+        self.num_edges = (len(laplacian.data) - self.num_vertices) // 2
+        self.register_buffer("row_pointers", torch.from_numpy(laplacian.indptr), persistent=False)
+        self.register_buffer("columns", torch.from_numpy(laplacian.indices), persistent=False)
+        self.register_buffer("values", torch.from_numpy(laplacian.data), persistent=False)
+        self.degree, self.area = points["degree"], points["area"]
+        self.coordinates = points["coordinates"]
+
+    @property
+    def orientations(self) -> int:
+        """n_o; 1 where the manifold has none."""
+        return self.grid[0]
+
+    @property
+    def laplacian(self) -> Tensor:
+        """(V, V) sparse CSR tensor 2 Delta / lambda_max - I over the buffers, without a copy."""
+        return csr_tensor(self.row_pointers, self.columns, self.values, self.num_vertices)
+
+    def extra_repr(self) -> str:
+        """What print(graph) shows."""
+        return f"{self.label}, grid={self.grid}, edges={self.num_edges}"
+
+
+class LevelMap(_Mapped):
+    """A map between levels: each target vertex has up to m weighted sources.
+
+    Its buffers `sources` (targets, m) and `weights` (targets, m) float32 sum to 1 over m; rows with
+    fewer sources repeat their first one with weight 0.
+    """
+
+    sources: Tensor
+    weights: Tensor
+
+    def __init__(self, reopen: Reopen, matrix: CsrArrays) -> None:
+        super().__init__(reopen)
+        self.targets, self.origins = matrix.shape
+        sources, weights = _padded(matrix)
+        self.register_buffer("sources", sources, persistent=False)
+        self.register_buffer("weights", weights, persistent=False)
+
+
+class Pyramid(_Mapped):
+    """The graphs of a published version, finest first, and the maps between them.
+
+    A network that registers its pyramid saves the graph's identity in checkpoints, and refuses one
+    that was trained on another graph.
+
+    Attributes:
+        name, version: where it was opened from.
+        spec: what it was built from, as JSON types.
+        spec_sha256: its digest.
+    """
+
+    def __init__(
+        self,
+        reopen: Reopen,
+        identity: dict[str, str],
+        spec: dict[str, Any],
+        levels: list[Graph],
+        poolings: list[LevelMap],
+        unpoolings: list[LevelMap],
+    ) -> None:
+        super().__init__(reopen)
+        self.name, self.version = identity["name"], identity["version"]
+        self.spec_sha256 = identity["spec_sha256"]
+        self.spec = spec
+        for kind, modules in (("level", levels), ("pool", poolings), ("unpool", unpoolings)):
+            for number, module in enumerate(modules):
+                self.add_module(f"{kind}{number}", module)
+        self._counts = len(levels)
+
+    @property
+    def levels(self) -> tuple[Graph, ...]:
+        """The graphs, finest first."""
+        return tuple(cast("Graph", self.get_submodule(f"level{n}")) for n in range(self._counts))
+
+    def pooling(self, level: int) -> LevelMap:
+        """The map from a level to the next coarser one.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return self._map("pool", level, level + 1)
+
+    def unpooling(self, level: int) -> LevelMap:
+        """The map to a level from the next coarser one.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return self._map("unpool", level, level + 1)
+
+    def get_extra_state(self) -> Tensor:
+        """(n,) uint8: the graph's identity as JSON, so that it travels with torch.save safely."""
+        identity = {key: getattr(self, key) for key in ("name", "version", "spec_sha256")}
+        return torch.frombuffer(bytearray(json.dumps(identity).encode()), dtype=torch.uint8)
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Compare a checkpoint's graph with this one.
+
+        Raises:
+            StoreError: they differ.
+        """
+        trained = json.loads(bytes(state.cpu().tolist()))
+        if trained["spec_sha256"] != self.spec_sha256:
+            raise StoreError(
+                f"The checkpoint was trained on {trained['name']}@{trained['version']} (spec "
+                f"{trained['spec_sha256'][:12]}); this network is on {self.name}@{self.version} "
+                f"(spec {self.spec_sha256[:12]}). Open the graph it was trained on."
+            )
+
+    def extra_repr(self) -> str:
+        """What print(pyramid) shows."""
+        return f"{self.name}@{self.version}"
+
+    def _map(self, kind: str, fine: int, coarse: int) -> LevelMap:
+        if not 0 <= fine < self._counts - 1:
+            raise ValueError(
+                f"{self.name}@{self.version} has levels 0 to {self._counts - 1}; there is no map "
+                f"between levels {fine} and {coarse}."
+            )
+        return cast("LevelMap", self.get_submodule(f"{kind}{fine}"))
+
+
+def ignore_graphs_in_ddp(module: nn.Module) -> None:
+    """Keep DistributedDataParallel from broadcasting the graphs in a module.
+
+    Every rank maps the same files; a broadcast would write to each page and so make it private.
+    """
+    ignored = [
+        f"{prefix}.{name}" if prefix else name
+        for prefix, child in module.named_modules(remove_duplicate=False)
+        if isinstance(child, _Mapped)
+        for name, _ in child.named_buffers(recurse=False)
+    ]
+    module._ddp_params_and_buffers_to_ignore = ignored  # type: ignore[assignment]  # noqa: SLF001
+
+
+def csr_tensor(row_pointers: Tensor, columns: Tensor, values: Tensor, size: int) -> Tensor:
+    """A (size, size) sparse CSR tensor over existing parts."""
+    _announce_beta_state()
+    parts = (row_pointers, columns, values)
+    return torch.sparse_csr_tensor(*parts, size=(size, size), check_invariants=False)
+
+
+@cache
+def _announce_beta_state() -> None:
+    """Let torch give its one warning that sparse CSR is in beta where nobody has to read it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+        torch.sparse_csr_tensor([0, 1], [0], [1.0], size=(1, 1), check_invariants=False)
+
+
+def _padded(matrix: CsrArrays) -> tuple[Tensor, Tensor]:
+    """(targets, m) sources and weights; a view of the file where all rows are equally long."""
+    indptr, rows = torch.from_numpy(matrix.indptr).long(), matrix.shape[0]
+    indices, data = torch.from_numpy(matrix.indices), torch.from_numpy(matrix.data)
+    counts = indptr.diff()
+    width = int(counts.max()) if rows else 0
+    if bool((counts == width).all()):
+        return indices.view(rows, width), data.view(rows, width)
+    position = torch.arange(width)
+    missing = position >= counts[:, None]
+    entry = (indptr[:-1, None] + position).masked_fill(missing, 0)
+    first = indptr[:-1, None].expand_as(entry)
+    entry = torch.where(missing, first, entry)
+    return indices[entry], data[entry].masked_fill(missing, 0)

@@ -1,0 +1,117 @@
+"""The wide residual Chebyshev network for classification."""
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models.chebyshev import ChebConv
+from cheblienet_models.graph import Graph, Pyramid, ignore_graphs_in_ddp
+from cheblienet_models.lifting import Lift
+from cheblienet_models.pooling import GlobalPool, Mode, SpatialPool
+
+BASE_WIDTHS = (16, 32, 64)
+
+
+class ResidualBlock(nn.Module):
+    """x + conv(relu(norm(conv(relu(norm(x)))))), with a pointwise map where widths differ.
+
+    Args:
+        in_channels, out_channels: widths.
+        kernel_size: of both Chebyshev convolutions.
+        graph: where.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, graph: Graph) -> None:
+        super().__init__()
+        self.norm1 = nn.BatchNorm1d(in_channels)
+        self.conv1 = ChebConv(in_channels, out_channels, kernel_size, graph, bias=False)
+        self.norm2 = nn.BatchNorm1d(out_channels)
+        self.conv2 = ChebConv(out_channels, out_channels, kernel_size, graph, bias=False)
+        same = in_channels == out_channels
+        self.skip = (
+            nn.Identity() if same else ChebConv(in_channels, out_channels, 1, graph, bias=False)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, in_channels, V) -> (B, out_channels, V)."""
+        y: Tensor = self.conv1(torch.relu(self.norm1(x)))
+        y = self.conv2(torch.relu(self.norm2(y)))
+        x = self.skip(x)
+        return y + x
+
+
+class WideResNet(nn.Module):
+    """Lift, convolve, three groups of residual blocks, pool over everything, classify.
+
+    Invariant under the symmetries of the graph: on a square SE(2) lattice with an even number of
+    orientations, and on the plane, the output does not change when the image is turned by 90
+    degrees (with random pooling, in eval mode).
+
+    Args:
+        pyramid: the network pools to the next level after groups 1 and 2 while there is one.
+        in_channels: of the images.
+        num_classes: of the output.
+        kernel_size: of the Chebyshev convolutions.
+        depth: residual blocks in each group.
+        widen: the groups have 16, 32 and 64 times this many channels.
+        pool: spatial pooling, "max", "mean" or "random". Where it is "mean" the last, global
+            pooling is the mean too, else the maximum.
+
+    Raises:
+        ValueError: a number below 1, or another pooling.
+    """
+
+    def __init__(
+        self,
+        pyramid: Pyramid,
+        in_channels: int,
+        num_classes: int,
+        kernel_size: int = 4,
+        depth: int = 2,
+        widen: int = 2,
+        pool: Mode = "max",
+    ) -> None:
+        super().__init__()
+        for name, number in (("num_classes", num_classes), ("depth", depth), ("widen", widen)):
+            if number < 1:
+                raise ValueError(f"{name} must be at least 1. Got {number}.")
+        self.pyramid, self.in_channels = pyramid, in_channels
+        widths = [width * widen for width in BASE_WIDTHS]
+        self.lift = Lift(pyramid.levels[0])
+        self.conv = ChebConv(in_channels, widths[0], kernel_size, pyramid.levels[0], bias=False)
+        self.groups = nn.ModuleList()
+        self.pools = nn.ModuleList()
+        channels, level = widths[0], 0
+        for number, width in enumerate(widths):
+            self.groups.append(_group(channels, width, depth, kernel_size, pyramid.levels[level]))
+            channels = width
+            pools = number < len(widths) - 1 and level + 1 < len(pyramid.levels)
+            self.pools.append(SpatialPool(pyramid, level, pool) if pools else nn.Identity())
+            level += pools
+        self.norm = nn.BatchNorm1d(channels)
+        self.global_pool = GlobalPool("mean" if pool == "mean" else "max")
+        self.classify = nn.Linear(channels, num_classes)
+        ignore_graphs_in_ddp(self)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """(B, in_channels, H, W) or (B, in_channels, V) -> (B, num_classes) log-probabilities.
+
+        Raises:
+            ValueError: the images have another shape.
+        """
+        finest = self.pyramid.levels[0]
+        lifted = images.ndim == 3 and images.shape[2] == finest.num_vertices
+        x = self.conv(images if lifted else self.lift(images))
+        for group, pool in zip(self.groups, self.pools, strict=True):
+            x = pool(group(x))
+        x = self.global_pool(torch.relu(self.norm(x)))
+        return torch.log_softmax(self.classify(x), dim=1)
+
+
+def _group(
+    in_channels: int, out_channels: int, depth: int, kernel_size: int, graph: Graph
+) -> nn.Sequential:
+    widths = [in_channels, *[out_channels] * depth]
+    blocks = (ResidualBlock(a, b, kernel_size, graph) for a, b in pairwise(widths))
+    return nn.Sequential(*blocks)

@@ -1,0 +1,194 @@
+"""Opening graphs that were published in a store: zarr-free, zero-copy, failing closed."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from cheblienet_models.csr import read_csr
+from cheblienet_models.errors import StoreError
+from cheblienet_models.files import SEGMENT, Document, Folder, opened
+from cheblienet_models.graph import Graph, LevelMap, Pyramid
+
+STORE_SCHEMA = 1
+SCHEMA_MAJOR = "1"
+VERSION = re.compile(r"v[0-9]{3,9}")
+MAX_LEVELS = 64
+
+
+def open_store(path: str | Path) -> "Store":
+    """Open a store of graphs.
+
+    Args:
+        path: the folder that `clg build` wrote.
+
+    Raises:
+        StoreError: there is no store, or one of a format that this version can't read.
+    """
+    return Store(Path(path).expanduser().absolute())
+
+
+class Store(Mapping[str, Pyramid]):
+    """name -> Pyramid; also name@v001 and name@ref. Opens nothing before it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with opened(str(path)) as root:
+            schema = _ours(root).get("store_schema")
+        if schema != STORE_SCHEMA:
+            raise StoreError(
+                f"{path} has store schema {schema!r:.99}; this version reads {STORE_SCHEMA}. "
+                "Install the version of cheblienet that wrote it."
+            )
+
+    def __getitem__(self, name: str) -> Pyramid:
+        """Map a graph's newest version, or the one named.
+
+        Raises:
+            StoreError: there is none of that name (also a KeyError), or it is not valid.
+        """
+        graph, _, ref = name.partition("@")
+        with opened(str(self.path)) as root:
+            if not SEGMENT.fullmatch(graph) or not _is_graph(root / graph):
+                known = ", ".join(self) or "none"
+                raise UnknownGraphError(f"No graph {graph!r:.99} in {self.path}. There: {known}.")
+            version = _resolve(root / graph, ref or "latest")
+            return _pyramid(root, (str(self.path), graph, version))
+
+    def __iter__(self) -> Iterator[str]:
+        with opened(str(self.path)) as root:
+            names = [n for n in root.names() if n != "zarr.json" and _is_graph(root / n)]
+        return iter(names)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in list(self)
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r}: {', '.join(self) or 'empty'})"
+
+
+class UnknownGraphError(StoreError, KeyError):
+    """No graph, version or ref of that name."""
+
+    __str__ = Exception.__str__  # KeyError's would print the message's repr
+
+
+def open_version(path: str, name: str, version: str) -> Pyramid:
+    """Map one version of a graph. This is what unpickling a Pyramid calls.
+
+    Raises:
+        StoreError: it is missing or not valid.
+    """
+    with opened(path) as root:
+        return _pyramid(root, (path, name, version))
+
+
+def _pyramid(root: Folder, handle: tuple[str, str, str]) -> Pyramid:
+    _, name, version = handle
+    folder = root / name / version
+    attributes = _ours(folder)
+    schema = attributes.get("schema")
+    if not isinstance(schema, str) or schema.partition(".")[0] != SCHEMA_MAJOR:
+        raise StoreError(
+            f"{folder} has schema {schema!r:.99}; this version reads {SCHEMA_MAJOR}.x. Install the "
+            f"version of cheblienet that wrote it: {attributes.get('generator')!r:.99}."
+        )
+    spec, facts, digest = (attributes.get(key) for key in ("spec", "levels", "spec_sha256"))
+    if not (isinstance(spec, dict) and isinstance(facts, list) and isinstance(digest, str)):
+        raise StoreError(f"{folder} lacks spec, spec_sha256 or levels.")
+    if not 1 <= len(facts) <= MAX_LEVELS:
+        raise StoreError(f"{folder} must have 1 to {MAX_LEVELS} levels. Got {len(facts)}.")
+    levels = [_graph(folder, handle, level, spec, fact) for level, fact in enumerate(facts)]
+    sizes = [graph.num_vertices for graph in levels]
+    poolings = [
+        _level_map(folder, handle, "pooling", (fine, fine + 1), (sizes[fine + 1], sizes[fine]))
+        for fine in range(len(levels) - 1)
+    ]
+    unpoolings = [
+        _level_map(folder, handle, "unpooling", (fine + 1, fine), (sizes[fine], sizes[fine + 1]))
+        for fine in range(len(levels) - 1)
+    ]
+    identity = {"name": name, "version": version, "spec_sha256": digest}
+    return Pyramid((open_version, handle), identity, spec, levels, poolings, unpoolings)
+
+
+def _graph(
+    folder: Folder, handle: tuple[str, str, str], level: int, spec: Document, fact: Any
+) -> Graph:
+    here = folder / f"levels/{level}"
+    grid = _grid(folder, spec, level)
+    vertices = math.prod(grid)
+    lambda_max = fact.get("lambda_max") if isinstance(fact, dict) else None
+    if not isinstance(lambda_max, float | int) or not 0 < lambda_max < math.inf:
+        raise StoreError(f"{here} must have a positive lambda_max. Got {lambda_max!r:.99}.")
+    laplacian = read_csr(here / "laplacian", (vertices, vertices))
+    points = {
+        "degree": torch.from_numpy((here / "degree").array(("float32",), 1)),
+        "area": torch.from_numpy((here / "area").array(("float32",), 1)),
+        "coordinates": torch.from_numpy((here / "coordinates").array(("float64",), 2)),
+    }
+    for name, values in points.items():
+        if len(values) != vertices:
+            raise StoreError(f"{here}/{name} must have {vertices} rows. Got {len(values)}.")
+    label = f"{handle[1]}@{handle[2]}, level {level}"
+    return Graph((_open_level, (*handle, level)), label, grid, laplacian, float(lambda_max), points)
+
+
+def _open_level(path: str, name: str, version: str, level: int) -> Graph:
+    return open_version(path, name, version).levels[level]
+
+
+def _level_map(
+    folder: Folder,
+    handle: tuple[str, str, str],
+    kind: str,
+    levels: tuple[int, int],
+    shape: tuple[int, int],
+) -> LevelMap:
+    matrix = read_csr(folder / f"{kind}/{levels[0]}to{levels[1]}", shape)
+    return LevelMap((_open_map, (*handle, kind, min(levels))), matrix)
+
+
+def _open_map(path: str, name: str, version: str, kind: str, level: int) -> LevelMap:
+    pyramid = open_version(path, name, version)
+    return pyramid.pooling(level) if kind == "pooling" else pyramid.unpooling(level)
+
+
+def _grid(folder: Folder, spec: Document, level: int) -> tuple[int, ...]:
+    """(orientations, height, width) of a level."""
+    size, orientations = spec.get("size"), spec.get("orientations")
+    numbers: list[Any] = [orientations, *size] if isinstance(size, list) else []
+    if len(numbers) != 3 or not all(type(n) is int and 0 < n < 2**31 for n in numbers):
+        raise StoreError(f"{folder} must have a spec with size [width, height] and orientations.")
+    n_o, width, height = numbers
+    return n_o, height >> level, width >> level
+
+
+def _ours(folder: Folder) -> Document:
+    attributes = folder.attributes().get("clg")
+    if not isinstance(attributes, dict):
+        raise StoreError(f"{folder} was not written by cheblienet.")
+    return attributes
+
+
+def _is_graph(folder: Folder) -> bool:
+    try:
+        return isinstance(_ours(folder).get("refs"), dict)
+    except StoreError:
+        return False
+
+
+def _resolve(graph: Folder, ref: str) -> str:
+    versions = [name for name in graph.names() if VERSION.fullmatch(name)]
+    refs = _ours(graph).get("refs")
+    version = refs.get(ref, ref) if isinstance(refs, dict) else ref
+    if version in versions:
+        return str(version)
+    known = ", ".join([*versions, *(refs if isinstance(refs, dict) else ())])
+    raise UnknownGraphError(f"No version {ref!r:.99} of {graph}. There: {known:.999}.")

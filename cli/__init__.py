@@ -1,0 +1,1 @@
+"""The command line `clg`: a thin skin over cheblienet_graphs."""

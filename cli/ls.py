@@ -1,0 +1,53 @@
+"""clg ls: what a store holds."""
+
+import datetime as dt
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from cheblienet_cli import options
+from cheblienet_graphs import words
+from cheblienet_graphs.store.listing import Listed, listing
+
+
+@click.command()
+@options.store
+@options.as_json
+@options.debug
+def ls(store: Path, as_json: bool) -> None:
+    """List the graphs of a store, a line for each version."""
+    found = listing(store)
+    if as_json:
+        click.echo(json.dumps([asdict(version) for version in found]))
+        return
+    rows = [_row(version) for version in found]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def _row(version: Listed) -> tuple[str, ...]:
+    levels = len(version.vertices)
+    return (
+        f"{version.name}@{version.version}",
+        f"{version.vertices[0]:,} vertices",
+        f"{levels} level{'s' if levels > 1 else ''}",
+        words.human_bytes(version.bytes),
+        _age(version.created),
+        ", ".join(version.refs),
+    )
+
+
+def _age(created: str) -> str:
+    try:
+        elapsed = dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(created)
+    except (ValueError, TypeError):
+        return "age unknown"
+    minutes = int(elapsed.total_seconds() // 60)
+    for unit, length in (("day", 1440), ("hour", 60), ("minute", 1)):
+        if (count := minutes // length) > 0:
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"

@@ -1,0 +1,80 @@
+"""Entry point: commands, exit codes, errors of one line."""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from cheblienet_cli.build import build
+from cheblienet_cli.inspect import inspect
+from cheblienet_cli.ls import ls
+from cheblienet_graphs import __version__
+from cheblienet_graphs.errors import CheblienetError, SpecError, UnknownGraphError
+
+DONE, FAILED, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="clg")
+def clg() -> None:
+    r"""Graphs on Lie groups for group-equivariant spectral networks.
+
+    \b
+    clg build se2 --size 96 --orientations 6 --eps 0.1
+    clg inspect
+    """
+
+
+for command in (build, inspect, ls):
+    clg.add_command(command)
+
+
+def main() -> NoReturn:
+    """Run the command line and exit: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code; errors are printed as one line."""
+    try:
+        code = clg.main(list(arguments), prog_name="clg", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as help_text:
+        click.echo(help_text.format_message(), err=True)
+        return USAGE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted; nothing was published.", err=True)
+        return INTERRUPTED
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        message, code = _explained(error)
+        click.echo(f"Error: {message}", err=True)
+        return code
+    return code if isinstance(code, int) else DONE
+
+
+def _explained(error: Exception) -> tuple[str, int]:
+    if isinstance(error, click.UsageError):
+        return " ".join(error.format_message().split()), USAGE
+    if isinstance(error, SpecError):
+        return f"--{error.field.replace('_', '-')} {error.complaint}", USAGE
+    if isinstance(error, UnknownGraphError):
+        return str(error), USAGE
+    if isinstance(error, CheblienetError):
+        return str(error), FAILED
+    if isinstance(error, MemoryError):
+        return "out of memory; build fewer vertices or free some.", FAILED
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text} (rerun with --debug for the traceback)", FAILED
+
+
+def _terminate(_number: int, _frame: object) -> NoReturn:
+    sys.exit(TERMINATED)
