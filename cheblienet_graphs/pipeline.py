@@ -31,7 +31,7 @@ from cheblienet_graphs.spectrum.bound import (
     largest_eigenvalue_bound,
 )
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.writer import Staging
+from cheblienet_graphs.store.writer import Staging, csr_nbytes
 from cheblienet_graphs.weights.kernels import KERNELS
 
 BLOCK_ROWS = 65_536
@@ -154,12 +154,14 @@ def plan(spec: GraphSpec) -> Plan:
     """
     levels, nbytes = [], 0
     for level, (lattice, engine) in enumerate(_engines(spec)):
+        vertices = lattice.num_vertices
         degrees = sum(int(engine.degrees(*rows).sum()) for rows in _blocks(lattice, BLOCK_ROWS))
-        nnz = degrees + lattice.num_vertices
-        levels.append(PlannedLevel(lattice.num_vertices, degrees // 2, nnz))
-        per_vertex = 4 + 8 * len(spec.geometry.columns) + 8
-        mapped = 0 if level == 0 else 4 * (8 + 4) * lattice.num_vertices * 2
-        nbytes += 8 * nnz + per_vertex * lattice.num_vertices + mapped
+        levels.append(PlannedLevel(vertices, degrees // 2, degrees + vertices))
+        nbytes += csr_nbytes((vertices, vertices), degrees + vertices)
+        nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
+        if level > 0:
+            fine = levels[-2].vertices
+            nbytes += csr_nbytes((vertices, fine), fine) + csr_nbytes((fine, vertices), fine)
     return Plan(spec, tuple(levels), nbytes)
 
 

@@ -1,6 +1,5 @@
 """The Chebyshev convolution."""
 
-import functools
 import math
 
 import torch
@@ -99,12 +98,11 @@ class ChebConv(nn.Module):
                 f"(batch, channels, vertices). Got {tuple(x.shape)}."
             )
         batch, channels, vertices = x.shape
-        vertex_major = x.permute(2, 0, 1).reshape(vertices, batch * channels)
-        terms = (term.reshape(vertices * batch, channels) for term in self._terms(vertex_major))
-        products = (term @ weight for term, weight in zip(terms, self.weight, strict=True))
-        total: Tensor = functools.reduce(torch.add, products)
-        if self.bias is not None:
-            total = total + self.bias
+        vertex_major = x.permute(2, 0, 1).reshape(vertices, batch * channels).contiguous()
+        first, *others = (t.view(vertices * batch, channels) for t in self._terms(vertex_major))
+        total = nn.functional.linear(first, self.weight[0].T, self.bias)
+        for term, weight in zip(others, self.weight[1:], strict=True):
+            total = total.addmm_(term, weight)
         return total.view(vertices, batch, self.out_channels).permute(1, 2, 0)
 
     def _terms(self, x: Tensor) -> list[Tensor]:
@@ -112,7 +110,7 @@ class ChebConv(nn.Module):
         terms = [x]
         while len(terms) < self.kernel_size:
             product = self._product(terms[-1])
-            terms.append(product if len(terms) == 1 else 2 * product - terms[-2])
+            terms.append(product if len(terms) == 1 else product.mul_(2).sub_(terms[-2]))
         return terms
 
     def _product(self, x: Tensor) -> Tensor:

@@ -52,13 +52,13 @@ def largest_eigenvalue_bound(
     coupling: list[float] = []
     beta = theta = 0.0
     residual = math.inf
-    for step in range(1, min(size, max_steps) + 1):
+    for step in range(1, max_steps + 1):
         following = product(current)
         following -= beta * previous
         diagonal.append(float(following @ current))
         following -= diagonal[-1] * current
         beta = float(np.linalg.norm(following))
-        exhausted = beta < 1e-13 or step in {size, max_steps}
+        exhausted = beta < 1e-12 or step == max_steps
         if exhausted or step % 10 == 0:
             theta, residual = _largest_ritz_pair(diagonal, coupling, beta)
             if exhausted or residual < tolerance:

@@ -70,7 +70,7 @@ class Staging:
         with write_errors(self._store):
             (self.path / path).mkdir(parents=True)
             _write(self.path / path, layout.group_document(layout.csr_attributes(shape)))
-        index = "int32" if max(*shape, nnz) <= INT32_LIMIT else "int64"
+        index = _index_type(shape, nnz)
         return CsrArrays(
             self._array(f"{path}/data", (nnz,), "float32", {}),
             self._array(f"{path}/indices", (nnz,), index, {}),
@@ -135,6 +135,16 @@ class Staging:
             key = str(file.relative_to(self.path)).partition("/c/")[0]
             found[key] = {"sha256": digest, "nbytes": file.stat().st_size}
         return found
+
+
+def csr_nbytes(shape: tuple[int, int], nnz: int) -> int:
+    """Size of the arrays that `Staging.csr` reserves."""
+    index = np.dtype(layout.DTYPES[_index_type(shape, nnz)]).itemsize
+    return nnz * (4 + index) + (shape[0] + 1) * index
+
+
+def _index_type(shape: tuple[int, int], nnz: int) -> str:
+    return "int32" if max(*shape, nnz) <= INT32_LIMIT else "int64"
 
 
 def _write(node: Path, document: layout.Attributes) -> None:

@@ -1,0 +1,238 @@
+"""The command line as a user meets it: output, exit codes, one-line errors."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+import zarr
+
+from cheblienet_cli.main import clg, run
+
+CLG = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    """Exit code and message of a command that must fail, with one line and without output."""
+    code = run(arguments)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("Error: ")
+    assert captured.err.count("\n") == 1
+    return code, captured.err
+
+
+def test_build_inspect_ls(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["build", "se2", "--size", "16", "--orientations", "6", "--eps", "0.1"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "se2-16x16x6@v001\n"
+    assert "R = diag(1, eps^-2, xi^2) = diag(1, 100, " in captured.err
+    assert "eps^2 = 0.01 is 10 times the paper's anisotropy" in captured.err
+    assert run(["build", "se2", "--size", "16x16", "--orientations", "6.0", "--eps", "1/10"]) == 0
+    assert "Already published as se2-16x16x6@v001" in capsys.readouterr().err
+    assert run(["inspect"]) == 0
+    assert "eigenvalues of Delta" in capsys.readouterr().out
+    assert run(["ls"]) == 0
+    assert capsys.readouterr().out.startswith("se2-16x16x6@v001  1,536 vertices  2 levels")
+    assert sorted(p.name for p in here.iterdir()) == [".graphs.zarr.staging", "graphs.zarr"]
+
+
+def test_json_output(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["build", "r2", "--size", "8", "--json", "--quiet"]) == 0
+    captured = capsys.readouterr()
+    built = json.loads(captured.out)
+    assert (built["name"], built["version"], built["built"]) == ("r2-8x8", "v001", True)
+    assert captured.err == ""
+    assert run(["inspect", "r2-8x8@latest", "--json", "--eigenvalues", "3", "--level", "0"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["spec_sha256"] == built["spec_sha256"]
+    assert len(report["levels"][0]["eigenvalues"]) == 3
+    assert run(["ls", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["refs"] == ["latest"]
+
+
+def test_dry_run_writes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["build", "se2", "--size", "32", "--dry-run"]) == 0
+    assert "level 0: 6,144 vertices" in capsys.readouterr().out
+    assert run(["build", "se2", "--size", "32", "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["levels"][0]["vertices"] == 6144
+    assert list(here.iterdir()) == []
+
+
+BAD_OPTIONS = [
+    ("--size", "0", "width and height in [2, 65536]"),
+    ("--size", "x", "width and height"),
+    ("--size", "8x8x8", "width and height"),
+    ("--orientations", "0", "[1, 180]"),
+    ("--orientations", "six", "[1, 180]"),
+    ("--eps", "0", "[0.001, 1]"),
+    ("--eps", "nan", "[0.001, 1]"),
+    ("--eps-squared", "2", "[1e-06, 1]"),
+    ("--alpha", "-1", "[1e-06, 1e+06]"),
+    ("--xi", "inf", "[1e-06, 1e+06]"),
+    ("--neighbors", "0", "[1, 1024]"),
+    ("--neighbors", "1", "at least 2"),
+    ("--kernel", "sinc", "gaussian, laplace, cauchy, rectangular"),
+    ("--bandwidth", "0", "[0.01, 100]"),
+    ("--boundary", "torus", "open, periodic"),
+    ("--levels", "7", "[1, 3]"),
+    ("--lambda-max", "1", "'exact' or 2"),
+]
+
+
+@pytest.mark.parametrize(("option", "value", "accepted"), BAD_OPTIONS)
+def test_bad_options(
+    here: Path, capsys: pytest.CaptureFixture[str], option: str, value: str, accepted: str
+) -> None:
+    size = [] if option == "--size" else ["--size", "8"]
+    code, message = failing(capsys, "build", "se2", *size, option, value)
+    assert code == 2
+    assert message.startswith(f"Error: {option} must be ")
+    assert accepted in message
+    assert value in message
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        (["build", "s5"], "no manifold 's5'. Choose one of r2, se2"),
+        (["build", "se2"], "Missing option '--size'"),
+        (["build", "r2", "--size", "8", "--nonsense"], "--nonsense"),
+        (["build", "r2", "--size", "8", "--eps", "0.1"], "Use se2"),
+        (["build", "se2", "--size", "8", "--eps", "1", "--eps-squared", "1"], "Give one"),
+        (["build", "r2", "--size", "8", "--name", "a/b"], "name must be"),
+        (["nonsense"], "nonsense"),
+        (["inspect"], "no store"),
+        (["inspect", "--level", "one"], "--level"),
+        (["ls"], "no store"),
+    ],
+)
+def test_wrong_usage(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], fragment: str
+) -> None:
+    code, message = failing(capsys, *arguments)
+    assert code == 2
+    assert fragment in message
+    assert list(here.iterdir()) == []
+
+
+def test_ambiguous_and_unknown_graphs(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, message = failing(capsys, "inspect", "--store", str(store))
+    assert code == 2
+    assert "r2-24x16, se2-16x16x6, torus" in message
+    code, message = failing(capsys, "inspect", "torus@v007", "--store", str(store))
+    assert code == 2
+    assert "v001" in message
+    code, message = failing(capsys, "inspect", "torus", "--level", "5", "--store", str(store))
+    assert (code, message.startswith("Error: --level must be")) == (2, True)
+
+
+def test_store_that_is_a_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "file").write_text("mine")
+    for command in (["build", "r2", "--size", "8"], ["ls"], ["inspect"]):
+        code, message = failing(capsys, *command, "--store", "file")
+        assert (code, "is a file" in message) == (1, True)
+    assert (here / "file").read_text() == "mine"
+
+
+def test_foreign_group_of_that_name(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["build", "r2", "--size", "8", "--quiet"]) == 0
+    zarr.open_group(here / "graphs.zarr" / "mine", mode="w")
+    capsys.readouterr()
+    code, message = failing(capsys, "build", "r2", "--size", "8", "--name", "mine")
+    assert (code, "choose another --name" in message) == (1, True)
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_place_that_refuses_writes(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    exit_code, message = failing(capsys, "build", "r2", "--size", "8")
+    assert exit_code == 1
+    assert os.strerror(code) in message
+    assert "Nothing was published" in message
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_read_only_folder(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "locked").mkdir(mode=0o555)
+    code, message = failing(capsys, "build", "r2", "--size", "8", "--store", "locked/graphs.zarr")
+    assert (code, "Permission denied" in message) == (1, True)
+
+
+def test_unexpected_errors_are_one_line_and_debug_shows_them(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr("cheblienet_graphs.pipeline.build", broken)
+    code, message = failing(capsys, "build", "r2", "--size", "8")
+    assert (code, "RuntimeError: two lines" in message) == (1, True)
+    with pytest.raises(RuntimeError):
+        run(["build", "r2", "--size", "8", "--debug"])
+
+
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_leave_no_trace(tmp_path: Path, number: int, expected: int) -> None:
+    arguments = ["build", "se2", "--size", "512", "--store", str(tmp_path / "g.zarr")]
+    process = subprocess.Popen([*CLG, *arguments], stderr=subprocess.PIPE, text=True)
+    staging = tmp_path / ".g.zarr.staging"
+    while not (staging.exists() and any(staging.iterdir())):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, message = process.communicate(timeout=60)
+    assert process.returncode == expected
+    assert "Traceback" not in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_progress_bar_without_a_terminal(tmp_path: Path) -> None:
+    arguments = ["build", "r2", "--size", "64", "--store", str(tmp_path / "g.zarr")]
+    done = subprocess.run([*CLG, *arguments], capture_output=True, text=True, check=True)
+    assert done.stdout == "r2-64x64@v001\n"
+    assert "\r" not in done.stderr
+    assert "entries" not in done.stderr
+
+
+def commands(group: click.Group, prefix: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    found = []
+    for name, command in group.commands.items():
+        found.append((*prefix, name))
+        if isinstance(command, click.Group):
+            found += commands(command, (*prefix, name))
+    return found
+
+
+@pytest.mark.parametrize("command", commands(clg), ids=" ".join)
+def test_every_command_has_help_and_is_in_the_readme(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*command, "--help"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: clg " + " ".join(command))
+    readme = Path(__file__).parents[2] / "README.md"
+    assert "clg " + " ".join(command) in readme.read_text()
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == "clg, version 0.1.0\n"

@@ -1,0 +1,150 @@
+"""Specifications: normalisation, digests, refusals."""
+
+import hashlib
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cheblienet_graphs import GraphSpec, SpecError
+
+
+def test_equal_values_have_equal_digests() -> None:
+    digests = {
+        GraphSpec("se2", size, orientations=n_o, eps=eps, bandwidth=0.2, levels=levels).sha256
+        for size in (96, 96.0, "96", "96x96", (96, 96.0), np.int64(96))
+        for n_o in (6, "6", 6.0)
+        for eps in (0.1, "0.1", "1/10", Fraction(1, 10), "1e-1")
+        for levels in (None, 4)
+    }
+    assert len(digests) == 1
+
+
+def test_digest_is_that_of_the_canonical_json() -> None:
+    spec = GraphSpec("se2", 32)
+    text = json.dumps(spec.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    assert spec.sha256 == hashlib.sha256(text.encode()).hexdigest()
+
+
+@given(
+    manifold=st.sampled_from(["r2", "se2"]),
+    size=st.tuples(st.integers(2, 500), st.integers(2, 500)),
+    neighbors=st.integers(1, 64),
+    kernel=st.sampled_from(["gaussian", "laplace", "cauchy", "rectangular"]),
+    boundary=st.sampled_from(["open", "periodic"]),
+    lambda_max=st.sampled_from(["exact", 2, "2"]),
+)
+def test_json_round_trip(manifold: str, size: tuple[int, int], **fields: object) -> None:
+    spec = GraphSpec(manifold, size, **fields)
+    again = GraphSpec.from_dict(json.loads(json.dumps(spec.to_dict())))
+    assert again == spec
+    assert again.sha256 == spec.sha256
+
+
+def test_defaults_are_the_papers() -> None:
+    se2, r2 = GraphSpec("se2", 96), GraphSpec("r2", 96)
+    assert (se2.orientations, se2.neighbors, r2.neighbors) == (6, 16, 8)
+    assert math.isclose(se2.eps**2, 0.1)
+    assert r2.eps == 1
+    assert (se2.kernel, se2.bandwidth, se2.alpha, se2.xi) == ("gaussian", 0.2, 1.0, "alpha")
+    assert (se2.boundary, se2.lambda_max, se2.levels) == ("open", "exact", 4)
+    assert se2.default_name == "se2-96x96x6"
+    assert GraphSpec("r2", "24x16").default_name == "r2-24x16"
+
+
+@pytest.mark.parametrize(
+    ("size", "levels"), [(96, 4), (16, 2), (15, 1), ("96x24", 2), ("64x48", 3), (8, 1)]
+)
+def test_default_pyramid_halves_down_to_eight(size: object, levels: int) -> None:
+    assert GraphSpec("r2", size).levels == levels
+
+
+def test_xi_follows_alpha_on_every_level() -> None:
+    spec = GraphSpec("se2", 32, orientations=6, alpha=1)
+    assert [spec.metric(level).xi ** 2 for level in range(3)] == pytest.approx(
+        [6 / 32**2, 6 / 16**2, 6 / 8**2]
+    )
+    given_xi = GraphSpec("se2", 32, xi=0.1)
+    assert [given_xi.metric(level).xi for level in range(3)] == pytest.approx([0.1, 0.2, 0.4])
+
+
+REFUSED = [
+    ("orientations", 0),
+    ("orientations", 2.5),
+    ("orientations", True),
+    ("eps", 0),
+    ("eps", -0.1),
+    ("eps", 1.5),
+    ("eps", float("nan")),
+    ("eps", float("inf")),
+    ("eps", "1/0"),
+    ("eps", "small"),
+    ("eps", None.__class__),
+    ("eps_squared", 2),
+    ("alpha", 0),
+    ("alpha", 1e9),
+    ("xi", -1),
+    ("xi", "auto "),
+    ("neighbors", 0),
+    ("neighbors", 10**400),
+    ("kernel", "Gaussian"),
+    ("kernel", 3),
+    ("bandwidth", 0),
+    ("bandwidth", "1e999"),
+    ("boundary", "closed"),
+    ("levels", 0),
+    ("levels", 9),
+    ("lambda_max", 1),
+    ("lambda_max", True),
+    ("size", 1),
+    ("size", 10**6),
+    ("size", "12x"),
+    ("size", "12x13x14"),
+    ("size", [8, -8]),
+    ("size", float("inf")),
+    ("manifold", "so4"),
+    ("manifold", None),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), REFUSED)
+def test_refusals_name_field_and_value(field: str, value: object) -> None:
+    fields = {"manifold": "se2", "size": 96} | {field: value}
+    with pytest.raises(SpecError) as caught:
+        GraphSpec(**fields)
+    message = str(caught.value)
+    assert message.startswith(f"{field} must be ")
+    assert repr(value) in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"manifold": "r2", "eps": 0.1},
+        {"manifold": "r2", "orientations": 6},
+        {"manifold": "r2", "alpha": 1},
+        {"manifold": "se2", "eps": 0.1, "eps_squared": 0.01},
+        {"manifold": "se2", "xi": 0.1, "alpha": 1},
+        {"manifold": "se2", "size": 65536, "orientations": 180},
+    ],
+)
+def test_contradictions_are_refused(fields: dict[str, object]) -> None:
+    with pytest.raises(SpecError):
+        GraphSpec(**({"size": 16} | fields))
+
+
+def test_size_errors_print_both_readings() -> None:
+    with pytest.raises(SpecError, match=r"12x20 \(width x height; images \(B, C, 20, 12\)\)"):
+        GraphSpec("se2", "12x20", levels=4)
+
+
+def test_specs_are_frozen_and_hashable() -> None:
+    spec = GraphSpec("se2", 16)
+    assert {spec: 1}[GraphSpec("se2", "16x16")] == 1
+    with pytest.raises(AttributeError):
+        spec.eps = 1.0  # type: ignore[misc]

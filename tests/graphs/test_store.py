@@ -1,0 +1,234 @@
+"""Publishing: what is on disk, what other libraries read, what a failure leaves behind."""
+
+import errno
+import hashlib
+import json
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+
+from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, open_group
+from cheblienet_graphs.store import durable, layout
+from cheblienet_graphs.store.listing import listing
+from cheblienet_graphs.store.reader import mapped_array, mapped_csr
+from cheblienet_models import open_store
+
+SPEC = GraphSpec("r2", 8)
+
+
+def files(folder: Path) -> set[str]:
+    return {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("dtype", sorted(layout.DTYPES))
+@pytest.mark.parametrize("shape", [(5,), (3, 2), (0,), (0, 4)])
+def test_documents_are_those_zarr_writes(tmp_path: Path, dtype: str, shape: tuple) -> None:
+    zarr.open_group(tmp_path / "z", mode="w").create_array(
+        "a",
+        shape=shape,
+        dtype=layout.DTYPES[dtype],
+        chunks=tuple(max(1, n) for n in shape),
+        shards=None,
+        compressors=None,
+        filters=None,
+        fill_value=0,
+        attributes={"columns": ["x"]},
+    )
+    written = json.loads((tmp_path / "z" / "a" / "zarr.json").read_text())
+    assert layout.array_document(shape, dtype, {"columns": ["x"]}) == written
+    group = json.loads((tmp_path / "z" / "zarr.json").read_text())
+    assert layout.group_document({}) == group
+
+
+@pytest.mark.parametrize("name", ["r2-24x16", "se2-16x16x6", "torus"])
+def test_zarr_anndata_and_our_readers_agree(store: Path, name: str) -> None:
+    import anndata.io
+
+    pyramid = open_store(store)[name]
+    for level, graph in enumerate(pyramid.levels):
+        group = open_group(store, name)[f"levels/{level}/laplacian"]
+        by_zarr = [group[part][:] for part in ("data", "indices", "indptr")]
+        element = anndata.io.read_elem(group)
+        by_anndata = [element.data, element.indices, element.indptr]
+        mapped = mapped_csr(store / name / "v001" / "levels" / str(level) / "laplacian")
+        by_scipy = [mapped.data, mapped.indices, mapped.indptr]
+        by_torch = [graph.values.numpy(), graph.columns.numpy(), graph.row_pointers.numpy()]
+        for arrays in zip(by_zarr, by_anndata, by_scipy, by_torch, strict=True):
+            assert len({array.tobytes() for array in arrays}) == 1
+            assert len({array.dtype for array in arrays}) == 1
+        assert element.shape == (graph.num_vertices,) * 2
+
+
+def test_zarr_sees_the_whole_hierarchy(store: Path) -> None:
+    root = zarr.open_group(store, mode="r")
+    assert sorted(root.group_keys()) == ["r2-24x16", "se2-16x16x6", "torus"]
+    assert sorted(root["torus"].group_keys()) == ["v001"]
+    version = root["torus/v001"]
+    assert sorted(version.group_keys()) == ["levels", "pooling", "unpooling"]
+    assert version.attrs["clg"]["schema"] == "1.0"
+    assert root.attrs["clg"] == {"store_schema": 1}
+
+
+def test_manifest_covers_every_file(store: Path) -> None:
+    version = store / "torus" / "v001"
+    attributes = layout.check_version(version)
+    manifest = attributes["manifest"]
+    found = set()
+    for name in files(version) - {"zarr.json"}:
+        key = name.partition("/c/")[0]
+        contents = (version / name).read_bytes()
+        assert manifest[key]["sha256"] == hashlib.sha256(contents).hexdigest()
+        assert manifest[key]["nbytes"] == len(contents)
+        found.add(key)
+    assert found == set(manifest)
+    assert attributes["attributes_sha256"] == layout.canonical_sha256(attributes)
+
+
+def test_published_files_are_read_only(store: Path) -> None:
+    for name in files(store / "torus" / "v001"):
+        assert stat.S_IMODE((store / "torus" / "v001" / name).stat().st_mode) == 0o444
+
+
+def test_concurrent_builders_get_consecutive_versions(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda _: build(SPEC, store, force=True).version, range(8)))
+    assert sorted(results) == [f"v{n:03d}" for n in range(1, 9)]
+    assert layout.refs(store / "r2-8x8") == {"latest": "v008"}
+    assert files(tmp_path / ".g.zarr.staging") == {"lock"}
+
+
+@pytest.mark.parametrize("operation", ["mkdir", "fallocate", "fsync", "rename", "write"])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS])
+@pytest.mark.parametrize("existing", [False, True])
+def test_refused_writes_publish_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str, code: int, *, existing: bool
+) -> None:
+    store = tmp_path / "g.zarr"
+    if existing:
+        build(SPEC, store)
+    before = files(tmp_path)
+    calls = iter(range(10**6))
+
+    def refusing(function: object, after: int = 0) -> object:
+        def call(*args: object, **kwargs: object) -> object:
+            if next(calls) >= after:
+                raise OSError(code, os.strerror(code))
+            return function(*args, **kwargs)
+
+        return call
+
+    targets = {
+        "mkdir": (Path, "mkdir", 3),
+        "fallocate": (os, "posix_fallocate", 2),
+        "fsync": (os, "fsync", 5),
+        "rename": (Path, "rename", 0),
+        "write": (Path, "write_bytes", 4),
+    }
+    owner, name, after = targets[operation]
+    monkeypatch.setattr(owner, name, refusing(getattr(owner, name), after))
+    with pytest.raises(StoreError, match="Nothing was published") as caught:
+        build(SPEC, store, force=True)
+    monkeypatch.undo()
+    assert os.strerror(code) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    visible = {name for name in files(tmp_path) - before if "staging/lock" not in name}
+    assert visible <= {"g.zarr/zarr.json", "g.zarr/r2-8x8/zarr.json"}
+    assert build(SPEC, store, force=True).version == ("v002" if existing else "v001")
+    assert list(open_store(store)) == ["r2-8x8"]
+
+
+def test_failure_before_publishing_leaves_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(StoreError, match=r"No space left on device.*free some space"):
+        build(SPEC, tmp_path / "g.zarr")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interrupted_build_leaves_no_trace(tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(SPEC, tmp_path / "g.zarr", progress=interrupt)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_foreign_places_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(StoreError, match="is a file"):
+        build(SPEC, tmp_path / "file")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "thesis.tex").write_text("mine")
+    with pytest.raises(StoreError, match="other files"):
+        build(SPEC, tmp_path / "folder")
+    zarr.open_group(tmp_path / "foreign.zarr", mode="w")
+    with pytest.raises(StoreError, match="another program"):
+        build(SPEC, tmp_path / "foreign.zarr")
+    build(SPEC, tmp_path / "ours.zarr")
+    zarr.open_group(tmp_path / "ours.zarr" / "theirs", mode="w")
+    with pytest.raises(StoreError, match="not a graph of ours"):
+        build(SPEC, tmp_path / "ours.zarr", name="theirs")
+    assert (tmp_path / "file").read_text() == "mine"
+    assert files(tmp_path / "ours.zarr" / "theirs") == {"zarr.json"}
+    assert [version.name for version in listing(tmp_path / "ours.zarr")] == ["r2-8x8"]
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "v001", "x" * 65, "a@b", "-x", "é"])
+def test_names_that_could_not_be_folders(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UnknownGraphError, match="name must be"):
+        build(SPEC, tmp_path / "g.zarr", name=name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_store_of_a_future_version_is_refused(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    store.mkdir()
+    (store / "zarr.json").write_bytes(
+        layout.document_bytes(layout.group_document({"clg": {"store_schema": 2}}))
+    )
+    with pytest.raises(StoreError, match="schema 2"):
+        build(SPEC, store)
+
+
+def test_listing(store: Path, tmp_path: Path) -> None:
+    found = listing(store)
+    assert [version.name for version in found] == ["r2-24x16", "se2-16x16x6", "torus"]
+    assert found[1].vertices == (1536, 384)
+    assert found[1].refs == ("latest",)
+    assert listing(store) == found
+    with pytest.raises(UnknownGraphError, match="no store"):
+        listing(tmp_path / "nothing")
+
+
+def test_replaced_file_is_whole_or_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "file"
+    durable.replace(target, b"old", tmp_path / "temporary")
+
+    def refuse(_: int) -> None:
+        raise OSError(errno.EIO, "no")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(OSError, match="no"):
+        durable.replace(target, b"new", tmp_path / "temporary")
+    assert target.read_bytes() == b"old"
+    assert files(tmp_path) == {"file"}
+
+
+def test_mapped_array_of_a_broken_version_is_refused(tmp_path: Path) -> None:
+    build(SPEC, tmp_path / "g.zarr")
+    degree = tmp_path / "g.zarr" / "r2-8x8" / "v001" / "levels" / "0" / "degree"
+    assert mapped_array(degree).dtype == np.float32
+    (degree / "c" / "0").unlink()
+    with pytest.raises(StoreError, match="can't be read"):
+        mapped_array(degree)
