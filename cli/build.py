@@ -39,7 +39,7 @@ def build() -> None:
 
 def _spec_options(command: Callable[..., None]) -> Callable[..., None]:
     described = {
-        "--size N|WxH": "Pixels, width x height, of the finest level.  [required]",
+        "--size N|WxH": "Pixels, width x height, of the finest level.",
         "--orientations N": "Samples of theta, on se2.  [default: 6]",
         "--eps X": "Anisotropy in R = diag(1, eps^-2, xi^2), in (0, 1].  [default: sqrt(0.1)]",
         "--eps-squared X": "The same as its square; the paper's is 0.1.",
@@ -55,7 +55,8 @@ def _spec_options(command: Callable[..., None]) -> Callable[..., None]:
     }
     for described_option, text in reversed(described.items()):
         flag, metavar = described_option.split(" ")
-        command = click.option(flag, metavar=metavar, help=text, required=flag == "--size")(command)
+        required = flag == "--size"
+        command = click.option(flag, metavar=metavar, help=text, required=required)(command)
     return command
 
 

@@ -13,7 +13,7 @@ store = click.option(
     type=click.Path(path_type=Path),
     default=Path("graphs.zarr"),
     envvar="CLG_STORE",
-    show_default="./graphs.zarr",
+    show_default=True,
     show_envvar=True,
     help="Where graphs are published.",
 )

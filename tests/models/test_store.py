@@ -1,5 +1,6 @@
 """Opening stores: zero-copy, silent, and closed to anything that is not ours."""
 
+import gc
 import json
 import os
 import pickle
@@ -125,6 +126,7 @@ def test_pickles_are_handles(store: Path) -> None:
 
 def test_no_descriptor_outlives_its_maps(store: Path) -> None:
     def count() -> int:
+        gc.collect()
         return len(os.listdir("/proc/self/fd"))
 
     opened = open_store(store)
