@@ -117,8 +117,9 @@ def build(
     name = layout.check_name(spec.default_name if name is None else name)
     if not force and (version := published(spec, store, name)):
         return Published(store, name, version, built=False)
-    with Staging(store, name) as staging:
-        levels = _write_levels(spec, staging, block_rows, progress or (lambda *_: None))
+    engines = _engines(spec)
+    with Staging(store, name, _plan(spec, engines).nbytes) as staging:
+        levels = _write_levels(spec, engines, staging, block_rows, progress or (lambda *_: None))
         attributes = {
             "schema": layout.SCHEMA,
             "spec": spec.to_dict(),
@@ -152,16 +153,21 @@ def plan(spec: GraphSpec) -> Plan:
     Raises:
         SpecError: the neighbour rule gives no edge.
     """
-    levels, nbytes = [], 0
-    for level, (lattice, engine) in enumerate(_engines(spec)):
-        vertices = lattice.num_vertices
-        degrees = sum(int(engine.degrees(*rows).sum()) for rows in _blocks(lattice, BLOCK_ROWS))
-        levels.append(PlannedLevel(vertices, degrees // 2, degrees + vertices))
-        nbytes += csr_nbytes((vertices, vertices), degrees + vertices)
-        nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
-        if level > 0:
-            fine = levels[-2].vertices
+    return _plan(spec, _engines(spec))
+
+
+def _plan(spec: GraphSpec, engines: list[StencilEngine]) -> Plan:
+    levels: list[PlannedLevel] = []
+    nbytes = 0
+    for engine in engines:
+        vertices, entries = engine.lattice.num_vertices, engine.total_degree
+        nnz = entries + vertices
+        if levels:
+            fine = levels[-1].vertices
             nbytes += csr_nbytes((vertices, fine), fine) + csr_nbytes((fine, vertices), fine)
+        levels.append(PlannedLevel(vertices, entries // 2, nnz))
+        nbytes += csr_nbytes((vertices, vertices), nnz)
+        nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
     return Plan(spec, tuple(levels), nbytes)
 
 
@@ -176,12 +182,11 @@ def lattices(spec: GraphSpec) -> Iterator[PlaneLattice]:
         )
 
 
-def _engines(spec: GraphSpec) -> Iterator[tuple[PlaneLattice, StencilEngine]]:
-    for level, lattice in enumerate(lattices(spec)):
-        yield (
-            lattice,
-            StencilEngine(lattice, spec.geometry, spec.metric(level), spec.neighbors),
-        )
+def _engines(spec: GraphSpec) -> list[StencilEngine]:
+    return [
+        StencilEngine(lattice, spec.geometry, spec.metric(level), spec.neighbors)
+        for level, lattice in enumerate(lattices(spec))
+    ]
 
 
 def _blocks(lattice: PlaneLattice, block_rows: int) -> list[tuple[int, int]]:
@@ -190,10 +195,15 @@ def _blocks(lattice: PlaneLattice, block_rows: int) -> list[tuple[int, int]]:
 
 
 def _write_levels(
-    spec: GraphSpec, staging: Staging, block_rows: int, progress: Progress
+    spec: GraphSpec,
+    engines: list[StencilEngine],
+    staging: Staging,
+    block_rows: int,
+    progress: Progress,
 ) -> list[dict[str, Any]]:
     facts = []
-    for level, (lattice, engine) in enumerate(_engines(spec)):
+    for level, engine in enumerate(engines):
+        lattice = engine.lattice
         assembly = _Assembly(spec, level, lattice, engine, block_rows, progress)
         facts.append(asdict(assembly.write(staging)))
         if level + 1 < spec.levels:

@@ -19,6 +19,7 @@ from cheblienet_graphs.spectrum.numeric import smallest_eigenpairs
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.reader import mapped_array, mapped_csr
 
+MAX_EIGENVALUES = 1000
 SPARSE_ENOUGH = 0.985
 """The paper's rule of thumb for the share of zeros."""
 
@@ -117,7 +118,7 @@ def inspect(
     Args:
         store: path of the store.
         name: NAME, NAME@v001 or NAME@REF; may be left out where the store has one graph.
-        eigenvalues: how many of the smallest to compute for each level, 0 for none.
+        eigenvalues: how many of the smallest to compute for each level, in [0, 1000].
         level: the only level to look at; default all.
 
     Raises:
@@ -136,8 +137,8 @@ def inspect(
         raise StoreError(f"{version} has attributes of another form than ours: {error}.") from error
     if level is not None and not 0 <= level < spec.levels:
         raise SpecError("level", f"an integer in [0, {spec.levels - 1}]", level)
-    if not 0 <= eigenvalues <= spec.num_vertices:
-        raise SpecError("eigenvalues", f"an integer in [0, {spec.num_vertices}]", eigenvalues)
+    if not 0 <= eigenvalues <= MAX_EIGENVALUES:
+        raise SpecError("eigenvalues", f"an integer in [0, {MAX_EIGENVALUES}]", eigenvalues)
     return Report(
         version.parent.name,
         version.name,

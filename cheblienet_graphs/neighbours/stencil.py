@@ -67,6 +67,11 @@ class StencilEngine:
         pieces = [self._degrees(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
         return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
 
+    @property
+    def total_degree(self) -> int:
+        """Twice the number of edges, without visiting the vertices."""
+        return sum(self._total_degree(stencil) for stencil in self.stencils)
+
     def columns(self, start: int, stop: int) -> Indices:
         """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
         pieces = [self._columns(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
@@ -101,6 +106,13 @@ class StencilEngine:
 
     def _inside(self, y: Indices, x: Indices) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         return (y >= 0) & (y < self.lattice.height) & (x >= 0) & (x < self.lattice.width)
+
+    def _total_degree(self, stencil: Stencil) -> int:
+        lattice = self.lattice
+        if lattice.periodic:
+            return len(stencil) * lattice.pixels
+        rows = np.maximum(lattice.height - abs(stencil.dy), 0)
+        return int((rows * np.maximum(lattice.width - abs(stencil.dx), 0)).sum())
 
     def _degrees(self, k: int, lo: int, hi: int) -> Indices:
         stencil = self.stencils[k]

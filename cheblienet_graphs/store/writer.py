@@ -4,12 +4,14 @@ Until the rename nothing is visible; after it nothing changes. What a crash leav
 the staging folder only.
 """
 
+import errno
 import hashlib
 import math
 import os
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -40,17 +42,22 @@ class Staging:
     Args:
         store: the store it will be published in; need not exist yet.
         name: of the graph.
+        nbytes: disk space the arrays will take.
 
     Raises:
         StoreError: the place can't be written to, or holds something else of that name.
     """
 
-    def __init__(self, store: Path, name: str) -> None:
+    def __init__(self, store: Path, name: str, nbytes: int) -> None:
         self._store, self._name = store, name
         check_graph(store, name)
         self.path = layout.staging_folder(store) / uuid.uuid4().hex
         with write_errors(store):
             self.path.mkdir(parents=True)
+            free = shutil.disk_usage(self.path).free
+            if nbytes > free:
+                self._remove()
+                raise OSError(errno.ENOSPC, f"{nbytes:,} bytes are needed, {free:,} are free")
 
     def __enter__(self) -> Self:
         return self
@@ -61,9 +68,13 @@ class Staging:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._remove()
+
+    def _remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
         if not self._store.exists():
-            shutil.rmtree(self.path.parent, ignore_errors=True)
+            with suppress(OSError):  # other builders may be at work there
+                self.path.parent.rmdir()
 
     def csr(self, path: str, shape: tuple[int, int], nnz: int) -> CsrArrays:
         """Reserve a float32 CSR matrix; indices are int32 while everything fits."""

@@ -155,6 +155,12 @@ def test_failure_before_publishing_leaves_no_trace(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_build_that_would_not_fit_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"bytes are needed, .* are free.*free some space"):
+        build(GraphSpec("se2", 30_000, orientations=18), tmp_path / "g.zarr")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_interrupted_build_leaves_no_trace(tmp_path: Path) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
