@@ -19,6 +19,7 @@ _PUBLIC = {
     "inspect": "report",
     "open_group": "store.reader",
     "plan": "pipeline",
+    "verify": "store.verify",
 }
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "inspect",
     "open_group",
     "plan",
+    "verify",
 ]
 
 

@@ -5,9 +5,9 @@ of the exact size their metadata promises are mapped; metadata is bounded and co
 form that is ours. What passes is numbers of the stated shape, what does not is a StoreError.
 """
 
+import hashlib
 import json
 import math
-import mmap
 import os
 import re
 import stat
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from cheblienet_models.errors import StoreError
 
@@ -55,7 +56,7 @@ class Folder:
 
     def attributes(self) -> Document:
         """Attributes of the zarr group that the folder is."""
-        document = self._document()
+        document = self.document()
         attributes = document.pop("attributes", {})
         if document != {"zarr_format": 3, "node_type": "group"} or not isinstance(attributes, dict):
             raise StoreError(f"{self} is not a zarr v3 group.")
@@ -80,17 +81,16 @@ class Folder:
         try:
             if size != nbytes:
                 raise StoreError(f"{chunk} has {size} bytes; its metadata promises {nbytes}.")
-            mapped = mmap.mmap(descriptor, nbytes, access=mmap.ACCESS_COPY)
-        except OSError as error:
+            return _mapped(descriptor, shape, dtype)
+        except (OSError, RuntimeError) as error:
             raise _unreadable(chunk, error) from error
         finally:
             os.close(descriptor)
-        return np.frombuffer(mapped, dtype).reshape(shape)
 
     def _array_type(
         self, dtypes: Sequence[str], dimensions: int
     ) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        document = self._document()
+        document = self.document()
         shape, dtype = document.get("shape"), document.get("data_type")
         if not isinstance(shape, list) or len(shape) != dimensions:
             raise StoreError(f"{self} must have {dimensions} dimensions. Got shape {shape!r:.99}.")
@@ -103,24 +103,55 @@ class Folder:
             raise StoreError(f"{self} is not a raw little-endian array of one chunk.")
         return tuple(shape), np.dtype(DTYPES[dtype])
 
-    def _document(self) -> Document:
+    def document(self) -> Document:
+        """The metadata of the zarr node that the folder is.
+
+        Raises:
+            StoreError: there is none, it is too large, or not a JSON object.
+        """
         path = self / "zarr.json"
-        descriptor, size = path.open_file()
         try:
-            if size > MAX_METADATA:
-                raise StoreError(
-                    f"{path} has {size} bytes of metadata; {MAX_METADATA} are allowed."
-                )
-            document = json.loads(os.pread(descriptor, size, 0).decode("utf-8"))
-        except OSError as error:
-            raise _unreadable(path, error) from error
+            document = json.loads(path.contents().decode("utf-8"))
         except (ValueError, RecursionError) as error:
             raise StoreError(f"{path} is not JSON.") from error
-        finally:
-            os.close(descriptor)
         if not isinstance(document, dict):
             raise StoreError(f"{path} is not the metadata of a zarr node.")
         return document
+
+    def contents(self) -> bytes:
+        """The bytes of the metadata file at this path.
+
+        Raises:
+            StoreError: it is not a regular file, or too large.
+        """
+        descriptor, size = self.open_file()
+        try:
+            if size > MAX_METADATA:
+                raise StoreError(f"{self} has {size} bytes; {MAX_METADATA} are allowed.")
+            return os.pread(descriptor, size, 0)
+        except OSError as error:
+            raise _unreadable(self, error) from error
+        finally:
+            os.close(descriptor)
+
+    def sha256(self) -> tuple[str, int]:
+        """Hex digest and size of the regular file at this path."""
+        descriptor, size = self.open_file()
+        try:
+            with os.fdopen(descriptor, "rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest(), size
+        except OSError as error:
+            raise _unreadable(self, error) from error
+
+    def entries(self) -> list[tuple[str, int]]:
+        """Names and modes of everything in the folder, links not followed."""
+        descriptor = self.descriptor()
+        try:
+            names = sorted(os.listdir(descriptor))
+            modes = (os.stat(n, dir_fd=descriptor, follow_symlinks=False).st_mode for n in names)
+            return list(zip(names, modes, strict=True))
+        except OSError as error:
+            raise _unreadable(self, error) from error
 
     def open_file(self) -> tuple[int, int]:
         """A descriptor of the regular file at this path, for the caller to close, and its size."""
@@ -170,8 +201,21 @@ def opened(path: str) -> Iterator[Folder]:
             os.close(descriptor)
 
 
-def _unreadable(path: Folder, error: OSError | ValueError) -> StoreError:
+def _unreadable(path: Folder, error: Exception) -> StoreError:
     return StoreError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.")
+
+
+def _mapped(descriptor: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The open file's contents, copy-on-write.
+
+    torch maps it, since Python's mmap would keep a descriptor for each map and so run out of them
+    after a few dozen graphs.
+    """
+    kind = getattr(torch, dtype.name)
+    path = f"/dev/fd/{descriptor}"
+    flat = torch.from_file(path, shared=False, size=math.prod(shape), dtype=kind)
+    mapped: npt.NDArray[Any] = flat.numpy().reshape(shape)
+    return mapped
 
 
 def _array_document(shape: Sequence[int], dtype: str) -> Document:

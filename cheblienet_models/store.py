@@ -12,6 +12,7 @@ from cheblienet_models.csr import read_csr
 from cheblienet_models.errors import StoreError
 from cheblienet_models.files import SEGMENT, Document, Folder, opened
 from cheblienet_models.graph import Graph, LevelMap, Pyramid
+from cheblienet_models.verify import verify_files, verify_laplacian
 
 STORE_SCHEMA = 1
 SCHEMA_MAJOR = "1"
@@ -19,23 +20,25 @@ VERSION = re.compile(r"v[0-9]{3,9}")
 MAX_LEVELS = 64
 
 
-def open_store(path: str | Path) -> "Store":
+def open_store(path: str | Path, *, verify: bool = False) -> "Store":
     """Open a store of graphs.
 
     Args:
         path: the folder that `clg build` wrote.
+        verify: whether to hash every file of a graph that is opened and compare it with what was
+            published, besides the checks that are always made.
 
     Raises:
         StoreError: there is no store, or one of a format that this version can't read.
     """
-    return Store(Path(path).expanduser().absolute())
+    return Store(Path(path).expanduser().absolute(), verify=verify)
 
 
 class Store(Mapping[str, Pyramid]):
     """name -> Pyramid; also name@v001 and name@ref. Opens nothing before it is asked for."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, verify: bool = False) -> None:
+        self.path, self.verify = path, verify
         with opened(str(path)) as root:
             schema = _ours(root).get("store_schema")
         if schema != STORE_SCHEMA:
@@ -56,7 +59,7 @@ class Store(Mapping[str, Pyramid]):
                 known = ", ".join(self) or "none"
                 raise UnknownGraphError(f"No graph {graph!r:.99} in {self.path}. There: {known}.")
             version = _resolve(root / graph, ref or "latest")
-            return _pyramid(root, (str(self.path), graph, version))
+            return _pyramid(root, (str(self.path), graph, version), verify=self.verify)
 
     def __iter__(self) -> Iterator[str]:
         with opened(str(self.path)) as root:
@@ -89,10 +92,12 @@ def open_version(path: str, name: str, version: str) -> Pyramid:
         return _pyramid(root, (path, name, version))
 
 
-def _pyramid(root: Folder, handle: tuple[str, str, str]) -> Pyramid:
+def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False) -> Pyramid:
     _, name, version = handle
     folder = root / name / version
     attributes = _ours(folder)
+    if verify:
+        verify_files(folder, attributes)
     schema = attributes.get("schema")
     if not isinstance(schema, str) or schema.partition(".")[0] != SCHEMA_MAJOR:
         raise StoreError(
@@ -105,6 +110,9 @@ def _pyramid(root: Folder, handle: tuple[str, str, str]) -> Pyramid:
     if not 1 <= len(facts) <= MAX_LEVELS:
         raise StoreError(f"{folder} must have 1 to {MAX_LEVELS} levels. Got {len(facts)}.")
     levels = [_graph(folder, handle, level, spec, fact) for level, fact in enumerate(facts)]
+    if verify:
+        for graph in levels:
+            verify_laplacian(graph)
     sizes = [graph.num_vertices for graph in levels]
     poolings = [
         _level_map(folder, handle, "pooling", (fine, fine + 1), (sizes[fine + 1], sizes[fine]))
@@ -178,17 +186,25 @@ def _ours(folder: Folder) -> Document:
 
 
 def _is_graph(folder: Folder) -> bool:
+    """Whether a folder is a graph with at least one version; a crash can leave one without."""
     try:
-        return isinstance(_ours(folder).get("refs"), dict)
+        return isinstance(_ours(folder).get("refs"), dict) and bool(_versions(folder))
     except StoreError:
         return False
 
 
+def _versions(graph: Folder) -> list[str]:
+    """Oldest first; the newest is what `latest` means, whatever a crash left in the refs."""
+    found = (name for name in graph.names() if VERSION.fullmatch(name))
+    return sorted(found, key=lambda version: int(version[1:]))
+
+
 def _resolve(graph: Folder, ref: str) -> str:
-    versions = [name for name in graph.names() if VERSION.fullmatch(name)]
-    refs = _ours(graph).get("refs")
-    version = refs.get(ref, ref) if isinstance(refs, dict) else ref
+    versions = _versions(graph)
+    found = _ours(graph).get("refs")
+    refs = {**found, "latest": versions[-1]} if isinstance(found, dict) and versions else {}
+    version = refs.get(ref, ref)
     if version in versions:
         return str(version)
-    known = ", ".join([*versions, *(refs if isinstance(refs, dict) else ())])
+    known = ", ".join([*versions, *refs])
     raise UnknownGraphError(f"No version {ref!r:.99} of {graph}. There: {known:.999}.")

@@ -9,8 +9,12 @@ from typing import NoReturn
 import click
 
 from cheblienet_cli.build import build
+from cheblienet_cli.export import export, import_
 from cheblienet_cli.inspect import inspect
 from cheblienet_cli.ls import ls
+from cheblienet_cli.rm import rm
+from cheblienet_cli.tag import tag
+from cheblienet_cli.verify import verify
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import CheblienetError, SpecError, UnknownGraphError
 
@@ -28,7 +32,7 @@ def clg() -> None:
     """
 
 
-for command in (build, inspect, ls):
+for command in (build, inspect, ls, tag, rm, verify, export, import_):
     clg.add_command(command)
 
 

@@ -45,6 +45,24 @@ def largest_eigenvalue_bound(
     Returns:
         The bound, never above 2.
     """
+    theta, residual = largest_ritz_value(product, size, tolerance=tolerance, max_steps=max_steps)
+    bound = math.ceil((theta + residual + ROUNDING) * 1e6) / 1e6
+    if bound >= LARGEST_POSSIBLE:
+        return SpectralBound(LARGEST_POSSIBLE, "bound")
+    return SpectralBound(bound, "lanczos")
+
+
+def largest_ritz_value(
+    product: Callable[[Floats], Floats],
+    size: int,
+    *,
+    tolerance: float = 1e-6,
+    max_steps: int = 600,
+) -> tuple[float, float]:
+    """A lower bound of the largest eigenvalue of a symmetric matrix, and the norm of its residual.
+
+    Arguments as in `largest_eigenvalue_bound`.
+    """
     previous = np.zeros(size)
     current = np.random.default_rng(0).standard_normal(size)
     current /= np.linalg.norm(current)
@@ -65,10 +83,7 @@ def largest_eigenvalue_bound(
                 break
         coupling.append(beta)
         previous, current = current, following / beta
-    bound = math.ceil((theta + residual + ROUNDING) * 1e6) / 1e6
-    if bound >= LARGEST_POSSIBLE:
-        return SpectralBound(LARGEST_POSSIBLE, "bound")
-    return SpectralBound(bound, "lanczos")
+    return theta, residual
 
 
 def _largest_ritz_pair(

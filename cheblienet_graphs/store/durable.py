@@ -1,6 +1,7 @@
 """Files that are whole or absent, whatever happens to the machine."""
 
 import errno
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,17 @@ from pathlib import Path
 from cheblienet_graphs.errors import StoreError
 
 FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
+
+
+def write(file: Path, contents: bytes) -> None:
+    """Create a file with these contents; `sync` makes it durable."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    try:
+        written = 0
+        while written < len(contents):
+            written += os.write(descriptor, contents[written:])
+    finally:
+        os.close(descriptor)
 
 
 def reserve(file: Path, size: int) -> None:
@@ -38,10 +50,8 @@ def replace(file: Path, contents: bytes, temporary: Path) -> None:
         temporary: a file that does not exist yet, on the same file system.
     """
     try:
-        with temporary.open("xb") as opened:
-            opened.write(contents)
-            opened.flush()
-            os.fsync(opened.fileno())
+        write(temporary, contents)
+        sync(temporary)
         temporary.replace(file)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -50,8 +60,23 @@ def replace(file: Path, contents: bytes, temporary: Path) -> None:
 
 
 @contextmanager
-def write_errors(store: Path) -> Iterator[None]:
-    """Turn what the operating system refuses into one clear line.
+def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold the lock of a folder, which ends with the process that holds it.
+
+    Raises:
+        BlockingIOError: another process holds it and `wait` is False.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def write_errors(store: Path, outcome: str = "Nothing was published") -> Iterator[None]:
+    """Turn what the operating system refuses into one clear line, which says the outcome.
 
     Raises:
         StoreError: instead of any OSError.
@@ -61,6 +86,6 @@ def write_errors(store: Path) -> Iterator[None]:
     except OSError as error:
         free = "free some space or " if error.errno in FULL_DISK else ""
         raise StoreError(
-            f"{store} can't be written: {error.strerror or error}. Nothing was published; "
-            f"{free}choose another --store."
+            f"{store} can't be written: {error.strerror or error}. {outcome}; "
+            f"{free}choose another place."
         ) from error

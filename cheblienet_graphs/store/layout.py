@@ -62,6 +62,23 @@ def chunk_file(array: Path, dimensions: int) -> Path:
     return array.joinpath("c", *["0"] * dimensions)
 
 
+def manifest_key(file: str) -> str:
+    """Key of a file below a version in its manifest: an array's path stands for its one chunk."""
+    array, chunk, indices = file.partition("/c/")
+    return array if chunk and set(indices) <= {"0", "/"} else file
+
+
+def manifest_file(version: Path, key: str) -> Path:
+    """The file below a version that a manifest key stands for."""
+    if key.rpartition("/")[2] == "zarr.json":
+        return version / key
+    try:
+        dimensions = len(read_document(version / key)["shape"])
+    except (StoreError, KeyError, TypeError):
+        dimensions = 1  # its metadata is another entry of the manifest, and at fault itself
+    return chunk_file(version / key, dimensions)
+
+
 def csr_attributes(shape: Sequence[int]) -> Attributes:
     """AnnData's encoding of a CSR matrix."""
     return {"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": list(shape)}
@@ -155,9 +172,9 @@ def check_store(store: Path) -> bool:
 
 
 def graph_names(store: Path) -> list[str]:
-    """Names of the graphs of an existing store, sorted; foreign groups are left out."""
+    """Names of the graphs of an existing store, sorted; foreign and empty groups are left out."""
     folders = (path for path in store.iterdir() if (path / "zarr.json").is_file())
-    return sorted(path.name for path in folders if read_attributes(path) is not None)
+    return sorted(p.name for p in folders if read_attributes(p) is not None and versions(p))
 
 
 def versions(graph: Path) -> list[str]:
@@ -172,11 +189,13 @@ def version_number(version: str) -> int:
 
 
 def refs(graph: Path) -> dict[str, str]:
-    """Refs of a graph: name -> version."""
+    """Refs of a graph: name -> version. `latest` is the newest, whatever a crash left behind."""
     attributes = read_attributes(graph) or {}
     found = attributes.get("refs", {})
     if isinstance(found, dict):
-        return {str(ref): str(version) for ref, version in found.items()}
+        stored = {str(ref): str(version) for ref, version in found.items()}
+        existing = versions(graph)
+        return stored | ({"latest": existing[-1]} if existing else {})
     raise StoreError(f"{graph}/zarr.json has refs of another form than ours.")
 
 

@@ -1,16 +1,15 @@
 """Which versions of a graph there are and what they are called, changed under a lock."""
 
 import errno
-import fcntl
-import os
+import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.errors import StoreError, UnknownGraphError
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import replace, sync
+from cheblienet_graphs.store.durable import locked_folder, replace, sync, write_errors
 
 
 def check_graph(store: Path, name: str) -> None:
@@ -38,7 +37,7 @@ def publish(store: Path, name: str, staged: Path) -> str:
 
     Raises:
         StoreError: the store or the graph's name belongs to something else.
-        OSError: the file system refused.
+        OSError: the file system refused; then nothing was published.
     """
     with locked(store):
         check_graph(store, name)
@@ -49,21 +48,132 @@ def publish(store: Path, name: str, staged: Path) -> str:
         if not (graph / "zarr.json").exists():
             graph.mkdir(exist_ok=True)
             _replace_attributes(store, graph, {"refs": {}})
-        version = _rename_to_next(graph, staged)
-        _replace_attributes(store, graph, {"refs": layout.refs(graph) | {"latest": version}})
+        published = _rename_to_next(graph, staged)
+        try:
+            sync(graph)
+            _change_refs(store, graph, lambda refs: refs | {"latest": published.name})
+        except BaseException:
+            published.rename(staged)
+            raise
+    return published.name
+
+
+def tag(store: Path, name: str, ref: str) -> Path:
+    """Give a version a further name, or move that name to it.
+
+    Args:
+        store: path of the store.
+        name: NAME, NAME@v001 or NAME@REF.
+        ref: the name to give.
+
+    Returns:
+        The version's folder.
+
+    Raises:
+        UnknownGraphError: there is no such version, or `ref` can't be a name.
+        StoreError: the store can't be written to.
+    """
+    _check_ref(ref)
+    with _changing(store):
+        version = layout.resolve(store, name)
+        _change_refs(store, version.parent, lambda refs: refs | {ref: version.name})
+    return version
+
+
+def untag(store: Path, name: str, ref: str) -> None:
+    """Take a name from the versions of a graph.
+
+    Raises:
+        UnknownGraphError: there is no such graph or ref.
+        StoreError: the store can't be written to.
+    """
+    _check_ref(ref)
+    with _changing(store):
+        graph = layout.resolve(store, name).parent
+        if ref not in layout.refs(graph):
+            raise UnknownGraphError(f"{graph.name} has no ref {ref!r}.")
+        _change_refs(store, graph, lambda refs: {k: v for k, v in refs.items() if k != ref})
+
+
+def remove(store: Path, name: str, *, force: bool = False) -> Path:
+    """Delete a version; the graph goes with its last one. Maps of it live on.
+
+    Args:
+        store: path of the store.
+        name: NAME@v001 or NAME@REF.
+        force: even if refs other than `latest` name it; they go too.
+
+    Returns:
+        Where the version was.
+
+    Raises:
+        UnknownGraphError: there is no such version, or `name` names none.
+        StoreError: refs name it, or the store can't be written to.
+    """
+    if "@" not in name:
+        raise UnknownGraphError(f"Say which version: {name}@v001, or {name}@latest.")
+    with _changing(store):
+        version = layout.resolve(store, name)
+        graph, refs = version.parent, layout.refs(version.parent)
+        naming = sorted(r for r, v in refs.items() if v == version.name and r != "latest")
+        if naming and not force:
+            raise StoreError(
+                f"{graph.name}@{version.name} is named {', '.join(naming)}; --force removes it "
+                "all the same."
+            )
+        doomed = layout.staging_folder(store) / uuid.uuid4().hex
+        (graph if layout.versions(graph) == [version.name] else version).rename(doomed)
+        if graph.exists():
+            sync(graph)
+            kept = {ref: v for ref, v in refs.items() if v != version.name}
+            _change_refs(store, graph, lambda _: kept, removed=version.name)
+        sync(store)
+    shutil.rmtree(doomed)
     return version
 
 
 @contextmanager
 def locked(store: Path) -> Iterator[None]:
-    """Hold the store's lock, which lies in its staging folder."""
-    lock = layout.staging_folder(store) / "lock"
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    """Hold the store's lock, which is that of its staging folder."""
+    with locked_folder(layout.staging_folder(store)):
         yield
-    finally:
-        os.close(descriptor)
+
+
+@contextmanager
+def _changing(store: Path) -> Iterator[None]:
+    """Hold the lock of a store that must exist; what the system refuses is a StoreError."""
+    if not layout.check_store(store):
+        raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
+    with write_errors(store, "Nothing was changed"):
+        layout.staging_folder(store).mkdir(exist_ok=True)
+        with locked(store):
+            yield
+
+
+def _check_ref(ref: str) -> None:
+    if not layout.NAME.fullmatch(ref) or layout.VERSION.fullmatch(ref) or ref == "latest":
+        raise UnknownGraphError(
+            "A ref must be 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or "
+            f"digit, not look like a version and not be 'latest'. Got {ref!r}."
+        )
+
+
+def _change_refs(
+    store: Path,
+    graph: Path,
+    change: Callable[[dict[str, str]], dict[str, str]],
+    removed: str | None = None,
+) -> None:
+    """Rewrite the refs; the number of a removed version is kept, so as not to give it again."""
+    attributes = layout.read_attributes(graph) or {}
+    existing = layout.versions(graph)
+    attributes["refs"] = change(layout.refs(graph))
+    if existing:
+        attributes["refs"]["latest"] = existing[-1]
+    if removed:
+        past = [removed, *filter(None, [attributes.get("removed")])]
+        attributes["removed"] = max(past, key=layout.version_number)
+    _replace_attributes(store, graph, attributes)
 
 
 def _replace_attributes(store: Path, group: Path, attributes: layout.Attributes) -> None:
@@ -72,17 +182,17 @@ def _replace_attributes(store: Path, group: Path, attributes: layout.Attributes)
     replace(group / "zarr.json", contents, temporary)
 
 
-def _rename_to_next(graph: Path, staged: Path) -> str:
-    existing = layout.versions(graph)
-    number = layout.version_number(existing[-1]) + 1 if existing else 1
+def _rename_to_next(graph: Path, staged: Path) -> Path:
+    attributes = layout.read_attributes(graph) or {}
+    used = [*layout.versions(graph), *filter(None, [attributes.get("removed")])]
+    number = 1 + max(map(layout.version_number, used), default=0)
     while True:
-        version = f"v{number:03d}"
+        version = graph / f"v{number:03d}"
         try:
-            staged.rename(graph / version)
+            staged.rename(version)
         except OSError as error:
             if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                 raise
             number += 1
         else:
-            sync(graph)
             return version

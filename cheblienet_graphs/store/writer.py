@@ -11,7 +11,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import reserve, sync, write_errors
-from cheblienet_graphs.store.refs import check_graph, publish
+from cheblienet_graphs.store.durable import locked_folder, reserve, sync, write, write_errors
+from cheblienet_graphs.store.refs import check_graph, locked, publish
 
 INT32_LIMIT = 2**31 - 1
 
@@ -39,6 +39,8 @@ class CsrArrays:
 class Staging:
     """A version in the making. Use as a context manager: leaving it unpublished removes it.
 
+    Its folder is locked as long as the builder lives, so that what a crash left can be told apart.
+
     Args:
         store: the store it will be published in; need not exist yet.
         name: of the graph.
@@ -53,7 +55,12 @@ class Staging:
         check_graph(store, name)
         self.path = layout.staging_folder(store) / uuid.uuid4().hex
         with write_errors(store):
-            self.path.mkdir(parents=True)
+            if not self.path.parent.is_dir():
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = ExitStack()
+            with locked(store):
+                self.path.mkdir()
+                self._lock.enter_context(locked_folder(self.path))
             free = shutil.disk_usage(self.path).free
             if nbytes > free:
                 self._remove()
@@ -72,6 +79,7 @@ class Staging:
 
     def _remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
+        self._lock.close()
         if not self._store.exists():
             with suppress(OSError):  # other builders may be at work there
                 self.path.parent.rmdir()
@@ -110,6 +118,15 @@ class Staging:
             sealed = attributes | {"manifest": self._manifest()}
             sealed["attributes_sha256"] = layout.canonical_sha256(sealed)
             _write(self.path, layout.group_document({"clg": sealed}))
+        return self.publish_as_is()
+
+    def publish_as_is(self) -> str:
+        """Make what is staged durable and visible; `publish` seals it first.
+
+        Raises:
+            StoreError: as `publish`.
+        """
+        with write_errors(self._store):
             for folder, _, files in os.walk(self.path):
                 for file in (Path(folder) / name for name in files):
                     file.chmod(0o444)
@@ -143,7 +160,7 @@ class Staging:
         for file in sorted(path for path in self.path.rglob("*") if path.is_file()):
             with file.open("rb") as opened:
                 digest = hashlib.file_digest(opened, "sha256").hexdigest()
-            key = str(file.relative_to(self.path)).partition("/c/")[0]
+            key = layout.manifest_key(str(file.relative_to(self.path)))
             found[key] = {"sha256": digest, "nbytes": file.stat().st_size}
         return found
 
@@ -159,4 +176,4 @@ def _index_type(shape: tuple[int, int], nnz: int) -> str:
 
 
 def _write(node: Path, document: layout.Attributes) -> None:
-    (node / "zarr.json").write_bytes(layout.document_bytes(document))
+    write(node / "zarr.json", layout.document_bytes(document))

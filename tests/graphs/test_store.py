@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, o
 from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.listing import listing
 from cheblienet_graphs.store.reader import mapped_array, mapped_csr
+from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_models import open_store
 
 SPEC = GraphSpec("r2", 8)
@@ -100,47 +102,67 @@ def test_concurrent_builders_get_consecutive_versions(tmp_path: Path) -> None:
         results = list(pool.map(lambda _: build(SPEC, store, force=True).version, range(8)))
     assert sorted(results) == [f"v{n:03d}" for n in range(1, 9)]
     assert layout.refs(store / "r2-8x8") == {"latest": "v008"}
-    assert files(tmp_path / ".g.zarr.staging") == {"lock"}
+    assert files(tmp_path / ".g.zarr.staging") == set()
 
 
-@pytest.mark.parametrize("operation", ["mkdir", "fallocate", "fsync", "rename", "write"])
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS])
-@pytest.mark.parametrize("existing", [False, True])
-def test_refused_writes_publish_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str, code: int, *, existing: bool
-) -> None:
-    store = tmp_path / "g.zarr"
-    if existing:
-        build(SPEC, store)
-    before = files(tmp_path)
-    calls = iter(range(10**6))
+WRITING = ("mkdir", "write", "posix_fallocate", "fsync", "rename", "replace", "chmod")
 
-    def refusing(function: object, after: int = 0) -> object:
-        def call(*args: object, **kwargs: object) -> object:
-            if next(calls) >= after:
-                raise OSError(code, os.strerror(code))
-            return function(*args, **kwargs)
+
+class FailingSystem:
+    """Lets os calls pass until the one numbered `at`, which fails; counts them all."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, code: int, at: int) -> None:
+        self.calls, self.code, self.at = 0, code, at
+        for name in WRITING:
+            monkeypatch.setattr(os, name, self.wrapped(getattr(os, name)))
+
+    def wrapped(self, function: Callable[..., object]) -> Callable[..., object]:
+        def call(*arguments: object, **options: object) -> object:
+            self.calls += 1
+            if self.calls == self.at:
+                raise OSError(self.code, os.strerror(self.code))
+            return function(*arguments, **options)
 
         return call
 
-    targets = {
-        "mkdir": (Path, "mkdir", 3),
-        "fallocate": (os, "posix_fallocate", 2),
-        "fsync": (os, "fsync", 5),
-        "rename": (Path, "rename", 0),
-        "write": (Path, "write_bytes", 4),
-    }
-    owner, name, after = targets[operation]
-    monkeypatch.setattr(owner, name, refusing(getattr(owner, name), after))
-    with pytest.raises(StoreError, match="Nothing was published") as caught:
-        build(SPEC, store, force=True)
-    monkeypatch.undo()
-    assert os.strerror(code) in str(caught.value)
-    assert "\n" not in str(caught.value)
-    visible = {name for name in files(tmp_path) - before if "staging/lock" not in name}
-    assert visible <= {"g.zarr/zarr.json", "g.zarr/r2-8x8/zarr.json"}
+
+def calls_of_a_build(folder: Path) -> int:
+    with pytest.MonkeyPatch.context() as patch:
+        system = FailingSystem(patch, 0, at=-1)
+        build(SPEC, folder / "g.zarr", force=True)
+    return system.calls
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("existing", [False, True])
+def test_any_refused_call_publishes_nothing_and_loses_nothing(
+    tmp_path: Path, code: int, *, existing: bool
+) -> None:
+    """Every mkdir, write, fallocate, fsync, rename and chmod of a build fails in turn."""
+    (tmp_path / "counted").mkdir()
+    if existing:
+        build(SPEC, tmp_path / "counted" / "g.zarr")
+    calls = calls_of_a_build(tmp_path / "counted")
+    assert calls > 60
+    for at in range(1, calls + 1):
+        store = tmp_path / ("same" if existing else str(at)) / "g.zarr"
+        if existing and at == 1:
+            build(SPEC, store)
+        with pytest.MonkeyPatch.context() as patch:
+            system = FailingSystem(patch, code, at)
+            with pytest.raises(StoreError, match="Nothing was published") as caught:
+                build(SPEC, store, force=True)
+        assert system.calls >= at
+        assert os.strerror(code) in str(caught.value)
+        assert "\n" not in str(caught.value)
+        if existing:
+            assert [version.version for version in listing(store)] == ["v001"]
+            assert layout.refs(store / "r2-8x8") == {"latest": "v001"}
+        elif layout.check_store(store):
+            assert listing(store) == []
+        assert leftovers(store) == []
     assert build(SPEC, store, force=True).version == ("v002" if existing else "v001")
-    assert list(open_store(store)) == ["r2-8x8"]
+    assert verify(store) == []
 
 
 def test_failure_before_publishing_leaves_no_trace(

@@ -1,0 +1,143 @@
+"""A version as one compressed file, for transfer; raw and verified again when it comes back."""
+
+import json
+import re
+import shutil
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.durable import reserve, write, write_errors
+from cheblienet_graphs.store.verify import version_faults
+from cheblienet_graphs.store.writer import Staging
+
+MAX_METADATA = 4 * 2**20
+SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+CHUNK_BYTES = 2**20
+
+
+def export_zip(version: Path, file: Path) -> None:
+    """Write a published version to a zip archive: NAME/zarr.json, NAME/levels/...
+
+    Args:
+        version: its folder.
+        file: the archive; replaced if it exists.
+
+    Raises:
+        StoreError: the version is not what was published, or the archive can't be written.
+    """
+    _refuse_faults(version)
+    temporary = file.with_name(f".{file.name}.part")
+    with write_errors(file, "No archive was written"):
+        try:
+            with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+                for path in sorted(path for path in version.rglob("*") if path.is_file()):
+                    inside = PurePosixPath(version.parent.name, *path.relative_to(version).parts)
+                    entry = zipfile.ZipInfo(str(inside))  # no dates: equal graphs, equal archives
+                    entry.compress_type = zipfile.ZIP_DEFLATED
+                    entry.file_size = path.stat().st_size
+                    with path.open("rb") as source, archive.open(entry, "w") as target:
+                        shutil.copyfileobj(source, target, CHUNK_BYTES)
+            temporary.replace(file)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def import_zip(file: Path, store: Path, name: str | None = None) -> tuple[str, str]:
+    """Publish the version in an archive as the next one of its graph.
+
+    Args:
+        file: what `export_zip` wrote.
+        store: where to; made if need be.
+        name: of the graph; default the one it was exported from.
+
+    Returns:
+        The graph's name and the version it became.
+
+    Raises:
+        StoreError: the archive can't be read, holds anything but a version as it was published, or
+            the store can't be written to.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _import(archive, file, store, name)
+    except OSError as error:
+        raise StoreError(f"{file} can't be read: {error.strerror or error}.") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise StoreError(f"{file} is not a whole zip archive: {error}.") from error
+
+
+def _import(archive: zipfile.ZipFile, file: Path, store: Path, name: str | None) -> tuple[str, str]:
+    members = dict(_members(archive, file))
+    folder, attributes = _attributes(archive, members, file)
+    name = layout.check_name(folder if name is None else name)
+    try:
+        sizes = {str(k): int(entry["nbytes"]) for k, entry in attributes["manifest"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(f"{file} holds a version without a manifest.") from error
+    for path, entry in members.items():
+        if path != "zarr.json" and entry.file_size != sizes.get(layout.manifest_key(path)):
+            raise StoreError(f"{file} holds {path}, which is not as its manifest says.")
+    total = sum(entry.file_size for entry in members.values())
+    with Staging(store, name, total) as staging:
+        for path, entry in members.items():
+            with archive.open(entry) as source, write_errors(store):
+                _extract(source, staging.path / path, entry.file_size)
+        _refuse_faults(staging.path, called=str(file))
+        return name, staging.publish_as_is()
+
+
+def _members(archive: zipfile.ZipFile, file: Path) -> Iterator[tuple[str, zipfile.ZipInfo]]:
+    """Path below the version, and entry, of each file; NAME/ in front is left away."""
+    for entry in archive.infolist():
+        segments = entry.filename.split("/")
+        if len(segments) < 2 or not all(map(SEGMENT.fullmatch, segments)):
+            raise StoreError(f"{file} holds {entry.filename!r:.99}, which is no file of a version.")
+        yield "/".join(segments[1:]), entry
+
+
+def _attributes(
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], file: Path
+) -> tuple[str, layout.Attributes]:
+    folders = {entry.filename.partition("/")[0] for entry in members.values()}
+    if len(folders) != 1 or "zarr.json" not in members:
+        raise StoreError(f"{file} does not hold one version of a graph.")
+    if members["zarr.json"].file_size > MAX_METADATA:
+        raise StoreError(f"{file} holds more than {MAX_METADATA} bytes of metadata.")
+    try:
+        attributes = json.loads(archive.read(members["zarr.json"]))["attributes"]["clg"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreError(f"{file} holds metadata of another form than ours.") from error
+    if not isinstance(attributes, dict):
+        raise StoreError(f"{file} holds metadata of another form than ours.")
+    return folders.pop(), attributes
+
+
+def _extract(source: IO[bytes], target: Path, size: int) -> None:
+    """Write exactly `size` bytes; an archive that holds more or fewer than it says is refused."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if size <= CHUNK_BYTES:
+        contents = source.read(size + 1)
+        write(target, contents[:size])
+        left = size - len(contents)
+    else:
+        reserve(target, size)
+        left = size
+        with target.open("r+b") as opened:
+            while left > 0 and (piece := source.read(min(CHUNK_BYTES, left))):
+                left -= len(piece)
+                opened.write(piece)
+        left -= len(source.read(1))
+    if left != 0:
+        raise zipfile.BadZipFile("a file of another size than announced")
+
+
+def _refuse_faults(version: Path, called: str | None = None) -> None:
+    faults = version_faults(version)
+    if faults:
+        first, more = faults[0], f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+        raise StoreError(f"{called or version}: {first.where} {first.what}{more}.")

@@ -1,0 +1,82 @@
+"""A level of a graph in the files of other libraries; no pickle in any of them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs.diagnostics import edge_weights
+from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.durable import write_errors
+from cheblienet_graphs.store.reader import mapped_array, mapped_csr
+
+PYG_LINES = """\
+arrays = {{name: torch.from_numpy(array) for name, array in numpy.load("{file}").items()}}
+data = torch_geometric.data.Data(num_nodes=len(arrays["pos"]), **arrays)
+data.validate()"""
+
+
+def to_scipy(version: Path, level: int, file: Path) -> None:
+    """The rescaled Laplacian for scipy.sparse.load_npz."""
+    laplacian = mapped_csr(version / f"levels/{level}/laplacian")
+    _written(file, lambda target: scipy.sparse.save_npz(target, laplacian))
+
+
+def to_pyg(version: Path, level: int, file: Path) -> None:
+    """edge_index (2, E) int64, edge_weight (E,) float32, pos (V, d) float32; both directions."""
+    weights = _weights(version, level).tocoo()
+    arrays = {
+        "edge_index": np.stack(weights.coords).astype(np.int64),
+        "edge_weight": weights.data.astype(np.float32),
+        "pos": mapped_array(version / f"levels/{level}/coordinates").astype(np.float32),
+    }
+    _written(file, lambda target: np.savez_compressed(target, **arrays))
+
+
+def to_anndata(version: Path, level: int, file: Path) -> None:
+    """An .h5ad with obsp laplacian and weights, obsm coordinates, obs degree and area.
+
+    Raises:
+        CheblienetError: anndata is not installed.
+    """
+    try:
+        import anndata
+        import pandas as pd
+    except ModuleNotFoundError as error:
+        raise CheblienetError(
+            f"{error.name} is needed for this and not installed; `pip install anndata` does."
+        ) from error
+    folder = version / f"levels/{level}"
+    columns = {name: np.array(mapped_array(folder / name)) for name in ("degree", "area")}
+    index = np.arange(len(columns["degree"])).astype(str)
+    data = anndata.AnnData(
+        obs=pd.DataFrame(columns, index=index),
+        obsm={"coordinates": np.array(mapped_array(folder / "coordinates"))},
+        obsp={
+            "laplacian": scipy.sparse.csr_matrix(mapped_csr(folder / "laplacian")),
+            "weights": scipy.sparse.csr_matrix(_weights(version, level)),
+        },
+    )
+    _written(file, data.write_h5ad)
+
+
+def _weights(version: Path, level: int) -> scipy.sparse.csr_array:
+    folder = version / f"levels/{level}"
+    lambda_max = layout.check_version(version)["levels"][level]["lambda_max"]
+    return edge_weights(
+        mapped_csr(folder / "laplacian"), lambda_max, mapped_array(folder / "degree")
+    )
+
+
+def _written(file: Path, save: Callable[[Path], Any]) -> None:
+    """Save under another name first, so that a failure leaves no half a file."""
+    temporary = file.with_name(f".part-{file.name}")
+    with write_errors(file, "Nothing was exported"):
+        try:
+            save(temporary)
+            temporary.replace(file)
+        finally:
+            temporary.unlink(missing_ok=True)

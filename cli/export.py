@@ -1,0 +1,63 @@
+"""clg export and clg import: graphs in other files."""
+
+from pathlib import Path
+
+import click
+
+from cheblienet_cli import options
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.store import layout
+
+SUFFIXES = {"scipy": ".npz", "anndata": ".h5ad", "pyg": ".pyg.npz", "zip": ".zip"}
+
+
+@click.command()
+@click.argument("name", metavar="[NAME[@REF]]", required=False)
+@click.option("--to", "target", type=click.Choice(list(SUFFIXES)), required=True, help="For whom.")
+@click.option(
+    "--level", type=int, default=0, show_default=True, help="Of the pyramid; not for zip."
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="FILE", help="[default: NAME.SUFFIX]"
+)
+@options.store
+@options.debug
+def export(name: str | None, target: str, level: int, output: Path | None, store: Path) -> None:
+    """Write a graph to a file of another library, or to a zip archive of the whole version.
+
+    scipy: the rescaled Laplacian. anndata: an .h5ad with Laplacian, weights and coordinates. pyg:
+    an .npz with edge_index, edge_weight and pos. zip: everything, for `clg import`.
+    """
+    from cheblienet_graphs.store import export as exports
+    from cheblienet_graphs.store.archive import export_zip
+
+    version = layout.resolve(store.expanduser().absolute(), name)
+    levels = len(layout.check_version(version)["levels"])
+    if not 0 <= level < levels:
+        raise SpecError("level", f"an integer in [0, {levels - 1}]", level)
+    inner = "" if target == "zip" or levels == 1 else f"-level{level}"
+    file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
+    if target == "zip":
+        export_zip(version, file)
+    else:
+        writers = {"scipy": exports.to_scipy, "anndata": exports.to_anndata, "pyg": exports.to_pyg}
+        writers[target](version, level, file)
+    click.echo(str(file))
+    if target == "pyg":
+        click.echo(exports.PYG_LINES.format(file=file), err=True)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", help="Of the graph.  [default: the one it was exported from]")
+@options.store
+@options.debug
+def import_(file: Path, name: str | None, store: Path) -> None:
+    """Publish the version in a zip archive that `clg export --to zip` wrote.
+
+    Every file is compared with the manifest first.
+    """
+    from cheblienet_graphs.store.archive import import_zip
+
+    graph, version = import_zip(file, store.expanduser().absolute(), name)
+    click.echo(f"{graph}@{version}")

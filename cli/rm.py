@@ -1,0 +1,22 @@
+"""clg rm: delete a version."""
+
+from pathlib import Path
+
+import click
+
+from cheblienet_cli import options
+from cheblienet_graphs.store import refs
+
+
+@click.command()
+@click.argument("name", metavar="NAME@REF")
+@click.option("--force", is_flag=True, help="Even if refs other than latest name it.")
+@options.store
+@options.debug
+def rm(name: str, store: Path, force: bool) -> None:
+    """Delete a version of a graph, and the graph with its last one.
+
+    Processes that have it mapped keep it.
+    """
+    version = refs.remove(store.expanduser().absolute(), name, force=force)
+    click.echo(f"Removed {version.parent.name}@{version.name}.", err=True)

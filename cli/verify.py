@@ -1,0 +1,49 @@
+"""clg verify: whether a store is what was published."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from cheblienet_cli import options
+from cheblienet_graphs.errors import StoreError
+
+
+@click.command()
+@click.argument("name", metavar="[NAME[@REF]]", required=False)
+@click.option("--clean", is_flag=True, help="Delete what builds that were killed left behind.")
+@options.store
+@options.as_json
+@options.quiet
+@options.debug
+def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: bool) -> None:
+    """Hash every file and compare it with what was published; check every matrix.
+
+    Without a NAME, every version of every graph. What is wrong is listed, a line each.
+    """
+    from cheblienet_graphs.store import verify as checks
+
+    checked: list[str] = []
+    faults = checks.verify(store, name, progress=checked.append)
+    removed = checks.clean(store) if clean else []
+    left = checks.leftovers(store)
+    if as_json:
+        found = [asdict(fault) for fault in faults]
+        click.echo(json.dumps({"versions": checked, "faults": found, "leftovers": len(left)}))
+    else:
+        for fault in faults:
+            click.echo(f"{fault.where}: {fault.what}")
+    if not quiet:
+        for count, text in (
+            (len(removed), "left by killed builds, deleted"),
+            (len(left), "left by killed builds, harmless; `clg verify --clean` deletes them"),
+        ):
+            if count:
+                click.echo(f"{count} item{'s' if count > 1 else ''} {text}.", err=True)
+    if faults:
+        wrong = f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
+        raise StoreError(f"{store} has {wrong}; rebuild or import what they touch.")
+    if not quiet:
+        counted = f"{len(checked)} version{'s' if len(checked) != 1 else ''}"
+        click.echo(f"{counted} as published.", err=True)
