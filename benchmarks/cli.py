@@ -67,10 +67,11 @@ def main() -> None:
             command, against = [*ENTRY, *arguments], reference
             row = pairs(lambda c=command: seconds(c), lambda r=against: seconds(r))
             print(f"| {name} | {row} |")
-        single = ["build", "se2", "--size", "112", "--levels", "1", "--name", "single", "--force"]
-        seconds([*ENTRY, *single, *where])
         print("\n| opening | stored entries | levels | median |\n|---|---|---|---|")
-        print(f"| one graph | {opening(store, 'single')} |")
+        for size in ("32", "112", "352"):
+            single = ["build", "se2", "--size", size, "--levels", "1", "--name", f"n{size}"]
+            seconds([*ENTRY, *single, *where])
+            print(f"| one graph, {size}x{size}x6 | {opening(store, f'n{size}')} |")
         print(f"| README's pyramid | {opening(store, 'se2-96x96x6')} |")
 
 

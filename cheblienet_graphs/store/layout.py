@@ -10,9 +10,12 @@ Arrays have one chunk, no compressor and no filter, so a chunk file is the array
 matrices follow AnnData's encoding. The documents are those that zarr-python itself writes.
 """
 
+import errno
 import hashlib
 import json
+import os
 import re
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -109,7 +112,7 @@ def read_document(node: Path) -> Attributes:
         StoreError: there is none, or it is not a zarr v3 document.
     """
     try:
-        document = json.loads((node / "zarr.json").read_bytes())
+        document = json.loads(_read_regular(node / "zarr.json"))
     except OSError as error:
         raise StoreError(f"{node} can't be read: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
@@ -117,6 +120,15 @@ def read_document(node: Path) -> Attributes:
     if isinstance(document, dict) and document.get("node_type") in {"group", "array"}:
         return document
     raise StoreError(f"{node}/zarr.json is not a zarr v3 document.")
+
+
+def _read_regular(file: Path) -> bytes:
+    """Contents of a file; a pipe in its place would make a plain read wait for ever."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        return opened.read()
 
 
 def read_attributes(group: Path) -> Attributes | None:

@@ -214,6 +214,71 @@ def test_no_progress_bar_without_a_terminal(tmp_path: Path) -> None:
     assert "entries" not in done.stderr
 
 
+def test_versions_refs_and_removal(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        assert run(["build", "r2", "--size", "8", "--quiet", "--force"]) == 0
+    assert run(["tag", "r2-8x8@v001", "paper"]) == 0
+    capsys.readouterr()
+    code, message = failing(capsys, "rm", "r2-8x8@paper")
+    assert (code, "--force" in message) == (1, True)
+    code, message = failing(capsys, "rm", "r2-8x8")
+    assert (code, "Say which version" in message) == (2, True)
+    code, message = failing(capsys, "tag", "r2-8x8@v001", "latest")
+    assert code == 2
+    code, message = failing(capsys, "tag", "r2-8x8@v007", "x")
+    assert code == 2
+    assert run(["rm", "r2-8x8@latest"]) == 0
+    assert "Removed r2-8x8@v002" in capsys.readouterr().err
+    assert run(["ls"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("paper, latest")
+    assert run(["tag", "r2-8x8", "paper", "--delete"]) == 0
+    assert run(["rm", "r2-8x8@v001"]) == 0
+    capsys.readouterr()
+    assert run(["ls"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_verify(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["build", "r2", "--size", "8", "--quiet"]) == 0
+    (here / ".graphs.zarr.staging" / "dead").mkdir()
+    capsys.readouterr()
+    assert run(["verify"]) == 0
+    message = capsys.readouterr().err
+    assert "1 version as published" in message
+    assert "1 item left by killed builds" in message
+    assert run(["verify", "--clean", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report == {"versions": ["r2-8x8/v001"], "faults": [], "leftovers": 0}
+    assert list((here / ".graphs.zarr.staging").iterdir()) == []
+    degree = here / "graphs.zarr/r2-8x8/v001/levels/0/degree/c/0"
+    degree.chmod(0o644)
+    degree.write_bytes(b"")
+    assert run(["verify", "r2-8x8"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ("r2-8x8/v001/levels/0/degree/c/0: has 0 bytes; published were 256\n")
+    assert captured.err.startswith("Error: ")
+    assert captured.err.count("\n") == 1
+
+
+def test_export_and_import(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["build", "se2", "--size", "16", "--quiet"]) == 0
+    capsys.readouterr()
+    for target, suffix in (("scipy", "npz"), ("anndata", "h5ad"), ("pyg", "pyg.npz")):
+        assert run(["export", "--to", target, "--level", "1"]) == 0
+        assert capsys.readouterr().out == f"se2-16x16x6-level1.{suffix}\n"
+        assert (here / f"se2-16x16x6-level1.{suffix}").exists()
+    assert run(["export", "se2-16x16x6@v001", "--to", "zip", "--output", "x.zip"]) == 0
+    assert run(["import", "x.zip", "--name", "copy"]) == 0
+    assert capsys.readouterr().out == "x.zip\ncopy@v001\n"
+    for arguments in (
+        ["export", "se2-16x16x6", "--to", "pickle"],
+        ["export", "se2-16x16x6", "--to", "scipy", "--level", "2"],
+        ["import", "x.zip", "--name", "a/b"],
+    ):
+        assert failing(capsys, *arguments)[0] == 2
+    assert failing(capsys, "import", "se2-16x16x6-level1.h5ad")[0] == 1
+
+
 def commands(group: click.Group, prefix: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     found = []
     for name, command in group.commands.items():
