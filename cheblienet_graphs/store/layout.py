@@ -185,8 +185,15 @@ def check_store(store: Path) -> bool:
 
 def graph_names(store: Path) -> list[str]:
     """Names of the graphs of an existing store, sorted; foreign and empty groups are left out."""
-    folders = (path for path in store.iterdir() if (path / "zarr.json").is_file())
-    return sorted(p.name for p in folders if read_attributes(p) is not None and versions(p))
+    return sorted(path.name for path in store.iterdir() if _is_graph(path))
+
+
+def _is_graph(folder: Path) -> bool:
+    """Whether a folder is a graph with at least one version; a crash can leave one without."""
+    try:
+        return read_attributes(folder) is not None and bool(versions(folder))
+    except StoreError:
+        return False
 
 
 def versions(graph: Path) -> list[str]:

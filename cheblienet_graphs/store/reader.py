@@ -1,5 +1,7 @@
 """Published versions as numpy, scipy and zarr see them."""
 
+import math
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,15 +36,20 @@ def mapped_array(array: Path) -> npt.NDArray[Any]:
     """An array of a published version, mapped read-only.
 
     Raises:
-        StoreError: it is missing, or not of the format.
+        StoreError: it is missing, not of the format, or not of the size that its metadata says.
     """
     document = layout.read_document(array)
     try:
         shape, dtype = tuple(document["shape"]), np.dtype(layout.DTYPES[document["data_type"]])
-        if 0 in shape:
+        nbytes = math.prod(shape) * dtype.itemsize
+        if nbytes == 0:
             return np.zeros(shape, dtype)
-        return np.memmap(layout.chunk_file(array, len(shape)), dtype, "r", shape=shape)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        chunk = layout.chunk_file(array, len(shape))
+        status = chunk.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size != nbytes:
+            raise StoreError(f"{chunk} is not a file of {nbytes} bytes.")
+        return np.memmap(chunk, dtype, "r", shape=shape)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise StoreError(f"{array} can't be read: {error}.") from error
 
 
@@ -50,13 +57,35 @@ def mapped_csr(group: Path) -> "scipy.sparse.csr_array":
     """A sparse matrix of a published version, its arrays mapped read-only.
 
     Raises:
-        StoreError: it is missing, or not of the format.
+        StoreError: it is missing, or not a CSR matrix, on which scipy would crash.
     """
     import scipy.sparse
 
     attributes = layout.read_document(group).get("attributes", {})
-    parts = tuple(mapped_array(group / part) for part in ("data", "indices", "indptr"))
+    data, indices, indptr = (mapped_array(group / part) for part in ("data", "indices", "indptr"))
     try:
-        return scipy.sparse.csr_array(parts, shape=tuple(attributes["shape"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        rows, columns = map(int, attributes["shape"])
+        if fault := _csr_fault((rows, columns), data, indices, indptr):
+            raise StoreError(f"{group} is not a CSR matrix: {fault}.")
+        matrix = scipy.sparse.csr_array((data, indices, indptr), shape=(rows, columns))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise StoreError(f"{group} is not a CSR matrix: {error}.") from error
+    if not matrix.has_canonical_format:
+        raise StoreError(f"{group} is not a CSR matrix: columns do not ascend in every row.")
+    return matrix
+
+
+def _csr_fault(
+    shape: tuple[int, int],
+    data: npt.NDArray[Any],
+    indices: npt.NDArray[Any],
+    indptr: npt.NDArray[Any],
+) -> str | None:
+    rows, columns = shape
+    if indptr.shape != (rows + 1,) or indices.shape != data.shape or data.ndim != 1:
+        return "row pointers, columns and values do not fit together"
+    if indptr[0] != 0 or indptr[-1] != len(data) or (indptr[1:] < indptr[:-1]).any():
+        return f"row pointers do not ascend from 0 to {len(data)}"
+    if len(data) and (indices.min() < 0 or indices.max() >= columns):
+        return f"columns reach outside [0, {columns})"
+    return None

@@ -55,7 +55,7 @@ def verify(
             raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
         graphs = [store / graph for graph in layout.graph_names(store)]
         found = [graph / version for graph in graphs for version in layout.versions(graph)]
-        faults = [fault for graph in graphs for fault in _graph_faults(store, graph)]
+        faults = [*_store_faults(store), *(f for graph in graphs for f in _graph_faults(graph))]
     else:
         found, faults = [layout.resolve(store, name)], []
     for version in found:
@@ -134,23 +134,8 @@ def _matrix_faults(version: Path, manifest: dict[str, dict[str, object]]) -> Ite
         except StoreError as error:
             yield Fault(where, str(error))
             continue
-        fault = _csr_fault(matrix)
-        if fault is None and where.endswith("laplacian"):
-            fault = _laplacian_fault(matrix)
-        if fault is not None:
+        if where.endswith("laplacian") and (fault := _laplacian_fault(matrix)):
             yield Fault(where, fault)
-
-
-def _csr_fault(matrix: scipy.sparse.csr_array) -> str | None:
-    indptr, indices, nnz = matrix.indptr, matrix.indices, len(matrix.data)
-    rows, columns = matrix.shape
-    if len(indptr) != rows + 1 or indptr[0] != 0 or indptr[-1] != nnz or len(indices) != nnz:
-        return "row pointers, columns and values do not fit together"
-    if (np.diff(indptr) < 0).any():
-        return "row pointers descend"
-    if nnz and (indices.min() < 0 or indices.max() >= columns):
-        return f"columns reach outside [0, {columns})"
-    return None if matrix.has_canonical_format else "columns do not ascend in every row"
 
 
 def _laplacian_fault(matrix: scipy.sparse.csr_array) -> str | None:
@@ -171,15 +156,24 @@ def _laplacian_fault(matrix: scipy.sparse.csr_array) -> str | None:
     return None
 
 
-def _graph_faults(store: Path, graph: Path) -> Iterator[Fault]:
+def _store_faults(store: Path) -> Iterator[Fault]:
+    """Groups whose metadata can't be read, so that nothing else would mention them."""
+    for folder in sorted(path for path in store.iterdir() if path.is_dir()):
+        try:
+            layout.read_attributes(folder)
+        except StoreError as error:
+            yield Fault(folder.name, str(error))
+
+
+def _graph_faults(graph: Path) -> Iterator[Fault]:
     """Refs that name nothing, and things that do not belong in a graph's folder."""
     existing = layout.versions(graph)
     for ref, version in layout.refs(graph).items():
         if version not in existing:
-            yield Fault(str(graph.relative_to(store)), f"ref {ref!r} names {version}, not there")
+            yield Fault(graph.name, f"ref {ref!r} names {version}, not there")
     for path in sorted(graph.iterdir()):
         if path.name not in {"zarr.json", *existing}:
-            yield Fault(str(path.relative_to(store)), "does not belong in a graph")
+            yield Fault(f"{graph.name}/{path.name}", "does not belong in a graph")
 
 
 def leftovers(store: str | Path) -> list[Path]:

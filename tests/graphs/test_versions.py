@@ -229,6 +229,15 @@ def test_strays_and_dangling_refs_are_noticed(three: Path) -> None:
     ]
 
 
+def test_unreadable_groups_hide_nothing_else(three: Path) -> None:
+    build(SPEC, three, name="broken")
+    (three / "broken" / "zarr.json").write_text("{")
+    assert {version.name for version in listing(three)} == {NAME}
+    assert open_store(three)[NAME].version == "v003"
+    (fault,) = verify(three)
+    assert fault.where == "broken"
+
+
 def test_clean_spares_builds_at_work(three: Path) -> None:
     staging = layout.staging_folder(three)
     dead, alive = staging / "dead", staging / "alive"
