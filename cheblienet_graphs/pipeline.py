@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse
 
 import cheblienet_graphs
+from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.laplacian import (
     RowBlock,
     inverse_root,
@@ -110,7 +111,7 @@ def build(
         The version.
 
     Raises:
-        SpecError: the neighbour rule gives no edge.
+        SpecError: the neighbour rule gives no edge, or weights vanish.
         StoreError: the store can't be written, or holds something else of that name.
     """
     store = Path(store).expanduser().absolute()
@@ -141,7 +142,10 @@ def published(spec: GraphSpec, store: Path, name: str) -> str | None:
     if not layout.check_store(store) or name not in layout.graph_names(store):
         return None
     for version in reversed(layout.versions(graph)):
-        found = layout.read_attributes(graph / version) or {}
+        try:
+            found = layout.check_version(graph / version)
+        except StoreError:
+            continue  # `clg verify` says what is wrong with it
         if found.get("spec_sha256") == spec.sha256 and found.get("generator") == GENERATOR:
             return version
     return None
@@ -294,6 +298,13 @@ class _Assembly:
             block, weights = self._weights(start, stop)
             degree[start:stop] = block.sums(weights)
         stored[:] = degree
+        vanished = int(((stored == 0) & (np.diff(self.indptr) > 1)).sum())
+        if vanished:
+            raise SpecError(
+                "bandwidth",
+                f"larger here, since the weights of {vanished} vertices vanish in float32",
+                self.spec.bandwidth,
+            )
         return degree
 
     def _write_laplacian(self, inverse_root_degree: Floats) -> SpectralBound:

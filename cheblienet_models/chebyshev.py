@@ -11,7 +11,8 @@ from cheblienet_models.graph import Graph, csr_tensor
 @torch.library.custom_op("cheblienet::laplacian_product", mutates_args=())
 def laplacian_product(row_pointers: Tensor, columns: Tensor, values: Tensor, x: Tensor) -> Tensor:
     """L x for a symmetric CSR matrix L (V, V) and a dense x (V, N) of L's dtype."""
-    return csr_tensor(row_pointers, columns, values, len(x)) @ x
+    with torch.autocast(x.device.type, enabled=False):
+        return csr_tensor(row_pointers, columns, values, len(x)) @ x
 
 
 @laplacian_product.register_fake
@@ -102,7 +103,7 @@ class ChebConv(nn.Module):
         first, *others = (t.view(vertices * batch, channels) for t in self._terms(vertex_major))
         total = nn.functional.linear(first, self.weight[0].T, self.bias)
         for term, weight in zip(others, self.weight[1:], strict=True):
-            total = total.addmm_(term, weight)
+            total = torch.addmm(total, term, weight)
         return total.view(vertices, batch, self.out_channels).permute(1, 2, 0)
 
     def _terms(self, x: Tensor) -> list[Tensor]:

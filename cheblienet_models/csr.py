@@ -44,6 +44,21 @@ def read_csr(folder: Folder, shape: tuple[int, int]) -> CsrArrays:
     return CsrArrays(shape, indptr, indices, data)
 
 
+def read_averages(folder: Folder, shape: tuple[int, int]) -> CsrArrays:
+    """Map a CSR matrix whose rows are averages: weights from 0, with sum 1.
+
+    Raises:
+        StoreError: as `read_csr`, or its rows are something else.
+    """
+    matrix = read_csr(folder, shape)
+    filled = len(matrix.data) > 0 and bool((np.diff(matrix.indptr) > 0).all())
+    if not filled or not (matrix.data >= 0).all():
+        raise StoreError(f"{folder} must have weights from 0 in every row.")
+    if not np.allclose(np.add.reduceat(matrix.data, matrix.indptr[:-1]), 1, atol=1e-5):
+        raise StoreError(f"{folder} must have rows that sum to 1.")
+    return matrix
+
+
 def _fault(
     shape: tuple[int, int], indptr: npt.NDArray[Any], indices: npt.NDArray[Any], nnz: int
 ) -> str | None:

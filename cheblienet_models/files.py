@@ -24,7 +24,7 @@ from cheblienet_models.errors import StoreError
 SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
 MAX_METADATA = 4 * 2**20
-MAX_SIDE = 2**62
+MAX_SIDE = 2**40
 
 Document = dict[str, Any]
 

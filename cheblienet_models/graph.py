@@ -3,6 +3,7 @@
 import copy
 import json
 import warnings
+import weakref
 from collections.abc import Callable
 from functools import cache
 from typing import Any, cast
@@ -18,14 +19,24 @@ Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class _Mapped(nn.Module):
-    """A module of constants. Pickled as a handle; copies share the tensors."""
+    """A module of constants. Pickled as a handle, with its dtype; copies share the tensors."""
 
     def __init__(self, reopen: Reopen) -> None:
         super().__init__()
         self._reopen = reopen
+        self._owner: weakref.ref[Pyramid] | None = None
+        self._place = ""
 
-    def __reduce__(self) -> Reopen:
-        return self._reopen
+    def __reduce__(self) -> tuple[Any, ...]:
+        owner = self._owner() if self._owner is not None else None
+        if owner is None:
+            return (*self._reopen, self._dtype())
+        # Through the pyramid, which pickle stores once, so that what is shared stays shared.
+        return _part, (owner, self._place), self._dtype()
+
+    def __setstate__(self, dtype: torch.dtype | None) -> None:
+        if dtype is not None:
+            self.to(dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Mapped":
         clone = type(self).__new__(type(self))
@@ -34,6 +45,25 @@ class _Mapped(nn.Module):
         clone._buffers = dict(self._buffers)  # noqa: SLF001
         clone._modules = copy.deepcopy(self._modules, memo)  # noqa: SLF001
         return clone
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "_Mapped":  # noqa: FBT001, FBT002
+        """Follow a network to other devices and to float64, but never below float32."""
+
+        def kept(tensor: Tensor) -> Tensor:
+            applied = fn(tensor)
+            lossy = tensor.is_floating_point() and applied.dtype in {torch.half, torch.bfloat16}
+            return tensor.to(applied.device) if lossy else applied
+
+        super()._apply(kept, recurse)  # type: ignore[no-untyped-call]
+        return self
+
+    def _dtype(self) -> torch.dtype | None:
+        kinds = [buffer.dtype for buffer in self.buffers() if buffer.is_floating_point()]
+        return kinds[0] if kinds else None
+
+
+def _part(pyramid: "Pyramid", place: str) -> nn.Module:
+    return pyramid.get_submodule(place)
 
 
 class Graph(_Mapped):
@@ -139,6 +169,18 @@ class Pyramid(_Mapped):
             for number, module in enumerate(modules):
                 self.add_module(f"{kind}{number}", module)
         self._counts = len(levels)
+        self._adopt()
+
+    def _adopt(self) -> None:
+        """Let the parts know whose they are; weakly, so that a level can be kept alone."""
+        for place, part in self.named_children():
+            if isinstance(part, _Mapped):
+                part._owner, part._place = weakref.ref(self), place  # noqa: SLF001
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Mapped":
+        clone = super().__deepcopy__(memo)
+        cast("Pyramid", clone)._adopt()  # noqa: SLF001
+        return clone
 
     @property
     def levels(self) -> tuple[Graph, ...]:
@@ -170,14 +212,20 @@ class Pyramid(_Mapped):
         """Compare a checkpoint's graph with this one.
 
         Raises:
-            StoreError: they differ.
+            StoreError: they differ, or the state is not one of ours.
         """
-        trained = json.loads(bytes(state.cpu().tolist()))
-        if trained["spec_sha256"] != self.spec_sha256:
+        try:
+            trained = json.loads(bytes(state.cpu().tolist()))
+            name, version, digest = (str(trained[k]) for k in ("name", "version", "spec_sha256"))
+        except (ValueError, KeyError, TypeError) as error:
             raise StoreError(
-                f"The checkpoint was trained on {trained['name']}@{trained['version']} (spec "
-                f"{trained['spec_sha256'][:12]}); this network is on {self.name}@{self.version} "
-                f"(spec {self.spec_sha256[:12]}). Open the graph it was trained on."
+                "The checkpoint does not say which graph it was trained on."
+            ) from error
+        if digest != self.spec_sha256:
+            raise StoreError(
+                f"The checkpoint was trained on {name}@{version} (spec {digest[:12]}); this "
+                f"network is on {self.name}@{self.version} (spec {self.spec_sha256[:12]}). Open "
+                "the graph it was trained on."
             )
 
     def extra_repr(self) -> str:
@@ -223,16 +271,17 @@ def _announce_beta_state() -> None:
 
 
 def _padded(matrix: CsrArrays) -> tuple[Tensor, Tensor]:
-    """(targets, m) sources and weights; a view of the file where all rows are equally long."""
+    """(targets, m) sources and weights; a view of the file where all rows are equally long.
+
+    Every row has at least one entry.
+    """
     indptr, rows = torch.from_numpy(matrix.indptr).long(), matrix.shape[0]
     indices, data = torch.from_numpy(matrix.indices), torch.from_numpy(matrix.data)
     counts = indptr.diff()
-    width = int(counts.max()) if rows else 0
+    width = int(counts.max())
     if bool((counts == width).all()):
         return indices.view(rows, width), data.view(rows, width)
     position = torch.arange(width)
     missing = position >= counts[:, None]
-    entry = (indptr[:-1, None] + position).masked_fill(missing, 0)
-    first = indptr[:-1, None].expand_as(entry)
-    entry = torch.where(missing, first, entry)
+    entry = indptr[:-1, None] + position.masked_fill(missing, 0)
     return indices[entry], data[entry].masked_fill(missing, 0)

@@ -2,13 +2,14 @@
 
 import math
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from cheblienet_models.csr import read_csr
+from cheblienet_models.csr import read_averages, read_csr
 from cheblienet_models.errors import StoreError
 from cheblienet_models.files import SEGMENT, Document, Folder, opened
 from cheblienet_models.graph import Graph, LevelMap, Pyramid
@@ -18,6 +19,7 @@ STORE_SCHEMA = 1
 SCHEMA_MAJOR = "1"
 VERSION = re.compile(r"v[0-9]{3,9}")
 MAX_LEVELS = 64
+MAX_LAMBDA = 1e9
 
 
 def open_store(path: str | Path, *, verify: bool = False) -> "Store":
@@ -53,7 +55,13 @@ class Store(Mapping[str, Pyramid]):
         Raises:
             StoreError: there is none of that name (also a KeyError), or it is not valid.
         """
-        graph, _, ref = name.partition("@")
+        if not isinstance(name, str):
+            raise UnknownGraphError(f"A graph's name is text. Got {name!r:.99}.")
+        graph, at, ref = name.partition("@")
+        if at and not ref:
+            raise UnknownGraphError(
+                f"Nothing follows the @ of {name!r:.99}. There: versions, refs."
+            )
         with opened(str(self.path)) as root:
             if not SEGMENT.fullmatch(graph) or not _is_graph(root / graph):
                 known = ", ".join(self) or "none"
@@ -70,7 +78,14 @@ class Store(Mapping[str, Pyramid]):
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in list(self)
+        graph, at, ref = name.partition("@") if isinstance(name, str) else ("", "", "")
+        with opened(str(self.path)) as root:
+            if not SEGMENT.fullmatch(graph) or not _is_graph(root / graph):
+                return False
+            try:
+                return not at or bool(_resolve(root / graph, ref))
+            except UnknownGraphError:
+                return False
 
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r}: {', '.join(self) or 'empty'})"
@@ -133,8 +148,12 @@ def _graph(
     grid = _grid(folder, spec, level)
     vertices = math.prod(grid)
     lambda_max = fact.get("lambda_max") if isinstance(fact, dict) else None
-    if not isinstance(lambda_max, float | int) or not 0 < lambda_max < math.inf:
-        raise StoreError(f"{here} must have a positive lambda_max. Got {lambda_max!r:.99}.")
+    if (
+        not isinstance(lambda_max, int | float)
+        or isinstance(lambda_max, bool)
+        or not 0 < lambda_max <= MAX_LAMBDA
+    ):
+        raise StoreError(f"{here} must have lambda_max in (0, 1e9]. Got {lambda_max!r:.99}.")
     laplacian = read_csr(here / "laplacian", (vertices, vertices))
     points = {
         "degree": torch.from_numpy((here / "degree").array(("float32",), 1)),
@@ -159,7 +178,7 @@ def _level_map(
     levels: tuple[int, int],
     shape: tuple[int, int],
 ) -> LevelMap:
-    matrix = read_csr(folder / f"{kind}/{levels[0]}to{levels[1]}", shape)
+    matrix = read_averages(folder / f"{kind}/{levels[0]}to{levels[1]}", shape)
     return LevelMap((_open_map, (*handle, kind, min(levels))), matrix)
 
 
@@ -195,7 +214,8 @@ def _is_graph(folder: Folder) -> bool:
 
 def _versions(graph: Folder) -> list[str]:
     """Oldest first; the newest is what `latest` means, whatever a crash left in the refs."""
-    found = (name for name in graph.names() if VERSION.fullmatch(name))
+    entries = graph.entries()
+    found = (n for n, mode in entries if VERSION.fullmatch(n) and stat.S_ISDIR(mode))
     return sorted(found, key=lambda version: int(version[1:]))
 
 

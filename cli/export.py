@@ -36,6 +36,8 @@ def export(name: str | None, target: str, level: int, output: Path | None, store
     if not 0 <= level < levels:
         raise SpecError("level", f"an integer in [0, {levels - 1}]", level)
     inner = "" if target == "zip" or levels == 1 else f"-level{level}"
+    if output is not None and output.is_dir():
+        raise click.UsageError(f"--output must be a file. {output} is a folder.")
     file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
     if target == "zip":
         export_zip(version, file)

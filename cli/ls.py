@@ -30,10 +30,13 @@ def ls(store: Path, as_json: bool) -> None:
 
 
 def _row(version: Listed) -> tuple[str, ...]:
+    if version.fault is not None:
+        told = "unreadable; clg verify says why"
+        return f"{version.name}@{version.version}", told, "", "", "", ", ".join(version.refs)
     levels = len(version.vertices)
     return (
         f"{version.name}@{version.version}",
-        f"{version.vertices[0]:,} vertices",
+        f"{max(version.vertices, default=0):,} vertices",
         f"{levels} level{'s' if levels > 1 else ''}",
         words.human_bytes(version.bytes),
         _age(version.created),

@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted; nothing was published.", err=True)
+        click.echo("Interrupted.", err=True)
         return INTERRUPTED
     except Exception as error:
         if "--debug" in arguments:

@@ -22,12 +22,16 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
 
     Without a NAME, every version of every graph. What is wrong is listed, a line each.
     """
+    from cheblienet_graphs.store import layout
     from cheblienet_graphs.store import verify as checks
 
-    checked: list[str] = []
-    faults = checks.verify(store, name, progress=checked.append)
+    store = store.expanduser().absolute()
+
     removed = checks.clean(store) if clean else []
     left = checks.leftovers(store)
+    checked: list[str] = []
+    killed_first = bool(removed or left) and not layout.check_store(store)
+    faults = [] if killed_first else checks.verify(store, name, progress=checked.append)
     if as_json:
         found = [asdict(fault) for fault in faults]
         click.echo(json.dumps({"versions": checked, "faults": found, "leftovers": len(left)}))

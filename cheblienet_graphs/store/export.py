@@ -1,5 +1,6 @@
 """A level of a graph in the files of other libraries; no pickle in any of them."""
 
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ data.validate()"""
 def to_scipy(version: Path, level: int, file: Path) -> None:
     """The rescaled Laplacian for scipy.sparse.load_npz."""
     laplacian = mapped_csr(version / f"levels/{level}/laplacian")
-    _written(file, lambda target: scipy.sparse.save_npz(target, laplacian))
+    _written(file, ".npz", lambda target: scipy.sparse.save_npz(target, laplacian))
 
 
 def to_pyg(version: Path, level: int, file: Path) -> None:
@@ -33,7 +34,7 @@ def to_pyg(version: Path, level: int, file: Path) -> None:
         "edge_weight": weights.data.astype(np.float32),
         "pos": mapped_array(version / f"levels/{level}/coordinates").astype(np.float32),
     }
-    _written(file, lambda target: np.savez_compressed(target, **arrays))
+    _written(file, ".npz", lambda target: np.savez_compressed(target, **arrays))
 
 
 def to_anndata(version: Path, level: int, file: Path) -> None:
@@ -60,7 +61,7 @@ def to_anndata(version: Path, level: int, file: Path) -> None:
             "weights": scipy.sparse.csr_matrix(_weights(version, level)),
         },
     )
-    _written(file, data.write_h5ad)
+    _written(file, ".h5ad", data.write_h5ad)
 
 
 def _weights(version: Path, level: int) -> scipy.sparse.csr_array:
@@ -71,9 +72,12 @@ def _weights(version: Path, level: int) -> scipy.sparse.csr_array:
     )
 
 
-def _written(file: Path, save: Callable[[Path], Any]) -> None:
-    """Save under another name first, so that a failure leaves no half a file."""
-    temporary = file.with_name(f".part-{file.name}")
+def _written(file: Path, suffix: str, save: Callable[[Path], Any]) -> None:
+    """Save under another name first, so that a failure leaves no half a file.
+
+    The libraries insist on their suffix; the file is called what it was asked to be called.
+    """
+    temporary = file.parent / f".{uuid.uuid4().hex}{suffix}"
     with write_errors(file, "Nothing was exported"):
         try:
             save(temporary)

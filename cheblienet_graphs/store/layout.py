@@ -148,7 +148,7 @@ def check_name(name: str) -> str:
     Raises:
         UnknownGraphError: it could not be a folder of a store.
     """
-    if NAME.fullmatch(name) and not VERSION.fullmatch(name):
+    if NAME.fullmatch(name) and not VERSION.fullmatch(name) and name != "zarr.json":
         return name
     raise UnknownGraphError(
         f"A graph's name must be 1 to 64 letters, digits, '.', '_' or '-', starting with a letter "
@@ -198,7 +198,7 @@ def _is_graph(folder: Path) -> bool:
 
 def versions(graph: Path) -> list[str]:
     """Published versions of a graph, oldest first."""
-    found = [path.name for path in graph.iterdir() if VERSION.fullmatch(path.name)]
+    found = [p.name for p in graph.iterdir() if VERSION.fullmatch(p.name) and p.is_dir()]
     return sorted(found, key=version_number)
 
 
@@ -228,12 +228,16 @@ def resolve(store: Path, name: str | None) -> Path:
     if not check_store(store):
         raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
     names = graph_names(store)
-    listed = ", ".join(names) or "none"
+    if not names:
+        raise UnknownGraphError(f"{store} holds no graph; `clg build` makes one.")
+    listed = ", ".join(names)
     if name is None:
         if len(names) != 1:
             raise UnknownGraphError(f"Name one of the graphs in {store}: {listed}.")
         name = names[0]
-    name, _, ref = name.partition("@")
+    name, at, ref = name.partition("@")
+    if at and not ref:
+        raise UnknownGraphError(f"Nothing follows the @ of {name}@; leave it out for the newest.")
     if name not in names:
         raise UnknownGraphError(f"No graph {name!r} in {store}. There: {listed}.")
     graph = store / name

@@ -10,7 +10,10 @@ from cheblienet_graphs.store import layout
 
 @dataclass(frozen=True)
 class Listed:
-    """A published version: vertices of its levels, bytes of its arrays, and the refs naming it."""
+    """A published version: vertices of its levels, bytes of its arrays, and the refs naming it.
+
+    `fault` says why it can't be read, where it can't; then the rest is empty.
+    """
 
     name: str
     version: str
@@ -18,6 +21,7 @@ class Listed:
     vertices: tuple[int, ...]
     bytes: int
     created: str
+    fault: str | None = None
 
 
 def listing(store: str | Path) -> list[Listed]:
@@ -38,11 +42,11 @@ def listing(store: str | Path) -> list[Listed]:
 
 
 def _listed(graph: Path, version: str) -> Listed:
-    attributes: dict[str, Any] = layout.check_version(graph / version)
     names = tuple(ref for ref, target in layout.refs(graph).items() if target == version)
     try:
+        attributes: dict[str, Any] = layout.check_version(graph / version)
         vertices = tuple(int(level["vertices"]) for level in attributes["levels"])
         size = sum(int(entry["nbytes"]) for entry in attributes["manifest"].values())
         return Listed(graph.name, version, names, vertices, size, str(attributes["created"]))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreError(f"{graph / version} has attributes of another form than ours.") from error
+    except (StoreError, KeyError, TypeError, ValueError, AttributeError) as error:
+        return Listed(graph.name, version, names, (), 0, "", str(error))

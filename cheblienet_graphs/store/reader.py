@@ -29,7 +29,9 @@ def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
     """
     import zarr
 
-    return zarr.open_group(layout.resolve(Path(store), name), mode="r", zarr_format=3)
+    return zarr.open_group(
+        layout.resolve(Path(store).expanduser().absolute(), name), mode="r", zarr_format=3
+    )
 
 
 def mapped_array(array: Path) -> npt.NDArray[Any]:

@@ -1,15 +1,18 @@
 """Which versions of a graph there are and what they are called, changed under a lock."""
 
 import errno
+import re
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import locked_folder, replace, sync, write_errors
+
+LIKE_VERSION = re.compile(r"v[0-9]+")
 
 
 def check_graph(store: Path, name: str) -> None:
@@ -96,7 +99,7 @@ def untag(store: Path, name: str, ref: str) -> None:
 
 
 def remove(store: Path, name: str, *, force: bool = False) -> Path:
-    """Delete a version; the graph goes with its last one. Maps of it live on.
+    """Delete a version. Maps of it live on; its number is not given again.
 
     Args:
         store: path of the store.
@@ -122,13 +125,15 @@ def remove(store: Path, name: str, *, force: bool = False) -> Path:
                 "all the same."
             )
         doomed = layout.staging_folder(store) / uuid.uuid4().hex
-        (graph if layout.versions(graph) == [version.name] else version).rename(doomed)
-        if graph.exists():
-            sync(graph)
-            kept = {ref: v for ref, v in refs.items() if v != version.name}
-            _change_refs(store, graph, lambda _: kept, removed=version.name)
-        sync(store)
-    shutil.rmtree(doomed)
+        before = layout.read_attributes(graph) or {}
+        try:
+            _replace_attributes(store, graph, _without(before, version.name))
+            version.rename(doomed)
+        except BaseException:
+            with suppress(OSError):
+                _replace_attributes(store, graph, before)
+            raise
+        shutil.rmtree(doomed, ignore_errors=True)
     return version
 
 
@@ -151,7 +156,7 @@ def _changing(store: Path) -> Iterator[None]:
 
 
 def _check_ref(ref: str) -> None:
-    if not layout.NAME.fullmatch(ref) or layout.VERSION.fullmatch(ref) or ref == "latest":
+    if not layout.NAME.fullmatch(ref) or LIKE_VERSION.fullmatch(ref) or ref == "latest":
         raise UnknownGraphError(
             "A ref must be 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or "
             f"digit, not look like a version and not be 'latest'. Got {ref!r}."
@@ -159,21 +164,23 @@ def _check_ref(ref: str) -> None:
 
 
 def _change_refs(
-    store: Path,
-    graph: Path,
-    change: Callable[[dict[str, str]], dict[str, str]],
-    removed: str | None = None,
+    store: Path, graph: Path, change: Callable[[dict[str, str]], dict[str, str]]
 ) -> None:
-    """Rewrite the refs; the number of a removed version is kept, so as not to give it again."""
     attributes = layout.read_attributes(graph) or {}
-    existing = layout.versions(graph)
-    attributes["refs"] = change(layout.refs(graph))
-    if existing:
-        attributes["refs"]["latest"] = existing[-1]
-    if removed:
-        past = [removed, *filter(None, [attributes.get("removed")])]
-        attributes["removed"] = max(past, key=layout.version_number)
-    _replace_attributes(store, graph, attributes)
+    _replace_attributes(store, graph, attributes | {"refs": change(layout.refs(graph))})
+
+
+def _without(attributes: layout.Attributes, version: str) -> layout.Attributes:
+    """A graph's attributes after a version's removal, whose number they keep in mind."""
+    refs = {ref: v for ref, v in attributes.get("refs", {}).items() if v != version}
+    past = [*_removed(attributes), version]
+    return attributes | {"refs": refs, "removed": max(past, key=layout.version_number)}
+
+
+def _removed(attributes: layout.Attributes) -> list[str]:
+    """The newest version that was removed, if any."""
+    found = attributes.get("removed")
+    return [found] if isinstance(found, str) and layout.VERSION.fullmatch(found) else []
 
 
 def _replace_attributes(store: Path, group: Path, attributes: layout.Attributes) -> None:
@@ -183,8 +190,7 @@ def _replace_attributes(store: Path, group: Path, attributes: layout.Attributes)
 
 
 def _rename_to_next(graph: Path, staged: Path) -> Path:
-    attributes = layout.read_attributes(graph) or {}
-    used = [*layout.versions(graph), *filter(None, [attributes.get("removed")])]
+    used = [*layout.versions(graph), *_removed(layout.read_attributes(graph) or {})]
     number = 1 + max(map(layout.version_number, used), default=0)
     while True:
         version = graph / f"v{number:03d}"

@@ -223,6 +223,8 @@ def test_versions_refs_and_removal(here: Path, capsys: pytest.CaptureFixture[str
     assert (code, "--force" in message) == (1, True)
     code, message = failing(capsys, "rm", "r2-8x8")
     assert (code, "Say which version" in message) == (2, True)
+    code, message = failing(capsys, "rm", "r2-8x8@")
+    assert (code, "Nothing follows the @" in message) == (2, True)
     code, message = failing(capsys, "tag", "r2-8x8@v001", "latest")
     assert code == 2
     code, message = failing(capsys, "tag", "r2-8x8@v007", "x")
@@ -260,6 +262,21 @@ def test_verify(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert captured.err.count("\n") == 1
 
 
+def test_clean_after_a_killed_first_build(here: Path) -> None:
+    (here / ".graphs.zarr.staging" / "dead").mkdir(parents=True)
+    assert run(["verify", "--clean"]) == 0
+    assert list((here / ".graphs.zarr.staging").iterdir()) == []
+    assert run(["verify"]) == 2
+
+
+def test_weights_that_vanish_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    thin = ["--eps", "0.001", "--alpha", "1e6", "--bandwidth", "0.01"]
+    size = ["--size", "16", "--orientations", "12", "--levels", "1"]
+    code, message = failing(capsys, "build", "se2", *size, *thin)
+    assert (code, message.startswith("Error: --bandwidth must be larger here")) == (2, True)
+    assert list(here.iterdir()) == []
+
+
 def test_export_and_import(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["build", "se2", "--size", "16", "--quiet"]) == 0
     capsys.readouterr()
@@ -267,6 +284,9 @@ def test_export_and_import(here: Path, capsys: pytest.CaptureFixture[str]) -> No
         assert run(["export", "--to", target, "--level", "1"]) == 0
         assert capsys.readouterr().out == f"se2-16x16x6-level1.{suffix}\n"
         assert (here / f"se2-16x16x6-level1.{suffix}").exists()
+    assert run(["export", "--to", "scipy", "--output", "laplacian"]) == 0
+    assert capsys.readouterr().out == "laplacian\n"
+    assert (here / "laplacian").exists()
     assert run(["export", "se2-16x16x6@v001", "--to", "zip", "--output", "x.zip"]) == 0
     assert run(["import", "x.zip", "--name", "copy"]) == 0
     assert capsys.readouterr().out == "x.zip\ncopy@v001\n"
@@ -274,6 +294,7 @@ def test_export_and_import(here: Path, capsys: pytest.CaptureFixture[str]) -> No
         ["export", "se2-16x16x6", "--to", "pickle"],
         ["export", "se2-16x16x6", "--to", "scipy", "--level", "2"],
         ["import", "x.zip", "--name", "a/b"],
+        ["export", "se2-16x16x6", "--to", "zip", "--output", "."],
     ):
         assert failing(capsys, *arguments)[0] == 2
     assert failing(capsys, "import", "se2-16x16x6-level1.h5ad")[0] == 1

@@ -212,7 +212,7 @@ def test_foreign_places_are_left_alone(tmp_path: Path) -> None:
     assert [version.name for version in listing(tmp_path / "ours.zarr")] == ["r2-8x8"]
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/b", "v001", "x" * 65, "a@b", "-x", "é"])
+@pytest.mark.parametrize("name", ["", "..", "a/b", "v001", "zarr.json", "x" * 65, "a@b", "-x", "é"])
 def test_names_that_could_not_be_folders(tmp_path: Path, name: str) -> None:
     with pytest.raises(UnknownGraphError, match="name must be"):
         build(SPEC, tmp_path / "g.zarr", name=name)

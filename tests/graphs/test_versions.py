@@ -46,7 +46,7 @@ def test_tags(three: Path) -> None:
         untag(three, NAME, "paper")
 
 
-@pytest.mark.parametrize("ref", ["latest", "v001", "", "a/b", "..", "x@y", "é"])
+@pytest.mark.parametrize("ref", ["latest", "v001", "v5", "", "a/b", "..", "x@y", "é"])
 def test_refs_that_can_not_be(three: Path, ref: str) -> None:
     with pytest.raises(UnknownGraphError, match="ref must be"):
         tag(three, NAME, ref)
@@ -70,6 +70,33 @@ def test_removal(three: Path) -> None:
     assert listing(three) == []
     assert verify(three) == []
     assert leftovers(three) == []
+    assert build(SPEC, three).version == "v005"
+
+
+@pytest.mark.parametrize("operation", ["write", "fsync", "replace", "rename"])
+def test_refused_removal_changes_nothing(
+    three: Path, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    tag(three, f"{NAME}@v002", "paper")
+    with monkeypatch.context() as patch:
+
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(5, "Input/output error")
+
+        patch.setattr(os, operation, refuse)
+        with pytest.raises(StoreError, match="Nothing was changed"):
+            remove(three, f"{NAME}@v002", force=True)
+    assert layout.refs(three / NAME) == {"latest": "v003", "paper": "v002"}
+    assert layout.versions(three / NAME) == ["v001", "v002", "v003"]
+    remove(three, f"{NAME}@v002", force=True)
+    assert verify(three) == []
+
+
+def test_one_unreadable_version_hides_no_other(three: Path) -> None:
+    (three / NAME / "v004").mkdir()
+    assert [version.fault is None for version in listing(three)] == [True, True, True, False]
+    assert build(SPEC, three).version == "v003"
+    assert [fault.where for fault in verify(three)] == [f"{NAME}/v004/zarr.json"]
 
 
 def test_tags_survive_concurrent_builds_and_removals(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Layers against dense float64 algebra, their gradients, shapes and refusals."""
 
 import copy
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -204,3 +205,34 @@ def test_graph_is_in_memory_once(pyramid: Pyramid) -> None:
     assert twin[0].graph.values.data_ptr() == net[0].graph.values.data_ptr()
     twin.float()
     assert net[0].graph.values.dtype == torch.float64
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_reduced_precision(pyramid: Pyramid, dtype: torch.dtype) -> None:
+    graph = pyramid.levels[0]
+    torch.manual_seed(0)
+    conv = ChebConv(3, 4, 4, graph)
+    x = torch.randn(2, 3, graph.num_vertices)
+    expected = conv(x)
+    with torch.autocast("cpu", dtype=dtype):
+        y = conv(x)
+        (y.float() ** 2).sum().backward()
+    assert y.dtype == dtype
+    assert (y.float() - expected).norm() < 0.02 * expected.norm()
+    assert conv.weight.grad.isfinite().all()
+    low = copy.deepcopy(conv).to(dtype)
+    assert low.graph.values.dtype == torch.float32  # or the graph would be another one
+    assert (low(x.to(dtype)).float() - expected).norm() < 0.02 * expected.norm()
+
+
+def test_pickled_networks_share_and_keep_their_precision(pyramid: Pyramid) -> None:
+    net = nn.ModuleList(
+        [pyramid, ChebConv(1, 2, 2, pyramid.levels[0]), ChebConv(2, 1, 2, pyramid.levels[0])]
+    ).double()
+    for twin in (pickle.loads(pickle.dumps(net)), pickle.loads(pickle.dumps(copy.deepcopy(net)))):
+        assert twin[1].graph is twin[2].graph is twin[0].levels[0]
+        assert twin[1].graph.values.dtype == torch.float64
+        x = torch.randn(1, 1, 1024, dtype=torch.float64)
+        assert torch.equal(twin[1](x), net[1](x))
+    alone = pickle.loads(pickle.dumps(nn.ModuleList([net[1], net[2]])))
+    assert alone[0].graph is alone[1].graph

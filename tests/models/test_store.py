@@ -42,6 +42,10 @@ def test_mapping_interface(store: Path) -> None:
     assert len(opened) == 3
     assert "torus" in opened
     assert "nothing" not in opened
+    assert "torus@v001" in opened
+    assert "torus@v002" not in opened
+    assert "torus@" not in opened
+    assert 3 not in opened
     assert opened["torus"].version == opened["torus@v001"].version == "v001"
     assert opened["torus@latest"].spec == opened["torus"].spec
     assert "torus" in repr(opened)
@@ -62,12 +66,19 @@ def test_pyramid(store: Path) -> None:
     assert 1 < fine.lambda_max < 2
 
 
-@pytest.mark.parametrize("name", ["nothing", "torus@v002", "torus@paper", "", "..", "../x", "a/b"])
+@pytest.mark.parametrize(
+    "name", ["nothing", "torus@v002", "torus@paper", "torus@", "", "..", "../x", "a/b"]
+)
 def test_unknown_names(store: Path, name: str) -> None:
     with pytest.raises(StoreError, match=r"There: "):
         open_store(store)[name]
     with pytest.raises(KeyError):
         open_store(store)[name]
+
+
+def test_names_are_text(store: Path) -> None:
+    with pytest.raises(KeyError, match="name is text"):
+        open_store(store)[3]
 
 
 def test_places_that_are_no_store(tmp_path: Path) -> None:
@@ -218,6 +229,11 @@ MUTATIONS: list[tuple[str, Callable[[Path], object]]] = [
     (METADATA, shape([10**30])),
     (METADATA, shape([2**61])),
     (METADATA, shape([0])),
+    ("torus/v001/levels/0/coordinates/zarr.json", shape([0, 2**62])),
+    ("torus/v001/pooling/0to1/data/c/0", lambda p: p.write_bytes(b"\xff" * 4096)),
+    ("torus/v001/pooling/0to1/data/c/0", lambda p: p.write_bytes(b"\0" * 4096)),
+    ("torus/v001/pooling/0to1/indptr/c/0", put(-2, 1024)),
+    ("torus/v001/unpooling/1to0/data/c/0", put(0, 0)),
     (METADATA, shape([])),
     (METADATA, shape("wide")),
     (METADATA, shape(None)),
@@ -265,6 +281,8 @@ MUTATIONS += [
         clg(levels=[1, 2]),
         clg(levels="many"),
         clg(levels=[{"lambda_max": 0}] * 2),
+        clg(levels=[{"lambda_max": True}] * 2),
+        clg(levels=[{"lambda_max": 10**400}] * 2),
         clg(levels=[{"lambda_max": float("inf")}] * 2),
         clg(levels=[{"lambda_max": 1.4}] * 40),
         clg(spec=None),
