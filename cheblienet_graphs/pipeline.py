@@ -329,6 +329,7 @@ class _Assembly:
     def _bound(self) -> SpectralBound:
         if self.spec.lambda_max == 2:
             return SpectralBound(LARGEST_POSSIBLE, "bound")
+        self.progress(f"level {self.level}: largest eigenvalue", 0, int(self.indptr[-1]))
 
         @lru_cache(maxsize=1)
         def rows(start: int, stop: int) -> scipy.sparse.csr_array:

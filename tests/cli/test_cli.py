@@ -1,11 +1,16 @@
 """The command line as a user meets it: output, exit codes, one-line errors."""
 
+import contextlib
 import errno
+import fcntl
 import json
 import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -212,6 +217,22 @@ def test_no_progress_bar_without_a_terminal(tmp_path: Path) -> None:
     assert done.stdout == "r2-64x64@v001\n"
     assert "\r" not in done.stderr
     assert "entries" not in done.stderr
+
+
+def test_progress_bar_on_a_terminal(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    arguments = ["build", "se2", "--size", "64", "--store", str(tmp_path / "g.zarr")]
+    process = subprocess.Popen([*CLG, *arguments], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # what a pseudo-terminal says at its end
+        while piece := os.read(ours, 4096):
+            shown += piece
+    os.close(ours)
+    assert process.wait() == 0
+    assert b"level 0: neighbours: 100%" in shown
+    assert shown.rstrip().endswith(b"g.zarr.")
 
 
 def test_versions_refs_and_removal(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
