@@ -26,6 +26,7 @@ CLG = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CLG_STORE", raising=False)
     return tmp_path
 
 
@@ -66,6 +67,13 @@ def test_json_output(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(report["levels"][0]["eigenvalues"]) == 3
     assert run(["ls", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["refs"] == ["latest"]
+
+
+def test_store_from_the_environment(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLG_STORE", str(here / "mine.zarr"))
+    assert run(["build", "r2", "--size", "8", "--quiet"]) == 0
+    assert run(["build", "r2", "--size", "8", "--quiet", "--store", "other.zarr"]) == 0
+    assert {path.name for path in here.glob("*.zarr")} == {"mine.zarr", "other.zarr"}
 
 
 def test_dry_run_writes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
