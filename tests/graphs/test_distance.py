@@ -103,3 +103,11 @@ def test_torch_runs_the_same_formula() -> None:
         tuple(map(torch.tensor, g)), tuple(map(torch.tensor, h)), metric
     )
     assert np.allclose(with_numpy, with_torch.numpy(), rtol=1e-13)
+
+
+def test_truth_of_brute_force_equals_matrix_logarithms() -> None:
+    rng = np.random.default_rng(1)
+    for dx, dy, theta_g, theta_h in rng.uniform(-1.5, 1.5, (60, 4)):
+        expected = log_distance(matrix(0, 0, theta_g), matrix(dx, dy, theta_h), 0.3162, 0.3)
+        found = se2_squared_distance(np.array(dx), np.array(dy), theta_g, theta_h, 0.3162, 0.3)
+        assert math.isclose(float(found), expected, rel_tol=1e-9)
