@@ -14,9 +14,9 @@ from cheblienet_graphs.store import refs
 @options.store
 @options.debug
 def rm(name: str, store: Path, force: bool) -> None:
-    """Delete a version of a graph, and the graph with its last one.
+    """Delete a version of a graph; its number is not given again.
 
-    Processes that have it mapped keep it.
+    A graph without versions is no longer listed. Processes that have the version mapped keep it.
     """
     version = refs.remove(store.expanduser().absolute(), name, force=force)
     click.echo(f"Removed {version.parent.name}@{version.name}.", err=True)

@@ -67,7 +67,8 @@ def import_zip(file: Path, store: Path, name: str | None = None) -> tuple[str, s
             return _import(archive, file, store, name)
     except OSError as error:
         raise StoreError(f"{file} can't be read: {error.strerror or error}.") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        # RuntimeError is how zipfile refuses encryption and compression that it does not know.
         raise StoreError(f"{file} is not a whole zip archive: {error}.") from error
 
 

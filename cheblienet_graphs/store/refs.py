@@ -51,12 +51,15 @@ def publish(store: Path, name: str, staged: Path) -> str:
         if not (graph / "zarr.json").exists():
             graph.mkdir(exist_ok=True)
             _replace_attributes(store, graph, {"refs": {}})
+        before = layout.read_attributes(graph) or {}
         published = _rename_to_next(graph, staged)
         try:
             sync(graph)
             _change_refs(store, graph, lambda refs: refs | {"latest": published.name})
         except BaseException:
             published.rename(staged)
+            with suppress(OSError):
+                _replace_attributes(store, graph, before)
             raise
     return published.name
 

@@ -157,7 +157,7 @@ def test_any_refused_call_publishes_nothing_and_loses_nothing(
         assert "\n" not in str(caught.value)
         if existing:
             assert [version.version for version in listing(store)] == ["v001"]
-            assert layout.refs(store / "r2-8x8") == {"latest": "v001"}
+            assert layout.read_attributes(store / "r2-8x8") == {"refs": {"latest": "v001"}}
         elif layout.check_store(store):
             assert listing(store) == []
         assert leftovers(store) == []
