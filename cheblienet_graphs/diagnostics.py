@@ -9,7 +9,7 @@ import scipy.sparse
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours import Floats
-from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.samplings.levels import Sampling
 
 
 @dataclass(frozen=True)
@@ -57,48 +57,44 @@ def components(weights: scipy.sparse.csr_array) -> int:
     return int(connected_components(weights, directed=False, return_labels=False))
 
 
-def equivariance_errors(
-    rescaled: scipy.sparse.csr_array, lattice: PlaneLattice
-) -> dict[str, float]:
-    """Max |P' L P - L| over the entries, for each symmetry P of the lattice, by its name."""
+def equivariance_errors(rescaled: scipy.sparse.csr_array, sampling: Sampling) -> dict[str, float]:
+    """Max |P' L P - L| over the entries, for each symmetry P of the sampling, by its name."""
     errors = {}
-    for name, permutation in lattice.symmetries():
+    for name, permutation in sampling.symmetries():
         moved = rescaled[permutation][:, permutation]
         errors[name] = float(abs(moved - rescaled).max())
     return errors
 
 
 def effective_metrics(
-    weights: scipy.sparse.csr_array, lattice: PlaneLattice, manifold: Manifold, metric: Metric
+    weights: scipy.sparse.csr_array, sampling: Sampling, manifold: Manifold, metric: Metric
 ) -> list[EffectiveMetric]:
-    """The metric realised at the pixel in the middle, for each orientation.
+    """The metric realised at each orientation: at the pixel in the middle of a lattice.
 
-    On an open lattice so small that its middle is near the boundary, that is what is measured.
+    On other samplings M is the mean over all points, by area.
     """
-    points = lattice.coordinates()
-    centre_y, centre_x = lattice.height // 2, lattice.width // 2
+    points, areas, probes = sampling.coordinates(), sampling.areas(), sampling.probes()
     found = []
-    for k in range(lattice.orientations):
-        vertex = (k * lattice.height + centre_y) * lattice.width + centre_x
-        row = weights[[vertex]].tocoo()
-        offsets = points[row.coords[1]] - points[vertex]
-        if lattice.periodic:
-            offsets[:, 0] -= np.round(offsets[:, 0])
-            extent = lattice.height / lattice.width
-            offsets[:, 1] -= extent * np.round(offsets[:, 1] / extent)
-        moments = _moments(row.data, points[vertex], offsets, manifold, metric)
-        found.append(_effective_metric(k, moments))
+    for k in range(sampling.orientations):
+        vertices = k * sampling.num_points + probes
+        rows = weights[vertices].tocoo()
+        row, column = vertices[rows.coords[0]], rows.coords[1]
+        ends = points[column]
+        if sampling.periodic and sampling.extent:
+            offsets = ends[:, :2] - points[row, :2]
+            ends[:, :2] -= np.round(offsets / sampling.extent) * sampling.extent
+        shares = rows.data * areas[row] / areas[vertices].sum()
+        found.append(_effective_metric(k, _moments(shares, points[row], ends, manifold, metric)))
     return found
 
 
 def _moments(
-    weights: Floats, vertex: Floats, offsets: Floats, manifold: Manifold, metric: Metric
+    weights: Floats, starts: Floats, ends: Floats, manifold: Manifold, metric: Metric
 ) -> Floats:
-    """M = sum_j w_j c_j c_j^T with c_j the nearer logarithm, shape (dim, dim)."""
-    start = tuple(array(x) for x in vertex)
-    end = tuple(array(x + dx) for x, dx in zip(vertex, offsets.T, strict=True))
+    """M = sum_j w_j c_j c_j^T with c_j the nearer logarithm of each pair, shape (dim, dim)."""
+    start, end = (manifold.elements(tuple(map(array, points.T))) for points in (starts, ends))
     candidates = [np.stack(c) for c in manifold.logarithms(start, end)]
-    norms = np.stack([metric.squared_norm(tuple(array(x) for x in c)) for c in candidates])
+    norms = np.stack([metric.squared_norm(tuple(map(array, c))) for c in candidates])
     nearer = norms.argmin(axis=0)
     chosen = np.stack(candidates)[nearer, :, np.arange(len(weights))]
     moments: Floats = np.einsum("j,ja,jb->ab", weights, chosen, chosen)

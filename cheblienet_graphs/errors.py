@@ -1,5 +1,8 @@
 """Everything this package raises on purpose."""
 
+MISSING = object()
+"""Stands for a value that was not given."""
+
 
 class CheblienetError(Exception):
     """The work could not be done; the message says what was wrong, what was found, what to do."""
@@ -13,7 +16,8 @@ class SpecError(CheblienetError, ValueError):
 
     def __init__(self, field: str, accepted: str, found: object, remedy: str = "") -> None:
         self.field = field
-        self.complaint = f"must be {accepted}. Got {found!r}." + (f" {remedy}" if remedy else "")
+        got = "" if found is MISSING else f" Got {found!r}."
+        self.complaint = f"must be {accepted}.{got}" + (f" {remedy}" if remedy else "")
         super().__init__(f"{field} {self.complaint}")
 
 

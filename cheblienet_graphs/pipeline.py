@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -20,11 +19,11 @@ from cheblienet_graphs.laplacian import (
     rescaled,
     with_diagonal,
 )
+from cheblienet_graphs.levels import Level
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.neighbours import Engine, Floats
-from cheblienet_graphs.neighbours.stencil import StencilEngine
-from cheblienet_graphs.pooling import LevelMap, pooling, unpooling
-from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.neighbours.choice import Choice, choose
+from cheblienet_graphs.pooling import LevelMap
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.bound import (
     LARGEST_POSSIBLE,
@@ -54,7 +53,7 @@ class Published:
 
 @dataclass(frozen=True)
 class PlannedLevel:
-    """Size of a level before it is built, exactly: vertices, undirected edges, stored entries."""
+    """Size of a level before it is built: vertices, undirected edges, stored entries."""
 
     vertices: int
     edges: int
@@ -63,17 +62,26 @@ class PlannedLevel:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a build would publish: `nbytes` is the size of its arrays."""
+    """What a build would publish: `nbytes` is the size of its arrays.
+
+    On lattices the numbers are exact; elsewhere, where neighbours have to be searched for, edges,
+    entries and bytes are upper bounds.
+    """
 
     spec: GraphSpec
     levels: tuple[PlannedLevel, ...]
     nbytes: int
+    exact: bool
 
 
 @dataclass(frozen=True)
 class LevelFacts:
-    """What a build records of a level; `xi` and `xi_squared` are None without orientations."""
+    """What a build records of a level; `xi` and `xi_squared` are None without orientations.
 
+    `grid` is the shape of a signal, orientations first: (n_o, height, width) on a lattice.
+    """
+
+    grid: tuple[int, ...]
     vertices: int
     edges: int
     nnz: int
@@ -92,6 +100,8 @@ def build(
     *,
     name: str | None = None,
     force: bool = False,
+    engine: str = "auto",
+    device: str = "auto",
     block_rows: int = BLOCK_ROWS,
     progress: Progress | None = None,
 ) -> Published:
@@ -104,6 +114,9 @@ def build(
         store: where; made if need be.
         name: of the graph; default `spec.default_name`.
         force: build a new version even if an equal one is there.
+        engine: "stencil" (lattices), "pruned" or "keops"; "auto" takes the fastest. All find the
+            same edges.
+        device: "cpu" or "cuda" for the two that search; "auto" is cuda where torch sees one.
         block_rows: vertices worked on at a time; sets the memory, not the result.
         progress: called as the work proceeds.
 
@@ -111,23 +124,26 @@ def build(
         The version.
 
     Raises:
-        SpecError: the neighbour rule gives no edge, or weights vanish.
+        SpecError: the neighbour rule gives no edge, weights vanish, or there is no such engine or
+            device here.
         StoreError: the store can't be written, or holds something else of that name.
+        CheblienetError: a library that this sampling or engine needs does not work here.
     """
     store = Path(store).expanduser().absolute()
     name = layout.check_name(spec.default_name if name is None else name)
+    choice = choose(spec.sampling, engine, device)
     if not force and (version := published(spec, store, name)):
         return Published(store, name, version, built=False)
-    engines = _engines(spec)
-    with Staging(store, name, _plan(spec, engines).nbytes) as staging:
-        levels = _write_levels(spec, engines, staging, block_rows, progress or (lambda *_: None))
+    levels = _levels(spec, choice)
+    with Staging(store, name, _plan(spec, levels).nbytes) as staging:
+        work = _Work(spec, staging, block_rows, progress or (lambda *_: None))
         attributes = {
             "schema": layout.SCHEMA,
             "spec": spec.to_dict(),
             "spec_sha256": spec.sha256,
             "generator": GENERATOR,
             "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            "levels": levels,
+            "levels": [asdict(facts) for facts in _write_levels(levels, work)],
         }
         return Published(store, name, staging.publish(attributes), built=True)
 
@@ -155,65 +171,55 @@ def plan(spec: GraphSpec) -> Plan:
     """What building a spec would publish, without building it.
 
     Raises:
-        SpecError: the neighbour rule gives no edge.
+        SpecError: the neighbour rule gives no edge, which is known beforehand on lattices.
     """
-    return _plan(spec, _engines(spec))
+    return _plan(spec, _levels(spec, choose(spec.sampling, device="cpu")))
 
 
-def _plan(spec: GraphSpec, engines: list[StencilEngine]) -> Plan:
-    levels: list[PlannedLevel] = []
+def _levels(spec: GraphSpec, choice: Choice) -> list[Level]:
+    levels = [Level(spec, choice)]
+    while len(levels) < spec.levels:
+        levels.append(levels[-1].coarser)
+    return levels
+
+
+def _plan(spec: GraphSpec, levels: list[Level]) -> Plan:
+    planned: list[PlannedLevel] = []
     nbytes = 0
-    for engine in engines:
-        vertices, entries = engine.lattice.num_vertices, engine.total_degree
+    for level in levels:
+        vertices, entries = level.num_vertices, level.degree_bound
         nnz = entries + vertices
-        if levels:
-            fine = levels[-1].vertices
-            nbytes += csr_nbytes((vertices, fine), fine) + csr_nbytes((fine, vertices), fine)
-        levels.append(PlannedLevel(vertices, entries // 2, nnz))
+        if planned:
+            fine = planned[-1].vertices
+            # On the icosphere the midpoints have two parents, elsewhere each point has one.
+            links = 2 * fine - vertices if spec.sampling == "icosahedral" else fine
+            nbytes += csr_nbytes((vertices, fine), links) + csr_nbytes((fine, vertices), links)
+        planned.append(PlannedLevel(vertices, entries // 2, nnz))
         nbytes += csr_nbytes((vertices, vertices), nnz)
         nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
-    return Plan(spec, tuple(levels), nbytes)
+    return Plan(spec, tuple(planned), nbytes, exact=spec.sampling == "lattice")
 
 
-def lattices(spec: GraphSpec) -> Iterator[PlaneLattice]:
-    """The samplings of the levels, finest first."""
-    for level in range(spec.levels):
-        yield PlaneLattice(
-            *spec.level_size(level),
-            orientations=spec.orientations,
-            oriented=spec.geometry.oriented,
-            periodic=spec.boundary == "periodic",
-        )
+@dataclass(frozen=True)
+class _Work:
+    """How a build is carried out."""
+
+    spec: GraphSpec
+    staging: Staging
+    block_rows: int
+    progress: Progress
 
 
-def _engines(spec: GraphSpec) -> list[StencilEngine]:
-    return [
-        StencilEngine(lattice, spec.geometry, spec.metric(level), spec.neighbors)
-        for level, lattice in enumerate(lattices(spec))
-    ]
-
-
-def _blocks(lattice: PlaneLattice, block_rows: int) -> list[tuple[int, int]]:
-    vertices = lattice.num_vertices
-    return [(lo, min(lo + block_rows, vertices)) for lo in range(0, vertices, block_rows)]
-
-
-def _write_levels(
-    spec: GraphSpec,
-    engines: list[StencilEngine],
-    staging: Staging,
-    block_rows: int,
-    progress: Progress,
-) -> list[dict[str, Any]]:
-    facts = []
-    for level, engine in enumerate(engines):
-        lattice = engine.lattice
-        assembly = _Assembly(spec, level, lattice, engine, block_rows, progress)
-        facts.append(asdict(assembly.write(staging)))
-        if level + 1 < spec.levels:
-            _write_map(staging, f"pooling/{level}to{level + 1}", pooling(lattice))
-            _write_map(staging, f"unpooling/{level + 1}to{level}", unpooling(lattice))
-    return facts
+def _write_levels(levels: list[Level], work: _Work) -> Iterator[LevelFacts]:
+    for level in levels:
+        yield _Assembly(level, work).write()
+        if level.number + 1 < len(levels):
+            sampling, fine, coarse = level.sampling, level.number, level.number + 1
+            for path, base_map in (
+                (f"pooling/{fine}to{coarse}", sampling.pooling()),
+                (f"unpooling/{coarse}to{fine}", sampling.unpooling()),
+            ):
+                _write_map(work.staging, path, base_map.repeated(sampling.orientations))
 
 
 def _write_map(staging: Staging, path: str, level_map: LevelMap) -> None:
@@ -231,25 +237,20 @@ class _Assembly:
     Between sweeps only O(V) numbers are kept, besides one block.
     """
 
-    def __init__(
-        self,
-        spec: GraphSpec,
-        level: int,
-        lattice: PlaneLattice,
-        engine: Engine,
-        block_rows: int,
-        progress: Progress,
-    ) -> None:
-        self.spec, self.level, self.lattice, self.engine = spec, level, lattice, engine
-        self.blocks = _blocks(lattice, block_rows)
-        self.progress = progress
+    def __init__(self, level: Level, work: _Work) -> None:
+        self.level, self.sampling, self.spec = level, level.sampling, work.spec
+        self.staging = work.staging
+        vertices, step = level.num_vertices, work.block_rows
+        self.blocks = [(lo, min(lo + step, vertices)) for lo in range(0, vertices, step)]
+        self.progress = work.progress
+        self.engine, self.lengths = level.edges(work.staging.scratch, work.progress)
         self.squared_distances = lru_cache(maxsize=1)(self._squared_distances)
         self.bandwidth = math.nan
 
-    def write(self, staging: Staging) -> LevelFacts:
+    def write(self) -> LevelFacts:
         """Stage the level's arrays and return what is to be recorded of it."""
-        lattice, folder = self.lattice, f"levels/{self.level}"
-        vertices = lattice.num_vertices
+        folder, staging = f"levels/{self.level.number}", self.staging
+        vertices = self.level.num_vertices
         degrees = np.concatenate([self.engine.degrees(*rows) for rows in self.blocks])
         self.indptr = np.concatenate([[0], np.cumsum(degrees + 1)])
         nnz = int(self.indptr[-1])
@@ -258,10 +259,10 @@ class _Assembly:
         edges, in_plane = nnz - vertices, self._write_columns()
         degree = self._write_degree(staging.dense(f"{folder}/degree", (vertices,), "float32"))
         bound = self._write_laplacian(inverse_root(degree))
-        self._write_points(staging, folder)
-        metric = self.spec.metric(self.level)
-        oriented = self.spec.geometry.oriented
+        self._write_points(folder)
+        metric, oriented = self.level.metric, self.spec.geometry.oriented
         return LevelFacts(
+            grid=self.spec.grid(self.level.number),
             vertices=vertices,
             edges=edges // 2,
             nnz=nnz,
@@ -285,15 +286,15 @@ class _Assembly:
             self.csr.indices[self._entries(start, stop)] = merged
             block, squared = self.squared_distances(start, stop)
             totals.extend(block.sums(squared))
-            pixels = self.lattice.pixels
-            in_plane += int((block.rows // pixels == merged // pixels).sum()) - (stop - start)
-        edges = int(self.indptr[-1]) - self.lattice.num_vertices
+            points = self.sampling.num_points
+            in_plane += int((block.rows // points == merged // points).sum()) - (stop - start)
+        edges = int(self.indptr[-1]) - self.level.num_vertices
         self.bandwidth = self.spec.bandwidth * math.fsum(totals) / edges
         return in_plane
 
     def _write_degree(self, stored: Floats) -> Floats:
         """Sweep 2; degrees of all vertices in float64, stored in float32."""
-        degree = np.empty(self.lattice.num_vertices)
+        degree = np.empty(self.level.num_vertices)
         for start, stop in self._reported("degrees"):
             block, weights = self._weights(start, stop)
             degree[start:stop] = block.sums(weights)
@@ -319,29 +320,29 @@ class _Assembly:
             self.csr.data[entries] = rescaled(block, self.csr.data[entries], bound.value)
         return bound
 
-    def _write_points(self, staging: Staging, folder: str) -> None:
-        columns, vertices = self.spec.geometry.columns, self.lattice.num_vertices
+    def _write_points(self, folder: str) -> None:
+        columns, vertices = self.spec.geometry.columns, self.level.num_vertices
         shape = (vertices, len(columns))
-        coordinates = staging.dense(f"{folder}/coordinates", shape, "float64", columns)
-        coordinates[:] = self.lattice.coordinates()
-        staging.dense(f"{folder}/area", (vertices,), "float32")[:] = self.lattice.areas()
+        coordinates = self.staging.dense(f"{folder}/coordinates", shape, "float64", columns)
+        coordinates[:] = self.sampling.coordinates()
+        self.staging.dense(f"{folder}/area", (vertices,), "float32")[:] = self.sampling.areas()
 
     def _bound(self) -> SpectralBound:
         if self.spec.lambda_max == 2:
             return SpectralBound(LARGEST_POSSIBLE, "bound")
-        self.progress(f"level {self.level}: largest eigenvalue", 0, int(self.indptr[-1]))
+        self.progress(f"level {self.level.number}: largest eigenvalue", 0, int(self.indptr[-1]))
 
         @lru_cache(maxsize=1)
         def rows(start: int, stop: int) -> scipy.sparse.csr_array:
             block = self._block(start, stop)
             data = self.csr.data[self._entries(start, stop)].astype(np.float64)
             parts = (data, block.columns.astype(self.csr.indices.dtype), block.indptr)
-            return scipy.sparse.csr_array(parts, shape=(stop - start, self.lattice.num_vertices))
+            return scipy.sparse.csr_array(parts, shape=(stop - start, self.level.num_vertices))
 
         def product(x: Floats) -> Floats:
             return np.concatenate([rows(*block) @ x for block in self.blocks])
 
-        return largest_eigenvalue_bound(product, self.lattice.num_vertices)
+        return largest_eigenvalue_bound(product, self.level.num_vertices)
 
     def _weights(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
         """The rows and their edge weights, 0 on the diagonal."""
@@ -354,7 +355,7 @@ class _Assembly:
     def _squared_distances(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
         """The rows and the squared lengths of their edges; kept while a level is one block."""
         block = self._block(start, stop)
-        return block, self.engine.squared_distances(block.rows, block.columns)
+        return block, self.lengths.squared_distances(block.rows, block.columns)
 
     def _block(self, start: int, stop: int) -> RowBlock:
         entries = self._entries(start, stop)
@@ -368,4 +369,4 @@ class _Assembly:
         nnz = int(self.indptr[-1])
         for start, stop in self.blocks:
             yield start, stop
-            self.progress(f"level {self.level}: {sweep}", int(self.indptr[stop]), nnz)
+            self.progress(f"level {self.level.number}: {sweep}", int(self.indptr[stop]), nnz)

@@ -5,35 +5,41 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.samplings.plane import PlaneLattice
+Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class LevelMap:
-    """A CSR matrix from the vertices of one level to those of another, rows summing to 1."""
+    """A CSR matrix from the points of one level to those of another, rows summing to 1."""
 
     shape: tuple[int, int]
-    indptr: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int64]
-    data: npt.NDArray[np.float64]
+    indptr: Indices
+    indices: Indices
+    data: Floats
+
+    def repeated(self, orientations: int) -> "LevelMap":
+        """The same map on each orientation: from base points to vertices, orientation-major."""
+        (rows, columns), entries = self.shape, len(self.indices)
+        block = np.arange(orientations)[:, None]
+        starts = (block * entries + self.indptr[:-1]).ravel()
+        return LevelMap(
+            (orientations * rows, orientations * columns),
+            np.append(starts, orientations * entries),
+            (block * columns + self.indices).ravel(),
+            np.tile(self.data, orientations),
+        )
 
 
-def pooling(fine: PlaneLattice) -> LevelMap:
-    """Coarse x fine: the mean over each 2x2 block, orientation by orientation."""
-    children = fine.children()
-    return _level_map(children, fine.num_vertices)
+def averages(sources: Indices, areas: Floats) -> LevelMap:
+    """Each target is the mean of its sources by area.
 
-
-def unpooling(fine: PlaneLattice) -> LevelMap:
-    """Fine x coarse: each vertex takes the value of the block it lies in."""
-    return _level_map(fine.parents()[:, None], fine.halved().num_vertices)
-
-
-def _level_map(sources: npt.NDArray[np.int64], columns: int) -> LevelMap:
-    rows, count = sources.shape
-    return LevelMap(
-        (rows, columns),
-        np.arange(rows + 1) * count,
-        sources.ravel(),
-        np.full(rows * count, 1 / count),
-    )
+    Args:
+        sources: (targets, m) points, ascending in each row, padded with -1 at the end.
+        areas: (points,) of all sources.
+    """
+    known = sources >= 0
+    weights = np.where(known, areas[sources], 0.0)
+    weights /= weights.sum(axis=1, keepdims=True)
+    indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
+    return LevelMap((len(sources), len(areas)), indptr, sources[known], weights[known])

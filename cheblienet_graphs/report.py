@@ -11,8 +11,9 @@ import numpy.typing as npt
 from cheblienet_graphs import diagnostics, words
 from cheblienet_graphs.diagnostics import EffectiveMetric
 from cheblienet_graphs.errors import SpecError, StoreError
-from cheblienet_graphs.pipeline import lattices
-from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.samplings.levels import sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum import exact
 from cheblienet_graphs.spectrum.numeric import smallest_eigenpairs
@@ -30,7 +31,7 @@ class LevelReport:
 
     Args:
         level: 0 is the finest.
-        shape: (width, height) and orientations where there are some.
+        grid: shape of a signal, orientations first: (n_o, height, width) on a lattice.
         vertices: V.
         edges: undirected.
         nnz: stored entries of the Laplacian.
@@ -48,12 +49,13 @@ class LevelReport:
         exact_eigenvalues: those of the Laplace-Beltrami operator, in its units; None where none
             are known.
         effective_metric: what the weights realise, by orientation.
-        equivariance: symmetry -> max |P'LP - L|.
+        equivariance: symmetry -> max |P'LP - L|; one that the sampling has only approximately says
+            so in its name.
         weights: min, median, max of the edges.
     """
 
     level: int
-    shape: tuple[int, ...]
+    grid: tuple[int, ...]
     vertices: int
     edges: int
     nnz: int
@@ -147,53 +149,50 @@ def inspect(
         *found,
         nbytes + (version / "zarr.json").stat().st_size,
         tuple(
-            _level_report(version, spec, number, lattice, facts[number], eigenvalues)
-            for number, lattice in enumerate(lattices(spec))
+            _level_report(version, spec, number, facts[number], eigenvalues)
+            for number in range(spec.levels)
             if level in {None, number}
         ),
     )
 
 
 def _level_report(
-    version: Path,
-    spec: GraphSpec,
-    level: int,
-    lattice: PlaneLattice,
-    facts: dict[str, Any],
-    count: int,
+    version: Path, spec: GraphSpec, level: int, facts: dict[str, Any], count: int
 ) -> LevelReport:
     folder = version / "levels" / str(level)
+    points, metric = sampling(spec, level), Metric(spec.eps, facts["xi"] or 0.0)
     laplacian = mapped_csr(folder / "laplacian")
     weights = diagnostics.edge_weights(
         laplacian, facts["lambda_max"], mapped_array(folder / "degree")
     )
-    count = min(count, lattice.num_vertices)
+    count = min(count, facts["vertices"])
     pairs = smallest_eigenpairs(laplacian, facts["lambda_max"], count) if count else None
     return LevelReport(
         level=level,
-        shape=(*spec.level_size(level), *spec.shape[2:]),
         sparsity=1 - facts["nnz"] / facts["vertices"] ** 2,
         degree=_statistics(np.diff(laplacian.indptr) - 1, "min", "mean", "max"),
         components=diagnostics.components(weights),
         eigenvalues=[] if pairs is None else pairs.values.tolist(),
         eigenvalues_converged=pairs is None or pairs.converged,
-        exact_eigenvalues=_exact_eigenvalues(spec, level, count),
-        effective_metric=diagnostics.effective_metrics(
-            weights, lattice, spec.geometry, spec.metric(level)
-        ),
-        equivariance=diagnostics.equivariance_errors(laplacian, lattice),
+        exact_eigenvalues=_exact_eigenvalues(spec, metric, count),
+        effective_metric=diagnostics.effective_metrics(weights, points, spec.geometry, metric),
+        equivariance=diagnostics.equivariance_errors(laplacian, points),
         weights=_statistics(weights.data, "min", "median", "max"),
         **facts,
     )
 
 
-def _exact_eigenvalues(spec: GraphSpec, level: int, count: int) -> list[float] | None:
-    if spec.boundary != "periodic":
+def _exact_eigenvalues(spec: GraphSpec, metric: Metric, count: int) -> list[float] | None:
+    if spec.boundary == "open":
         return None
-    width, height = spec.size
-    if not spec.geometry.oriented:
-        return list(map(float, exact.periodic_plane(count, height / width)))
-    return list(map(float, exact.periodic_se2(count, spec.metric(level), height / width)))
+    aspect = spec.size[1] / spec.size[0] if spec.size else 1.0
+    known: dict[str, Callable[[], Floats]] = {
+        "r2": lambda: exact.periodic_plane(count, aspect),
+        "se2": lambda: exact.periodic_se2(count, metric, aspect),
+        "s2": lambda: exact.sphere(count),
+        "so3": lambda: exact.rotations(count, metric),
+    }
+    return list(map(float, known[spec.manifold]()))
 
 
 def _statistics(values: npt.NDArray[Any], *names: str) -> dict[str, float]:
@@ -228,7 +227,7 @@ def _table(report: Report) -> list[str]:
 
 
 _ROWS: list[tuple[str, Callable[[LevelReport], str]]] = [
-    ("grid", lambda x: " x ".join(map(str, x.shape))),
+    ("grid", lambda x: _grid(x)),
     ("vertices", lambda x: f"{x.vertices:,}"),
     ("edges", lambda x: f"{x.edges:,}"),
     ("stored entries", lambda x: f"{x.nnz:,}"),
@@ -248,6 +247,13 @@ _ROWS: list[tuple[str, Callable[[LevelReport], str]]] = [
     ("isolated vertices", lambda x: f"{x.isolated:,}"),
     ("components", lambda x: f"{x.components:,}"),
 ]
+
+
+def _grid(level: LevelReport) -> str:
+    """As sizes are written: width x height x orientations."""
+    orientations, *base = level.grid
+    fibre = [] if level.xi is None else [orientations]
+    return " x ".join(map(str, [*reversed(base), *fibre]))
 
 
 def _eigenvalue(level: LevelReport, index: int) -> str:

@@ -8,49 +8,61 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from numbers import Real
 from typing import Any, Literal
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import MISSING, SpecError
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
+from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size, sampling_names
+from cheblienet_graphs.values import Number, choice, integer, number
 from cheblienet_graphs.weights.kernels import KERNELS
 
 BOUNDARIES = ("open", "periodic")
-MAX_SIDE = 65_536
 MAX_VERTICES = 2**34
 MAX_ORIENTATIONS = 180
 MAX_NEIGHBORS = 1024
+MAX_SEED = 2**32 - 1
 SMALLEST_DEFAULT_SIDE = 8
-"""The default pyramid stops halving before a side would fall below this."""
-
-Number = float | int | str
+"""The default pyramid has no coarser level with a shorter side,"""
+SMALLEST_DEFAULT_POINTS = 42
+"""nor, where there are no sides, one with fewer points."""
 
 
 @dataclass(frozen=True, init=False)
 class GraphSpec:
-    """A build: manifold, lattice, metric, neighbour rule, weights and pyramid.
+    """A build: manifold, sampling, metric, neighbour rule, weights and pyramid.
 
     Values are normalised (96, 96.0 and "96"; 0.1 and "1/10"), so that equal builds have equal
-    digests. The defaults are the paper's.
+    digests. The defaults are the paper's. Fields that do not apply are None.
 
     Args:
-        manifold: "r2" or "se2".
-        size: pixels of the finest level, `N`, `"WxH"` or `(W, H)`: width times height, at least 2
-            each. An image tensor then has shape (B, C, H, W).
-        orientations: n_o in [1, 180], samples of theta in [-pi/2, pi/2); default 6. Only on se2.
-        eps: anisotropy in R = diag(1, eps^-2, xi^2), in [0.001, 1]; default sqrt(0.1) on se2, and
-            always 1 on r2, which has no orientation to be anisotropic about.
+        manifold: "r2", "se2", "s2" or "so3".
+        size: of a lattice: pixels of the finest level, `N`, `"WxH"` or `(W, H)`: width times
+            height, at least 2 each. An image tensor then has shape (B, C, H, W).
+        sampling: of the plane "lattice" (default) or "random", of the sphere "icosahedral"
+            (default), "healpix" (nested), "equiangular" or "random". May be left out where the
+            sampling's own size is given.
+        subdivisions: of the icosahedron, in [0, 9]: 10 * 4^n + 2 points.
+        nside: of HEALPix, a power of two in [1, 8192]: 12 nside^2 points.
+        bandlimit: b of the equiangular grid, in [1, 16384]: 2b x 2b points.
+        points: of a random sampling, in [2, 2^31 - 1], uniform.
+        seed: of a random sampling, in [0, 2^32 - 1]; default 0.
+        orientations: n_o in [1, 180], samples in [-pi/2, pi/2); default 6. Only on se2 and so3.
+        eps: anisotropy in R = diag(1, eps^-2, xi^2), in [0.001, 1]; default sqrt(0.1), and always
+            1 on r2 and s2, which have no orientation to be anisotropic about.
         eps_squared: the same as its square, in [1e-6, 1]; give one of the two.
-        xi: the orientation weight of the finest level, in [1e-6, 1e6], or "alpha" (default):
-            xi^2 = alpha n_o h^2, h the pixel size 1/W. Coarser levels keep the finest level's
-            alpha. Only on se2.
-        alpha: in [1e-6, 1e6], default 1; exclusive with a number for xi. Only on se2.
-        neighbors: K in [1, 1024], at most this many neighbours; default 16 on se2, 8 on r2.
+        xi: the orientation weight of the finest level, in [1e-6, 1e6]; or "alpha" (default):
+            xi^2 = alpha n_o A, A the base area of a point (on a lattice h^2, h = 1/W; on the sphere
+            4 pi / points), coarser levels with the same alpha; or "auto": solved on each level
+            for `in_plane_fraction`. Only on se2 and so3.
+        alpha: in [1e-6, 1e6], default 1; exclusive with other kinds of xi.
+        in_plane_fraction: share of edges within one orientation that xi "auto" aims at, in
+            [0.01, 0.99]; default 0.4, the paper's. Giving it means xi "auto".
+        neighbors: K in [1, 1024], at most this many neighbours; default 16, on r2 and s2 8.
         kernel: "gaussian" (default), "laplace", "cauchy" or "rectangular".
         bandwidth: t = bandwidth x mean squared distance, in [0.01, 100]; default 0.2.
-        boundary: "open" (default) or "periodic".
-        levels: number of graphs in the pyramid; each level halves both sides. Default: while both
-            sides are even and their halves at least 8.
+        boundary: of the plane, "open" (default) or "periodic".
+        levels: number of graphs in the pyramid; each is half as fine as the one before. Default:
+            while sides are at least 8, or points at least 42. Random samplings have one.
         lambda_max: "exact" (default), or 2, the bound that holds for every graph.
 
     Raises:
@@ -59,60 +71,80 @@ class GraphSpec:
     """
 
     manifold: str
-    size: tuple[int, int]
+    sampling: str
+    size: tuple[int, int] | None
+    subdivisions: int | None
+    nside: int | None
+    bandlimit: int | None
+    points: int | None
+    seed: int | None
     orientations: int
     eps: float
-    xi: float | Literal["alpha"] | None
+    xi: float | Literal["alpha", "auto"] | None
     alpha: float | None
+    in_plane_fraction: float | None
     neighbors: int
     kernel: str
     bandwidth: float
-    boundary: str
+    boundary: str | None
     levels: int
     lambda_max: Literal["exact", 2]
 
     def __init__(
         self,
         manifold: str,
-        size: Number | Sequence[Number],
+        size: Number | Sequence[Number] | None = None,
         *,
+        sampling: str | None = None,
+        subdivisions: Number | None = None,
+        nside: Number | None = None,
+        bandlimit: Number | None = None,
+        points: Number | None = None,
+        seed: Number | None = None,
         orientations: Number | None = None,
         eps: Number | None = None,
         eps_squared: Number | None = None,
         xi: Number | None = None,
         alpha: Number | None = None,
+        in_plane_fraction: Number | None = None,
         neighbors: Number | None = None,
         kernel: str = "gaussian",
         bandwidth: Number = 0.2,
-        boundary: str = "open",
+        boundary: str | None = None,
         levels: Number | None = None,
         lambda_max: Number = "exact",
     ) -> None:
-        geometry = MANIFOLDS[_choice("manifold", manifold, tuple(MANIFOLDS))]
-        width, height = _size(size)
-        fibre = _fibre(geometry, orientations, xi, alpha)
+        geometry = MANIFOLDS[choice("manifold", manifold, tuple(MANIFOLDS))]
+        sizes = {
+            "size": size,
+            "subdivisions": subdivisions,
+            "nside": nside,
+            "bandlimit": bandlimit,
+            "points": points,
+        }
+        kind, finest = _sampling(geometry, sampling, sizes)
         if neighbors is None:
             neighbors = geometry.default_neighbors
-        normalised = {
+        normalised: dict[str, Any] = {
             "manifold": geometry.name,
-            "size": (width, height),
-            **fibre,
+            "sampling": kind.name,
+            **dict.fromkeys(sizes),
+            kind.field: finest,
+            "seed": _seed(kind, seed),
+            **_fibre(geometry, orientations, xi, alpha, in_plane_fraction),
             "eps": _anisotropy(geometry, eps, eps_squared),
-            "neighbors": _integer("neighbors", neighbors, 1, MAX_NEIGHBORS),
-            "kernel": _choice("kernel", kernel, tuple(KERNELS)),
-            "bandwidth": _number("bandwidth", bandwidth, 0.01, 100),
-            "boundary": _choice("boundary", boundary, BOUNDARIES),
-            "levels": _levels(levels, width, height),
+            "neighbors": integer("neighbors", neighbors, 1, MAX_NEIGHBORS),
+            "kernel": choice("kernel", kernel, tuple(KERNELS)),
+            "bandwidth": number("bandwidth", bandwidth, 0.01, 100),
+            "boundary": _boundary(geometry, boundary),
+            "levels": _levels(levels, kind, finest),
             "lambda_max": _lambda_max(lambda_max),
         }
         for field, value in normalised.items():
             object.__setattr__(self, field, value)
         if self.num_vertices > MAX_VERTICES:
-            raise SpecError(
-                "size",
-                f"such that there are at most {MAX_VERTICES} vertices",
-                "x".join(map(str, self.shape)),
-            )
+            found = f"{self.num_vertices} vertices"
+            raise SpecError(kind.field, f"such that there are at most {MAX_VERTICES}", found)
 
     @property
     def geometry(self) -> Manifold:
@@ -120,47 +152,77 @@ class GraphSpec:
         return MANIFOLDS[self.manifold]
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """(width, height) of the finest level, and orientations where the manifold has them."""
-        return (*self.size, self.orientations) if self.geometry.oriented else self.size
+    def sampling_kind(self) -> SamplingKind:
+        """What the sampling's size means."""
+        return SAMPLINGS[self.sampling]
 
     @property
     def num_vertices(self) -> int:
         """Vertices of the finest level."""
-        return math.prod(self.shape)
+        return self.orientations * self.base_points(0)
 
     @property
     def default_name(self) -> str:
         """The name under which the graph is published unless another is given."""
-        return f"{self.manifold}-{'x'.join(map(str, self.shape))}"
+        size = self.level_size(0)
+        numbers = [*size] if isinstance(size, tuple) else [size]
+        if self.geometry.oriented:
+            numbers.append(self.orientations)
+        sampling = "" if self.sampling == "lattice" else f"{self.sampling}-"
+        return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}"
 
-    def level_size(self, level: int) -> tuple[int, int]:
-        """(width, height) of a level, 0 the finest."""
-        width, height = self.size
-        return width >> level, height >> level
+    def level_size(self, level: int) -> Size:
+        """Size of the sampling of a level, 0 the finest: (width, height) on a lattice."""
+        kind = self.sampling_kind
+        return kind.sizes(getattr(self, kind.field))[level]
+
+    def base_points(self, level: int) -> int:
+        """Points of a level, orientations not counted."""
+        return self.sampling_kind.points(self.level_size(level))
+
+    def grid(self, level: int) -> tuple[int, ...]:
+        """(orientations, *shape of a signal on the base): (n_o, height, width) on a lattice."""
+        return self.orientations, *self.sampling_kind.grid(self.level_size(level))
+
+    def base_area(self, level: int) -> float:
+        """Mean area of the base that a point stands for; the plane's domain has width 1."""
+        if self.geometry.base == "sphere":
+            return 4 * math.pi / self.base_points(level)
+        if self.sampling == "random":
+            return 1 / self.base_points(level)
+        width, _ = self.level_size(level)
+        return 1 / float(width) ** 2
 
     def metric(self, level: int) -> Metric:
-        """The metric of a level, lengths in units of the finest level's width.
+        """The metric of a level; on the plane lengths are in units of the domain's width.
 
-        xi^2 = alpha n_o h^2 with the same alpha on every level, so all neighbourhoods look alike.
+        Raises:
+            ValueError: xi is "auto", so it is known only once the graph is built.
         """
-        width, _ = self.level_size(level)
-        if isinstance(self.xi, float):
-            return Metric(self.eps, self.xi * self.size[0] / width)
-        if self.alpha is None:
+        if self.xi is None:
             return Metric(self.eps)
-        return Metric(self.eps, math.sqrt(self.alpha * self.orientations) / width)
+        if isinstance(self.xi, float):
+            return Metric(self.eps, self.xi * math.sqrt(self.base_area(level) / self.base_area(0)))
+        if self.alpha is None:
+            raise ValueError("xi is solved for when the graph is built")
+        return self.metric_of_alpha(self.alpha, level)
+
+    def metric_of_alpha(self, alpha: float, level: int) -> Metric:
+        """The metric with xi^2 = alpha n_o A (in the paper alpha |V_o| / |V_s| on the unit square)."""
+        return Metric(self.eps, math.sqrt(alpha * self.orientations * self.base_area(level)))
 
     def to_dict(self) -> dict[str, Any]:
         """The normalised values as JSON types; fields that do not apply are left out."""
         values = {name: value for name, value in asdict(self).items() if value is not None}
-        return values | {"size": list(self.size)}
+        if self.size is not None:
+            values["size"] = list(self.size)
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "GraphSpec":
         """The spec of which `values` is the `to_dict()`."""
         fields = dict(values)
-        if not MANIFOLDS[_choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))].oriented:
+        if not MANIFOLDS[choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))].oriented:
             fields.pop("orientations", None)
         return cls(**fields)
 
@@ -171,90 +233,125 @@ class GraphSpec:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _sampling(
+    geometry: Manifold, sampling: str | None, sizes: Mapping[str, object]
+) -> tuple[SamplingKind, Size]:
+    """The kind of sampling and its finest size; a size of its own tells which is meant."""
+    names = sampling_names(geometry.base)
+    if sampling is None:
+        told = [n for n in names if sizes[SAMPLINGS[n].field] is not None]
+        sampling = told[0] if told else names[0]
+    kind = SAMPLINGS[choice("sampling", sampling, names)]
+    for field, value in sizes.items():
+        if value is not None and field != kind.field:
+            where = f"left out on {geometry.name} with {kind.name} sampling"
+            remedy = f"The size of that is {kind.field}."
+            raise SpecError(field, where, value, remedy)
+    if sizes[kind.field] is None:
+        where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
+        raise SpecError(kind.field, where, MISSING)
+    return kind, kind.parse(sizes[kind.field])
+
+
+def _seed(kind: SamplingKind, seed: Number | None) -> int | None:
+    if kind.name == "random":
+        return integer("seed", 0 if seed is None else seed, 0, MAX_SEED)
+    if seed is not None:
+        raise SpecError("seed", "left out where the sampling is not random", seed)
+    return None
+
+
+def _boundary(geometry: Manifold, boundary: str | None) -> str | None:
+    if geometry.base == "plane":
+        return choice("boundary", "open" if boundary is None else boundary, BOUNDARIES)
+    if boundary is not None:
+        raise SpecError("boundary", f"left out on {geometry.name}, which has none", boundary)
+    return None
+
+
 def _fibre(
-    geometry: Manifold, orientations: Number | None, xi: Number | None, alpha: Number | None
+    geometry: Manifold,
+    orientations: Number | None,
+    xi: Number | None,
+    alpha: Number | None,
+    in_plane_fraction: Number | None,
 ) -> dict[str, Any]:
-    given = {"orientations": orientations, "xi": xi, "alpha": alpha}
+    given = {
+        "orientations": orientations,
+        "xi": xi,
+        "alpha": alpha,
+        "in_plane_fraction": in_plane_fraction,
+    }
     if not geometry.oriented:
         for field, value in given.items():
             if value is not None:
                 raise SpecError(
                     field, f"left out on {geometry.name}, which has no orientations", value
                 )
-        return {"orientations": 1, "xi": None, "alpha": None}
-    count = _integer(
-        "orientations", 6 if orientations is None else orientations, 1, MAX_ORIENTATIONS
-    )
-    if xi is None or xi == "alpha":
-        return {
-            "orientations": count,
-            "xi": "alpha",
-            "alpha": _number("alpha", 1 if alpha is None else alpha, 1e-6, 1e6),
-        }
-    if alpha is not None:
-        raise SpecError("xi", "left out where alpha is given", xi, "Give one of the two.")
-    return {
-        "orientations": count,
-        "xi": _number("xi", xi, 1e-6, 1e6, "'alpha', or a number"),
-        "alpha": None,
+        return given | {"orientations": 1}
+    found = dict.fromkeys(given) | {
+        "orientations": integer(
+            "orientations", 6 if orientations is None else orientations, 1, MAX_ORIENTATIONS
+        )
     }
+    if xi is None:
+        xi = "alpha" if in_plane_fraction is None else "auto"
+    if xi != "auto" and in_plane_fraction is not None:
+        raise SpecError("in_plane_fraction", "left out unless xi is 'auto'", in_plane_fraction)
+    if xi != "alpha" and alpha is not None:
+        raise SpecError("alpha", f"left out where xi is {xi}", alpha, "Give one of the two.")
+    if xi == "alpha":
+        alpha = number("alpha", 1 if alpha is None else alpha, 1e-6, 1e6)
+        return found | {"xi": "alpha", "alpha": alpha}
+    if xi == "auto":
+        if found["orientations"] == 1:
+            raise SpecError("xi", "left out with one orientation, where all edges are in-plane", xi)
+        share = 0.4 if in_plane_fraction is None else in_plane_fraction
+        fraction = number("in_plane_fraction", share, 0.01, 0.99)
+        return found | {"xi": "auto", "in_plane_fraction": fraction}
+    return found | {"xi": number("xi", xi, 1e-6, 1e6, "'alpha', 'auto', or a number")}
 
 
 def _anisotropy(geometry: Manifold, eps: Number | None, eps_squared: Number | None) -> float:
     if eps is not None and eps_squared is not None:
         raise SpecError("eps", "left out where eps_squared is given", eps, "Give one of the two.")
     if eps_squared is not None:
-        field, value = "eps_squared", math.sqrt(_number("eps_squared", eps_squared, 1e-6, 1))
+        field, value = "eps_squared", math.sqrt(number("eps_squared", eps_squared, 1e-6, 1))
     else:
         field = "eps"
-        value = _number("eps", geometry.default_eps if eps is None else eps, 0.001, 1)
+        value = number("eps", geometry.default_eps if eps is None else eps, 0.001, 1)
     if not geometry.oriented and value != 1:
-        remedy = "Use se2 for an anisotropic metric."
+        oriented = {"plane": "se2", "sphere": "so3"}[geometry.base]
+        remedy = f"Use {oriented} for an anisotropic metric."
         raise SpecError(field, f"1 on {geometry.name}, which is isotropic", value, remedy)
     return value
 
 
-def _size(size: Number | Sequence[Number]) -> tuple[int, int]:
-    accepted = (
-        f"N or WxH, width and height in [2, {MAX_SIDE}] (WxH is for image tensors (B, C, H, W))"
-    )
-    sides: Sequence[Number]
-    if isinstance(size, str):
-        sides = size.lower().split("x")
-    elif isinstance(size, Sequence):
-        sides = size
-    else:
-        sides = (size,)
-    try:
-        numbers = [_parsed(side) for side in sides]
-    except (ValueError, TypeError):
-        raise SpecError("size", accepted, size) from None
-    if len(numbers) == 1:
-        numbers *= 2
-    if len(numbers) != 2 or not all(n.is_integer() and 2 <= n <= MAX_SIDE for n in numbers):
-        raise SpecError("size", accepted, size)
-    return int(numbers[0]), int(numbers[1])
-
-
-def _levels(levels: Number | None, width: int, height: int) -> int:
-    possible = 1
-    while _halves(width, height, possible, at_least=2):
-        possible += 1
+def _levels(levels: Number | None, kind: SamplingKind, finest: Size) -> int:
+    sizes = kind.sizes(finest)
     if levels is not None:
-        accepted = (
+        return integer("levels", levels, 1, len(sizes), _accepted_levels(kind, finest, len(sizes)))
+    worthwhile = 1
+    while worthwhile < len(sizes) and _large_enough(kind.grid(sizes[worthwhile])):
+        worthwhile += 1
+    return worthwhile
+
+
+def _large_enough(grid: tuple[int, ...]) -> bool:
+    return min(grid) >= (SMALLEST_DEFAULT_SIDE if len(grid) > 1 else SMALLEST_DEFAULT_POINTS)
+
+
+def _accepted_levels(kind: SamplingKind, finest: Size, possible: int) -> str:
+    if kind.name == "random":
+        return "1 on a random sampling, which has no coarser levels to pool to"
+    if kind.name == "lattice":
+        width, height = finest
+        return (
             f"an integer in [1, {possible}] for {width}x{height} (width x height; images "
             f"(B, C, {height}, {width})): each level halves both sides, which must come out whole "
             "and at least 2"
         )
-        return _integer("levels", levels, 1, possible, accepted)
-    count = 1
-    while _halves(width, height, count, at_least=SMALLEST_DEFAULT_SIDE):
-        count += 1
-    return count
-
-
-def _halves(width: int, height: int, times: int, *, at_least: int) -> bool:
-    return all(side % 2**times == 0 and side >> times >= at_least for side in (width, height))
+    return f"an integer in [1, {possible}] for {kind.field} {finest}"
 
 
 def _lambda_max(value: Number) -> Literal["exact", 2]:
@@ -263,48 +360,3 @@ def _lambda_max(value: Number) -> Literal["exact", 2]:
     if value in {2, "2"} and not isinstance(value, bool):
         return 2
     raise SpecError("lambda_max", "'exact' or 2", value)
-
-
-def _choice(field: str, value: object, accepted: tuple[str, ...]) -> str:
-    if isinstance(value, str) and value in accepted:
-        return value
-    raise SpecError(field, f"one of {', '.join(accepted)}", value)
-
-
-def _number(field: str, value: Number, low: float, high: float, kind: str = "a number") -> float:
-    accepted = f"{kind} in [{low:g}, {high:g}]"
-    try:
-        number = _parsed(value)
-    except (ValueError, TypeError):
-        raise SpecError(field, accepted, value) from None
-    if not low <= number <= high:
-        raise SpecError(field, accepted, value)
-    return number
-
-
-def _integer(field: str, value: Number, low: int, high: int, accepted: str | None = None) -> int:
-    accepted = accepted or f"an integer in [{low}, {high}]"
-    try:
-        number = _parsed(value)
-    except (ValueError, TypeError):
-        raise SpecError(field, accepted, value) from None
-    if not (low <= number <= high and number.is_integer()):
-        raise SpecError(field, accepted, value)
-    return int(number)
-
-
-def _parsed(value: object) -> float:
-    """A finite float from a number or from text such as '0.1', '1e-3' or '1/10'."""
-    if isinstance(value, str):
-        numerator, slash, denominator = value.partition("/")
-        number = float(numerator) / (float(denominator) or math.nan) if slash else float(numerator)
-    elif isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError
-    else:
-        try:
-            number = float(value)
-        except OverflowError:
-            raise ValueError from None
-    if not math.isfinite(number):
-        raise ValueError
-    return number

@@ -13,23 +13,43 @@ def sentences(spec: GraphSpec) -> list[str]:
 
 
 def _domain(spec: GraphSpec) -> str:
-    width, height = spec.size
     fibre = f" x {spec.orientations} orientations" if spec.geometry.oriented else ""
+    points, size = spec.base_points(0), spec.level_size(0)
+    if spec.sampling == "lattice":
+        width, height = size
+        return (
+            f"{spec.geometry.title}: {width} x {height} pixels (width x height){fibre}, "
+            f"{spec.boundary} boundary; images (B, C, {height}, {width})"
+        )
+    kinds = {
+        "icosahedral": f"icosahedron, {size} subdivisions",
+        "healpix": f"HEALPix, nside {size}, nested",
+        "equiangular": f"equiangular, bandlimit {size}",
+        "random": f"random, seed {spec.seed}",
+    }
+    boundary = f", {spec.boundary} boundary" if spec.boundary else ""
+    shape = ", ".join(map(str, spec.grid(0)[1:]))
     return (
-        f"{spec.geometry.title}: {width} x {height} pixels (width x height){fibre}, "
-        f"{spec.boundary} boundary; images (B, C, {height}, {width})"
+        f"{spec.geometry.title}: {points:,} points ({kinds[spec.sampling]}){fibre}{boundary}; "
+        f"signals (B, C, {shape})"
     )
 
 
 def _metric(spec: GraphSpec) -> str:
     if not spec.geometry.oriented:
         return "R = diag(1, 1), isotropic"
+    start = f"eps = {spec.eps:.4g}, eps^2 = {spec.eps**2:.4g}"
+    if spec.xi == "auto":
+        return (
+            f"R = diag(1, eps^-2, xi^2) = diag(1, {spec.eps**-2:.6g}, xi^2): {start}, xi solved on "
+            f"each level for an in-plane fraction of {spec.in_plane_fraction:g}"
+        )
     metric = spec.metric(0)
     _, sideways, rotation = metric.diagonal
     origin = "" if spec.alpha is None else f", alpha = {spec.alpha:g}"
     return (
         f"R = diag(1, eps^-2, xi^2) = diag(1, {sideways:.6g}, {rotation:.4g}): "
-        f"eps = {spec.eps:.4g}, eps^2 = {spec.eps**2:.4g}, xi = {metric.xi:.4g}{origin}"
+        f"{start}, xi = {metric.xi:.4g}{origin}"
     )
 
 

@@ -75,7 +75,8 @@ class Graph(_Mapped):
 
     Attributes:
         label: name@version, level.
-        grid: (orientations, *base shape): (n_o, height, width) on the plane.
+        grid: (orientations, *base shape): (n_o, height, width) on a lattice, (n_o, points) on the
+            sphere, (n_o, colatitudes, longitudes) where it is sampled equiangularly.
         num_vertices: V, the product of `grid`; vertices are ordered orientation-major.
         num_edges: undirected.
         lambda_max: upper bound of the spectrum of Delta.

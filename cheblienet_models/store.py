@@ -20,6 +20,7 @@ SCHEMA_MAJOR = "1"
 VERSION = re.compile(r"v[0-9]{3,9}")
 MAX_LEVELS = 64
 MAX_LAMBDA = 1e9
+MAX_GRID = 5
 
 
 def open_store(path: str | Path, *, verify: bool = False) -> "Store":
@@ -124,7 +125,7 @@ def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False
         raise StoreError(f"{folder} lacks spec, spec_sha256 or levels.")
     if not 1 <= len(facts) <= MAX_LEVELS:
         raise StoreError(f"{folder} must have 1 to {MAX_LEVELS} levels. Got {len(facts)}.")
-    levels = [_graph(folder, handle, level, spec, fact) for level, fact in enumerate(facts)]
+    levels = [_graph(folder, handle, level, fact) for level, fact in enumerate(facts)]
     if verify:
         for graph in levels:
             verify_laplacian(graph)
@@ -141,11 +142,9 @@ def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False
     return Pyramid((open_version, handle), identity, spec, levels, poolings, unpoolings)
 
 
-def _graph(
-    folder: Folder, handle: tuple[str, str, str], level: int, spec: Document, fact: Any
-) -> Graph:
+def _graph(folder: Folder, handle: tuple[str, str, str], level: int, fact: Any) -> Graph:
     here = folder / f"levels/{level}"
-    grid = _grid(folder, spec, level)
+    grid = _grid(here, fact)
     vertices = math.prod(grid)
     lambda_max = fact.get("lambda_max") if isinstance(fact, dict) else None
     if (
@@ -187,14 +186,19 @@ def _open_map(path: str, name: str, version: str, kind: str, level: int) -> Leve
     return pyramid.pooling(level) if kind == "pooling" else pyramid.unpooling(level)
 
 
-def _grid(folder: Folder, spec: Document, level: int) -> tuple[int, ...]:
-    """(orientations, height, width) of a level."""
-    size, orientations = spec.get("size"), spec.get("orientations")
-    numbers: list[Any] = [orientations, *size] if isinstance(size, list) else []
-    if len(numbers) != 3 or not all(type(n) is int and 0 < n < 2**31 for n in numbers):
-        raise StoreError(f"{folder} must have a spec with size [width, height] and orientations.")
-    n_o, width, height = numbers
-    return n_o, height >> level, width >> level
+def _grid(folder: Folder, fact: Any) -> tuple[int, ...]:
+    """(orientations, *shape of a signal on the base) of a level."""
+    grid = fact.get("grid") if isinstance(fact, dict) else None
+    if (
+        not isinstance(grid, list)
+        or not 2 <= len(grid) <= MAX_GRID
+        or not all(type(n) is int and 0 < n < 2**31 for n in grid)
+    ):
+        raise StoreError(
+            f"{folder} must have a grid of orientations and 1 to {MAX_GRID - 1} sides. "
+            f"Got {grid!r:.99}."
+        )
+    return tuple(grid)
 
 
 def _ours(folder: Folder) -> Document:

@@ -29,6 +29,14 @@ class Array(np.ndarray[Any, np.dtype[np.float64]]):
         """Square root."""
         return np.sqrt(self).view(Array)
 
+    def abs(self) -> "Array":
+        """Absolute value."""
+        return np.absolute(self).view(Array)
+
+    def atan2(self, other: "Array") -> "Array":
+        """Angle of the point (other, self), radians in [-pi, pi]."""
+        return np.arctan2(self, other).view(Array)
+
     def minimum(self, other: "Array") -> "Array":
         """The smaller of the two, elementwise."""
         return np.minimum(self, other).view(Array)

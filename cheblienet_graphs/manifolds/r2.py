@@ -12,9 +12,14 @@ class R2:
     name = "r2"
     title = "R^2"
     columns: tuple[str, ...] = ("x", "y")
+    base = "plane"
     oriented = False
     default_neighbors = 8
     default_eps = 1.0
+
+    def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The coordinates themselves."""
+        return coordinates
 
     def logarithms(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         """The displacement h - g, the only candidate."""

@@ -15,9 +15,14 @@ class SE2:
     name = "se2"
     title = "SE(2)"
     columns: tuple[str, ...] = ("x", "y", "theta")
+    base = "plane"
     oriented = True
     default_neighbors = 16
     default_eps = math.sqrt(0.1)
+
+    def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The coordinates themselves."""
+        return coordinates
 
     def logarithms(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         """Components (c1, c2, c3) of log g^-1 h and of log g^-1 h p, p the rotation by pi.

@@ -1,16 +1,32 @@
-"""Which vertices are neighbours: exact engines behind one interface, one result."""
+"""Which vertices are neighbours: exact engines behind one interface, one result.
+
+The rule (it makes graphs symmetric and keeps the symmetries of their samplings): the radius r_a of
+a vertex is that of the largest union of whole shells of equally distant vertices with at most K
+members; an edge joins a and b where d(a, b) <= min(r_a, r_b). On lattices r_a is that of the
+infinite lattice, so vertices at the boundary have fewer neighbours but no longer edges.
+"""
 
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.errors import SpecError
+
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
 class Engine(Protocol):
-    """Neighbours of consecutive vertices, without the vertices themselves, and their distances."""
+    """Neighbours of consecutive vertices, without the vertices themselves."""
+
+    @property
+    def total_degree(self) -> int:
+        """Twice the number of edges."""
+
+    @property
+    def in_plane_degree(self) -> int:
+        """The part of `total_degree` that stays within one orientation."""
 
     def degrees(self, start: int, stop: int) -> Indices:
         """(stop - start,) number of neighbours of each vertex."""
@@ -18,8 +34,18 @@ class Engine(Protocol):
     def columns(self, start: int, stop: int) -> Indices:
         """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
 
+
+class Lengths(Protocol):
+    """The one function that measures edges, whichever engine found them."""
+
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
         """d^2 of edges, 0 where row and column coincide, shape of `rows`."""
+
+
+def too_few(least: int, neighbors: int) -> SpecError:
+    """What to raise where not one shell of neighbours fits."""
+    accepted = f"at least {least} here, where the nearest shell of equally distant vertices ends"
+    return SpecError("neighbors", accepted, neighbors)
 
 
 def last_whole_shell(squared_distances: Floats, count: int, tolerance: float) -> float:

@@ -9,10 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.neighbours import Floats, Indices, last_whole_shell
+from cheblienet_graphs.neighbours import Floats, Indices, last_whole_shell, too_few
 from cheblienet_graphs.samplings.plane import PlaneLattice
 
 TOLERANCE = 1e-7
@@ -31,14 +30,24 @@ class Stencil:
     def __len__(self) -> int:
         return len(self.dy)
 
+    def within(self, orientation: int) -> "Stencil":
+        """The neighbours of one orientation."""
+        kept = self.orientation == orientation
+        parts = (self.orientation, self.dy, self.dx, self.squared_distance)
+        return Stencil(*(part[kept] for part in parts))
 
-class StencilEngine:
-    """Exact neighbours on a plane lattice, for the rule of at most K in whole shells.
+
+class Stencils:
+    """The neighbour rule on a plane lattice, and the lengths of its edges.
 
     Args:
         lattice: where.
         manifold, metric: the distance; lengths in units of the lattice's width.
         neighbors: K.
+
+    Attributes:
+        stencils: the neighbours of a vertex, by its orientation.
+        squared_radii: (n_o,) r^2 by orientation, in squared widths of the domain.
 
     Raises:
         SpecError: K is smaller than every first shell, so there would be no edge.
@@ -48,34 +57,17 @@ class StencilEngine:
         self, lattice: PlaneLattice, manifold: Manifold, metric: Metric, neighbors: int
     ) -> None:
         self.lattice = lattice
-        self._distances = _OffsetDistances(lattice, manifold, metric.scaled(lattice.spacing))
-        self.stencils = self._distances.stencils(neighbors)
-        if not any(map(len, self.stencils)):
+        distances = _OffsetDistances(lattice, manifold, metric.scaled(lattice.spacing))
+        radii, stencils = distances.stencils(neighbors)
+        if not any(map(len, stencils)):
             least = neighbors + 1
-            while not any(map(len, self._distances.stencils(least))):
+            while not any(map(len, distances.stencils(least)[1])):
                 least += 1
-            raise SpecError(
-                "neighbors",
-                f"at least {least} here, where the nearest shell of equally distant vertices ends",
-                neighbors,
-            )
+            raise too_few(least, neighbors)
+        self.squared_radii = radii * lattice.spacing**2
+        self.stencils = stencils
         if lattice.periodic:
-            self.stencils = tuple(_wrapped(s, k, lattice) for k, s in enumerate(self.stencils))
-
-    def degrees(self, start: int, stop: int) -> Indices:
-        """(stop - start,) number of neighbours of each vertex."""
-        pieces = [self._degrees(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
-
-    @property
-    def total_degree(self) -> int:
-        """Twice the number of edges, without visiting the vertices."""
-        return sum(self._total_degree(stencil) for stencil in self.stencils)
-
-    def columns(self, start: int, stop: int) -> Indices:
-        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
-        pieces = [self._columns(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+            self.stencils = tuple(_wrapped(s, k, lattice) for k, s in enumerate(stencils))
 
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
         """d^2 of edges, 0 where row and column coincide, shape of `rows`.
@@ -91,43 +83,6 @@ class StencilEngine:
             dy, dx = _nearest_image(dy, lattice.height), _nearest_image(dx, lattice.width)
         found: Floats = self._table[k, other_k, dy + reach_y, dx + reach_x]
         return found
-
-    def _pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
-        """(orientation, first pixel, last pixel + 1) of each orientation that a row block meets."""
-        pixels = self.lattice.pixels
-        return [
-            (k, max(start - k * pixels, 0), min(stop - k * pixels, pixels))
-            for k in range(start // pixels, -(-stop // pixels))
-        ]
-
-    def _targets(self, stencil: Stencil, lo: int, hi: int) -> tuple[Indices, Indices]:
-        y, x = np.divmod(np.arange(lo, hi), self.lattice.width)
-        return y[:, None] + stencil.dy, x[:, None] + stencil.dx
-
-    def _inside(self, y: Indices, x: Indices) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-        return (y >= 0) & (y < self.lattice.height) & (x >= 0) & (x < self.lattice.width)
-
-    def _total_degree(self, stencil: Stencil) -> int:
-        lattice = self.lattice
-        if lattice.periodic:
-            return len(stencil) * lattice.pixels
-        rows = np.maximum(lattice.height - abs(stencil.dy), 0)
-        return int((rows * np.maximum(lattice.width - abs(stencil.dx), 0)).sum())
-
-    def _degrees(self, k: int, lo: int, hi: int) -> Indices:
-        stencil = self.stencils[k]
-        if self.lattice.periodic:
-            return np.full(hi - lo, len(stencil))
-        inside: Indices = self._inside(*self._targets(stencil, lo, hi)).sum(axis=1)
-        return inside
-
-    def _columns(self, k: int, lo: int, hi: int) -> Indices:
-        lattice, stencil = self.lattice, self.stencils[k]
-        y, x = self._targets(stencil, lo, hi)
-        if lattice.periodic:
-            wrapped = lattice.encode(stencil.orientation, y % lattice.height, x % lattice.width)
-            return np.sort(wrapped, axis=1).ravel()
-        return lattice.encode(stencil.orientation, y, x)[self._inside(y, x)]
 
     @cached_property
     def _reach(self) -> tuple[int, int]:
@@ -148,17 +103,85 @@ class StencilEngine:
         return table * self.lattice.spacing**2
 
 
+class StencilEngine:
+    """Neighbours by index arithmetic: a row is its own index plus constant offsets.
+
+    Args:
+        stencils: of the lattice.
+    """
+
+    def __init__(self, stencils: Stencils) -> None:
+        self.lattice, self.stencils = stencils.lattice, stencils.stencils
+
+    @property
+    def total_degree(self) -> int:
+        """Twice the number of edges, without visiting the vertices."""
+        return sum(self._total_degree(stencil) for stencil in self.stencils)
+
+    @property
+    def in_plane_degree(self) -> int:
+        """The part of `total_degree` that stays within one orientation."""
+        return sum(self._total_degree(s.within(k)) for k, s in enumerate(self.stencils))
+
+    def degrees(self, start: int, stop: int) -> Indices:
+        """(stop - start,) number of neighbours of each vertex."""
+        pieces = [self._degrees(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
+        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+
+    def columns(self, start: int, stop: int) -> Indices:
+        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+        pieces = [self._columns(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
+        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+
+    def _pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
+        """(orientation, first pixel, last pixel + 1) of each orientation that a row block meets."""
+        pixels = self.lattice.num_points
+        return [
+            (k, max(start - k * pixels, 0), min(stop - k * pixels, pixels))
+            for k in range(start // pixels, -(-stop // pixels))
+        ]
+
+    def _targets(self, stencil: Stencil, lo: int, hi: int) -> tuple[Indices, Indices]:
+        y, x = np.divmod(np.arange(lo, hi), self.lattice.width)
+        return y[:, None] + stencil.dy, x[:, None] + stencil.dx
+
+    def _inside(self, y: Indices, x: Indices) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        return (y >= 0) & (y < self.lattice.height) & (x >= 0) & (x < self.lattice.width)
+
+    def _total_degree(self, stencil: Stencil) -> int:
+        lattice = self.lattice
+        if lattice.periodic:
+            return len(stencil) * lattice.num_points
+        rows = np.maximum(lattice.height - abs(stencil.dy), 0)
+        return int((rows * np.maximum(lattice.width - abs(stencil.dx), 0)).sum())
+
+    def _degrees(self, k: int, lo: int, hi: int) -> Indices:
+        stencil = self.stencils[k]
+        if self.lattice.periodic:
+            return np.full(hi - lo, len(stencil))
+        inside: Indices = self._inside(*self._targets(stencil, lo, hi)).sum(axis=1)
+        return inside
+
+    def _columns(self, k: int, lo: int, hi: int) -> Indices:
+        lattice, stencil = self.lattice, self.stencils[k]
+        y, x = self._targets(stencil, lo, hi)
+        if lattice.periodic:
+            wrapped = lattice.encode(stencil.orientation, y % lattice.height, x % lattice.width)
+            return np.sort(wrapped, axis=1).ravel()
+        return lattice.encode(stencil.orientation, y, x)[self._inside(y, x)]
+
+
 class _OffsetDistances:
     """Squared distances on the infinite lattice, lengths in pixels."""
 
     def __init__(self, lattice: PlaneLattice, manifold: Manifold, metric: Metric) -> None:
         self._lattice, self._manifold, self._metric = lattice, manifold, metric
 
-    def stencils(self, neighbors: int) -> tuple[Stencil, ...]:
-        """The neighbours of one vertex per orientation: d^2 <= min(r_i^2, r_k^2), MATH 4."""
+    def stencils(self, neighbors: int) -> tuple[Floats, tuple[Stencil, ...]]:
+        """r_k^2 by orientation, and the neighbours of a vertex: d^2 <= min(r_i^2, r_k^2)."""
         orientations = range(self._lattice.orientations)
         radii = np.array([self._radius(k, neighbors) for k in orientations])
-        return tuple(self._stencil(k, radii) for k in orientations)
+        return radii, tuple(self._stencil(k, radii) for k in orientations)
 
     def _radius(self, k: int, neighbors: int) -> float:
         """r_k^2: the last whole shell that holds at most `neighbors` vertices.
@@ -191,9 +214,8 @@ class _OffsetDistances:
         side = np.arange(-box, box + 1, dtype=float)
         others = np.arange(lattice.orientations)
         sign = np.where(others < k, -1.0, 1.0)[:, None, None]
-        theta = np.array([lattice.theta(j) for j in range(lattice.orientations)])
-        start = array(theta[np.minimum(others, k)][:, None, None])
-        end = array(theta[np.maximum(others, k)][:, None, None])
+        start = array(lattice.theta[np.minimum(others, k)][:, None, None])
+        end = array(lattice.theta[np.maximum(others, k)][:, None, None])
         dy, dx = array(sign * side[:, None]), array(sign * side)
         origin = array(np.zeros(()))
         squared = self._manifold.squared_distance(

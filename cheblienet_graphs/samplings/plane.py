@@ -1,13 +1,17 @@
 """The regular lattice on the plane, with a fibre of orientations over each pixel."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.pooling import LevelMap, averages
+from cheblienet_graphs.samplings.fibre import orientation_angles
+
 Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -36,18 +40,30 @@ class PlaneLattice:
         return 1 / self.width
 
     @property
-    def pixels(self) -> int:
+    def num_points(self) -> int:
         """Vertices of one orientation."""
         return self.width * self.height
 
     @property
     def num_vertices(self) -> int:
         """Vertices altogether."""
-        return self.orientations * self.pixels
+        return self.orientations * self.num_points
 
-    def theta(self, orientation: int) -> float:
-        """Angle of an orientation, radians in [-pi/2, pi/2)."""
-        return -math.pi / 2 + orientation * math.pi / self.orientations
+    @cached_property
+    def theta(self) -> Floats:
+        """(n_o,) angles of the orientations, radians in [-pi/2, pi/2)."""
+        return orientation_angles(self.orientations)
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Width and height of the domain."""
+        return 1.0, self.height / self.width
+
+    @cached_property
+    def base_points(self) -> Floats:
+        """(points, 2) x, y."""
+        y, x = np.divmod(np.arange(self.num_points), self.width)
+        return np.stack([x / self.width, y / self.width], axis=1)
 
     def decode(self, vertices: Indices) -> tuple[Indices, Indices, Indices]:
         """(orientation, y, x) of vertex indices, each of the same shape."""
@@ -63,35 +79,36 @@ class PlaneLattice:
         """(orientation, y, x) of every vertex, each of shape (V,)."""
         return self.decode(np.arange(self.num_vertices))
 
-    def coordinates(self) -> npt.NDArray[np.float64]:
+    def coordinates(self) -> Floats:
         """(V, 2) x, y, or (V, 3) x, y, theta."""
         orientation, y, x = self.grid()
         columns = [x / self.width, y / self.width]
         if self.oriented:
-            columns.append(np.array([self.theta(k) for k in range(self.orientations)])[orientation])
+            columns.append(self.theta[orientation])
         return np.stack(columns, axis=1)
 
-    def areas(self) -> npt.NDArray[np.float64]:
+    def areas(self) -> Floats:
         """(V,) areas of the cells, in units of their mean: all 1."""
         return np.ones(self.num_vertices)
 
-    def halved(self) -> "PlaneLattice":
-        """The next coarser level: half as many pixels each way, the same orientations."""
-        return PlaneLattice(
-            self.width // 2, self.height // 2, self.orientations, self.oriented, self.periodic
-        )
+    def pooling(self) -> LevelMap:
+        """From pixels to those of the next coarser level: the mean of each 2x2 block."""
+        index = np.arange(self.num_points).reshape(self.height // 2, 2, self.width // 2, 2)
+        return averages(index.transpose(0, 2, 1, 3).reshape(-1, 4), np.ones(self.num_points))
 
-    def children(self) -> Indices:
-        """(V/4, 4) fine vertices of each vertex of `halved()`: its 2x2 block, ascending."""
-        coarse = self.halved()
-        orientation, y, x = (index[:, None] for index in coarse.grid())
-        dy, dx = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])
-        return self.encode(orientation, 2 * y + dy, 2 * x + dx)
+    def unpooling(self) -> LevelMap:
+        """To pixels from the next coarser level: each takes the value of its block."""
+        points = self.num_points
+        y, x = np.divmod(np.arange(points), self.width)
+        block = y // 2 * (self.width // 2) + x // 2
+        return LevelMap((points, points // 4), np.arange(points + 1), block, np.ones(points))
 
-    def parents(self) -> Indices:
-        """(V,) the vertex of `halved()` whose block holds each vertex."""
-        orientation, y, x = self.grid()
-        return self.halved().encode(orientation, y // 2, x // 2)
+    def probes(self) -> Indices:
+        """Points where the effective metric is measured: the pixel in the middle.
+
+        On an open lattice so small that its middle is near the boundary, it is measured there.
+        """
+        return np.array([self.height // 2 * self.width + self.width // 2])
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) under which the graph does not change, exactly.

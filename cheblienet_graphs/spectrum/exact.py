@@ -82,3 +82,46 @@ def _squared_frequencies(largest: float, aspect: float) -> Iterator[float]:
             squared = 4 * math.pi**2 * (kx**2 + (ky / aspect) ** 2)
             if squared <= largest**2:
                 yield squared
+
+
+def sphere(count: int) -> Floats:
+    """The smallest eigenvalues on S^2: l (l + 1), 2 l + 1 times each.
+
+    Returns:
+        (count,) ascending, 0 first.
+    """
+    degree: Floats = np.floor(np.sqrt(np.arange(count)))
+    values: Floats = degree * (degree + 1)
+    return values
+
+
+def rotations(count: int, metric: Metric) -> Floats:
+    """The smallest eigenvalues on SO(3), orientations modulo pi.
+
+    The operator is the Hamiltonian of an asymmetric top. In the basis of Wigner's functions of
+    degree J and even body-fixed index K it is tridiagonal,
+    H_KK = (1 + eps^2)/2 (J(J+1) - K^2) + K^2 / xi^2 and H_K,K+2 = -(1 - eps^2)/4
+    sqrt([J(J+1) - K(K+1)] [J(J+1) - (K+1)(K+2)]); each eigenvalue occurs 2 J + 1 times.
+
+    Args:
+        count: how many, multiplicities repeated.
+        metric: eps and xi.
+
+    Returns:
+        (count,) ascending, 0 first.
+    """
+    found = np.empty(0)
+    degree = 0
+    while True:
+        # An eigenvalue of degree J is at least that of the operator min(eps^2, xi^-2) |L|^2.
+        least = min(metric.eps**2, metric.xi**-2) * degree * (degree + 1)
+        if len(found) >= count and np.sort(found)[count - 1] <= least:
+            smallest: Floats = np.maximum(np.sort(found)[:count], 0.0)
+            return smallest
+        index = np.arange(-(degree - degree % 2), degree + 1, 2)
+        length, low = degree * (degree + 1), index[:-1]
+        diagonal = (1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2
+        ladder = (length - low * (low + 1)) * (length - (low + 1) * (low + 2))
+        values = eigvalsh_tridiagonal(diagonal, -(1 - metric.eps**2) / 4 * np.sqrt(ladder))
+        found = np.append(found, np.repeat(values, 2 * degree + 1))
+        degree += 1

@@ -102,6 +102,16 @@ class Staging:
         """Reserve a dense array, mapped for writing; dtype is a key of layout.DTYPES."""
         return self._array(path, shape, dtype, layout.dense_attributes(columns))
 
+    def scratch(self, shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
+        """An array on the store's disk that is never published and vanishes with its last use."""
+        file = self.path / uuid.uuid4().hex
+        kind = np.dtype(dtype)
+        with write_errors(self._store):
+            reserve(file, math.prod(shape) * kind.itemsize)
+            mapped = np.memmap(file, kind, "r+", shape=shape)
+            file.unlink()
+            return mapped
+
     def publish(self, attributes: layout.Attributes) -> str:
         """Seal the version under these attributes, make it durable and visible.
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, build, open_group, plan
-from cheblienet_graphs.neighbours.stencil import StencilEngine
-from cheblienet_graphs.pipeline import lattices
+from cheblienet_graphs.levels import Level
+from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.weights.kernels import KERNELS
 
@@ -63,29 +63,51 @@ def test_symmetries_of_the_stored_laplacian(
         assert difference(stored, shift) > 1e-3
 
 
-@settings(max_examples=25, deadline=None)
+boundaries = st.sampled_from(["open", "periodic"])
+samplings = st.one_of(
+    st.fixed_dictionaries(
+        {
+            "manifold": st.sampled_from(["r2", "se2"]),
+            "size": st.tuples(st.integers(3, 10), st.integers(3, 10)),
+            "boundary": boundaries,
+        }
+    ),
+    st.fixed_dictionaries(
+        {
+            "manifold": st.sampled_from(["r2", "se2"]),
+            "points": st.integers(20, 99),
+            "boundary": boundaries,
+        }
+    ),
+    st.sampled_from([("subdivisions", 1), ("nside", 2), ("bandlimit", 3), ("points", 50)]).flatmap(
+        lambda size: st.fixed_dictionaries(
+            {"manifold": st.sampled_from(["s2", "so3"]), size[0]: st.just(size[1])}
+        )
+    ),
+)
+
+
+@settings(max_examples=40, deadline=None)
 @given(
-    manifold=st.sampled_from(["r2", "se2"]),
-    size=st.tuples(st.integers(3, 10), st.integers(3, 10)),
+    sampling=samplings,
     neighbors=st.integers(8, 20),
     kernel=st.sampled_from(sorted(KERNELS)),
     bandwidth=st.sampled_from([0.05, 0.2, 5]),
-    boundary=st.sampled_from(["open", "periodic"]),
     lambda_max=st.sampled_from(["exact", 2]),
 )
 def test_stored_laplacian_is_the_defined_one(
-    tmp_path_factory: pytest.TempPathFactory, manifold: str, size: tuple[int, int], **fields: object
+    tmp_path_factory: pytest.TempPathFactory, sampling: dict[str, object], **fields: object
 ) -> None:
     """Against a dense float64 assembly from the edge lengths."""
-    spec = GraphSpec(manifold, size, levels=1, **fields)
+    spec = GraphSpec(**sampling, levels=1, **fields)
     store = tmp_path_factory.mktemp("dense") / "g.zarr"
     build(spec, store, name="g")
     facts = check_version(store / "g" / "v001")["levels"][0]
-    engine = StencilEngine(next(lattices(spec)), spec.geometry, spec.metric(0), spec.neighbors)
+    engine, lengths = Level(spec, choose(spec.sampling)).edges(np.empty, lambda *_: None)
     n = spec.num_vertices
     rows = np.repeat(np.arange(n), engine.degrees(0, n))
     columns = engine.columns(0, n)
-    squared = engine.squared_distances(rows, columns)
+    squared = lengths.squared_distances(rows, columns)
     t = spec.bandwidth * squared.mean()
     u = squared / (4 * t)
     kernel = {
@@ -128,9 +150,17 @@ def test_bipartite_plane_reaches_two(tmp_path: Path) -> None:
     assert facts["lambda_max_method"] == "bound"
 
 
-@pytest.mark.parametrize("block_rows", [1, 100, 577])
-def test_bytes_do_not_depend_on_blocks(tmp_path: Path, block_rows: int) -> None:
-    spec = GraphSpec("se2", "12x8", orientations=6, levels=2, kernel="laplace")
+ANYWHERE = [
+    GraphSpec("se2", "12x8", orientations=6, levels=2, kernel="laplace"),
+    GraphSpec("so3", subdivisions=2, orientations=5, levels=2),
+    GraphSpec("s2", nside=4, levels=2),
+    GraphSpec("se2", points=200, boundary="periodic"),
+]
+
+
+@pytest.mark.parametrize("block_rows", [7, 100, 577])
+@pytest.mark.parametrize("spec", ANYWHERE)
+def test_bytes_do_not_depend_on_blocks(tmp_path: Path, spec: GraphSpec, block_rows: int) -> None:
     build(spec, tmp_path / "whole.zarr", name="g")
     build(spec, tmp_path / "cut.zarr", name="g", block_rows=block_rows)
     whole, cut = (
@@ -140,11 +170,21 @@ def test_bytes_do_not_depend_on_blocks(tmp_path: Path, block_rows: int) -> None:
     assert whole["levels"] == cut["levels"]
 
 
+def test_bytes_do_not_depend_on_the_engine(tmp_path: Path) -> None:
+    spec = GraphSpec("se2", "16x12", orientations=6, levels=2, boundary="periodic")
+    manifests = []
+    for engine in ("stencil", "pruned"):
+        build(spec, tmp_path / engine, name="g", engine=engine, device="cpu")
+        manifests.append(check_version(tmp_path / engine / "g" / "v001")["manifest"])
+    assert manifests[0] == manifests[1]
+
+
 def test_plan_is_what_a_build_writes(tmp_path: Path) -> None:
     for spec in (GraphSpec("se2", "16x24", orientations=5), GraphSpec("r2", 32)):
         build(spec, tmp_path / "g.zarr")
         attributes = check_version(tmp_path / "g.zarr" / spec.default_name / "v001")
         planned = plan(spec)
+        assert planned.exact
         for level, facts in zip(planned.levels, attributes["levels"], strict=True):
             assert (level.vertices, level.edges, level.nnz) == (
                 facts["vertices"],
@@ -153,6 +193,22 @@ def test_plan_is_what_a_build_writes(tmp_path: Path) -> None:
             )
         arrays = {k: v for k, v in attributes["manifest"].items() if not k.endswith("zarr.json")}
         assert planned.nbytes == sum(array["nbytes"] for array in arrays.values())
+
+
+@pytest.mark.parametrize("size", [{"subdivisions": 2}, {"nside": 4}, {"bandlimit": 4}])
+def test_plan_bounds_what_a_search_finds(tmp_path: Path, size: dict[str, int]) -> None:
+    spec = GraphSpec("so3", **size, levels=2, orientations=3)
+    build(spec, tmp_path / "g.zarr")
+    attributes = check_version(tmp_path / "g.zarr" / spec.default_name / "v001")
+    planned = plan(spec)
+    assert not planned.exact
+    spare = 0
+    for level, facts in zip(planned.levels, attributes["levels"], strict=True):
+        assert level.vertices == facts["vertices"]
+        assert facts["edges"] <= level.edges == level.vertices * 16 // 2
+        spare += (level.nnz - facts["nnz"]) * 8
+    arrays = {k: v for k, v in attributes["manifest"].items() if not k.endswith("zarr.json")}
+    assert planned.nbytes - spare == sum(array["nbytes"] for array in arrays.values())
 
 
 def test_pooling_and_unpooling(store: Path) -> None:

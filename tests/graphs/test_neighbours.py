@@ -10,23 +10,27 @@ from truth import brute_force_edges
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.neighbours import last_whole_shell
-from cheblienet_graphs.neighbours.stencil import StencilEngine
-from cheblienet_graphs.pipeline import lattices
+from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
+from cheblienet_graphs.samplings.levels import sampling
+
+
+def tables(spec: GraphSpec) -> Stencils:
+    return Stencils(sampling(spec, 0), spec.geometry, spec.metric(0), spec.neighbors)
 
 
 def engine(spec: GraphSpec) -> StencilEngine:
-    return StencilEngine(next(lattices(spec)), spec.geometry, spec.metric(0), spec.neighbors)
+    return StencilEngine(tables(spec))
 
 
 def edges(spec: GraphSpec, block: int | None = None) -> dict[tuple[int, int], float]:
     found: dict[tuple[int, int], float] = {}
-    built, vertices = engine(spec), spec.num_vertices
+    built, lengths, vertices = engine(spec), tables(spec), spec.num_vertices
     block = block or vertices
     for start in range(0, vertices, block):
         stop = min(start + block, vertices)
         degrees, columns = built.degrees(start, stop), built.columns(start, stop)
         rows = np.repeat(np.arange(start, stop), degrees)
-        squared = built.squared_distances(rows, columns)
+        squared = lengths.squared_distances(rows, columns)
         found |= {
             (int(r), int(c)): float(s) for r, c, s in zip(rows, columns, squared, strict=True)
         }

@@ -11,22 +11,25 @@ import pytest
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.spectrum.bound import largest_eigenvalue_bound
-from cheblienet_graphs.spectrum.exact import periodic_plane, periodic_se2
+from cheblienet_graphs.spectrum.exact import periodic_plane, periodic_se2, rotations, sphere
 from cheblienet_graphs.spectrum.numeric import smallest_eigenpairs
 from cheblienet_graphs.store.reader import mapped_csr
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "spectra.json").read_text())
-PLANAR = [case for case in GOLDEN if case["manifold"] in {"r2", "se2"}]
+KNOWN = [case for case in GOLDEN if case["manifold"] in {"r2", "se2", "s2", "so3"}]
 
 
-@pytest.mark.parametrize("case", PLANAR)
+@pytest.mark.parametrize("case", KNOWN)
 def test_exact_spectra_are_golden(case: dict) -> None:
     expected = np.concatenate([[e["value"]] * e["multiplicity"] for e in case["eigenvalues"]])
     if case["manifold"] == "r2":
         found = periodic_plane(len(expected))
+    elif case["manifold"] == "s2":
+        found = sphere(len(expected))
     else:
         metric = Metric(math.sqrt(case["eps_squared"]), math.sqrt(case["xi_squared"]))
-        found = periodic_se2(len(expected), metric)
+        exact = {"se2": periodic_se2, "so3": rotations}[case["manifold"]]
+        found = exact(len(expected), metric)
     assert np.allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 

@@ -286,10 +286,12 @@ MUTATIONS += [
         clg(levels=[{"lambda_max": float("inf")}] * 2),
         clg(levels=[{"lambda_max": 1.4}] * 40),
         clg(spec=None),
-        clg(spec={}),
-        clg(spec={"size": [16.0, 16], "orientations": 4}),
-        clg(spec={"size": [16, 17], "orientations": 4}),
-        clg(spec={"size": 16, "orientations": 4}),
+        clg(levels=[{"grid": [4, 16.0, 16], "lambda_max": 1.5}] * 2),
+        clg(levels=[{"grid": [4, 16, 17], "lambda_max": 1.5}] * 2),
+        clg(levels=[{"grid": [1024], "lambda_max": 1.5}] * 2),
+        clg(levels=[{"grid": 1024, "lambda_max": 1.5}] * 2),
+        clg(levels=[{"grid": [4, True, 256], "lambda_max": 1.5}] * 2),
+        clg(levels=[{"grid": [4, 1, 1, 1, 16, 16], "lambda_max": 1.5}] * 2),
         clg(spec_sha256=3),
     )
 ]

@@ -1,0 +1,158 @@
+"""One level of a build: its sampling, metric, neighbours and the lengths of its edges."""
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.neighbours import Engine, Lengths, too_few
+from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.neighbours.cloud import PairLengths
+from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
+from cheblienet_graphs.samplings.levels import Sampling, sampling
+from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.xi import first_guess, scanned, searched
+
+SCANNED_VERTICES = 300
+"""Up to this many vertices xi is solved for by a scan, since the fraction has few values."""
+
+STARTING_POINTS = 500
+"""Where a level has fewer base points than this, it says little about finer ones."""
+
+Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
+Progress = Callable[[str, int, int], None]
+
+
+class Level:
+    """What a level of a specification is made of; each part is computed when first asked for.
+
+    Args:
+        spec: of the build.
+        choice: the engine that finds neighbours, and its device.
+        number: 0 is the finest.
+    """
+
+    def __init__(self, spec: GraphSpec, choice: Choice, number: int = 0) -> None:
+        self.spec, self.choice, self.number = spec, choice, number
+
+    @cached_property
+    def coarser(self) -> "Level":
+        """The next level."""
+        return Level(self.spec, self.choice, self.number + 1)
+
+    @property
+    def num_vertices(self) -> int:
+        """V."""
+        return self.spec.orientations * self.spec.base_points(self.number)
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        """The points."""
+        return sampling(self.spec, self.number)
+
+    @cached_property
+    def metric(self) -> Metric:
+        """The metric, xi solved for where it is "auto"."""
+        if self.spec.xi != "auto":
+            return self.spec.metric(self.number)
+        return self.spec.metric_of_alpha(self._alpha, self.number)
+
+    @cached_property
+    def stencils(self) -> Stencils | None:
+        """The neighbour rule's stencils, on a lattice.
+
+        Raises:
+            SpecError: they are empty.
+        """
+        return self._stencils(self.metric)
+
+    @property
+    def degree_bound(self) -> int:
+        """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
+        if self.stencils is not None:
+            return StencilEngine(self.stencils).total_degree
+        return self.num_vertices * min(self.spec.neighbors, self.num_vertices - 1)
+
+    def edges(self, scratch: Scratch, progress: Progress) -> tuple[Engine, Lengths]:
+        """What finds the edges, and what measures them.
+
+        Raises:
+            SpecError: there are none.
+        """
+        if self.stencils is not None and self.choice.engine == "stencil":
+            return StencilEngine(self.stencils), self.stencils
+
+        def report(done: int, total: int) -> None:
+            progress(f"level {self.number}: search", done, total)
+
+        engine, lengths = self._search(self.metric, self.spec.neighbors, scratch, report)
+        if engine.total_degree == 0:
+            raise self._too_few()
+        return engine, self.stencils or lengths
+
+    def _stencils(self, metric: Metric) -> Stencils | None:
+        if not isinstance(self.sampling, PlaneLattice):
+            return None
+        return Stencils(self.sampling, self.spec.geometry, metric, self.spec.neighbors)
+
+    def _search(
+        self,
+        metric: Metric,
+        neighbors: int,
+        scratch: Scratch = np.empty,
+        progress: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> tuple[Engine, Lengths]:
+        from cheblienet_graphs.neighbours.search import SearchEngine
+
+        stencils = self._stencils(metric)
+        engine = SearchEngine(
+            self.sampling,
+            self.spec.geometry,
+            metric,
+            neighbors,
+            self.choice,
+            squared_radii=None if stencils is None else stencils.squared_radii,
+            scratch=scratch,
+            progress=progress,
+        )
+        return engine, PairLengths(engine.cloud)
+
+    def _too_few(self) -> SpecError:
+        """What to raise where no two vertices list each other: names the smallest K that works."""
+        least = self.spec.neighbors + 1
+        while self._search(self.metric, least)[0].total_degree == 0:
+            least += 1
+        return too_few(least, self.spec.neighbors)
+
+    @cached_property
+    def _alpha(self) -> float:
+        """The alpha for which the in-plane fraction is what was asked for."""
+        target = self.spec.in_plane_fraction or math.nan
+        guess = first_guess(self.spec)
+        if self.spec.sampling == "lattice" or self.num_vertices <= SCANNED_VERTICES:
+            return scanned(self._fraction, target, guess)
+        sizes = self.spec.sampling_kind.sizes(self.spec.level_size(self.number))
+        if len(sizes) > 1 and self.spec.base_points(self.number + 1) >= STARTING_POINTS:
+            guess = self.coarser._alpha  # noqa: SLF001
+        return searched(self._fraction, target, guess)
+
+    def _fraction(self, alpha: float) -> float:
+        """In-plane fraction of this level's graph for an alpha; nan where it has no edges."""
+        metric = self.spec.metric_of_alpha(alpha, self.number)
+        try:
+            stencils = self._stencils(metric)
+        except SpecError:
+            return math.nan
+        found: Engine
+        if stencils is not None:
+            found = StencilEngine(stencils)
+        else:
+            found, _ = self._search(metric, self.spec.neighbors)
+        total = found.total_degree
+        return found.in_plane_degree / total if total else math.nan

@@ -1,0 +1,54 @@
+"""The sphere S^2, isotropic."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from cheblienet_graphs.manifolds.metric import Metric
+
+TINY = 1e-36
+"""Added to a square before its root is divided by: changes nothing, and 0/0 becomes the limit."""
+
+
+class S2:
+    """Points (beta, gamma), radians: (sin beta cos gamma, sin beta sin gamma, cos beta)."""
+
+    name = "s2"
+    title = "S^2"
+    columns: tuple[str, ...] = ("beta", "gamma")
+    base = "sphere"
+    oriented = False
+    default_neighbors = 8
+    default_eps = 1.0
+
+    def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Sines and cosines of both angles."""
+        beta, gamma = coordinates
+        return beta.sin(), beta.cos(), gamma.sin(), gamma.cos()
+
+    def logarithms(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """Components of log_g h along growing beta and along growing gamma, the only candidate.
+
+        Of an antipode, which is equally far in all directions, along growing beta.
+        """
+        south, east, up = _seen_from(g, h)
+        south = south + TINY**0.5
+        sine = (south * south + east * east).sqrt()
+        stretch = sine.atan2(up) / sine
+        yield stretch * south, stretch * east
+
+    def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], metric: Metric) -> Any:
+        """The squared arc atan2(|g x h|, g . h)^2, accurate at every angle."""
+        south, east, up = _seen_from(g, h)
+        arc = (south * south + east * east).sqrt().atan2(up)
+        return metric.squared_norm((arc,))
+
+
+def _seen_from(g: tuple[Any, ...], h: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+    """Components of the unit vector of h along growing beta and gamma at g, and along that of g."""
+    sin_beta, cos_beta, sin_gamma, cos_gamma = g
+    other_sin_beta, other_cos_beta, other_sin_gamma, other_cos_gamma = h
+    cos_turn = other_cos_gamma * cos_gamma + other_sin_gamma * sin_gamma
+    sin_turn = other_sin_gamma * cos_gamma - other_cos_gamma * sin_gamma
+    across = other_sin_beta * cos_turn
+    south = cos_beta * across - sin_beta * other_cos_beta
+    return south, other_sin_beta * sin_turn, sin_beta * across + cos_beta * other_cos_beta

@@ -1,0 +1,69 @@
+"""The rotation group SO(3) over the sphere, orientations modulo pi."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from cheblienet_graphs.manifolds.metric import Metric
+from cheblienet_graphs.manifolds.s2 import TINY
+
+
+class SO3:
+    """Rotations Rz(gamma) Ry(beta) Rz(alpha), radians; alpha and alpha + pi are the same.
+
+    The base point of G is G e_z, so beta is the colatitude, in [0, pi], and alpha the orientation.
+    The frame is (forward, sideways, rotation) = (L_y, -L_x, L_z): the one in which SO(3) tends to
+    SE(2) at small scale. The paper prints three that contradict one another.
+    """
+
+    name = "so3"
+    title = "SO(3)"
+    columns: tuple[str, ...] = ("alpha", "beta", "gamma")
+    base = "sphere"
+    oriented = True
+    default_neighbors = 16
+    default_eps = math.sqrt(0.1)
+
+    def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Unit quaternions (w, x, y, z)."""
+        alpha, beta, gamma = coordinates
+        sine, cosine = (beta / 2).sin(), (beta / 2).cos()
+        half_sum, half_difference = (alpha + gamma) / 2, (alpha - gamma) / 2
+        return (
+            cosine * half_sum.cos(),
+            sine * half_difference.sin(),
+            sine * half_difference.cos(),
+            cosine * half_sum.sin(),
+        )
+
+    def logarithms(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """Components (c1, c2, c3) of log g^-1 h and of log g^-1 h p, p the rotation by pi."""
+        for scalar, components in _up_to_sign(g, h):
+            sign = 1 - 2 * (scalar < 0)
+            yield tuple(sign * c for c in components)
+
+    def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], metric: Metric) -> Any:
+        """The smaller |log|^2_R of the two candidates: symmetric, left-invariant, pi-periodic."""
+        direct, turned = (metric.squared_norm(c) for _, c in _up_to_sign(g, h))
+        return direct.minimum(turned)
+
+
+def _up_to_sign(
+    g: tuple[Any, ...], h: tuple[Any, ...]
+) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:
+    """The scalar part w of each candidate's unit quaternion, and sign(w) times its logarithm.
+
+    With (w, v) that quaternion the rotation vector is sign(w) 2 atan2(|v|, |w|) / |v| v, exact at
+    angle 0 and at pi, and (c1, c2, c3) = (r_y, -r_x, r_z) of it. Lengths do without the sign.
+    """
+    a, b, c, d = g
+    p, q, r, s = h
+    w = a * p + b * q + c * r + d * s
+    x = a * q - b * p - c * s + d * r
+    y = a * r + b * s - c * p - d * q
+    z = a * s - b * r + c * q - d * p
+    # Multiplying by the half turn maps (w, x, y, z) to (-z, y, -x, w).
+    for scalar, (forward, sideways, turn) in ((w, (y, -x, z)), (-z, (-x, -y, w))):
+        sine = (forward * forward + sideways * sideways + turn * turn + TINY).sqrt()
+        stretch = 2 * sine.atan2(scalar.abs()) / sine
+        yield scalar, (stretch * forward, stretch * sideways, stretch * turn)

@@ -1,0 +1,114 @@
+"""The vertices of a sampling as a search sees them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.neighbours import Floats, Indices
+from cheblienet_graphs.samplings.levels import Sampling
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Base points, with their images where the domain is periodic, and the fibre over each.
+
+    Args:
+        manifold, metric: the distance.
+        points: P, base points without images.
+        base: (images, 2 or 3) Cartesian coordinates; the first P are the points themselves.
+        source: (images,) the point of which each is an image.
+        elements: what the distance is computed from, each of shape (n_o, images).
+        complete_within: distance from any point up to which all images are there.
+    """
+
+    manifold: Manifold
+    metric: Metric
+    points: int
+    base: Floats
+    source: Indices
+    elements: tuple[Floats, ...]
+    complete_within: float
+
+    @property
+    def orientations(self) -> int:
+        """n_o."""
+        return len(self.elements[0])
+
+    @property
+    def images(self) -> int:
+        """Base points and their images."""
+        return len(self.base)
+
+    def base_distance(self, chord: Floats) -> Floats:
+        """Distance on the base of points so far apart in Cartesian coordinates.
+
+        The projection to the base does not lengthen curves (R11 = 1 and R22 = eps^-2 >= 1), so this
+        is a lower bound of the distance on the manifold.
+        """
+        if self.manifold.base == "plane":
+            return chord
+        return 2 * np.arcsin(np.minimum(chord / 2, 1))
+
+
+def cloud(sampling: Sampling, manifold: Manifold, metric: Metric, rings: int = 0) -> Cloud:
+    """The vertices, and `rings` rings of images around a periodic domain."""
+    steps = np.arange(-rings, rings + 1)
+    shifts = np.array(np.meshgrid(steps, steps)).reshape(2, -1).T
+    shifts = shifts[np.argsort(abs(shifts).sum(axis=1), kind="stable")]
+    points, columns = sampling.num_points, sampling.coordinates().T
+    by_orientation = [column.reshape(sampling.orientations, points) for column in columns]
+    complete_within = np.inf
+    if rings:
+        width, height = sampling.extent or (1.0, 1.0)
+        offsets = shifts * np.array([width, height])
+        base = (sampling.base_points + offsets[:, None]).reshape(-1, 2)
+        moves = [offsets[:, 0], offsets[:, 1], *[np.zeros(len(shifts))] * (len(columns) - 2)]
+        by_orientation = [
+            (column[:, None] + move[:, None]).reshape(sampling.orientations, -1)
+            for column, move in zip(by_orientation, moves, strict=True)
+        ]
+        complete_within = rings * min(width, height)
+    else:
+        base = sampling.base_points
+    elements = manifold.elements(tuple(array(column) for column in by_orientation))
+    return Cloud(
+        manifold,
+        metric,
+        points,
+        base,
+        np.tile(np.arange(points), len(shifts)),
+        tuple(element.view(np.ndarray) for element in elements),
+        complete_within,
+    )
+
+
+class PairLengths:
+    """Squared lengths of edges from the coordinates, on samplings without a lattice's tables.
+
+    Each pair is measured from its lower vertex, so both directions agree to the last bit.
+    """
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+        self._elements = tuple(array(element.ravel()) for element in cloud.elements)
+
+    def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
+        """d^2 of edges, to the nearest image, 0 where row and column coincide."""
+        cloud = self._cloud
+        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+        start = self._at(low // cloud.points, low % cloud.points)
+        orientation, point = np.divmod(high, cloud.points)
+        found: Floats = np.full(rows.shape, np.inf)
+        for image in range(0, cloud.images, cloud.points):
+            squared = cloud.manifold.squared_distance(
+                start, self._at(orientation, point + image), cloud.metric
+            )
+            np.minimum(found, squared.view(np.ndarray), out=found)
+        found[rows == columns] = 0
+        return found
+
+    def _at(self, orientation: Indices, image: Indices) -> tuple[Floats, ...]:
+        index = orientation * self._cloud.images + image
+        return tuple(element[index] for element in self._elements)

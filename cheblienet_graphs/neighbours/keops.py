@@ -1,0 +1,175 @@
+"""Nearest neighbours by brute force, every pair evaluated by KeOps: the referee.
+
+KeOps compiles each formula on first use, about five seconds, into a cache of its own below
+~/.cache (or KEOPS_CACHE_FOLDER) that is particular to the user, the machine and the versions.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import io
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.neighbours.cloud import Cloud
+from cheblienet_graphs.neighbours.shells import radii_and_counts
+
+INDEX_LIMIT = 2**24
+"""KeOps keeps the indices of an arg-reduction as floating point numbers; in float32 they would be
+wrong above this. Larger clouds are split, which costs nothing."""
+
+
+class KeopsSearch:
+    """Exact nearest neighbours with no assumption at all.
+
+    Args:
+        cloud: the vertices.
+        device: "cpu" or "cuda".
+        index_limit: vertices compared at once.
+
+    Raises:
+        CheblienetError: KeOps does not work here; the message says what to do.
+    """
+
+    def __init__(self, cloud: Cloud, device: str, index_limit: int = INDEX_LIMIT) -> None:
+        self._cloud, self._device, self._limit = cloud, torch.device(device), index_limit
+        self._lazy = _lazy_tensor()
+        self._elements = tuple(torch.from_numpy(e).to(self._device) for e in cloud.elements)
+
+    def nearest(
+        self, start: int, stop: int, count: int, squared_radii: Tensor | None, tolerance: float
+    ) -> tuple[Tensor, Tensor]:
+        """As `PrunedSearch.nearest`."""
+        orientations, images = self._cloud.orientations, self._cloud.images
+        rows = stop - start
+        own = torch.arange(orientations)[:, None] * images + torch.arange(start, stop)
+        own = own.reshape(-1, 1).to(self._device)
+        width = min(count + 2, orientations * images)
+        ascending, vertex = self._smallest(start, stop, width)
+        # The vertex itself is one of the nearest: put it last.
+        itself = vertex == own
+        ascending, order = ascending.masked_fill(itself, math.inf).sort(dim=1, stable=True)
+        vertex = vertex.gather(1, order)
+        padding = (0, max(0, count + 1 - width))
+        ascending = torch.nn.functional.pad(ascending, padding, value=math.inf)[:, : count + 1]
+        vertex = torch.nn.functional.pad(vertex, padding)[:, : count + 1]
+        given = None
+        if squared_radii is not None:
+            given = squared_radii.repeat_interleave(rows).to(self._device)
+        r2, inside = radii_and_counts(ascending, given, tolerance)
+        outside = torch.arange(count + 1, device=self._device) >= inside[:, None]
+        found = vertex.masked_fill(outside, -1)[:, :count]
+        shape = (orientations, rows)
+        return r2.view(shape).cpu(), found.reshape(*shape, count).cpu()
+
+    def _smallest(self, start: int, stop: int, width: int) -> tuple[Tensor, Tensor]:
+        """(rows, width) ascending d^2 to the nearest vertices, self included, and their indices."""
+        rows = tuple(e[:, start:stop].reshape(-1, 1) for e in self._elements)
+        columns = tuple(e.reshape(-1, 1) for e in self._elements)
+        size = len(columns[0])
+        parts = [
+            self._reduced(rows, tuple(c[lo : lo + self._limit] for c in columns), lo, width)
+            for lo in range(0, size, self._limit)
+        ]
+        ascending, order = torch.cat([part[0] for part in parts], dim=1).sort(dim=1, stable=True)
+        vertex = torch.cat([part[1] for part in parts], dim=1).gather(1, order)
+        return ascending[:, :width], vertex[:, :width]
+
+    def _reduced(
+        self, rows: tuple[Tensor, ...], columns: tuple[Tensor, ...], offset: int, width: int
+    ) -> tuple[Tensor, Tensor]:
+        start = tuple(self._lazy(x[:, None].contiguous()) for x in rows)
+        end = tuple(self._lazy(x[None].contiguous()) for x in columns)
+        squared = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)
+        with _compiling():
+            values, which = squared.Kmin_argKmin(min(width, len(columns[0])), dim=1)
+        return values, which.long() + offset
+
+
+def why_keops_fails(device: str) -> str | None:
+    """One line on why KeOps does not work here and what to do, or None where it does."""
+    try:
+        lazy = _lazy_tensor()
+        x = torch.arange(3.0, dtype=torch.float64, device=device)[:, None]
+        with _compiling():
+            (lazy(x[:, None]) - lazy(x[None])).abs().argKmin(2, dim=1)
+    except CheblienetError as error:
+        return str(error)
+    return None
+
+
+@contextlib.contextmanager
+def _compiling() -> Iterator[None]:
+    """Hold a lock of this user and machine while KeOps may compile: it clashes with itself.
+
+    Raises:
+        CheblienetError: it fails.
+    """
+    identity = hashlib.sha256(str(_cache_folder()).encode()).hexdigest()[:16]
+    lock = Path(tempfile.gettempdir()) / f"cheblienet-keops-{os.getuid()}-{identity}.lock"
+    chatter = io.StringIO()
+    try:
+        with lock.open("w") as held, contextlib.redirect_stdout(chatter):
+            fcntl.flock(held, fcntl.LOCK_EX)
+            yield
+    except (Exception, SystemExit) as error:
+        raise CheblienetError(_remedy(error, chatter.getvalue())) from error
+
+
+def _cache_folder() -> str:
+    import pykeops
+
+    return str(pykeops.get_build_folder())
+
+
+def _remedy(error: BaseException, chatter: str) -> str:
+    said = " ".join(f"{type(error).__name__}: {error} {chatter}".split())[:300]
+    return (
+        f"KeOps can't compile or run here ({said}). Install a C++ compiler (Debian: apt install "
+        "g++; for a GPU the CUDA toolkit with nvrtc), or use --engine pruned, which needs neither; "
+        "`clg doctor` tells when it works."
+    )
+
+
+@cache
+def _lazy_tensor() -> Callable[[Tensor], Any]:
+    """A LazyTensor with the methods of torch that the distances use.
+
+    Raises:
+        CheblienetError: KeOps can't be imported.
+    """
+    os.environ.setdefault("PYKEOPS_VERBOSE", "0")
+    chatter = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(chatter):
+            import pykeops
+            from pykeops.torch import LazyTensor
+
+            pykeops.set_verbose(False)
+    except (Exception, SystemExit) as error:
+        raise CheblienetError(_remedy(error, chatter.getvalue())) from error
+
+    class Lazy(LazyTensor):  # type: ignore[misc]
+        """Symbolic, with torch's names."""
+
+        def lt_constructor(self, *args: Any, **keywords: Any) -> "Lazy":
+            return Lazy(*args, **keywords)
+
+        def minimum(self, other: "Lazy") -> Any:
+            return (self - other).ifelse(other, self)
+
+        def sinc(self) -> Any:
+            angle: Any = self * np.pi
+            return angle.sinxdivx()
+
+    return Lazy

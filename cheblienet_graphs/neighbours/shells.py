@@ -1,0 +1,36 @@
+"""The neighbour rule on many vertices at once, in torch."""
+
+import torch
+from torch import Tensor
+
+
+def whole_shells(ascending: Tensor, tolerance: float) -> Tensor:
+    """How many of the K nearest lie in whole shells.
+
+    Args:
+        ascending: (rows, K + 1) d^2 to the nearest other vertices, inf where there are no more.
+        tolerance: relative width of a shell.
+
+    Returns:
+        (rows,) count in [0, K]; see `cheblienet_graphs.neighbours.last_whole_shell`.
+    """
+    shell_ends = ascending[:, 1:] > ascending[:, :-1] * (1 + tolerance)
+    position = torch.arange(1, ascending.shape[1], device=ascending.device)
+    return (shell_ends * position).amax(dim=1)
+
+
+def radii_and_counts(
+    ascending: Tensor, squared_radii: Tensor | None, tolerance: float
+) -> tuple[Tensor, Tensor]:
+    """(rows,) r^2 of each vertex, and how many of the nearest lie within it.
+
+    Args:
+        ascending: as in `whole_shells`.
+        squared_radii: (rows,) where the radii are known beforehand, as on a lattice.
+        tolerance: relative width of a shell.
+    """
+    if squared_radii is not None:
+        return squared_radii, (ascending <= squared_radii[:, None] * (1 + tolerance)).sum(dim=1)
+    count = whole_shells(ascending, tolerance)
+    last = ascending.gather(1, (count - 1).clamp(min=0)[:, None])[:, 0]
+    return torch.where(count > 0, last, 0.0), count

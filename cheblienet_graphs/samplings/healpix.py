@@ -1,0 +1,72 @@
+"""HEALPix: 12 nside^2 pixels of equal area, nested order."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.pooling import LevelMap
+from cheblienet_graphs.samplings.sphere import (
+    HALF_TURN_X,
+    HALF_TURN_Z,
+    REFLECTION_Y,
+    SphereSampling,
+    turn_z,
+)
+
+Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Healpix(SphereSampling):
+    """Pixel centres (Gorski et al. 2005); the children of pixel p are 4p, ..., 4p + 3.
+
+    Args:
+        nside: a power of two.
+    """
+
+    nside: int = 1
+
+    @cached_property
+    def base_points(self) -> Floats:
+        """(points, 3) unit vectors.
+
+        Raises:
+            CheblienetError: the library that knows them is not installed.
+        """
+        try:
+            from astropy_healpix.healpy import pix2vec
+        except ImportError:
+            raise CheblienetError(
+                "HEALPix sampling needs astropy-healpix, which is not installed. "
+                "Install it: pip install 'cheblienet[healpix]', or pip install astropy-healpix."
+            ) from None
+        vectors = pix2vec(self.nside, np.arange(12 * self.nside**2), nest=True)
+        return np.stack(vectors, axis=1).astype(np.float64)
+
+    @cached_property
+    def base_areas(self) -> Floats:
+        """(points,) ones."""
+        return np.ones(12 * self.nside**2)
+
+    def children(self) -> Indices:
+        """(coarser points, 4)."""
+        return np.arange(12 * self.nside**2).reshape(-1, 4)
+
+    def unpooling(self) -> LevelMap:
+        """Each pixel takes the value of the one it lies in."""
+        points = 12 * self.nside**2
+        return LevelMap(
+            (points, points // 4), np.arange(points + 1), np.arange(points) // 4, np.ones(points)
+        )
+
+    def isometries(self) -> Iterator[tuple[str, Floats]]:
+        """Turns by 90 degrees about the axis, by 180 about others, a reflection."""
+        yield "quarter_turn_z", turn_z(np.pi / 2)
+        yield "half_turn_x", HALF_TURN_X
+        yield "half_turn_z", HALF_TURN_Z
+        yield "reflection", REFLECTION_Y

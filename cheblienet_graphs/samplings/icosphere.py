@@ -1,0 +1,176 @@
+"""The icosahedron, its triangles subdivided and projected to the sphere."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.pooling import LevelMap
+from cheblienet_graphs.samplings.sphere import (
+    HALF_TURN_X,
+    HALF_TURN_Y,
+    HALF_TURN_Z,
+    REFLECTION_Y,
+    THIRD_TURN,
+    SphereSampling,
+)
+
+Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+GOLDEN = (1 + np.sqrt(5)) / 2
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Triangles on the sphere.
+
+    Args:
+        points: (P, 3) unit vectors; the first ones are those of the coarser mesh.
+        faces: (F, 3) corners.
+        parents: (new points, 2) ends of the coarser mesh's edges, in the order in which their
+            midpoints follow the coarser mesh's points; empty on the icosahedron itself.
+    """
+
+    points: Floats
+    faces: Indices
+    parents: Indices
+
+
+@dataclass(frozen=True)
+class Icosphere(SphereSampling):
+    """10 * 4^n + 2 points.
+
+    The icosahedron stands so that its half turns are those about the coordinate axes; from one
+    subdivision on the poles are among the points.
+
+    Args:
+        subdivisions: n.
+    """
+
+    subdivisions: int = 0
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """The points with their triangles."""
+        mesh = _icosahedron()
+        for _ in range(self.subdivisions):
+            mesh = _subdivided(mesh)
+        return mesh
+
+    @cached_property
+    def base_points(self) -> Floats:
+        """(points, 3) unit vectors."""
+        return self.mesh.points
+
+    @cached_property
+    def base_areas(self) -> Floats:
+        """(points,) areas of the Voronoi cells, in units of their mean.
+
+        All triangles are acute, so a triangle's circumcentre lies within it and joins the cells of
+        its corners: each edge and the circumcentre bound one right triangle of either end's cell.
+        """
+        corners = self.mesh.points[self.mesh.faces]
+        first, second, third = corners.transpose(1, 0, 2)
+        centre = _normalised(np.cross(second - first, third - first))
+        areas: Floats = np.zeros(len(self.mesh.points))
+        for start, end in ((0, 1), (1, 2), (2, 0)):
+            middle = _normalised(corners[:, start] + corners[:, end])
+            share = _triangle_areas(corners[:, start], middle, centre)
+            for corner in (start, end):
+                areas += np.bincount(self.mesh.faces[:, corner], share, len(areas))
+        areas /= areas.mean()
+        return areas
+
+    def children(self) -> Indices:
+        """(coarser points, 7) each point and the midpoints of its edges; 5 at the 12 pentagons."""
+        parents = self.mesh.parents
+        coarser = len(self.mesh.points) - len(parents)
+        ends, midpoints = parents.ravel(), np.repeat(np.arange(len(parents)), 2) + coarser
+        order = np.argsort(ends, kind="stable")
+        count = np.bincount(ends, minlength=coarser)
+        found = np.full((coarser, 7), -1)
+        found[:, 0] = np.arange(coarser)
+        found[:, 1:][np.arange(6) < count[:, None]] = midpoints[order]
+        return found
+
+    def unpooling(self) -> LevelMap:
+        """Points of the coarser level keep their value, new ones take the mean of two parents."""
+        parents = self.mesh.parents
+        points = len(self.mesh.points)
+        coarser = points - len(parents)
+        return LevelMap(
+            (points, coarser),
+            np.append(np.arange(coarser), coarser + 2 * np.arange(len(parents) + 1)),
+            np.concatenate([np.arange(coarser), parents.ravel()]),
+            np.concatenate([np.ones(coarser), np.full(parents.size, 0.5)]),
+        )
+
+    def isometries(self) -> Iterator[tuple[str, Floats]]:
+        """Half turns, a reflection, and one of each of the icosahedron's other rotations."""
+        yield "half_turn_x", HALF_TURN_X
+        yield "half_turn_y", HALF_TURN_Y
+        yield "half_turn_z", HALF_TURN_Z
+        yield "reflection", REFLECTION_Y
+        yield "rotation_120", THIRD_TURN
+        yield "rotation_72", _fifth_turn()
+
+
+def _icosahedron() -> Mesh:
+    corners = [
+        np.roll([0.0, y, z * GOLDEN], shift) for shift in range(3) for y in (1, -1) for z in (1, -1)
+    ]
+    points = _normalised(np.array(corners))
+    edge = np.linalg.norm(points - points[:, None], axis=2) < 1.1
+    edge &= ~np.eye(12, dtype=bool)
+    faces = [
+        (a, b, c)
+        for a in range(12)
+        for b in range(a + 1, 12)
+        for c in range(b + 1, 12)
+        if edge[a, b] and edge[b, c] and edge[a, c]
+    ]
+    oriented = np.array(faces)
+    inward = np.linalg.det(points[oriented]) < 0
+    oriented[inward] = oriented[inward][:, ::-1]
+    return Mesh(points, oriented, np.empty((0, 2), np.int64))
+
+
+def _subdivided(mesh: Mesh) -> Mesh:
+    """Each triangle cut into four at the midpoints of its edges."""
+    count = len(mesh.points)
+    ends = np.stack([mesh.faces, np.roll(mesh.faces, -1, axis=1)], axis=2)
+    low, high = ends.min(axis=2), ends.max(axis=2)
+    edges, position = np.unique(low * count + high, return_inverse=True)
+    parents = np.stack([edges // count, edges % count], axis=1)
+    midpoints = _normalised(mesh.points[parents[:, 0]] + mesh.points[parents[:, 1]])
+    ab, bc, ca = (position.reshape(mesh.faces.shape) + count).T
+    a, b, c = mesh.faces.T
+    faces = np.concatenate(
+        [np.stack(t, axis=1) for t in ((a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca))]
+    )
+    return Mesh(np.concatenate([mesh.points, midpoints]), faces, parents)
+
+
+def _normalised(vectors: Floats) -> Floats:
+    unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
+
+
+def _triangle_areas(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Solid angles of spherical triangles (van Oosterom and Strackee, 1983, eq. 8)."""
+    triple = abs(np.einsum("ij,ij->i", a, np.cross(b, c)))
+    dots = sum(np.einsum("ij,ij->i", u, v) for u, v in ((a, b), (b, c), (c, a)))
+    solid: Floats = 2 * np.arctan2(triple, 1 + dots)
+    return solid
+
+
+def _fifth_turn() -> Floats:
+    """The rotation by 72 degrees about a corner of the icosahedron (Rodrigues)."""
+    axis = np.array([0.0, 1.0, GOLDEN]) / np.sqrt(1 + GOLDEN**2)
+    cross = np.cross(np.eye(3), -axis)
+    angle = 2 * np.pi / 5
+    rotation: Floats = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+    return rotation

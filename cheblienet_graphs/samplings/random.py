@@ -1,0 +1,125 @@
+"""Points drawn uniformly, on the plane and on the sphere."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.pooling import LevelMap
+from cheblienet_graphs.samplings.fibre import orientation_angles
+from cheblienet_graphs.samplings.sphere import SphereSampling
+
+Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RandomSphere(SphereSampling):
+    """Points uniform by area; each stands for the same area.
+
+    Args:
+        points: how many.
+        seed: of the generator.
+    """
+
+    points: int = 1
+    seed: int = 0
+
+    @cached_property
+    def base_points(self) -> Floats:
+        """(points, 3) unit vectors."""
+        height, turn = np.random.default_rng(self.seed).random((2, self.points))
+        height, gamma = 2 * height - 1, 2 * np.pi * turn
+        across = np.sqrt((1 - height) * (1 + height))
+        return np.stack([across * np.cos(gamma), across * np.sin(gamma), height], axis=1)
+
+    @cached_property
+    def base_areas(self) -> Floats:
+        """(points,) ones."""
+        return np.ones(self.points)
+
+    def children(self) -> Indices:
+        """There are none."""
+        _refuse_levels()
+
+    def unpooling(self) -> LevelMap:
+        """There is none."""
+        _refuse_levels()
+
+    def isometries(self) -> Iterator[tuple[str, Floats]]:
+        """None: there is no symmetry."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class RandomPlane:
+    """Points uniform in [0, 1)^2, times orientations; vertices are ordered orientation-major.
+
+    Args:
+        points: how many.
+        seed: of the generator.
+        orientations: samples theta_k = -pi/2 + k pi/n_o; 1 on the plane itself.
+        oriented: whether theta is a coordinate.
+        periodic: whether opposite sides are glued.
+    """
+
+    points: int
+    seed: int = 0
+    orientations: int = 1
+    oriented: bool = False
+    periodic: bool = False
+
+    @cached_property
+    def base_points(self) -> Floats:
+        """(points, 2) x, y."""
+        return np.random.default_rng(self.seed).random((self.points, 2))
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Width and height of the domain."""
+        return 1.0, 1.0
+
+    @property
+    def num_points(self) -> int:
+        """Points of one orientation."""
+        return self.points
+
+    @property
+    def num_vertices(self) -> int:
+        """Vertices altogether."""
+        return self.orientations * self.points
+
+    def coordinates(self) -> Floats:
+        """(V, 2) x, y, or (V, 3) x, y, theta."""
+        points = np.tile(self.base_points, (self.orientations, 1))
+        if not self.oriented:
+            return points
+        theta = np.repeat(orientation_angles(self.orientations), self.points)
+        return np.column_stack([points, theta])
+
+    def areas(self) -> Floats:
+        """(V,) ones: each point stands for the same area."""
+        return np.ones(self.num_vertices)
+
+    def pooling(self) -> LevelMap:
+        """There is none."""
+        _refuse_levels()
+
+    def unpooling(self) -> LevelMap:
+        """There is none."""
+        _refuse_levels()
+
+    def probes(self) -> Indices:
+        """Points where the effective metric is measured: all of them."""
+        return np.arange(self.points)
+
+    def symmetries(self) -> Iterator[tuple[str, Indices]]:
+        """None: there is no symmetry."""
+        return iter(())
+
+
+def _refuse_levels() -> NoReturn:
+    raise ValueError("a random sampling has no coarser level")

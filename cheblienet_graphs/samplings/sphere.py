@@ -1,0 +1,154 @@
+"""What all samplings of the sphere share: angles, orientations, symmetries."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.pooling import LevelMap, averages
+from cheblienet_graphs.samplings.fibre import orientation_angles
+
+Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+POLE = 1e-12
+"""Within this distance of the axis a point counts as a pole, where gamma is 0 by convention."""
+
+ON_THE_GRID = 1e-6
+"""How far a turned point or orientation may be from a sample that it is said to fall on."""
+
+HALF_TURN_X = np.diag([1.0, -1.0, -1.0])
+HALF_TURN_Y = np.diag([-1.0, 1.0, -1.0])
+HALF_TURN_Z = np.diag([-1.0, -1.0, 1.0])
+REFLECTION_Y = np.diag([1.0, -1.0, 1.0])
+THIRD_TURN = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+
+
+def turn_z(angle: float) -> Floats:
+    """The rotation about the z axis, radians."""
+    cos, sin = np.cos(angle), np.sin(angle)
+    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+
+
+@dataclass(frozen=True)
+class SphereSampling(ABC):
+    """Points on the unit sphere, times orientations; vertices are ordered orientation-major.
+
+    Args:
+        orientations: samples alpha_k = -pi/2 + k pi/n_o; 1 on the sphere itself.
+        oriented: whether alpha is a coordinate.
+    """
+
+    orientations: int = 1
+    oriented: bool = False
+
+    @cached_property
+    @abstractmethod
+    def base_points(self) -> Floats:
+        """(points, 3) unit vectors."""
+
+    @cached_property
+    @abstractmethod
+    def base_areas(self) -> Floats:
+        """(points,) areas in units of their mean."""
+
+    @abstractmethod
+    def children(self) -> Indices:
+        """(coarser points, m) points that each point of the next coarser level pools.
+
+        Ascending, padded with -1.
+        """
+
+    @abstractmethod
+    def unpooling(self) -> LevelMap:
+        """From the next coarser level's points."""
+
+    @abstractmethod
+    def isometries(self) -> Iterator[tuple[str, Floats]]:
+        """Names and orthogonal matrices that may map the points to themselves."""
+
+    def pooling(self) -> LevelMap:
+        """To the next coarser level's points, means by area."""
+        return averages(self.children(), self.base_areas)
+
+    @property
+    def num_points(self) -> int:
+        """Points of one orientation."""
+        return len(self.base_points)
+
+    @property
+    def num_vertices(self) -> int:
+        """Vertices altogether."""
+        return self.orientations * self.num_points
+
+    @cached_property
+    def angles(self) -> tuple[Floats, Floats]:
+        """(points,) colatitudes beta in [0, pi] and longitudes gamma in [-pi, pi], radians."""
+        x, y, z = self.base_points.T
+        axis_distance = np.hypot(x, y)
+        beta, gamma = np.arctan2(axis_distance, z), np.arctan2(y, x)
+        return beta, np.where(axis_distance < POLE, 0.0, gamma)
+
+    def coordinates(self) -> Floats:
+        """(V, 2) beta, gamma, or (V, 3) alpha, beta, gamma."""
+        columns = [np.tile(angle, self.orientations) for angle in self.angles]
+        if self.oriented:
+            columns.insert(0, np.repeat(orientation_angles(self.orientations), self.num_points))
+        return np.stack(columns, axis=1)
+
+    def areas(self) -> Floats:
+        """(V,) areas in units of their mean."""
+        return np.tile(self.base_areas, self.orientations)
+
+    @property
+    def extent(self) -> None:
+        """Only the plane has one."""
+        return
+
+    @property
+    def periodic(self) -> bool:
+        """Whether points have images besides themselves."""
+        return False
+
+    def probes(self) -> Indices:
+        """Points where the effective metric is measured: all of them."""
+        return np.arange(self.num_points)
+
+    def symmetries(self) -> Iterator[tuple[str, Indices]]:
+        """Names and permutations (V,) of the isometries that map the sampling to itself.
+
+        A permutation P maps vertex v to P[v]. Where an isometry does not map the orientations to
+        one another exactly, each goes to the nearest, and the name says "(approximate)".
+        """
+        from scipy.spatial import KDTree
+
+        tree = KDTree(self.base_points)
+        for name, matrix in self.isometries():
+            distance, image = tree.query(self.base_points @ matrix.T)
+            if distance.max() > ON_THE_GRID or len(np.unique(image)) < len(image):
+                continue
+            steps = self._orientation_steps(matrix, image) if self.oriented else 0.0
+            whole = np.round(steps)
+            exact = np.abs(steps - whole).max() <= ON_THE_GRID
+            handedness = 1 if np.linalg.det(matrix) > 0 else -1
+            orientation = handedness * np.arange(self.orientations)[:, None] + whole
+            orientation = orientation.astype(np.int64) % self.orientations
+            permutation = orientation * self.num_points + image
+            yield name if exact else f"{name} (approximate)", permutation.ravel()
+
+    def _orientation_steps(self, matrix: Floats, image: Indices) -> Floats:
+        """(points,) by how many orientations an isometry turns the frame of each point."""
+        beta, gamma = self.angles
+        forward = np.stack(
+            [np.cos(beta) * np.cos(gamma), np.cos(beta) * np.sin(gamma), -np.sin(beta)], axis=1
+        )
+        sideways = np.stack([-np.sin(gamma), np.cos(gamma), np.zeros_like(gamma)], axis=1)
+        moved = forward @ matrix.T
+        angle = np.arctan2(
+            (moved * sideways[image]).sum(axis=1), (moved * forward[image]).sum(axis=1)
+        )
+        steps: Floats = angle * self.orientations / np.pi
+        return steps

@@ -1,0 +1,72 @@
+"""Values of a specification: parsed, checked, and refused in one clear line."""
+
+import math
+from numbers import Real
+
+from cheblienet_graphs.errors import SpecError
+
+Number = float | int | str
+
+
+def choice(field: str, value: object, accepted: tuple[str, ...]) -> str:
+    """One of the accepted words.
+
+    Raises:
+        SpecError: something else.
+    """
+    if isinstance(value, str) and value in accepted:
+        return value
+    raise SpecError(field, f"one of {', '.join(accepted)}", value)
+
+
+def number(field: str, value: object, low: float, high: float, kind: str = "a number") -> float:
+    """A number in [low, high].
+
+    Raises:
+        SpecError: something else.
+    """
+    accepted = f"{kind} in [{low:g}, {high:g}]"
+    try:
+        found = parsed(value)
+    except (ValueError, TypeError):
+        raise SpecError(field, accepted, value) from None
+    if not low <= found <= high:
+        raise SpecError(field, accepted, value)
+    return found
+
+
+def integer(field: str, value: object, low: int, high: int, accepted: str | None = None) -> int:
+    """A whole number in [low, high]; 6, 6.0 and "6" are the same.
+
+    Raises:
+        SpecError: something else.
+    """
+    accepted = accepted or f"an integer in [{low}, {high}]"
+    try:
+        found = parsed(value)
+    except (ValueError, TypeError):
+        raise SpecError(field, accepted, value) from None
+    if not (low <= found <= high and found.is_integer()):
+        raise SpecError(field, accepted, value)
+    return int(found)
+
+
+def parsed(value: object) -> float:
+    """A finite float from a number or from text such as '0.1', '1e-3' or '1/10'.
+
+    Raises:
+        ValueError, TypeError: it is none.
+    """
+    if isinstance(value, str):
+        numerator, slash, denominator = value.partition("/")
+        found = float(numerator) / (float(denominator) or math.nan) if slash else float(numerator)
+    elif isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError
+    else:
+        try:
+            found = float(value)
+        except OverflowError:
+            raise ValueError from None
+    if not math.isfinite(found):
+        raise ValueError
+    return found

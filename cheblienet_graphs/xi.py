@@ -1,0 +1,104 @@
+"""xi for a given share of edges within one orientation.
+
+The fraction grows with alpha, xi^2 = alpha n_o A, in steps: whole shells come and go.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from cheblienet_graphs.spec import GraphSpec
+
+STEPS = 120
+"""Values of alpha that a scan tries, log-spaced in [x / 4, 4 x]."""
+
+CLOSE_ENOUGH = 0.002
+MAX_TRIALS = 24
+
+Fraction = Callable[[float], float]
+"""alpha -> in-plane fraction of the graph; nan where it has no edges."""
+
+
+def first_guess(spec: GraphSpec) -> float:
+    """The alpha for the target fraction if vertices were spread evenly.
+
+    With r^2 = f K A / (pi eps) the area in the plane, solves for rho = (delta xi / r)^2 in
+    sum_{k != 0} (1 - k^2 rho)_+ sinc^2(k delta / 2) = (1 - f) / f, delta = pi / n_o.
+    """
+    target = spec.in_plane_fraction or 0.4
+    n_o = spec.orientations
+    delta = math.pi / n_o
+    steps = np.arange(1, n_o // 2 + 1)
+    # Both ways round, but the step by half the fibre leads to one orientation only.
+    share = np.where(2 * steps == n_o, 1.0, 2.0) * np.sinc(steps * delta / (2 * math.pi)) ** 2
+
+    def excess(rho: float) -> float:
+        inside = np.maximum(1 - steps**2 * rho, 0)
+        return float((share * inside).sum()) - (1 - target) / target
+
+    rho = float(brentq(excess, 0, 1)) if excess(0) > 0 else 1e-3
+    squared_radius = target * spec.neighbors / (math.pi * spec.eps)  # in units of A
+    return rho * squared_radius / (delta**2 * n_o)
+
+
+def scanned(fraction: Fraction, target: float, guess: float) -> float:
+    """The middle of the plateau closest to the target.
+
+    Args:
+        fraction: of the graph for an alpha.
+        target: f.
+        guess: the middle x of the scan, [x / 4, 4 x]; of plateaus equally close the nearest to it
+            is taken.
+
+    Returns:
+        alpha, the geometric middle of the plateau.
+    """
+    alphas = np.geomspace(guess / 4, guess * 4, STEPS)
+    found = np.array([fraction(float(alpha)) for alpha in alphas])
+    if np.isnan(found).all():
+        return guess
+    starts = np.flatnonzero(np.append(True, found[1:] != found[:-1]))
+    ends = np.append(starts[1:], STEPS) - 1
+    middles = np.sqrt(alphas[starts] * alphas[ends])
+    miss = np.nan_to_num(abs(found[starts] - target), nan=math.inf)
+    order = np.lexsort((abs(np.log(middles / guess)), np.round(miss, 9)))
+    return float(middles[order[0]])
+
+
+@dataclass(frozen=True)
+class _Trial:
+    alpha: float
+    miss: float
+
+
+def searched(fraction: Fraction, target: float, guess: float) -> float:
+    """The alpha where the fraction is the target, for graphs so large that its steps are small.
+
+    Secant steps from a guess, kept within the bracket once there is one. Ends where the target is
+    met to 0.002, or at a step that straddles it; the best trial is returned.
+
+    Args:
+        fraction: of the graph for an alpha.
+        target: f.
+        guess: where to begin.
+    """
+    trials: list[_Trial] = []
+    alpha = guess
+    while len(trials) < MAX_TRIALS:
+        found = fraction(alpha)
+        trials.append(_Trial(alpha, (0.0 if math.isnan(found) else found) - target))
+        if abs(trials[-1].miss) <= CLOSE_ENOUGH:
+            break
+        below = max((t for t in trials if t.miss < 0), key=lambda t: t.alpha, default=None)
+        above = min((t for t in trials if t.miss > 0), key=lambda t: t.alpha, default=None)
+        if below is None or above is None:
+            alpha *= 1.25 if above is None else 0.8
+            continue
+        if not below.alpha < above.alpha * (1 - 1e-4):
+            break
+        share = float(np.clip(below.miss / (below.miss - above.miss), 0.1, 0.9))
+        alpha = below.alpha * (above.alpha / below.alpha) ** share
+    return min(trials, key=lambda t: (abs(t.miss), abs(math.log(t.alpha / guess)))).alpha
