@@ -21,6 +21,10 @@ class SpecError(CheblienetError, ValueError):
         super().__init__(f"{field} {self.complaint}")
 
 
+class UnknownRecipeError(CheblienetError):
+    """No recipe of that name is shipped."""
+
+
 class StoreError(CheblienetError):
     """A store can't be read or written, or isn't one of ours."""
 

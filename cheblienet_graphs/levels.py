@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours import Engine, Lengths, too_few
-from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.levels import Sampling, sampling
@@ -70,7 +70,7 @@ class Level:
         Raises:
             SpecError: they are empty.
         """
-        return self._stencils(self.metric)
+        return self._stencils(self.metric) if self.spec.sampling == "lattice" else None
 
     @property
     def degree_bound(self) -> int:

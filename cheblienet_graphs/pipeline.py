@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 
 import cheblienet_graphs
+from cheblienet_graphs.engines import Choice, choose
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.laplacian import (
     RowBlock,
@@ -22,7 +23,6 @@ from cheblienet_graphs.laplacian import (
 from cheblienet_graphs.levels import Level
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours import Floats
-from cheblienet_graphs.neighbours.choice import Choice, choose
 from cheblienet_graphs.pooling import LevelMap
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.bound import (
@@ -332,17 +332,24 @@ class _Assembly:
             return SpectralBound(LARGEST_POSSIBLE, "bound")
         self.progress(f"level {self.level.number}: largest eigenvalue", 0, int(self.indptr[-1]))
 
-        @lru_cache(maxsize=1)
-        def rows(start: int, stop: int) -> scipy.sparse.csr_array:
-            block = self._block(start, stop)
-            data = self.csr.data[self._entries(start, stop)].astype(np.float64)
-            parts = (data, block.columns.astype(self.csr.indices.dtype), block.indptr)
-            return scipy.sparse.csr_array(parts, shape=(stop - start, self.level.num_vertices))
+        # Views of the mapped files; a product copies a block's values to float64 and drops them.
+        rows = [self._rows(*block) for block in self.blocks]
 
         def product(x: Floats) -> Floats:
-            return np.concatenate([rows(*block) @ x for block in self.blocks])
+            return np.concatenate([block @ x for block in rows])
 
         return largest_eigenvalue_bound(product, self.level.num_vertices)
+
+    def _rows(self, start: int, stop: int) -> scipy.sparse.csr_array:
+        """Rows of Delta as a matrix over the mapped entries."""
+        entries = self._entries(start, stop)
+        indptr = self.indptr[start : stop + 1] - self.indptr[start]
+        parts = (
+            self.csr.data[entries].view(np.ndarray),
+            self.csr.indices[entries].view(np.ndarray),
+            indptr.astype(self.csr.indices.dtype),
+        )
+        return scipy.sparse.csr_array(parts, shape=(stop - start, self.level.num_vertices))
 
     def _weights(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
         """The rows and their edge weights, 0 on the diagonal."""

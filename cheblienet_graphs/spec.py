@@ -208,7 +208,7 @@ class GraphSpec:
         return self.metric_of_alpha(self.alpha, level)
 
     def metric_of_alpha(self, alpha: float, level: int) -> Metric:
-        """The metric with xi^2 = alpha n_o A (in the paper alpha |V_o| / |V_s| on the unit square)."""
+        """The metric with xi^2 = alpha n_o A , A the base area of a point."""
         return Metric(self.eps, math.sqrt(alpha * self.orientations * self.base_area(level)))
 
     def to_dict(self) -> dict[str, Any]:

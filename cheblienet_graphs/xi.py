@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from cheblienet_graphs.spec import GraphSpec
 
@@ -28,6 +27,8 @@ def first_guess(spec: GraphSpec) -> float:
     With r^2 = f K A / (pi eps) the area in the plane, solves for rho = (delta xi / r)^2 in
     sum_{k != 0} (1 - k^2 rho)_+ sinc^2(k delta / 2) = (1 - f) / f, delta = pi / n_o.
     """
+    from scipy.optimize import brentq  # builds with a given xi do without it
+
     target = spec.in_plane_fraction or 0.4
     n_o = spec.orientations
     delta = math.pi / n_o

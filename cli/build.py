@@ -6,18 +6,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from cheblienet_cli import options
 from cheblienet_graphs import words
-from cheblienet_graphs.manifolds import MANIFOLDS
+from cheblienet_graphs.engines import DEVICES, ENGINES, choose
+from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
+from cheblienet_graphs.samplings import MAX_SUBDIVISIONS, sampling_names
 from cheblienet_graphs.spec import BOUNDARIES, GraphSpec
 from cheblienet_graphs.weights.kernels import KERNELS
 
 if TYPE_CHECKING:
     from cheblienet_graphs.pipeline import Plan, Progress
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class _ManifoldGroup(click.Group):
@@ -27,8 +32,10 @@ class _ManifoldGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
-            known = ", ".join(self.commands)
-            raise click.UsageError(f"There is no manifold {args[0]!r}. Choose one of {known}.")
+            known = ", ".join(name for name in self.commands if name != "recipe")
+            raise click.UsageError(
+                f"There is no manifold {args[0]!r}. Choose one of {known}, or `recipe NAME`."
+            )
         return super().resolve_command(ctx, args)
 
 
@@ -37,62 +44,155 @@ def build() -> None:
     """Build a graph pyramid and publish it in a store."""
 
 
-def _spec_options(command: Callable[..., None]) -> Callable[..., None]:
-    described = {
-        "--size N|WxH": "Pixels, width x height, of the finest level.",
-        "--orientations N": "Samples of theta, on se2.  [default: 6]",
-        "--eps X": "Anisotropy in R = diag(1, eps^-2, xi^2), in (0, 1].  [default: sqrt(0.1)]",
-        "--eps-squared X": "The same as its square; the paper's is 0.1.",
-        "--alpha X": "xi^2 = alpha n_o h^2, h the pixel size.  [default: 1]",
-        "--xi X": "xi of the finest level; coarser ones keep its alpha.",
-        "--neighbors K": "At most this many neighbours.  [default: 16, on r2 8]",
-        f"--kernel {'|'.join(KERNELS)}": "Weight of an edge.  [default: gaussian]",
-        "--bandwidth X": "Kernel width over mean squared distance.  [default: 0.2]",
+SIZES = {
+    "plane": {
+        "--size N|WxH": "Pixels, width x height, of the finest level of a lattice.",
+        "--points N": "Size of a random sampling.",
+        "--seed S": "Of a random sampling.  [default: 0]",
         f"--boundary {'|'.join(BOUNDARIES)}": "Of the image domain.  [default: open]",
-        "--levels L": "Graphs in the pyramid, each half the size of the one before.  "
-        "[default: while sides are even and halves at least 8]",
-        "--lambda-max exact|2": "What the Laplacian is rescaled by.  [default: exact]",
+    },
+    "sphere": {
+        "--subdivisions L": f"Of the icosahedron, 0 to {MAX_SUBDIVISIONS}: 10 * 4^L + 2 points.",
+        "--nside N": "Of HEALPix (nested), a power of two: 12 N^2 points.",
+        "--bandlimit B": "Of the equiangular grid: 2B x 2B points.",
+        "--points N": "Size of a random sampling.",
+        "--seed S": "Of a random sampling.  [default: 0]",
+    },
+}
+FIBRE = {
+    "--orientations N": "Samples of the orientation.  [default: 6]",
+    "--alpha X": "xi^2 = alpha n_o A, A the area of a point (a pixel).  [default: 1]",
+    "--xi X|alpha|auto": "xi of the finest level, coarser ones keep its alpha; or auto.  "
+    "[default: alpha]",
+    "--in-plane-fraction F": "Solve xi on each level for this share of edges within one "
+    "orientation.  [default with --xi auto: 0.4]",
+}
+COMMON = {
+    "--eps X": "Anisotropy in R = diag(1, eps^-2, xi^2), in (0, 1].",
+    "--eps-squared X": "The same as its square; the paper's is 0.1.",
+    "--neighbors K": "At most this many neighbours.",
+    f"--kernel {'|'.join(KERNELS)}": "Weight of an edge.  [default: gaussian]",
+    "--bandwidth X": "Kernel width over mean squared distance.  [default: 0.2]",
+    "--levels L": "Graphs in the pyramid, each half as fine as the one before.  "
+    "[default: while sides are at least 8, or points at least 42]",
+    "--lambda-max exact|2": "What the Laplacian is rescaled by.  [default: exact]",
+}
+
+
+def _spec_options(manifold: Manifold) -> Callable[[Command], Command]:
+    """The options that have a meaning on a manifold."""
+    samplings = sampling_names(manifold.base)
+    described = {
+        f"--sampling {'|'.join(samplings)}": f"Which points.  [default: {samplings[0]}, or the one "
+        "whose size is given]",
+        **SIZES[manifold.base],
+        **FIBRE,
+        **COMMON,
     }
-    for described_option, text in reversed(described.items()):
-        flag, metavar = described_option.split(" ")
-        required = flag == "--size"
-        command = click.option(flag, metavar=metavar, help=text, required=required)(command)
+    defaults = {
+        "--eps": "sqrt(0.1)" if manifold.oriented else "1, the only one here",
+        "--neighbors": manifold.default_neighbors,
+    }
+
+    def decorate(command: Command) -> Command:
+        for described_option, text in reversed(described.items()):
+            flag, metavar = described_option.split(" ")
+            default = f"  [default: {defaults[flag]}]" if flag in defaults else ""
+            hidden = not manifold.oriented and described_option in FIBRE
+            option = click.option(flag, metavar=metavar, help=text + default, hidden=hidden)
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _build_options(command: Command) -> Command:
+    for option in reversed(
+        [
+            click.option("--name", help="Name of the graph.  [default: made from the above]"),
+            options.store,
+            click.option(
+                "--engine",
+                metavar="|".join(ENGINES),
+                default="auto",
+                help="What finds neighbours; all find the same.  [default: stencil on lattices, "
+                "else pruned]",
+            ),
+            click.option(
+                "--device",
+                metavar="|".join(DEVICES),
+                default="auto",
+                help="Where distances are evaluated.  [default: cuda where there is one and the "
+                "engine can use it]",
+            ),
+            click.option("--dry-run", is_flag=True, help="Say what would be built, and how large."),
+            click.option(
+                "--force", is_flag=True, help="Build a new version even if an equal one exists."
+            ),
+            options.as_json,
+            options.quiet,
+            options.debug,
+        ]
+    ):
+        command = option(command)
     return command
 
 
-def _command(manifold: str) -> click.Command:
-    title = MANIFOLDS[manifold].title
+def _command(manifold: Manifold) -> click.Command:
+    title = manifold.title
 
-    @click.command(manifold, help=f"Build graphs on {title}.", short_help=f"Graphs on {title}.")
-    @_spec_options
-    @click.option("--name", help="Name of the graph.  [default: made from the manifold and sizes]")
-    @options.store
-    @click.option("--dry-run", is_flag=True, help="Say what would be built, and how large.")
-    @click.option("--force", is_flag=True, help="Build a new version even if an equal one exists.")
-    @options.as_json
-    @options.quiet
-    @options.debug
-    def command(
-        name: str | None,
-        store: Path,
-        dry_run: bool,
-        force: bool,
-        as_json: bool,
-        quiet: bool,
-        **chosen: Any,
-    ) -> None:
+    @click.command(
+        manifold.name, help=f"Build graphs on {title}.", short_help=f"Graphs on {title}."
+    )
+    @_spec_options(manifold)
+    @_build_options
+    def command(**chosen: Any) -> None:
+        how = {field: chosen.pop(field) for field in _HOW}
         given = {field: value for field, value in chosen.items() if value is not None}
-        spec = GraphSpec(manifold, **given)
-        if dry_run:
-            _dry_run(spec, as_json=as_json)
-        else:
-            _build(spec, store, name, force=force, as_json=as_json, quiet=quiet)
+        _run(GraphSpec(manifold.name, **given), **how)
 
     return command
 
 
-for known in MANIFOLDS:
+@build.command()
+@click.argument("name_or_file", metavar="NAME|FILE")
+@_build_options
+def recipe(name_or_file: str, **how: Any) -> None:
+    """Build a shipped recipe, or one in a TOML file of the same form; `clg recipes` lists them."""
+    from cheblienet_graphs.recipes import recipe as load
+
+    found = load(name_or_file)
+    _run(found.spec, **how | {"name": how["name"] or found.name})
+
+
+for known in MANIFOLDS.values():
     build.add_command(_command(known))
+
+_HOW = ("name", "store", "engine", "device", "dry_run", "force", "as_json", "quiet")
+
+
+def _run(
+    spec: GraphSpec,
+    name: str | None,
+    store: Path,
+    engine: str,
+    device: str,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    if dry_run:
+        choose(spec.sampling, engine, device)
+        _dry_run(spec, as_json=as_json)
+    else:
+        _build(
+            spec,
+            store,
+            {"name": name, "engine": engine, "device": device, "force": force},
+            as_json=as_json,
+            quiet=quiet,
+        )
 
 
 def _dry_run(spec: GraphSpec, *, as_json: bool) -> None:
@@ -102,27 +202,29 @@ def _dry_run(spec: GraphSpec, *, as_json: bool) -> None:
     if as_json:
         levels = [asdict(level) for level in planned.levels]
         planned_json = {"spec": spec.to_dict(), "spec_sha256": spec.sha256, "levels": levels}
-        click.echo(json.dumps(planned_json | {"bytes": planned.nbytes}))
+        size = {"bytes": planned.nbytes, "exact": planned.exact}
+        click.echo(json.dumps(planned_json | size))
     else:
         click.echo("\n".join(_planned_lines(planned)))
 
 
 def _planned_lines(planned: "Plan") -> list[str]:
+    bound = "" if planned.exact else "at most "
     levels = [
-        f"level {number}: {level.vertices:,} vertices, {level.edges:,} edges"
+        f"level {number}: {level.vertices:,} vertices, {bound}{level.edges:,} edges"
         for number, level in enumerate(planned.levels)
     ]
-    size = f"{words.human_bytes(planned.nbytes)} would be written; nothing was"
+    size = f"{bound}{words.human_bytes(planned.nbytes)} would be written; nothing was"
     return [*words.sentences(planned.spec), *levels, size]
 
 
 def _build(
-    spec: GraphSpec, store: Path, name: str | None, *, force: bool, as_json: bool, quiet: bool
+    spec: GraphSpec, store: Path, how: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> None:
     from cheblienet_graphs.pipeline import build as build_graph
 
     with _progress(shown=sys.stderr.isatty() and not quiet) as progress:
-        result = build_graph(spec, store, name=name, force=force, progress=progress)
+        result = build_graph(spec, store, progress=progress, **how)
     identity = f"{result.name}@{result.version}"
     if as_json:
         found = asdict(result) | {"store": str(store)}

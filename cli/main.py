@@ -9,14 +9,21 @@ from typing import NoReturn
 import click
 
 from cheblienet_cli.build import build
+from cheblienet_cli.doctor import doctor
 from cheblienet_cli.export import export, import_
 from cheblienet_cli.inspect import inspect
 from cheblienet_cli.ls import ls
+from cheblienet_cli.recipes import recipes
 from cheblienet_cli.rm import rm
 from cheblienet_cli.tag import tag
 from cheblienet_cli.verify import verify
 from cheblienet_graphs import __version__
-from cheblienet_graphs.errors import CheblienetError, SpecError, UnknownGraphError
+from cheblienet_graphs.errors import (
+    CheblienetError,
+    SpecError,
+    UnknownGraphError,
+    UnknownRecipeError,
+)
 
 DONE, FAILED, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
@@ -32,7 +39,7 @@ def clg() -> None:
     """
 
 
-for command in (build, inspect, ls, tag, rm, verify, export, import_):
+for command in (build, recipes, inspect, ls, tag, rm, verify, export, import_, doctor):
     clg.add_command(command)
 
 
@@ -70,7 +77,7 @@ def _explained(error: Exception) -> tuple[str, int]:
         return " ".join(error.format_message().split()), USAGE
     if isinstance(error, SpecError):
         return f"--{error.field.replace('_', '-')} {error.complaint}", USAGE
-    if isinstance(error, UnknownGraphError):
+    if isinstance(error, UnknownGraphError | UnknownRecipeError):
         return str(error), USAGE
     if isinstance(error, CheblienetError):
         return str(error), FAILED

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.neighbours import Floats, Indices
-from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import Cloud, cloud
 from cheblienet_graphs.samplings.levels import Sampling
 

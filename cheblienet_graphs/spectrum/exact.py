@@ -115,7 +115,7 @@ def rotations(count: int, metric: Metric) -> Floats:
     while True:
         # An eigenvalue of degree J is at least that of the operator min(eps^2, xi^-2) |L|^2.
         least = min(metric.eps**2, metric.xi**-2) * degree * (degree + 1)
-        if len(found) >= count and np.sort(found)[count - 1] <= least:
+        if (found <= least).sum() >= count:
             smallest: Floats = np.maximum(np.sort(found)[:count], 0.0)
             return smallest
         index = np.arange(-(degree - degree % 2), degree + 1, 2)

@@ -55,7 +55,7 @@ def _found(device: str) -> str:
     if torch.cuda.is_available():
         return "cuda"
     if device == "cuda":
-        remedy = "Use --device cpu, or install a torch built for it; `clg doctor` says more."
+        remedy = "Use --device cpu, or see what `clg doctor` says."
         raise SpecError(
             "device", "auto or cpu here, where torch sees no CUDA device", device, remedy
         )

@@ -1,0 +1,130 @@
+"""Finding neighbours on SO(3): the pruned search against brute force, in one run.
+
+Icosahedral levels x 6 orientations, K = 16, the paper's metric. Brute force evaluates every pair
+in float64 torch, block by block, and takes the nearest; on a CPU it is extrapolated from 200 rows.
+Peak memory is that of a fresh process that builds nothing but that level.
+
+    python benchmarks/search.py [--device cpu|cuda] [--largest 6]
+"""
+
+import argparse
+import math
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.engines import Choice
+from cheblienet_graphs.levels import Level
+from cheblienet_graphs.neighbours.cloud import Cloud, cloud
+
+NEIGHBORS = 16
+ROWS = 200
+PAIRS_AT_ONCE = {"cpu": 2**20, "cuda": 2**27}
+
+
+def level_of(subdivisions: int, device: str) -> Level:
+    spec = GraphSpec("so3", subdivisions=subdivisions, orientations=6, eps_squared=0.1, levels=1)
+    return Level(spec, Choice("pruned", device))
+
+
+def synchronised_seconds(work: object, device: str) -> float:
+    began = time.perf_counter()
+    work()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - began
+
+
+def brute_force_seconds(cloud: Cloud, device: str, rows: int) -> float:
+    """Seconds for the radii of some rows, compared with every vertex."""
+    elements = tuple(torch.from_numpy(e.ravel()).to(device) for e in cloud.elements)
+    vertices = len(elements[0])
+    chosen = torch.linspace(0, vertices - 1, rows, device=device).long()
+
+    def work() -> None:
+        for block in chosen.split(max(1, PAIRS_AT_ONCE[device] // vertices)):
+            start = tuple(e[block, None] for e in elements)
+            end = tuple(e[None] for e in elements)
+            squared = cloud.manifold.squared_distance(start, end, cloud.metric)
+            squared.topk(NEIGHBORS + 2, dim=1, largest=False)
+
+    work()
+    return synchronised_seconds(work, device)
+
+
+def search_seconds(level: Level, device: str) -> tuple[float, int]:
+    """Seconds to find all edges of a level, its sampling being there, and twice their number."""
+    level.sampling.coordinates()
+    total = 0
+
+    def work() -> None:
+        nonlocal total
+        total = level.edges(np.empty, lambda *_: None)[0].total_degree
+
+    return synchronised_seconds(work, device), total
+
+
+def compare(largest: int, device: str) -> None:
+    print("| level | V | edges | brute force | pruned | ratio | seconds / (V log V) |")
+    print("|---|---|---|---|---|---|---|")
+    for subdivisions in range(4, largest + 1):
+        level = level_of(subdivisions, device)
+        vertices = level.num_vertices
+        points = cloud(level.sampling, level.spec.geometry, level.metric)
+        rows = vertices if device == "cuda" and vertices < 10**5 else ROWS
+        search_seconds(level, device)
+        pairs = []
+        for _ in range(3):
+            brute = brute_force_seconds(points, device, rows) * vertices / rows
+            ours, degree = search_seconds(level, device)
+            pairs.append((brute, ours))
+        brute, ours = (statistics.median(column) for column in zip(*pairs, strict=True))
+        ratio = statistics.median(a / b for a, b in pairs)
+        scaled = 1e9 * ours / (vertices * math.log(vertices))
+        print(
+            f"| {subdivisions} x 6 | {vertices:,} | {degree // 2:,} | {brute:.0f} s "
+            f"({vertices**2 / brute:.2g} pairs/s) | {ours:.2f} s | {ratio:.0f} | "
+            f"{scaled:.0f} e-9 |",
+            flush=True,
+        )
+
+
+def build_once(subdivisions: int, device: str) -> None:
+    """Build one level into a throw-away store and say how much memory it took."""
+    spec = GraphSpec("so3", subdivisions=subdivisions, orientations=6, levels=1)
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        build(spec, Path(folder) / "graphs.zarr", device=device)
+        took = time.perf_counter() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"| {subdivisions} x 6 | {spec.num_vertices:,} | {took:.1f} s | {peak:.2f} GB |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--largest", type=int, default=6)
+    parser.add_argument("--build", type=int)
+    options = parser.parse_args()
+    if options.build is not None:
+        build_once(options.build, options.device)
+        return
+    name = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
+    print(f"{name}, torch {torch.__version__}, {torch.get_num_threads()} threads\n")
+    compare(options.largest, options.device)
+    print("\n| whole build | V | seconds | peak memory |\n|---|---|---|---|", flush=True)
+    for subdivisions in range(4, options.largest + 1):
+        arguments = [f"--build={subdivisions}", f"--device={options.device}"]
+        subprocess.run([sys.executable, __file__, *arguments], check=True)
+
+
+if __name__ == "__main__":
+    main()

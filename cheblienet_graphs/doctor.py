@@ -1,0 +1,92 @@
+"""What works on this machine: each engine on each device, tried on a tiny graph."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from cheblienet_graphs.engines import Choice, choose
+from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.levels import Level
+from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spec import GraphSpec
+
+NEEDED = {("stencil", "cpu"), ("pruned", "cpu")}
+"""What everything else can do without."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether something works here.
+
+    Args:
+        subject: an engine, or a sampling that needs a library.
+        device: "cpu" or "cuda".
+        works: whether it found the right edges.
+        needed: whether builds depend on it.
+        remedy: what to do where it does not work, one line; else empty.
+    """
+
+    subject: str
+    device: str
+    works: bool
+    needed: bool
+    remedy: str
+
+
+def examine() -> Iterator[Finding]:
+    """Try everything, one thing after the other; KeOps compiles first, which takes seconds."""
+    expected = _columns(Choice("stencil", "cpu"))
+    for engine, device in [
+        ("stencil", "cpu"),
+        ("pruned", "cpu"),
+        ("pruned", "cuda"),
+        ("keops", "cpu"),
+        ("keops", "cuda"),
+    ]:
+        remedy = _remedy(engine, device, expected)
+        yield Finding(engine, device, not remedy, (engine, device) in NEEDED, remedy)
+    remedy = _healpix_remedy()
+    yield Finding("healpix", "cpu", not remedy, needed=False, remedy=remedy)
+
+
+def _remedy(
+    engine: str, device: str, expected: "np.ndarray[tuple[int], np.dtype[np.int64]]"
+) -> str:
+    if device == "cuda" and (remedy := _cuda_remedy()):
+        return remedy
+    try:
+        found = _columns(choose("lattice", engine, device))
+    except CheblienetError as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001  # whatever is wrong with the machine is the answer
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        return f"{said:.300} Use another engine or device until that is mended."
+    if not np.array_equal(found, expected):
+        return "It finds wrong edges here: do not use it, and report this."
+    return ""
+
+
+def _cuda_remedy() -> str:
+    import torch
+
+    if torch.cuda.is_available():
+        return ""
+    if torch.version.cuda is None:
+        return f"torch {torch.__version__} is built without CUDA; install a build with it."
+    return "torch sees no CUDA device; `nvidia-smi` tells whether the driver does."
+
+
+def _columns(choice: Choice) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    spec = GraphSpec("se2", 8, orientations=4, neighbors=8, levels=1)
+    engine, _ = Level(spec, choice).edges(np.empty, lambda *_: None)
+    return engine.columns(0, spec.num_vertices)
+
+
+def _healpix_remedy() -> str:
+    try:
+        return (
+            "" if len(sampling(GraphSpec("s2", nside=1), 0).base_points) == 12 else "It is broken."
+        )
+    except CheblienetError as error:
+        return str(error)

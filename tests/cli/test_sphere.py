@@ -1,0 +1,181 @@
+"""Building on the sphere, recipes and the doctor, as a user meets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cheblienet_cli.main import run
+from cheblienet_graphs.doctor import Finding
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CLG_STORE", raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "described"),
+    [
+        ("s2 --subdivisions 2", "s2-icosahedral-2", "162 points (icosahedron, 2 subdivisions)"),
+        ("so3 --nside 2", "so3-healpix-2x6", "48 points (HEALPix, nside 2, nested) x 6 orient"),
+        ("so3 --bandlimit 3 --orientations 2", "so3-equiangular-3x2", "signals (B, C, 6, 6)"),
+        ("s2 --sampling random --points 60", "s2-random-60", "60 points (random, seed 0)"),
+        ("se2 --points 60 --boundary periodic", "se2-random-60x6", "periodic boundary"),
+        ("r2 --points 60 --seed 3", "r2-random-60", "(random, seed 3), open boundary"),
+    ],
+)
+def test_samplings(
+    capsys: pytest.CaptureFixture[str], arguments: str, name: str, described: str
+) -> None:
+    assert run(["build", *arguments.split(), "--device", "cpu"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == f"{name}@v001\n"
+    assert described in captured.err
+    assert run(["inspect"]) == 0
+    assert described in capsys.readouterr().out
+    assert run(["verify"]) == 0
+    capsys.readouterr()
+    assert run(["build", *arguments.split(), "--dry-run"]) == 0
+    assert ", at most " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ("s2 --subdivisions 10", "--subdivisions must be an integer in [0, 9]. Got '10'."),
+        ("s2 --nside 6", "--nside must be a power of two in [1, 8192]. Got '6'."),
+        ("s2 --subdivisions 2 --eps 0.1", "--eps must be 1 on s2, which is isotropic. Got 0.1."),
+        ("s2", "--subdivisions must be given"),
+        ("r2", "--size must be given"),
+        ("s2 --subdivisions 2 --nside 2", "--nside must be left out on s2 with icosahedral"),
+        ("s2 --subdivisions 2 --engine stencil", "--engine must be auto, pruned or keops with"),
+        ("s2 --subdivisions 2 --engine fast", "--engine must be one of auto, stencil, pruned,"),
+        ("s2 --subdivisions 2 --device tpu", "--device must be one of auto, cpu, cuda"),
+        ("r2 --size 8 --engine stencil --device cuda", "--device must be auto or cpu with the st"),
+        ("s2 --subdivisions 0 --neighbors 4 --device cpu", "--neighbors must be at least 5 here"),
+        ("so3 --points 90 --levels 2", "--levels must be 1 on a random sampling"),
+        ("so3 --subdivisions 1 --in-plane-fraction 0", "--in-plane-fraction must be a number in"),
+        ("so3 --subdivisions 1 --orientations 1 --xi auto", "--xi must be left out with one or"),
+        ("s2 --subdivisions 1 --xi auto", "--xi must be left out on s2, which has no orient"),
+        ("so3 --subdivisions 1 --seed 3", "--seed must be left out where the sampling is not"),
+        ("recipe imagenet", "There is no recipe 'imagenet'. There are cifar10, cifar10-isotropic"),
+        ("se3 --size 3", "There is no manifold 'se3'. Choose one of r2, se2, s2, so3, or `recip"),
+    ],
+)
+def test_wrong_usage(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: str, complaint: str
+) -> None:
+    assert run(["build", *arguments.split()]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith(f"Error: {complaint}")
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+    assert not list(here.glob("*.zarr"))
+
+
+def test_no_gpu_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    assert run(["build", "s2", "--subdivisions", "1", "--device", "cuda"]) == 2
+    assert "torch sees no CUDA device. Got 'cuda'. Use --device cpu" in capsys.readouterr().err
+
+
+def test_missing_healpix_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "astropy_healpix.healpy", None)
+    assert run(["build", "s2", "--nside", "2"]) == 1
+    message = capsys.readouterr().err
+    assert "needs astropy-healpix, which is not installed" in message
+    assert "pip install" in message
+    assert message.count("\n") == 1
+
+
+def test_recipes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["recipes"]) == 0
+    table = capsys.readouterr().out.splitlines()
+    assert len(table) == 7
+    assert any("61452 / 15372 / 3852 / 972 / 252 / 72" in line for line in table)
+    assert run(["recipes", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [recipe["name"] for recipe in found] == sorted(recipe["name"] for recipe in found)
+    assert run(["build", "recipe", "cifar10-isotropic"]) == 0
+    assert capsys.readouterr().out == "cifar10-isotropic@v001\n"
+    (here / "small.toml").write_text('[graph]\nmanifold = "s2"\nsubdivisions = 1\n')
+    assert run(["build", "recipe", "small.toml", "--name", "tiny", "--device", "cpu"]) == 0
+    assert capsys.readouterr().out == "tiny@v001\n"
+    assert run(["build", "recipe", "climatenet", "--dry-run"]) == 0
+    assert "level 0: 61,452 vertices" in capsys.readouterr().out
+    assert run(["build", "recipe", "other.toml"]) == 1
+    assert "can't be read" in capsys.readouterr().err
+
+
+def test_engines_publish_the_same(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for engine in ("auto", "stencil", "pruned"):
+        arguments = ["--engine", engine, "--device", "cpu", "--store", f"{engine}.zarr"]
+        assert run(["build", "se2", "--size", "8", "--quiet", *arguments]) == 0
+    manifests = {
+        json.dumps(
+            json.loads((here / f"{engine}.zarr/se2-8x8x6/v001/zarr.json").read_text())[
+                "attributes"
+            ]["clg"]["manifest"]
+        )
+        for engine in ("auto", "stencil", "pruned")
+    }
+    assert len(manifests) == 1
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["stencil", "cpu"],
+        ["pruned", "cpu"],
+        ["pruned", "cuda"],
+        ["keops", "cpu"],
+        ["keops", "cuda"],
+        ["healpix", "cpu"],
+    ]
+    assert lines[0].endswith("works")
+    assert lines[1].endswith("works")
+
+
+def test_doctor_fails_where_a_needed_engine_does(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Finding("pruned", "cpu", works=False, needed=True, remedy="Buy another computer.")
+    monkeypatch.setattr("cheblienet_graphs.doctor.examine", lambda: iter([broken]))
+    assert run(["doctor", "--json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["works"], found["remedy"]) == (False, "Buy another computer.")
+
+
+def test_doctor_explains_a_missing_compiler(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In a process of its own with an empty cache and no compiler on its path."""
+    import os
+    import subprocess
+    import sys
+
+    code = (
+        "from cheblienet_graphs.engines import Choice; from cheblienet_graphs.levels import Level;"
+        "from cheblienet_graphs import GraphSpec, CheblienetError; import numpy as np\n"
+        "try: Level(GraphSpec('r2', 8), Choice('keops', 'cpu')).edges(np.empty, lambda *_: None)\n"
+        "except CheblienetError as error: print('SAID', error)\n"
+    )
+    environment = os.environ | {"KEOPS_CACHE_FOLDER": str(tmp_path / "cache"), "PATH": "/nowhere"}
+    environment.pop("CXX", None)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stdout.splitlines() if line.startswith("SAID")]
+    assert len(said) == 1
+    assert "KeOps can't compile or run here" in said[0]
+    assert "apt install g++" in said[0]

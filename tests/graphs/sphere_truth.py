@@ -1,0 +1,133 @@
+"""The sphere's mathematics once more, from scipy's rotations, and edges by comparing all pairs.
+
+Shares no code with the package. A row is (images, V): d^2 from one vertex to all, the images of
+the vertices where the plane is periodic first the vertices themselves.
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+from truth import se2_squared_distance
+
+HALF_TURN = Rotation.from_rotvec([0, 0, math.pi])
+
+Edges = dict[tuple[int, int], float]
+
+
+def rotations(coordinates: np.ndarray) -> Rotation:
+    """Rz(gamma) Ry(beta) Rz(alpha) of (V, 3) alpha, beta, gamma: intrinsic turns, first gamma."""
+    return Rotation.from_euler("ZYZ", np.asarray(coordinates)[..., ::-1])
+
+
+def unit_vectors(coordinates: np.ndarray) -> np.ndarray:
+    """(V, 3) of (V, 2) beta, gamma."""
+    return Rotation.from_euler("ZY", np.asarray(coordinates)[:, ::-1]).apply([0, 0, 1])
+
+
+def arcs(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Angles between unit vectors, accurate at 0 and at pi (Kahan): the half angle's tangent."""
+    return 2 * np.arctan2(np.linalg.norm(u - v, axis=-1), np.linalg.norm(u + v, axis=-1))
+
+
+def weighed(vector: np.ndarray, eps: float, xi: float) -> np.ndarray:
+    """c^T R c of rotation vectors (..., 3), c = (w_y, -w_x, w_z)."""
+    x, y, z = np.moveaxis(vector, -1, 0)
+    return y**2 + (x / eps) ** 2 + (xi * z) ** 2
+
+
+def so3_squared_distance(g: Rotation, h: Rotation, eps: float, xi: float) -> np.ndarray:
+    """d^2 by scipy's rotation vectors of both candidates."""
+    relative = g.inv() * h
+    candidates = [relative.as_rotvec(), (relative * HALF_TURN).as_rotvec()]
+    return np.min([weighed(vector, eps, xi) for vector in candidates], axis=0)
+
+
+def so3_rows(coordinates: np.ndarray, eps: float, xi: float) -> Iterator[np.ndarray]:
+    """The same, ten times faster: scipy's quaternions, multiplied as matrices."""
+    elements = rotations(coordinates)
+    both = np.stack([elements.as_quat(), (elements * HALF_TURN).as_quat()])
+    for x, y, z, w in both[0]:
+        inverse = np.array([[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z], [x, y, z, w]])
+        relative = both @ inverse.T
+        vector, scalar = relative[..., :3], np.abs(relative[..., 3])
+        sine = np.linalg.norm(vector, axis=-1) + 1e-300
+        stretch = 2 * np.arctan2(sine, scalar) / sine
+        yield weighed(stretch[..., None] * vector, eps, xi).min(axis=0)[None]
+
+
+def s2_rows(coordinates: np.ndarray) -> Iterator[np.ndarray]:
+    points = unit_vectors(coordinates)
+    for point in points:
+        yield arcs(point, points)[None] ** 2
+
+
+def plane_rows(
+    coordinates: np.ndarray, eps: float, xi: float, rings: int = 0
+) -> Iterator[np.ndarray]:
+    """On the unit square, with `rings` rings of images around it; without theta the plane's."""
+    steps = sorted(range(-rings, rings + 1), key=abs)
+    shifts = np.array(sorted(itertools.product(steps, repeat=2), key=lambda s: s != (0, 0)))
+    x, y = coordinates[:, 0], coordinates[:, 1]
+    theta = coordinates[:, 2] if coordinates.shape[1] == 3 else None
+    for a in range(len(x)):
+        dx, dy = x - x[a] + shifts[:, :1], y - y[a] + shifts[:, 1:]
+        if theta is None:
+            yield dx**2 + dy**2
+            continue
+        row = np.empty(dx.shape)
+        for angle in np.unique(theta):
+            there = theta == angle
+            row[:, there] = se2_squared_distance(
+                dx[:, there], dy[:, there], float(theta[a]), float(angle), eps, xi
+            )
+        yield row
+
+
+def squared_radius(squared: np.ndarray, count: int, tolerance: float) -> float:
+    """r^2 of the last whole shell with at most `count` members."""
+    near = np.append(squared, np.inf)
+    if len(near) > count + 1:
+        near = np.partition(near, count)[: count + 1]
+    near.sort()
+    radius = 0.0
+    for shell_end in range(1, len(near)):
+        if near[shell_end] > near[shell_end - 1] * (1 + tolerance):
+            radius = float(near[shell_end - 1])
+    return radius
+
+
+def edges_of_rows(rows: Iterable[np.ndarray], count: int, tolerance: float = 1e-6) -> Edges:
+    """The neighbour rule, pair by pair.
+
+    All images count for the radius, but the vertex itself; an edge has the length to the nearest
+    image, and none leads from a vertex to its own images.
+    """
+    radii, near = [], []
+    for a, row in enumerate(rows):
+        others = row.copy()
+        others[0, a] = np.inf
+        radii.append(squared_radius(others.ravel(), count, tolerance))
+        best = others.min(axis=0)
+        best[a] = np.inf
+        listed = np.flatnonzero(best <= radii[a] * (1 + tolerance))
+        near.append(zip(listed.tolist(), best[listed].tolist(), strict=True))
+    return {
+        (a, b): squared
+        for a, listed in enumerate(near)
+        for b, squared in listed
+        if squared <= min(radii[a], radii[b]) * (1 + tolerance)
+    }
+
+
+def rows_of(
+    manifold: str, coordinates: np.ndarray, eps: float, xi: float, rings: int = 0
+) -> Iterator[np.ndarray]:
+    """The rows of any cloud."""
+    if manifold == "so3":
+        return so3_rows(coordinates, eps, xi)
+    if manifold == "s2":
+        return s2_rows(coordinates)
+    return plane_rows(coordinates, eps, xi, rings)
