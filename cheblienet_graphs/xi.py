@@ -14,6 +14,7 @@ from cheblienet_graphs.spec import GraphSpec
 STEPS = 120
 """Values of alpha that a scan tries, log-spaced in [x / 4, 4 x]."""
 
+WINDOWS = 4
 CLOSE_ENOUGH = 0.002
 MAX_TRIALS = 24
 
@@ -48,25 +49,33 @@ def first_guess(spec: GraphSpec) -> float:
 def scanned(fraction: Fraction, target: float, guess: float) -> float:
     """The middle of the plateau closest to the target.
 
+    Looks at [x / 4, 4 x]; where the best plateau lies at an end of that, the window moves there, as
+    it has to on spheres of a few points, where alpha may be ten times the guess.
+
     Args:
         fraction: of the graph for an alpha.
         target: f.
-        guess: the middle x of the scan, [x / 4, 4 x]; of plateaus equally close the nearest to it
-            is taken.
+        guess: x; of plateaus equally close the nearest to it is taken.
 
     Returns:
         alpha, the geometric middle of the plateau.
     """
-    alphas = np.geomspace(guess / 4, guess * 4, STEPS)
-    found = np.array([fraction(float(alpha)) for alpha in alphas])
-    if np.isnan(found).all():
-        return guess
-    starts = np.flatnonzero(np.append(True, found[1:] != found[:-1]))
-    ends = np.append(starts[1:], STEPS) - 1
-    middles = np.sqrt(alphas[starts] * alphas[ends])
-    miss = np.nan_to_num(abs(found[starts] - target), nan=math.inf)
-    order = np.lexsort((abs(np.log(middles / guess)), np.round(miss, 9)))
-    return float(middles[order[0]])
+    centre = guess
+    for _ in range(WINDOWS):
+        alphas = np.geomspace(centre / 4, centre * 4, STEPS)
+        found = np.array([fraction(float(alpha)) for alpha in alphas])
+        if np.isnan(found).all():
+            return guess
+        starts = np.flatnonzero(np.append(True, found[1:] != found[:-1]))
+        ends = np.append(starts[1:], STEPS) - 1
+        middles = np.sqrt(alphas[starts] * alphas[ends])
+        miss = np.nan_to_num(abs(found[starts] - target), nan=math.inf)
+        best = np.lexsort((abs(np.log(middles / guess)), np.round(miss, 9)))[0]
+        centre = float(middles[best])
+        inside = starts[best] > 0 and ends[best] < STEPS - 1
+        if inside or miss[best] <= CLOSE_ENOUGH:
+            break
+    return centre
 
 
 @dataclass(frozen=True)
