@@ -21,8 +21,8 @@ class SpecError(CheblienetError, ValueError):
         super().__init__(f"{field} {self.complaint}")
 
 
-class UnknownRecipeError(CheblienetError):
-    """No recipe of that name is shipped."""
+class RecipeError(CheblienetError):
+    """A recipe does not exist, can't be read, or is not valid."""
 
 
 class StoreError(CheblienetError):

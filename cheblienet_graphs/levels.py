@@ -36,15 +36,25 @@ class Level:
         spec: of the build.
         choice: the engine that finds neighbours, and its device.
         number: 0 is the finest.
+        scratch: makes the array of a search's lists.
+        progress: called as searches proceed.
     """
 
-    def __init__(self, spec: GraphSpec, choice: Choice, number: int = 0) -> None:
+    def __init__(
+        self,
+        spec: GraphSpec,
+        choice: Choice,
+        number: int = 0,
+        scratch: Scratch = np.empty,
+        progress: Progress = lambda *_: None,
+    ) -> None:
         self.spec, self.choice, self.number = spec, choice, number
+        self.scratch, self.progress = scratch, progress
 
     @cached_property
     def coarser(self) -> "Level":
         """The next level."""
-        return Level(self.spec, self.choice, self.number + 1)
+        return Level(self.spec, self.choice, self.number + 1, self.scratch, self.progress)
 
     @property
     def num_vertices(self) -> int:
@@ -79,7 +89,7 @@ class Level:
             return StencilEngine(self.stencils).total_degree
         return self.num_vertices * min(self.spec.neighbors, self.num_vertices - 1)
 
-    def edges(self, scratch: Scratch, progress: Progress) -> tuple[Engine, Lengths]:
+    def edges(self) -> tuple[Engine, Lengths]:
         """What finds the edges, and what measures them.
 
         Raises:
@@ -87,11 +97,7 @@ class Level:
         """
         if self.stencils is not None and self.choice.engine == "stencil":
             return StencilEngine(self.stencils), self.stencils
-
-        def report(done: int, total: int) -> None:
-            progress(f"level {self.number}: search", done, total)
-
-        engine, lengths = self._search(self.metric, self.spec.neighbors, scratch, report)
+        engine, lengths = self._search(self.metric, self.spec.neighbors, "search")
         if engine.total_degree == 0:
             raise self._too_few()
         return engine, self.stencils or lengths
@@ -105,10 +111,12 @@ class Level:
         self,
         metric: Metric,
         neighbors: int,
-        scratch: Scratch = np.empty,
-        progress: Callable[[int, int], None] = lambda _done, _total: None,
+        purpose: str,
     ) -> tuple[Engine, Lengths]:
         from cheblienet_graphs.neighbours.search import SearchEngine
+
+        def report(done: int, total: int) -> None:
+            self.progress(f"level {self.number}: {purpose}", done, total)
 
         stencils = self._stencils(metric)
         engine = SearchEngine(
@@ -118,15 +126,15 @@ class Level:
             neighbors,
             self.choice,
             squared_radii=None if stencils is None else stencils.squared_radii,
-            scratch=scratch,
-            progress=progress,
+            scratch=self.scratch,
+            progress=report,
         )
         return engine, PairLengths(engine.cloud)
 
     def _too_few(self) -> SpecError:
         """What to raise where no two vertices list each other: names the smallest K that works."""
         least = self.spec.neighbors + 1
-        while self._search(self.metric, least)[0].total_degree == 0:
+        while self._search(self.metric, least, f"search, K = {least}")[0].total_degree == 0:
             least += 1
         return too_few(least, self.spec.neighbors)
 
@@ -153,6 +161,6 @@ class Level:
         if stencils is not None:
             found = StencilEngine(stencils)
         else:
-            found, _ = self._search(metric, self.spec.neighbors)
+            found, _ = self._search(metric, self.spec.neighbors, f"search, alpha = {alpha:.3g}")
         total = found.total_degree
         return found.in_plane_degree / total if total else math.nan

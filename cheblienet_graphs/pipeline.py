@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -24,6 +25,7 @@ from cheblienet_graphs.levels import Level
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.pooling import LevelMap
+from cheblienet_graphs.samplings.healpix import check_library
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.bound import (
     LARGEST_POSSIBLE,
@@ -38,17 +40,24 @@ BLOCK_ROWS = 65_536
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
 
 Progress = Callable[[str, int, int], None]
-"""Called with (what is being done, stored entries done, stored entries altogether)."""
+"""Called with (what is being done, vertices or stored entries done, altogether)."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A version in a store. `built` is False where it was there already."""
+    """A version in a store.
+
+    Args:
+        store, name, version: where it is.
+        built: False where it was there already.
+        levels: what was recorded of each level, finest first, as `LevelFacts`.
+    """
 
     store: Path
     name: str
     version: str
     built: bool
+    levels: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -133,11 +142,16 @@ def build(
     name = layout.check_name(spec.default_name if name is None else name)
     choice = choose(spec.sampling, engine, device)
     if not force and (version := published(spec, store, name)):
-        return Published(store, name, version, built=False)
-    levels = _levels(spec, choice)
-    with Staging(store, name, _plan(spec, levels).nbytes) as staging:
-        work = _Work(spec, staging, block_rows, progress or (lambda *_: None))
-        attributes = {
+        facts = layout.check_version(store / name / version)["levels"]
+        return Published(store, name, version, built=False, levels=tuple(facts))
+    progress = progress or (lambda *_: None)
+    levels = _levels(spec, choice, progress)
+    lists = 0 if choice.engine == "stencil" else levels[0].num_vertices * spec.neighbors * 8
+    with Staging(store, name, _plan(spec, levels).nbytes + lists) as staging:
+        for level in levels:
+            level.scratch = staging.scratch
+        work = _Work(spec, staging, block_rows, progress)
+        attributes: dict[str, Any] = {
             "schema": layout.SCHEMA,
             "spec": spec.to_dict(),
             "spec_sha256": spec.sha256,
@@ -145,7 +159,8 @@ def build(
             "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             "levels": [asdict(facts) for facts in _write_levels(levels, work)],
         }
-        return Published(store, name, staging.publish(attributes), built=True)
+        version = staging.publish(attributes)
+        return Published(store, name, version, built=True, levels=tuple(attributes["levels"]))
 
 
 def published(spec: GraphSpec, store: Path, name: str) -> str | None:
@@ -176,8 +191,10 @@ def plan(spec: GraphSpec) -> Plan:
     return _plan(spec, _levels(spec, choose(spec.sampling, device="cpu")))
 
 
-def _levels(spec: GraphSpec, choice: Choice) -> list[Level]:
-    levels = [Level(spec, choice)]
+def _levels(spec: GraphSpec, choice: Choice, progress: Progress = lambda *_: None) -> list[Level]:
+    if spec.sampling == "healpix":
+        check_library()
+    levels = [Level(spec, choice, progress=progress)]
     while len(levels) < spec.levels:
         levels.append(levels[-1].coarser)
     return levels
@@ -243,7 +260,7 @@ class _Assembly:
         vertices, step = level.num_vertices, work.block_rows
         self.blocks = [(lo, min(lo + step, vertices)) for lo in range(0, vertices, step)]
         self.progress = work.progress
-        self.engine, self.lengths = level.edges(work.staging.scratch, work.progress)
+        self.engine, self.lengths = level.edges()
         self.squared_distances = lru_cache(maxsize=1)(self._squared_distances)
         self.bandwidth = math.nan
 

@@ -23,6 +23,8 @@ from cheblienet_graphs.store.reader import mapped_array, mapped_csr
 MAX_EIGENVALUES = 1000
 SPARSE_ENOUGH = 0.985
 """The paper's rule of thumb for the share of zeros."""
+FAR_FROM_TARGET = 0.02
+"""A miss of the in-plane fraction that deserves a remark."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class Report:
         size = words.human_bytes(self.bytes)
         lines.append(f"  {size}, built {self.created} by {generator}, spec {self.spec_sha256[:12]}")
         lines += ["", *_table(self)]
-        if remarks := [remark for level in self.levels for remark in _remarks(level)]:
+        if remarks := [remark for level in self.levels for remark in _remarks(self.spec, level)]:
             lines += ["", *remarks]
         return "\n".join(lines)
 
@@ -284,8 +286,14 @@ def _range(values: list[float | None] | list[float]) -> str:
     return low if low == high else f"{low} .. {high}"
 
 
-def _remarks(level: LevelReport) -> list[str]:
+def _remarks(spec: GraphSpec, level: LevelReport) -> list[str]:
     remarks = []
+    target = spec.in_plane_fraction
+    if target is not None and abs(level.in_plane_fraction - target) > FAR_FROM_TARGET:
+        remarks.append(
+            f"level {level.level}: in-plane fraction {level.in_plane_fraction:.3f}, asked for "
+            f"{target:g}: the closest that any xi tried gives with these points and neighbours"
+        )
     if level.sparsity < SPARSE_ENOUGH:
         remarks.append(
             f"level {level.level}: {level.sparsity:.2%} zeros, below the paper's rule of thumb"
@@ -293,9 +301,12 @@ def _remarks(level: LevelReport) -> list[str]:
     if level.isolated:
         remarks.append(f"level {level.level}: {level.isolated:,} vertices have no neighbours")
     if level.components > 1:
+        remedy = "more neighbours may link them"
+        if spec.geometry.oriented:
+            remedy = "a smaller alpha links orientations, a larger one links points"
         remarks.append(
             f"level {level.level}: falls into {level.components:,} components, between which no "
-            "signal passes; a smaller alpha links orientations, a larger one links pixels"
+            f"signal passes; {remedy}"
         )
     if not level.eigenvalues_converged:
         remarks.append(f"level {level.level}: the eigenvalues are approximate, the solver gave up")

@@ -169,7 +169,8 @@ class GraphSpec:
         if self.geometry.oriented:
             numbers.append(self.orientations)
         sampling = "" if self.sampling == "lattice" else f"{self.sampling}-"
-        return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}"
+        seed = f"-seed{self.seed}" if self.seed else ""
+        return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}{seed}"
 
     def level_size(self, level: int) -> Size:
         """Size of the sampling of a level, 0 the finest: (width, height) on a lattice."""
@@ -238,6 +239,7 @@ def _sampling(
 ) -> tuple[SamplingKind, Size]:
     """The kind of sampling and its finest size; a size of its own tells which is meant."""
     names = sampling_names(geometry.base)
+    sampling_given = sampling is not None
     if sampling is None:
         told = [n for n in names if sizes[SAMPLINGS[n].field] is not None]
         sampling = told[0] if told else names[0]
@@ -245,11 +247,13 @@ def _sampling(
     for field, value in sizes.items():
         if value is not None and field != kind.field:
             where = f"left out on {geometry.name} with {kind.name} sampling"
-            remedy = f"The size of that is {kind.field}."
+            remedy = f"Its size is given by {kind.field} alone."
             raise SpecError(field, where, value, remedy)
     if sizes[kind.field] is None:
         where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
-        raise SpecError(kind.field, where, MISSING)
+        others = ", ".join(SAMPLINGS[n].field for n in names if n != kind.name)
+        remedy = "" if sampling_given else f"Or choose another sampling by its size: {others}."
+        raise SpecError(kind.field, where, MISSING, remedy)
     return kind, kind.parse(sizes[kind.field])
 
 
@@ -305,7 +309,9 @@ def _fibre(
         return found | {"xi": "alpha", "alpha": alpha}
     if xi == "auto":
         if found["orientations"] == 1:
-            raise SpecError("xi", "left out with one orientation, where all edges are in-plane", xi)
+            field = "xi" if in_plane_fraction is None else "in_plane_fraction"
+            where = "left out with one orientation, where all edges are in-plane"
+            raise SpecError(field, where, given[field] if given[field] is not None else xi)
         share = 0.4 if in_plane_fraction is None else in_plane_fraction
         fraction = number("in_plane_fraction", share, 0.01, 0.99)
         return found | {"xi": "auto", "in_plane_fraction": fraction}
@@ -357,6 +363,6 @@ def _accepted_levels(kind: SamplingKind, finest: Size, possible: int) -> str:
 def _lambda_max(value: Number) -> Literal["exact", 2]:
     if value == "exact":
         return "exact"
-    if value in {2, "2"} and not isinstance(value, bool):
+    if isinstance(value, str | int | float) and value in {2, "2"}:
         return 2
     raise SpecError("lambda_max", "'exact' or 2", value)

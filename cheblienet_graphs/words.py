@@ -1,6 +1,7 @@
 """A specification in plain words."""
 
 import math
+from typing import Any
 
 from cheblienet_graphs.spec import GraphSpec
 
@@ -10,6 +11,22 @@ PAPER_EPS_SQUARED = 0.1
 def sentences(spec: GraphSpec) -> list[str]:
     """What was asked for, a line each: the domain, the metric, the edges and weights."""
     return [_domain(spec), _metric(spec), *_anisotropy(spec), _edges(spec)]
+
+
+def reached(spec: GraphSpec, levels: list[dict[str, Any]]) -> list[str]:
+    """What solving for xi came to, a line for each level; nothing where xi was given.
+
+    Args:
+        spec: of the build.
+        levels: facts of its levels, as the version records them.
+    """
+    if spec.xi != "auto":
+        return []
+    return [
+        f"level {number}: in-plane fraction {facts['in_plane_fraction']:.3f} "
+        f"(asked for {spec.in_plane_fraction:g}) at xi = {facts['xi']:.4g}"
+        for number, facts in enumerate(levels)
+    ]
 
 
 def _domain(spec: GraphSpec) -> str:

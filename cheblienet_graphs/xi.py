@@ -17,6 +17,7 @@ STEPS = 120
 WINDOWS = 4
 CLOSE_ENOUGH = 0.002
 MAX_TRIALS = 24
+SATURATED = 4
 
 Fraction = Callable[[float], float]
 """alpha -> in-plane fraction of the graph; nan where it has no edges."""
@@ -88,7 +89,8 @@ def searched(fraction: Fraction, target: float, guess: float) -> float:
     """The alpha where the fraction is the target, for graphs so large that its steps are small.
 
     Secant steps from a guess, kept within the bracket once there is one. Ends where the target is
-    met to 0.002, or at a step that straddles it; the best trial is returned.
+    met to 0.002, at a step that straddles it, or where alpha no longer matters; the best trial is
+    returned.
 
     Args:
         fraction: of the graph for an alpha.
@@ -99,12 +101,17 @@ def searched(fraction: Fraction, target: float, guess: float) -> float:
     alpha = guess
     while len(trials) < MAX_TRIALS:
         found = fraction(alpha)
+        if not trials and math.isnan(found):
+            return guess
         trials.append(_Trial(alpha, (0.0 if math.isnan(found) else found) - target))
         if abs(trials[-1].miss) <= CLOSE_ENOUGH:
             break
         below = max((t for t in trials if t.miss < 0), key=lambda t: t.alpha, default=None)
         above = min((t for t in trials if t.miss > 0), key=lambda t: t.alpha, default=None)
         if below is None or above is None:
+            last = [trial.miss for trial in trials[-SATURATED:]]
+            if len(last) == SATURATED and max(last) - min(last) < CLOSE_ENOUGH:
+                break  # the target is out of reach
             alpha *= 1.25 if above is None else 0.8
             continue
         if not below.alpha < above.alpha * (1 - 1e-4):

@@ -9,10 +9,13 @@ from cheblienet_models.errors import StoreError
 from cheblienet_models.graph import Graph, LevelMap, Pyramid, ignore_graphs_in_ddp
 from cheblienet_models.lifting import Lift, Project
 from cheblienet_models.networks.wide_resnet import ResidualBlock, WideResNet
+from cheblienet_models.normalisation import BatchNorm
 from cheblienet_models.pooling import GlobalPool, SpatialPool, SpatialUnpool
 from cheblienet_models.store import Store, open_store
+from cheblienet_models.subgraphs import sample_edges, sample_vertices
 
 __all__ = [
+    "BatchNorm",
     "ChebConv",
     "GlobalPool",
     "Graph",
@@ -28,4 +31,6 @@ __all__ = [
     "WideResNet",
     "ignore_graphs_in_ddp",
     "open_store",
+    "sample_edges",
+    "sample_vertices",
 ]

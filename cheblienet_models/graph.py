@@ -5,6 +5,7 @@ import json
 import warnings
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
@@ -66,6 +67,25 @@ def _part(pyramid: "Pyramid", place: str) -> nn.Module:
     return pyramid.get_submodule(place)
 
 
+@dataclass(frozen=True)
+class EdgeList:
+    """The undirected edges of a graph, and where the Laplacian holds them.
+
+    Args:
+        first, second: (edges,) end points, first < second.
+        weights: (edges,) in the dtype of the Laplacian.
+        upper, lower: (edges,) entry of (first, second) and of (second, first).
+        diagonal: (V,) entries.
+    """
+
+    first: Tensor
+    second: Tensor
+    weights: Tensor
+    upper: Tensor
+    lower: Tensor
+    diagonal: Tensor
+
+
 class Graph(_Mapped):
     """One level of a pyramid: a sampled manifold, its edges, its Laplacian.
 
@@ -83,6 +103,8 @@ class Graph(_Mapped):
         degree: (V,) float32, weighted degrees.
         area: (V,) float32, vertex areas with mean 1.
         coordinates: (V, d) float64.
+        subgraph: (nnz,) values of a random sub-graph, which layers use instead while in training
+            mode; None for the whole graph. See `sample_edges`.
     """
 
     row_pointers: Tensor
@@ -105,6 +127,8 @@ class Graph(_Mapped):
         self.register_buffer("row_pointers", torch.from_numpy(laplacian.indptr), persistent=False)
         self.register_buffer("columns", torch.from_numpy(laplacian.indices), persistent=False)
         self.register_buffer("values", torch.from_numpy(laplacian.data), persistent=False)
+        self.subgraph: Tensor | None = None
+        self._edges: EdgeList | None = None
         self.degree, self.area = points["degree"], points["area"]
         self.coordinates = points["coordinates"]
 
@@ -112,6 +136,42 @@ class Graph(_Mapped):
     def orientations(self) -> int:
         """n_o; 1 where the manifold has none."""
         return self.grid[0]
+
+    def laplacian_parts(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Row pointers, columns and values of the rescaled Laplacian, or of a sub-graph's."""
+        sampled = self.training and self.subgraph is not None
+        values = self.subgraph if sampled else self.values
+        return self.row_pointers, self.columns, cast("Tensor", values)
+
+    @property
+    def edges(self) -> EdgeList:
+        """The undirected edges, found on first use."""
+        if self._edges is None:
+            self._edges = self._edge_list()
+        return self._edges
+
+    def _edge_list(self) -> EdgeList:
+        columns = self.columns.long()
+        vertices = torch.arange(self.num_vertices, device=columns.device)
+        rows = vertices.repeat_interleave(self.row_pointers.long().diff())
+        # The pattern is symmetric: by columns its entries are those by rows, transposed.
+        mirror = torch.empty_like(rows)
+        mirror[columns.argsort(stable=True)] = torch.arange(len(rows), device=rows.device)
+        upper = (rows < columns).nonzero()[:, 0]
+        first, second = rows[upper], columns[upper]
+        root = self.degree.to(self.values).sqrt()
+        return EdgeList(
+            first,
+            second,
+            -self.values[upper] * (self.lambda_max / 2) * root[first] * root[second],
+            upper,
+            mirror[upper],
+            (rows == columns).nonzero()[:, 0],
+        )
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "_Mapped":  # noqa: FBT001, FBT002
+        self.subgraph = self._edges = None  # of another dtype or device
+        return super()._apply(fn, recurse)
 
     @property
     def laplacian(self) -> Tensor:

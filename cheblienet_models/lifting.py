@@ -5,6 +5,7 @@ from typing import Literal
 from torch import Tensor, nn
 
 from cheblienet_models.graph import Graph
+from cheblienet_models.layout import logical, vertex_major
 
 
 class Lift(nn.Module):
@@ -27,11 +28,12 @@ class Lift(nn.Module):
         orientations, *base = self.grid
         vertices = self.num_vertices // orientations
         if x.shape[2:] not in {tuple(base), (vertices,)}:
-            shape = ", ".join(map(str, base))
-            raise ValueError(
-                f"Lift takes (B, C, {shape}) or (B, C, {vertices}). Got {tuple(x.shape)}."
-            )
-        return x.flatten(2).repeat(1, 1, orientations)
+            shapes = [f"(B, C, {', '.join(map(str, base))})"]
+            if len(base) > 1:
+                shapes.append(f"(B, C, {vertices})")
+            raise ValueError(f"Lift takes {' or '.join(shapes)}. Got {tuple(x.shape)}.")
+        lifted = x.flatten(2).permute(2, 0, 1).expand(orientations, -1, -1, -1)
+        return logical(lifted.reshape(self.num_vertices, *x.shape[:2]))
 
 
 class Project(nn.Module):
@@ -63,8 +65,8 @@ class Project(nn.Module):
         """
         if x.ndim != 3 or x.shape[2] != self.num_vertices:
             raise ValueError(f"Project takes (B, C, {self.num_vertices}). Got {tuple(x.shape)}.")
-        fibres = x.reshape(*x.shape[:2], self.orientations, -1)
-        return fibres.amax(2) if self.mode == "max" else fibres.mean(2)
+        fibres = vertex_major(x).view(self.orientations, -1, *x.shape[:2])
+        return logical(fibres.amax(0) if self.mode == "max" else fibres.mean(0))
 
     def extra_repr(self) -> str:
         """What print(layer) shows."""

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.graph import LevelMap, Pyramid
+from cheblienet_models.layout import logical, vertex_major
 
 Mode = Literal["max", "mean", "random"]
 
@@ -29,14 +30,18 @@ class _Reduce(nn.Module):
         if x.ndim != 3 or x.shape[2] != level_map.origins:
             name = type(self).__name__
             raise ValueError(f"{name} takes (B, C, {level_map.origins}). Got {tuple(x.shape)}.")
+        rows = vertex_major(x)
         if self.mode == "random" and self.training:
             chosen = torch.multinomial(level_map.weights, 1)
-            return x.index_select(2, level_map.sources.gather(1, chosen)[:, 0])
-        gathered = x.index_select(2, level_map.sources.flatten())
-        gathered = gathered.view(*x.shape[:2], *level_map.sources.shape)
+            return logical(rows.index_select(0, level_map.sources.gather(1, chosen)[:, 0]))
+        if level_map.sources.shape[1] == 1:
+            return logical(rows.index_select(0, level_map.sources[:, 0]))
+        gathered = rows.index_select(0, level_map.sources.flatten())
+        gathered = gathered.view(*level_map.sources.shape, *x.shape[:2])
         if self.mode == "max":
-            return gathered.amax(3)
-        return (gathered * level_map.weights.to(x.dtype)).sum(3)
+            return logical(gathered.amax(1))
+        weights = level_map.weights.to(x.dtype)
+        return logical(torch.einsum("vm,vmbc->vbc", weights, gathered))
 
     def extra_repr(self) -> str:
         """What print(layer) shows."""

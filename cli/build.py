@@ -13,6 +13,7 @@ import click
 from cheblienet_cli import options
 from cheblienet_graphs import words
 from cheblienet_graphs.engines import DEVICES, ENGINES, choose
+from cheblienet_graphs.errors import RecipeError, SpecError
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.samplings import MAX_SUBDIVISIONS, sampling_names
 from cheblienet_graphs.spec import BOUNDARIES, GraphSpec
@@ -34,7 +35,8 @@ class _ManifoldGroup(click.Group):
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             known = ", ".join(name for name in self.commands if name != "recipe")
             raise click.UsageError(
-                f"There is no manifold {args[0]!r}. Choose one of {known}, or `recipe NAME`."
+                f"There is no manifold {args[0]!r}. Choose one of {known}, or `recipe NAME`; "
+                "`clg recipes` lists those."
             )
         return super().resolve_command(ctx, args)
 
@@ -162,7 +164,13 @@ def recipe(name_or_file: str, **how: Any) -> None:
     from cheblienet_graphs.recipes import recipe as load
 
     found = load(name_or_file)
-    _run(found.spec, **how | {"name": how["name"] or found.name})
+    try:
+        _run(found.spec, **how | {"name": how["name"] or found.name})
+    except SpecError as error:
+        if error.field in how:
+            raise
+        # Named as in the file: the command line has no such option here.
+        raise RecipeError(f"{name_or_file}: {error}") from error
 
 
 for known in MANIFOLDS.values():
@@ -233,7 +241,7 @@ def _build(
         click.echo(identity)
     if quiet:
         return
-    for sentence in words.sentences(spec):
+    for sentence in [*words.sentences(spec), *words.reached(spec, list(result.levels))]:
         click.echo(sentence, err=True)
     if result.built:
         click.echo(f"Published as {identity} in {store}.", err=True)

@@ -20,9 +20,9 @@ from cheblienet_cli.verify import verify
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import (
     CheblienetError,
+    RecipeError,
     SpecError,
     UnknownGraphError,
-    UnknownRecipeError,
 )
 
 DONE, FAILED, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
@@ -77,7 +77,7 @@ def _explained(error: Exception) -> tuple[str, int]:
         return " ".join(error.format_message().split()), USAGE
     if isinstance(error, SpecError):
         return f"--{error.field.replace('_', '-')} {error.complaint}", USAGE
-    if isinstance(error, UnknownGraphError | UnknownRecipeError):
+    if isinstance(error, UnknownGraphError | RecipeError):
         return str(error), USAGE
     if isinstance(error, CheblienetError):
         return str(error), FAILED

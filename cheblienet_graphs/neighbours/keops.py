@@ -10,6 +10,7 @@ import hashlib
 import io
 import math
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -28,6 +29,9 @@ INDEX_LIMIT = 2**24
 """KeOps keeps the indices of an arg-reduction as floating point numbers; in float32 they would be
 wrong above this. Larger clouds are split, which costs nothing."""
 
+PAIRS_AT_ONCE = {"cpu": 2**22, "cuda": 2**32}
+"""Distances evaluated in one call, which nothing can interrupt: about a second's worth."""
+
 
 class KeopsSearch:
     """Exact nearest neighbours with no assumption at all.
@@ -44,7 +48,14 @@ class KeopsSearch:
     def __init__(self, cloud: Cloud, device: str, index_limit: int = INDEX_LIMIT) -> None:
         self._cloud, self._device, self._limit = cloud, torch.device(device), index_limit
         self._lazy = _lazy_tensor()
+        self._compiled: set[int] = set()
         self._elements = tuple(torch.from_numpy(e).to(self._device) for e in cloud.elements)
+
+    @property
+    def points_at_once(self) -> int:
+        """Base points whose distances to everything are evaluated in one call."""
+        each = self._cloud.orientations**2 * self._cloud.images
+        return max(1, PAIRS_AT_ONCE[self._device.type] // each)
 
     def nearest(
         self, start: int, stop: int, count: int, squared_radii: Tensor | None, tolerance: float
@@ -76,6 +87,11 @@ class KeopsSearch:
         """(rows, width) ascending d^2 to the nearest vertices, self included, and their indices."""
         rows = tuple(e[:, start:stop].reshape(-1, 1) for e in self._elements)
         columns = tuple(e.reshape(-1, 1) for e in self._elements)
+        if width not in self._compiled:  # the number of neighbours is part of what is compiled
+            few = tuple(c[:width] for c in columns)
+            with _compiling():
+                self._reduced(tuple(r[:1] for r in rows), few, 0, width)
+            self._compiled.add(width)
         size = len(columns[0])
         parts = [
             self._reduced(rows, tuple(c[lo : lo + self._limit] for c in columns), lo, width)
@@ -91,34 +107,21 @@ class KeopsSearch:
         start = tuple(self._lazy(x[:, None].contiguous()) for x in rows)
         end = tuple(self._lazy(x[None].contiguous()) for x in columns)
         squared = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)
-        with _compiling():
-            values, which = squared.Kmin_argKmin(min(width, len(columns[0])), dim=1)
+        values, which = squared.Kmin_argKmin(min(width, len(columns[0])), dim=1)
         return values, which.long() + offset
-
-
-def why_keops_fails(device: str) -> str | None:
-    """One line on why KeOps does not work here and what to do, or None where it does."""
-    try:
-        lazy = _lazy_tensor()
-        x = torch.arange(3.0, dtype=torch.float64, device=device)[:, None]
-        with _compiling():
-            (lazy(x[:, None]) - lazy(x[None])).abs().argKmin(2, dim=1)
-    except CheblienetError as error:
-        return str(error)
-    return None
 
 
 @contextlib.contextmanager
 def _compiling() -> Iterator[None]:
-    """Hold a lock of this user and machine while KeOps may compile: it clashes with itself.
+    """Hold a lock of this user and machine while KeOps compiles: it clashes with itself.
 
     Raises:
         CheblienetError: it fails.
     """
-    identity = hashlib.sha256(str(_cache_folder()).encode()).hexdigest()[:16]
-    lock = Path(tempfile.gettempdir()) / f"cheblienet-keops-{os.getuid()}-{identity}.lock"
     chatter = io.StringIO()
     try:
+        identity = hashlib.sha256(_cache_folder().encode()).hexdigest()[:16]
+        lock = Path(tempfile.gettempdir()) / f"cheblienet-keops-{os.getuid()}-{identity}.lock"
         with lock.open("w") as held, contextlib.redirect_stdout(chatter):
             fcntl.flock(held, fcntl.LOCK_EX)
             yield
@@ -133,12 +136,34 @@ def _cache_folder() -> str:
 
 
 def _remedy(error: BaseException, chatter: str) -> str:
+    """What is wrong and what to do, one line."""
+    folder = os.environ.get("KEOPS_CACHE_FOLDER") or str(Path.home() / ".cache")
+    if not _writable(Path(folder)):
+        return (
+            f"KeOps can't write to its cache in {folder}. Set KEOPS_CACHE_FOLDER to a folder that "
+            "can be written, or use --engine pruned."
+        )
+    compiler = os.environ.get("CXX") or "g++"
+    if shutil.which(compiler) is None:
+        return (
+            f"KeOps can't compile: there is no C++ compiler {compiler}. Install one (Debian: apt "
+            "install g++) or set CXX, or use --engine pruned, which needs none."
+        )
     said = " ".join(f"{type(error).__name__}: {error} {chatter}".split())[:300]
     return (
-        f"KeOps can't compile or run here ({said}). Install a C++ compiler (Debian: apt install "
-        "g++; for a GPU the CUDA toolkit with nvrtc), or use --engine pruned, which needs neither; "
-        "`clg doctor` tells when it works."
+        f"KeOps can't compile or run here ({said}). See that {compiler} works and for a GPU that "
+        "the CUDA toolkit with nvrtc is there, or use --engine pruned, which needs neither."
     )
+
+
+def _writable(folder: Path) -> bool:
+    """Whether a folder can be written to, made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 @cache

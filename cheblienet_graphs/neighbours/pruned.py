@@ -12,7 +12,7 @@ import torch
 from scipy.spatial import KDTree
 from torch import Tensor
 
-from cheblienet_graphs.neighbours import Indices
+from cheblienet_graphs.neighbours import Floats, Indices
 from cheblienet_graphs.neighbours.cloud import Cloud
 from cheblienet_graphs.neighbours.shells import radii_and_counts
 
@@ -23,6 +23,13 @@ ROUNDING = 1e-9
 """Relative slack between distances on the base and on the manifold."""
 
 
+class _Candidates:
+    """The base points nearest to some: (n, M) Cartesian distances, ascending, and images."""
+
+    def __init__(self, chords: Floats, images: Indices) -> None:
+        self.chords, self.images = (x.reshape(len(x), -1) for x in (chords, images))
+
+
 class PrunedSearch:
     """Exact nearest neighbours, distances evaluated in torch.
 
@@ -30,6 +37,8 @@ class PrunedSearch:
         cloud: the vertices.
         device: "cpu" or "cuda".
     """
+
+    points_at_once = 4096
 
     def __init__(self, cloud: Cloud, device: str) -> None:
         self._cloud, self._device = cloud, torch.device(device)
@@ -59,16 +68,22 @@ class PrunedSearch:
         found = torch.full((orientations, len(points), count), -1)
         candidates = min(self._guess(count), self._cloud.images)
         while len(points):
-            step = max(1, self._pairs // (candidates * orientations**2))
+            across = candidates * orientations
+            own = min(orientations, max(1, self._pairs // across))
+            step = max(1, self._pairs // (across * own))
             missed = []
             for lo in range(0, len(points), step):
                 block = points[lo : lo + step]
-                r2, nearest, complete = self._block(
-                    block, candidates, count, squared_radii, tolerance
-                )
                 where = torch.from_numpy(block - start)
-                radii[:, where], found[:, where] = r2.cpu(), nearest.cpu()
-                missed.append(block[~complete.cpu().numpy()])
+                near = _Candidates(*self._tree.query(self._cloud.base[block], candidates))
+                complete = np.ones(len(block), dtype=bool)
+                for first in range(0, orientations, own):
+                    rows = slice(first, min(first + own, orientations))
+                    given = None if squared_radii is None else squared_radii[rows]
+                    r2, nearest, known = self._block(block, rows, near, count, given, tolerance)
+                    radii[rows, where], found[rows, where] = r2.cpu(), nearest.cpu()
+                    complete &= known.cpu().numpy()
+                missed.append(block[~complete])
             points = np.concatenate(missed)
             candidates = min(2 * candidates, self._cloud.images)
         return radii, found
@@ -87,7 +102,8 @@ class PrunedSearch:
             spacing = math.sqrt(self._mean_area())
             radius = (0.75 * volume * metric.xi / spacing / metric.eps) ** (1 / 3)
             flat = max(flat, math.pi * radius**2)
-        return int(1.7 * flat) + 12
+        # However large xi is, the plane itself has enough.
+        return int(1.7 * min(flat, (count + 1) / metric.eps)) + 12
 
     def _mean_area(self) -> float:
         """Area of the base for each point."""
@@ -99,45 +115,47 @@ class PrunedSearch:
     def _block(
         self,
         points: Indices,
-        candidates: int,
+        own: slice,
+        near: "_Candidates",
         count: int,
         squared_radii: Tensor | None,
         tolerance: float,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """r^2 (n_o, n), neighbours (n_o, n, K), and (n,) whether the candidates sufficed."""
+        """r^2 (own, n), neighbours (own, n, K), and (n,) whether the candidates sufficed.
+
+        For the vertices over the points whose orientation is one of `own`.
+        """
         cloud, device = self._cloud, self._device
-        orientations, rows = cloud.orientations, len(points)
-        chords, images = self._tree.query(cloud.base[points], k=[*range(1, candidates + 1)])
-        others = torch.from_numpy(images).to(device)
-        squared = self._squared_distances(torch.from_numpy(points).to(device), others)
-        here = (others == torch.from_numpy(points).to(device)[:, None]).nonzero(as_tuple=True)
-        fibre = torch.arange(orientations, device=device)
-        squared[fibre[:, None], here[0], fibre[:, None], here[1]] = math.inf
-        squared = squared.reshape(orientations * rows, orientations * candidates)
+        fibre = torch.arange(cloud.orientations, device=device)[own]
+        rows, candidates = near.images.shape
+        here, others = (torch.from_numpy(x).to(device) for x in (points, near.images))
+        squared = self._squared_distances(here, own, others)
+        itself = (others == here[:, None]).nonzero(as_tuple=True)
+        local = torch.arange(len(fibre), device=device)[:, None]
+        squared[local, itself[0], fibre[:, None], itself[1]] = math.inf
+        squared = squared.reshape(len(fibre) * rows, cloud.orientations * candidates)
         width = min(count + 1, squared.shape[1])
         ascending, which = squared.topk(width, largest=False)
         if width <= count:
             padding = (0, count + 1 - width)
             ascending = torch.nn.functional.pad(ascending, padding, value=math.inf)
             which = torch.nn.functional.pad(which, padding)
-        given = None if squared_radii is None else squared_radii.repeat_interleave(rows)
+        given = None if squared_radii is None else squared_radii.repeat_interleave(rows).to(device)
         r2, inside = radii_and_counts(ascending, given, tolerance)
         reach = ascending[:, -1] if given is None else given * (1 + tolerance)
-        bound = torch.from_numpy(self._bound(chords[:, -1], candidates)).to(device)
-        complete = (reach.view(orientations, rows) * (1 + ROUNDING) <= bound).all(dim=0)
-        row = torch.arange(rows, device=device).repeat(orientations)[:, None]
+        bound = torch.from_numpy(self._bound(near.chords[:, -1], candidates)).to(device)
+        complete = (reach.view(-1, rows) * (1 + ROUNDING) <= bound).all(dim=0)
+        row = torch.arange(rows, device=device).repeat(len(fibre))[:, None]
         vertex = which // candidates * cloud.images + others[row, which % candidates]
         vertex.masked_fill_(torch.arange(count + 1, device=device) >= inside[:, None], -1)
-        nearest = vertex[:, :count].view(orientations, rows, count)
-        return r2.view(orientations, rows), nearest, complete
+        return r2.view(-1, rows), vertex[:, :count].view(-1, rows, count), complete
 
-    def _squared_distances(self, points: Tensor, others: Tensor) -> Tensor:
-        """(n_o, n, n_o, candidates) d^2 from the vertices over points to those over candidates."""
-        start = tuple(e[:, points][:, :, None, None] for e in self._elements)
+    def _squared_distances(self, points: Tensor, own: slice, others: Tensor) -> Tensor:
+        """(own, n, n_o, candidates) d^2 from vertices over points to those over candidates."""
+        start = tuple(e[own][:, points][:, :, None, None] for e in self._elements)
         end = tuple(e[:, others].transpose(0, 1) for e in self._elements)
         squared: Tensor = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)
-        shape = (self._cloud.orientations, len(points), *end[0].shape[1:])
-        return squared.expand(shape).contiguous()
+        return squared.expand(len(start[0]), len(points), *end[0].shape[1:]).contiguous()
 
     def _bound(self, chord: np.ndarray, candidates: int) -> np.ndarray:
         """Squared distance below which the candidates include everything."""

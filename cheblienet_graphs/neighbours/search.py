@@ -18,8 +18,8 @@ TOLERANCE = 1e-6
 
 LATTICE_TOLERANCE = 1e-7
 
-POINTS_AT_ONCE = 4096
-ROWS_AT_ONCE = 8192
+COMPARISONS_AT_ONCE = 2**23
+"""Entries of lists compared together, K^2 for each vertex."""
 
 Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
 """Makes an array, of a shape and dtype, that may live on disk."""
@@ -27,6 +27,10 @@ Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
 
 class Search(Protocol):
     """Finds nearest vertices exactly; see `PrunedSearch.nearest`."""
+
+    @property
+    def points_at_once(self) -> int:
+        """Base points to ask for together: a matter of seconds at most."""
 
     def nearest(
         self,
@@ -90,8 +94,8 @@ class SearchEngine:
             self.cloud = found = cloud(sampling, manifold, metric, rings)
             search = _search(found, choice)
             farthest = 0.0
-            for start in range(0, found.points, POINTS_AT_ONCE):
-                stop = min(start + POINTS_AT_ONCE, found.points)
+            for start in range(0, found.points, search.points_at_once):
+                stop = min(start + search.points_at_once, found.points)
                 radii, nearest = search.nearest(start, stop, neighbors, given, tolerance)
                 farthest = max(farthest, float(radii.max()))
                 self._keep(found, start, nearest.numpy())
@@ -143,8 +147,9 @@ class SearchEngine:
         self, start: int, stop: int
     ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]:
         """Lists of some rows after the other, and which of their entries list them in turn."""
-        for lo in range(start, stop, ROWS_AT_ONCE):
-            rows = np.arange(lo, min(lo + ROWS_AT_ONCE, stop))
+        step = max(1, COMPARISONS_AT_ONCE // self._lists.shape[1] ** 2)
+        for lo in range(start, stop, step):
+            rows = np.arange(lo, min(lo + step, stop))
             lists = np.array(self._lists[rows[0] : rows[-1] + 1])
             real = lists < self._vertices
             theirs = self._lists[np.where(real, lists, 0)]

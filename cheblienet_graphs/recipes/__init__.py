@@ -1,16 +1,18 @@
 """Recipes: specifications as TOML files; the paper's experiments are shipped as such."""
 
 import inspect
+import stat
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import CheblienetError, SpecError, UnknownRecipeError
+from cheblienet_graphs.errors import RecipeError, SpecError
 from cheblienet_graphs.spec import GraphSpec
 
 SUFFIX = ".toml"
+MAX_BYTES = 100_000
 
 
 @dataclass(frozen=True)
@@ -40,18 +42,14 @@ def recipe(name: str | Path) -> Recipe:
         name: of a shipped one, or a path that ends in .toml or contains a slash.
 
     Raises:
-        UnknownRecipeError: no such recipe is shipped.
-        CheblienetError: the file can't be read, or what it says is not valid.
+        RecipeError: there is none, it can't be read, or what it says is not valid.
     """
     path = Path(name)
     if path.suffix == SUFFIX or len(path.parts) > 1:
-        try:
-            return _parsed(path.stem, path.read_text(encoding="utf-8"), str(path))
-        except (OSError, UnicodeDecodeError) as error:
-            raise CheblienetError(f"The recipe {path} can't be read: {error}.") from error
+        return _parsed(path.stem, _text(path), str(path))
     if str(name) not in _shipped():
         known = ", ".join(_shipped())
-        raise UnknownRecipeError(
+        raise RecipeError(
             f"There is no recipe {str(name)!r:.99}. There are {known}; a path must end in .toml."
         )
     text = (files(__package__) / f"{name}{SUFFIX}").read_text(encoding="utf-8")
@@ -63,28 +61,39 @@ def _shipped() -> list[str]:
     return sorted(path.stem for path in found if path.suffix == SUFFIX)
 
 
+def _text(path: Path) -> str:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode) or path.stat().st_size > MAX_BYTES:
+            raise RecipeError(f"The recipe {path} must be a file of at most {MAX_BYTES} bytes.")
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecipeError(f"The recipe {path} can't be read: {error}.") from error
+
+
 def _parsed(name: str, text: str, where: str) -> Recipe:
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CheblienetError(f"{where} is not TOML: {error}.") from error
-    title = content.pop("title", name)
-    graph = content.pop("graph", None)
-    if content or not isinstance(graph, dict) or not isinstance(title, str):
-        extra = f" Got {', '.join(content)} too." if content else ""
-        raise CheblienetError(f"{where} must have a title and a table [graph], no more.{extra}")
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise RecipeError(f"{where} is not TOML: {error}.") from error
+    title, graph = content.pop("title", name), content.pop("graph", None)
+    if content:
+        raise RecipeError(f"{where} must have a title and [graph], no more. Got {list(content)}.")
+    if not isinstance(title, str):
+        raise RecipeError(f"{where} must have text for its title. Got {title!r:.99}.")
+    if not isinstance(graph, dict):
+        raise RecipeError(f"{where} must have one table [graph] with the fields of GraphSpec.")
     return Recipe(name, title, _spec(graph, where))
 
 
 def _spec(graph: dict[str, Any], where: str) -> GraphSpec:
     fields = list(inspect.signature(GraphSpec).parameters)
     if unknown := [field for field in graph if field not in fields]:
-        raise CheblienetError(
+        raise RecipeError(
             f"{where} has unknown fields: {', '.join(unknown)}. There are: {', '.join(fields)}."
         )
     if "manifold" not in graph:
-        raise CheblienetError(f"{where} must name a manifold in [graph].")
+        raise RecipeError(f"{where} must name a manifold in [graph].")
     try:
         return GraphSpec(**graph)
     except SpecError as error:
-        raise CheblienetError(f"{where}: {error}") from error
+        raise RecipeError(f"{where}: {error}") from error

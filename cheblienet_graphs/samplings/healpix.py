@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 
 import numpy as np
 import numpy.typing as npt
@@ -38,13 +39,9 @@ class Healpix(SphereSampling):
         Raises:
             CheblienetError: the library that knows them is not installed.
         """
-        try:
-            from astropy_healpix.healpy import pix2vec
-        except ImportError:
-            raise CheblienetError(
-                "HEALPix sampling needs astropy-healpix, which is not installed. "
-                "Install it: pip install 'cheblienet[healpix]', or pip install astropy-healpix."
-            ) from None
+        check_library()
+        from astropy_healpix.healpy import pix2vec
+
         vectors = pix2vec(self.nside, np.arange(12 * self.nside**2), nest=True)
         return np.stack(vectors, axis=1).astype(np.float64)
 
@@ -70,3 +67,24 @@ class Healpix(SphereSampling):
         yield "half_turn_x", HALF_TURN_X
         yield "half_turn_z", HALF_TURN_Z
         yield "reflection", REFLECTION_Y
+
+
+def check_library() -> None:
+    """See that the library is there which knows the pixels.
+
+    Raises:
+        CheblienetError: it is not, or does not work.
+    """
+    try:
+        import_module("astropy_healpix.healpy")
+    except ModuleNotFoundError as error:
+        raise CheblienetError(
+            f"HEALPix sampling needs astropy-healpix, which is not installed ({error.name}). "
+            "Install it: pip install 'cheblienet[healpix]', or pip install astropy-healpix."
+        ) from None
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise CheblienetError(
+            f"HEALPix sampling needs astropy-healpix, which does not work here ({said:.200}). "
+            "Install it anew."
+        ) from error

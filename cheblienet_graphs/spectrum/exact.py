@@ -110,18 +110,19 @@ def rotations(count: int, metric: Metric) -> Floats:
     Returns:
         (count,) ascending, 0 first.
     """
-    found = np.empty(0)
+    found: Floats = np.empty(0)
+    lowest = [0.0]
     degree = 0
-    while True:
-        # An eigenvalue of degree J is at least that of the operator min(eps^2, xi^-2) |L|^2.
-        least = min(metric.eps**2, metric.xi**-2) * degree * (degree + 1)
-        if (found <= least).sum() >= count:
-            smallest: Floats = np.maximum(np.sort(found)[:count], 0.0)
-            return smallest
+    # The lowest eigenvalue grows with J, of odd and of even degrees apart.
+    while len(found) < count or (count and min(lowest[-2:]) <= found[-1]):
         index = np.arange(-(degree - degree % 2), degree + 1, 2)
         length, low = degree * (degree + 1), index[:-1]
         diagonal = (1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2
         ladder = (length - low * (low + 1)) * (length - (low + 1) * (low + 2))
-        values = eigvalsh_tridiagonal(diagonal, -(1 - metric.eps**2) / 4 * np.sqrt(ladder))
-        found = np.append(found, np.repeat(values, 2 * degree + 1))
+        coupling = -(1 - metric.eps**2) / 4 * np.sqrt(ladder)
+        needed = (0, min(len(index) - 1, count // (2 * degree + 1)))
+        values = eigvalsh_tridiagonal(diagonal, coupling, select="i", select_range=needed)
+        lowest.append(float(values[0]))
+        found = np.sort(np.append(found, np.repeat(values, 2 * degree + 1)))[:count]
         degree += 1
+    return np.maximum(found, 0.0)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from cheblienet_models.chebyshev import ChebConv
 from cheblienet_models.graph import Graph, Pyramid, ignore_graphs_in_ddp
 from cheblienet_models.lifting import Lift
+from cheblienet_models.normalisation import BatchNorm
 from cheblienet_models.pooling import GlobalPool, Mode, SpatialPool
 
 BASE_WIDTHS = (16, 32, 64)
@@ -24,9 +25,9 @@ class ResidualBlock(nn.Module):
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, graph: Graph) -> None:
         super().__init__()
-        self.norm1 = nn.BatchNorm1d(in_channels)
+        self.norm1 = BatchNorm(in_channels)
         self.conv1 = ChebConv(in_channels, out_channels, kernel_size, graph, bias=False)
-        self.norm2 = nn.BatchNorm1d(out_channels)
+        self.norm2 = BatchNorm(out_channels)
         self.conv2 = ChebConv(out_channels, out_channels, kernel_size, graph, bias=False)
         same = in_channels == out_channels
         self.skip = (
@@ -89,7 +90,7 @@ class WideResNet(nn.Module):
             pools = number < len(widths) - 1 and level + 1 < len(pyramid.levels)
             self.pools.append(SpatialPool(pyramid, level, pool) if pools else nn.Identity())
             level += pools
-        self.norm = nn.BatchNorm1d(channels)
+        self.norm = BatchNorm(channels)
         self.global_pool = GlobalPool("mean" if pool == "mean" else "max")
         self.classify = nn.Linear(channels, num_classes)
         ignore_graphs_in_ddp(self)

@@ -24,7 +24,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("so3 --bandlimit 3 --orientations 2", "so3-equiangular-3x2", "signals (B, C, 6, 6)"),
         ("s2 --sampling random --points 60", "s2-random-60", "60 points (random, seed 0)"),
         ("se2 --points 60 --boundary periodic", "se2-random-60x6", "periodic boundary"),
-        ("r2 --points 60 --seed 3", "r2-random-60", "(random, seed 3), open boundary"),
+        ("r2 --points 60 --seed 3", "r2-random-60-seed3", "(random, seed 3), open boundary"),
     ],
 )
 def test_samplings(
@@ -50,6 +50,8 @@ def test_samplings(
         ("s2 --subdivisions 2 --eps 0.1", "--eps must be 1 on s2, which is isotropic. Got 0.1."),
         ("s2", "--subdivisions must be given"),
         ("r2", "--size must be given"),
+        ("s2", "--subdivisions must be given: it is the size of s2 with icosahedral sampling. Or"),
+        ("so3 --nside 2 --orientations 1 --in-plane-fraction 0.4", "--in-plane-fraction must be"),
         ("s2 --subdivisions 2 --nside 2", "--nside must be left out on s2 with icosahedral"),
         ("s2 --subdivisions 2 --engine stencil", "--engine must be auto, pruned or keops with"),
         ("s2 --subdivisions 2 --engine fast", "--engine must be one of auto, stencil, pruned,"),
@@ -111,8 +113,13 @@ def test_recipes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "tiny@v001\n"
     assert run(["build", "recipe", "climatenet", "--dry-run"]) == 0
     assert "level 0: 61,452 vertices" in capsys.readouterr().out
-    assert run(["build", "recipe", "other.toml"]) == 1
+    assert run(["build", "recipe", "other.toml"]) == 2
     assert "can't be read" in capsys.readouterr().err
+    (here / "few.toml").write_text('[graph]\nmanifold = "r2"\nsize = 8\nneighbors = 1\n')
+    assert run(["build", "recipe", "few.toml"]) == 2
+    assert capsys.readouterr().err.startswith("Error: few.toml: neighbors must be at least 4")
+    assert run(["build", "recipe", "few.toml", "--engine", "fast"]) == 2
+    assert capsys.readouterr().err.startswith("Error: --engine must be one of")
 
 
 def test_engines_publish_the_same(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,7 +173,7 @@ def test_doctor_explains_a_missing_compiler(
     code = (
         "from cheblienet_graphs.engines import Choice; from cheblienet_graphs.levels import Level;"
         "from cheblienet_graphs import GraphSpec, CheblienetError; import numpy as np\n"
-        "try: Level(GraphSpec('r2', 8), Choice('keops', 'cpu')).edges(np.empty, lambda *_: None)\n"
+        "try: Level(GraphSpec('r2', 8), Choice('keops', 'cpu')).edges()\n"
         "except CheblienetError as error: print('SAID', error)\n"
     )
     environment = os.environ | {"KEOPS_CACHE_FOLDER": str(tmp_path / "cache"), "PATH": "/nowhere"}
@@ -177,5 +184,19 @@ def test_doctor_explains_a_missing_compiler(
     assert done.returncode == 0, done.stderr
     said = [line for line in done.stdout.splitlines() if line.startswith("SAID")]
     assert len(said) == 1
-    assert "KeOps can't compile or run here" in said[0]
+    assert "there is no C++ compiler g++" in said[0]
     assert "apt install g++" in said[0]
+
+
+def test_keops_explains_a_cache_that_cannot_be_written(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cheblienet_graphs.neighbours.keops import _remedy
+
+    monkeypatch.setenv("KEOPS_CACHE_FOLDER", "/proc/nowhere")
+    assert "can't write to its cache in /proc/nowhere" in _remedy(OSError("no"), "")
+
+
+def test_what_was_reached_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["build", "so3", "--subdivisions", "1", "--xi", "auto", "--device", "cpu"]) == 0
+    assert "level 0: in-plane fraction 0.4" in capsys.readouterr().err

@@ -59,7 +59,7 @@ def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = 
 
 
 def edges(spec: GraphSpec, choice: Choice = PRUNED) -> Edges:
-    engine, lengths = Level(spec, choice).edges(np.empty, lambda *_: None)
+    engine, lengths = Level(spec, choice).edges()
     found = listed(engine, lengths, spec.num_vertices)
     assert engine.total_degree == len(found)
     points = spec.base_points(0)
@@ -433,9 +433,11 @@ def blocks_called(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     tried: list[int] = []
     block = PrunedSearch._block
 
-    def counting(self: PrunedSearch, points: np.ndarray, candidates: int, *rest: object) -> tuple:
-        tried.append(candidates)
-        return block(self, points, candidates, *rest)
+    def counting(
+        self: PrunedSearch, points: np.ndarray, own: slice, near: object, *rest: object
+    ) -> tuple:
+        tried.append(near.images.shape[1])
+        return block(self, points, own, near, *rest)
 
     monkeypatch.setattr(PrunedSearch, "_block", counting)
     return tried
@@ -460,8 +462,8 @@ def halved(module: object, constant: str, value: object) -> Callable[[pytest.Mon
 @pytest.mark.parametrize(
     "change",
     [
-        halved(search, "POINTS_AT_ONCE", 7),
-        halved(search, "ROWS_AT_ONCE", 5),
+        halved(pruned.PrunedSearch, "points_at_once", 7),
+        halved(search, "COMPARISONS_AT_ONCE", 5),
         halved(pruned, "PAIRS_AT_ONCE", {"cpu": 100, "cuda": 100}),
     ],
     ids=["points", "rows", "pairs"],
@@ -479,7 +481,7 @@ def test_edges_do_not_depend_on_block_sizes(
 @pytest.mark.parametrize("block", [1, 17, 100])
 def test_edges_do_not_depend_on_rows_read(block: int) -> None:
     spec = GraphSpec("so3", subdivisions=1)
-    engine, lengths = Level(spec, PRUNED).edges(np.empty, lambda *_: None)
+    engine, lengths = Level(spec, PRUNED).edges()
     whole = listed(engine, lengths, spec.num_vertices)
     assert listed(engine, lengths, spec.num_vertices, block) == whole
 
@@ -488,5 +490,5 @@ def test_lengths_of_a_vertex_from_itself_are_zero() -> None:
     vertices = np.arange(252)
     for boundary in ("open", "periodic"):
         spec = GraphSpec("se2", sampling="random", points=42, boundary=boundary)
-        _, lengths = Level(spec, PRUNED).edges(np.empty, lambda *_: None)
+        _, lengths = Level(spec, PRUNED).edges()
         assert (lengths.squared_distances(vertices, vertices) == 0).all()

@@ -47,10 +47,14 @@ def test_a_file_of_the_same_form(tmp_path: Path) -> None:
     ("text", "complaint"),
     [
         ("[graph", "is not TOML"),
-        ("", r"must have a title and a table \[graph\]"),
-        ("graph = 3", r"table \[graph\]"),
-        ("title = 1\n[graph]\nmanifold = 'r2'\nsize = 8", "title"),
-        ("colour = 1\n[graph]\nmanifold = 'r2'\nsize = 8", "Got colour too"),
+        ("", r"must have one table \[graph\]"),
+        ("graph = 3", r"must have one table \[graph\]"),
+        ("[[graph]]", r"must have one table \[graph\]"),
+        ("title = 1\n[graph]\nmanifold = 'r2'\nsize = 8", "text for its title. Got 1"),
+        ("colour = 1\n[graph]\nmanifold = 'r2'\nsize = 8", "Got .'colour'."),
+        ("[graph]\nmanifold = 'r2'\nsize = 8\nlambda_max = [2]", "lambda_max must be"),
+        ("a = " + "[" * 9999, "is not TOML"),
+        ("# " + "x" * 200_000, "at most 100000 bytes"),
         ("[graph]\nsize = 8", "must name a manifold"),
         ("[graph]\nmanifold = 'r2'\nsize = 8\nneighbours = 3", "unknown fields: neighbours"),
         ("[graph]\nmanifold = 'r2'\nsize = 8\neps = 0.1", "eps must be 1 on r2"),
@@ -71,5 +75,7 @@ def test_unknown_recipes_and_files() -> None:
         recipe("imagenet")
     with pytest.raises(CheblienetError, match="can't be read"):
         recipe("./nothing.toml")
-    with pytest.raises(CheblienetError, match="can't be read"):
+    with pytest.raises(CheblienetError, match="must be a file"):
         recipe("/tmp/..")
+    with pytest.raises(CheblienetError, match="must be a file"):
+        recipe("/dev/zero")

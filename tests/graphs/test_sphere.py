@@ -11,8 +11,10 @@ from scipy.spatial.transform import Rotation
 from cheblienet_graphs import GraphSpec, build, inspect, open_group
 from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.levels import Level
+from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.spectrum.exact import rotations
 from cheblienet_graphs.store.reader import mapped_csr
+from cheblienet_graphs.words import reached
 from cheblienet_graphs.xi import first_guess, scanned, searched
 
 HALF_TURNS = {
@@ -92,8 +94,6 @@ def test_effective_metric_of_an_isotropic_sphere(tmp_path: Path) -> None:
 
 
 def test_exact_spectrum_of_rotations_repeats_itself() -> None:
-    from cheblienet_graphs.manifolds import Metric
-
     found = rotations(40, Metric(0.5, 0.7))
     assert (np.diff(found) >= -1e-12).all()
     assert np.allclose(found, rotations(80, Metric(0.5, 0.7))[:40])
@@ -150,8 +150,43 @@ def test_xi_on_the_lattice_reproduces_the_papers_split(tmp_path: Path) -> None:
 def test_other_fractions(fraction: float) -> None:
     spec = GraphSpec("so3", subdivisions=2, in_plane_fraction=fraction)
     level = Level(spec, Choice("pruned", "cpu"))
-    engine, _ = level.edges(np.empty, lambda *_: None)
+    engine, _ = level.edges()
     assert abs(engine.in_plane_degree / engine.total_degree - fraction) < 0.005
+
+
+@pytest.mark.parametrize("metric", [Metric(0.3, 1e4), Metric(0.001, 0.5), Metric(1.0, 30.0)])
+def test_exact_spectrum_of_extreme_metrics(metric: Metric) -> None:
+    """Against all degrees up to 150, which hold the smallest 60."""
+    found = rotations(60, metric)
+    assert (np.diff(found) >= 0).all()
+    expected = []
+    for degree in range(150):
+        index = np.arange(-(degree - degree % 2), degree + 1, 2)
+        operator = np.diag(
+            (1 + metric.eps**2) / 2 * (degree * (degree + 1) - index**2) + index**2 / metric.xi**2
+        )
+        for a, k in enumerate(index[:-1]):
+            length = degree * (degree + 1)
+            ladder = (length - k * (k + 1)) * (length - (k + 1) * (k + 2))
+            operator[a, a + 1] = operator[a + 1, a] = -(1 - metric.eps**2) / 4 * ladder**0.5
+        expected += [value for value in np.linalg.eigvalsh(operator) for _ in range(2 * degree + 1)]
+    assert np.allclose(found, np.sort(expected)[:60], atol=1e-9)
+
+
+def test_a_fraction_out_of_reach_is_said(tmp_path: Path) -> None:
+    spec = GraphSpec("so3", nside=2, in_plane_fraction=0.95, levels=1)
+    built = build(spec, tmp_path / "g.zarr", name="g", device="cpu")
+    (line,) = reached(spec, list(built.levels))
+    assert "(asked for 0.95)" in line
+    assert "asked for 0.95: the closest" in str(inspect(tmp_path / "g.zarr", "g", eigenvalues=0))
+
+
+def test_remarks_suit_the_manifold(tmp_path: Path) -> None:
+    build(GraphSpec("s2", bandlimit=16, levels=1), tmp_path / "g.zarr", name="g", device="cpu")
+    text = str(inspect(tmp_path / "g.zarr", "g", eigenvalues=0))
+    assert "falls into 3 components" in text  # the rings at the poles
+    assert "more neighbours may link them" in text
+    assert "alpha" not in text
 
 
 def test_scan_takes_the_middle_of_the_nearest_plateau() -> None:

@@ -22,7 +22,12 @@ from cheblienet_models import (
     SpatialUnpool,
     open_store,
 )
-from cheblienet_models.chebyshev import laplacian_product
+from cheblienet_models.chebyshev import (
+    chebyshev,
+    chebyshev_basis,
+    chebyshev_gradients,
+    chebyshev_moments,
+)
 from cheblienet_models.csr import CsrArrays
 
 
@@ -78,10 +83,19 @@ def test_chebconv_gradients(graph: Graph) -> None:
     assert torch.autograd.gradcheck(call, inputs, fast_mode=True)
 
 
-def test_operator_passes_opcheck(graph: Graph) -> None:
-    parts = (graph.row_pointers, graph.columns, graph.values)
-    x = torch.randn(graph.num_vertices, 3, requires_grad=True)
-    torch.library.opcheck(laplacian_product, (*parts, x))
+@pytest.mark.parametrize("kernel_size", [1, 2, 4])
+@pytest.mark.parametrize("channels", [(2, 5), (3, 3), (3, 4), (4, 2)])
+def test_operators_pass_opcheck(graph: Graph, channels: tuple[int, int], kernel_size: int) -> None:
+    torch.manual_seed(0)
+    narrow, wide = channels
+    parts = tuple(part.clone() for part in graph.laplacian_parts())
+    x = torch.randn(graph.num_vertices, 2, narrow, requires_grad=True)
+    g = torch.randn(graph.num_vertices, 2, wide, requires_grad=True)
+    weight = torch.randn(kernel_size, narrow, wide, requires_grad=True)
+    torch.library.opcheck(chebyshev, (x, weight, *parts))
+    torch.library.opcheck(chebyshev_basis, (x, weight, *parts))
+    torch.library.opcheck(chebyshev_moments, (x, g, kernel_size, *parts))
+    torch.library.opcheck(chebyshev_gradients, (g, x, weight, None, *parts))
 
 
 def test_initial_weights_are_kaiming(graph: Graph) -> None:
