@@ -27,7 +27,14 @@ from torch import Tensor, nn
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import ChebConv, Graph, WideResNet, open_store
+from cheblienet_models import (
+    ChebConv,
+    Graph,
+    WideResNet,
+    open_store,
+    sample_edges,
+    sample_vertices,
+)
 
 KERNEL_SIZE, NARROW, WIDE, BATCH = 4, 16, 32, 8
 LAYERS = 8
@@ -242,21 +249,31 @@ def stacks(store: Path) -> None:
         print(f"| {name} | {found[name] / 1e6:.0f} MB | {ratio:.2f} |", flush=True)
 
 
-def cifar10(store: Path, rounds: int, device: str) -> None:
-    """One training step of a whole network on the cifar10 recipe."""
-    build(recipe("cifar10").spec, store, name="cifar10")
-    pyramid = open_store(store)["cifar10"]
-    network = WideResNet(pyramid, 3, 10, kernel_size=4, depth=2, widen=2).to(device)
-    images = torch.randn(16, 3, 32, 32, device=device)
-    labels = torch.randint(10, (16,), device=device)
+def networks(store: Path, rounds: int, device: str) -> None:
+    """A training step of whole networks, and what drawing a sub-graph before it adds."""
+    print("\n| WideResNet, B = 16 | step | sample_edges | sample_vertices | share of a step |")
+    print("|---|---|---|---|---|")
+    for name, channels, size in (("mnist", 1, 28), ("cifar10", 3, 32)):
+        build(recipe(name).spec, store, name=name)
+        pyramid = open_store(store)[name]
+        network = WideResNet(pyramid, channels, 10, kernel_size=4, depth=2, widen=2).to(device)
+        images = torch.randn(16, channels, size, size, device=device)
+        labels = torch.randint(10, (16,), device=device)
 
-    def step() -> None:
-        network.zero_grad()
-        nn.functional.nll_loss(network(images), labels).backward()
+        def step(network=network, images=images, labels=labels) -> None:
+            network.zero_grad()
+            nn.functional.nll_loss(network(images), labels).backward()
 
-    step()
-    took = statistics.median(milliseconds(step, device) for _ in range(max(3, rounds // 2)))
-    print(f"\nWideResNet, cifar10 recipe, depth 2, widen 2, B = 16: {took:.0f} ms a step")
+        works = (step, partial(sample_edges, pyramid, 0.9), partial(sample_vertices, pyramid, 0.9))
+        for work in works:
+            work()
+        sample_edges(pyramid, 1)
+        took = [statistics.median(milliseconds(w, device) for _ in range(rounds)) for w in works]
+        print(
+            f"| {name} recipe, depth 2, widen 2 | {took[0]:.0f} ms | {took[1]:.2f} ms | "
+            f"{took[2]:.2f} ms | {max(took[1:]) / took[0]:.1%} |",
+            flush=True,
+        )
 
 
 def opened(store: Path, size: int, device: str) -> Graph:
@@ -285,7 +302,7 @@ def main() -> None:
         sizes(store, options.rounds, options.device)
         if options.device == "cpu":
             stacks(store)
-        cifar10(store, options.rounds, options.device)
+        networks(store, options.rounds, options.device)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,9 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.graph import Graph, csr_tensor
-from cheblienet_models.layout import empty, logical, vertex_major
+from cheblienet_models.layout import logical, vertex_major
+
+SLICES = 64
 
 Laplacian = tuple[Tensor, Tensor, Tensor]
 """Row pointers (V + 1,), columns and values (nnz,) of a symmetric CSR matrix (V, V)."""
@@ -32,7 +34,7 @@ class _Product:
 
     def __call__(self, x: Tensor) -> Tensor:
         """L x for x (V, N)."""
-        return empty(x.shape, x).addmm_(self._matrix, x, beta=0)
+        return torch.empty_like(x).addmm_(self._matrix, x, beta=0)
 
     def onto(self, target: Tensor, x: Tensor, scale: float) -> Tensor:
         """Overwrite target (V, N) with scale L x - target."""
@@ -46,7 +48,7 @@ class _Product:
         yield last
         for step in range(2, count):
             # The first to be overwritten would be the caller's x.
-            target = empty(x.shape, x).copy_(x) if step == 2 else before
+            target = x.clone() if step == 2 else before
             before, last = last, self.onto(target, last, 2)
             yield last
 
@@ -76,9 +78,7 @@ def _sum_by_clenshaw(product: _Product, x: Tensor, weight: Tensor) -> Tensor:
 
 def _applied(x: Tensor, matrix: Tensor) -> Tensor:
     """X W, (V, B, in) -> (V, B, out)."""
-    y = empty((*x.shape[:2], matrix.shape[1]), x)
-    torch.mm(_rows(x), matrix, out=_rows(y))
-    return y
+    return (_rows(x) @ matrix).view(*x.shape[:2], -1)
 
 
 def _rows(x: Tensor) -> Tensor:
@@ -120,7 +120,7 @@ def chebyshev_basis(
     with torch.autocast(x.device.type, enabled=False):
         start, matrices = x.to(product.dtype), weight.to(product.dtype)
         total = _applied(start, matrices[0])
-        basis = empty((len(weight) - 1, *x.shape), start)
+        basis = start.new_empty(len(weight) - 1, *x.shape)
         for k, term in enumerate(product.polynomials(start.flatten(1), len(weight))):
             basis[k] = term.view_as(start)
             _rows(total).addmm_(_rows(basis[k]), matrices[k + 1])
@@ -150,15 +150,21 @@ def chebyshev_moments(
 
 
 def _moments(product: _Product, x: Tensor, g: Tensor, count: int) -> Tensor:
-    moments = x.new_empty(count, x.shape[2], g.shape[2])
-    torch.mm(_rows(x).T, _rows(g), out=moments[0])
     narrow_x = x.shape[2] <= g.shape[2]
     start = x if narrow_x else g
-    for k, term in enumerate(product.polynomials(start.flatten(1), count), 1):
+    moments = [_contracted(_rows(x), _rows(g))]
+    for term in product.polynomials(start.flatten(1), count):
         rows = term.view(-1, start.shape[2])
-        pair = (rows.T, _rows(g)) if narrow_x else (_rows(x).T, rows)
-        torch.mm(*pair, out=moments[k])
-    return moments
+        moments.append(_contracted(rows, _rows(g)) if narrow_x else _contracted(_rows(x), rows))
+    return torch.stack(moments)
+
+
+def _contracted(a: Tensor, b: Tensor) -> Tensor:
+    """a^T b for tall matrices, in slices: a single product would share its work badly."""
+    tall = len(a) // SLICES * SLICES
+    sliced = (m[:tall].view(SLICES, -1, m.shape[1]) for m in (a, b))
+    head = torch.bmm(next(sliced).transpose(1, 2), next(sliced)).sum(0)
+    return head if tall == len(a) else head.addmm_(a[tall:].T, b[tall:])
 
 
 @chebyshev_moments.register_fake
@@ -187,7 +193,7 @@ def chebyshev_gradients(
         count, narrow, wide = weight.shape
         if basis is not None:
             terms = [_rows(start), *(_rows(term) for term in basis)]
-            by_weight = torch.stack([term.T @ _rows(cotangent) for term in terms])
+            by_weight = torch.stack([_contracted(term, _rows(cotangent)) for term in terms])
             by_x = _narrower_sum(product, cotangent, transposed)
         elif wide < 2 * narrow:  # or two recursions on the narrow side cost no more
             by_x, by_weight = _shared_recursion(product, cotangent, start, transposed)
@@ -201,15 +207,15 @@ def _shared_recursion(
     product: _Product, g: Tensor, x: Tensor, transposed: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Both gradients from one run of T_k(L) g."""
-    count, _, narrow = transposed.shape
     by_x = _applied(g, transposed[0])
-    by_weight = x.new_empty(count, narrow, g.shape[2])
-    torch.mm(_rows(x).T, _rows(g), out=by_weight[0])
-    for k, term in enumerate(product.polynomials(g.flatten(1), count), 1):
+    moments = [_contracted(_rows(x), _rows(g))]
+    for matrix, term in zip(
+        transposed[1:], product.polynomials(g.flatten(1), len(transposed)), strict=True
+    ):
         rows = term.view(-1, g.shape[2])
-        _rows(by_x).addmm_(rows, transposed[k])
-        torch.mm(_rows(x).T, rows, out=by_weight[k])
-    return by_x, by_weight
+        _rows(by_x).addmm_(rows, matrix)
+        moments.append(_contracted(_rows(x), rows))
+    return by_x, torch.stack(moments)
 
 
 @chebyshev_gradients.register_fake

@@ -122,7 +122,52 @@ def test_saving_the_basis_changes_nothing_else(
         found.append((y.detach(), x.grad, layer.weight.grad, layer.bias.grad))
     for a, b in zip(*found, strict=True):
         assert torch.allclose(a, b, rtol=1e-4, atol=1e-4)
-    assert torch.autograd.gradcheck(saving.double(), (x.detach().double().requires_grad_(),))
+    exact = x.detach().double().requires_grad_()
+    assert torch.autograd.gradcheck(saving.double(), (exact,), fast_mode=True)
+
+
+@pytest.mark.parametrize("channels", [(4, 6), (3, 8), (6, 6), (8, 3)])
+def test_gradients_equal_those_of_dense_float64(
+    pyramid: Pyramid, channels: tuple[int, int]
+) -> None:
+    torch.manual_seed(0)
+    graph = pyramid.levels[1]
+    conv = ChebConv(*channels, 5, graph)
+    x = torch.randn(2, channels[0], 256, requires_grad=True)
+    y = conv(x)
+    g = torch.randn_like(y)
+    y.backward(g)
+    laplacian = graph.laplacian.to_dense().double()
+    signal = x.detach().double().requires_grad_()
+    weight = conv.weight.detach().double().requires_grad_()
+    terms = [signal, signal @ laplacian]
+    while len(terms) < 5:
+        terms.append(2 * terms[-1] @ laplacian - terms[-2])
+    exact = torch.einsum("kbiv,kio->bov", torch.stack(terms), weight)
+    exact.backward(g.double())
+    pairs = [(y, exact), (x.grad, signal.grad), (conv.weight.grad, weight.grad)]
+    pairs.append((conv.bias.grad, g.double().sum((0, 2))))
+    for found, expected in pairs:
+        assert (found - expected).norm() <= 1e-5 * expected.norm()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
+@pytest.mark.parametrize("pool", ["max", "mean"])
+def test_networks_on_a_gpu(pyramid: Pyramid, pool: str) -> None:
+    network = network_on(pyramid, pool)
+    images = torch.randn(4, 2, 16, 16)
+    expected = network(images)
+    network.to("cuda")
+    assert pyramid.levels[0].values.is_cuda
+    found = network(images.cuda())
+    found.sum().backward()
+    assert torch.allclose(found.cpu(), expected, atol=1e-4)
+    with torch.no_grad(), torch.autocast("cuda", dtype=torch.bfloat16):
+        assert (network(images.cuda()).float().cpu() - expected).abs().max() < 0.2
+    with pytest.raises(ValueError, match="takes a tensor on cuda"):
+        network.conv(torch.zeros(1, 2, pyramid.levels[0].num_vertices))
+    assert torch.allclose(network.to("cpu")(images), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("save_basis", [False, True])
