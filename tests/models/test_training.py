@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
+from workers import Filtered, private_bytes_of_maps, train_in_parallel
 
 from cheblienet_models import (
     BatchNorm,
@@ -271,21 +272,6 @@ def test_other_devices_are_refused(pyramid: Pyramid) -> None:
         conv(torch.zeros(1, 2, 256, device="meta"))
 
 
-class Filtered(Dataset[Tensor]):
-    """Signals that worker processes filter on the graph."""
-
-    def __init__(self, pyramid: Pyramid) -> None:
-        self.pyramid = pyramid
-
-    def __len__(self) -> int:
-        return 4
-
-    def __getitem__(self, index: int) -> Tensor:
-        x = torch.zeros(256)
-        x[index] = 1
-        return self.pyramid.levels[1].laplacian @ x[:, None]
-
-
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_data_loader_workers_map_the_graph(pyramid: Pyramid, method: str) -> None:
     loader = DataLoader(
@@ -293,37 +279,6 @@ def test_data_loader_workers_map_the_graph(pyramid: Pyramid, method: str) -> Non
     )
     found = torch.cat(list(loader))[:, :, 0]
     assert torch.allclose(found, pyramid.levels[1].laplacian.to_dense()[:4])
-
-
-def private_bytes_of_maps(store: str) -> int:
-    """Bytes of the store's maps that this process has written to, so that they are its own."""
-    total, ours = 0, False
-    for line in Path("/proc/self/smaps").read_text().splitlines():
-        if "-" in line.split(" ", 1)[0]:
-            ours = store in line
-        elif ours and line.startswith("Anonymous:"):
-            total += int(line.split()[1]) * 1024
-    return total
-
-
-def train_in_parallel(rank: int, store: str, results: str) -> None:
-    import torch.distributed as dist
-
-    torch.set_num_threads(1)
-    dist.init_process_group(
-        "gloo", init_method=f"file://{results}/meeting", rank=rank, world_size=2
-    )
-    torch.manual_seed(rank)
-    network = WideResNet(open_store(store)["torus"], 2, 4, depth=1, widen=1)
-    parallel = nn.parallel.DistributedDataParallel(network)
-    optimizer = torch.optim.SGD(parallel.parameters(), lr=0.1)
-    for _ in range(2):
-        optimizer.zero_grad()
-        parallel(torch.randn(2, 2, 16, 16)).sum().backward()
-        optimizer.step()
-    weights = torch.cat([p.detach().flatten() for p in network.parameters()])
-    torch.save({"weights": weights, "private": private_bytes_of_maps(store)}, f"{results}/{rank}")
-    dist.destroy_process_group()
 
 
 def test_two_processes_train_together(store: Path, tmp_path: Path) -> None:
