@@ -57,7 +57,7 @@ def _sum_by_powers(product: _Product, x: Tensor, weight: Tensor) -> Tensor:
     """sum_k T_k(L) x W_k, the recursion running on x; (V, B, in) -> (V, B, out)."""
     total = _applied(x, weight[0])
     for k, term in enumerate(product.polynomials(x.flatten(1), len(weight)), 1):
-        _rows(total).addmm_(term.view(-1, x.shape[2]), weight[k])
+        _rows(total).addmm_(_rows(term.view_as(x)), weight[k])
     return total
 
 
@@ -78,12 +78,12 @@ def _sum_by_clenshaw(product: _Product, x: Tensor, weight: Tensor) -> Tensor:
 
 def _applied(x: Tensor, matrix: Tensor) -> Tensor:
     """X W, (V, B, in) -> (V, B, out)."""
-    return (_rows(x) @ matrix).view(*x.shape[:2], -1)
+    return (_rows(x) @ matrix).view(*x.shape[:2], matrix.shape[1])
 
 
 def _rows(x: Tensor) -> Tensor:
     """(V, B, C) -> (V B, C), a view."""
-    return x.view(-1, x.shape[2])
+    return x.view(x.shape[0] * x.shape[1], x.shape[2])
 
 
 def _narrower_sum(product: _Product, x: Tensor, weight: Tensor) -> Tensor:
@@ -154,7 +154,7 @@ def _moments(product: _Product, x: Tensor, g: Tensor, count: int) -> Tensor:
     start = x if narrow_x else g
     moments = [_contracted(_rows(x), _rows(g))]
     for term in product.polynomials(start.flatten(1), count):
-        rows = term.view(-1, start.shape[2])
+        rows = _rows(term.view_as(start))
         moments.append(_contracted(rows, _rows(g)) if narrow_x else _contracted(_rows(x), rows))
     return torch.stack(moments)
 
@@ -162,7 +162,7 @@ def _moments(product: _Product, x: Tensor, g: Tensor, count: int) -> Tensor:
 def _contracted(a: Tensor, b: Tensor) -> Tensor:
     """a^T b for tall matrices, in slices: a single product would share its work badly."""
     tall = len(a) // SLICES * SLICES
-    sliced = (m[:tall].view(SLICES, -1, m.shape[1]) for m in (a, b))
+    sliced = (m[:tall].view(SLICES, tall // SLICES, m.shape[1]) for m in (a, b))
     head = torch.bmm(next(sliced).transpose(1, 2), next(sliced)).sum(0)
     return head if tall == len(a) else head.addmm_(a[tall:].T, b[tall:])
 
@@ -212,7 +212,7 @@ def _shared_recursion(
     for matrix, term in zip(
         transposed[1:], product.polynomials(g.flatten(1), len(transposed)), strict=True
     ):
-        rows = term.view(-1, g.shape[2])
+        rows = _rows(term.view_as(g))
         _rows(by_x).addmm_(rows, matrix)
         moments.append(_contracted(_rows(x), rows))
     return by_x, torch.stack(moments)

@@ -214,6 +214,17 @@ def test_compiled_whole(pyramid: Pyramid) -> None:
         assert torch.allclose(compiled(turned(images)), expected, atol=1e-4)
 
 
+@pytest.mark.parametrize("channels", [(2, 2), (2, 5), (4, 2)])
+def test_an_empty_batch(pyramid: Pyramid, channels: tuple[int, int]) -> None:
+    conv = ChebConv(*channels, 3, pyramid.levels[1])
+    x = torch.zeros(0, channels[0], 256, requires_grad=True)
+    y = conv(x)
+    y.sum().backward()
+    assert y.shape == (0, channels[1], 256)
+    assert x.grad.shape == x.shape
+    assert (conv.weight.grad == 0).all()
+
+
 def test_compiled_training_step(pyramid: Pyramid) -> None:
     network = network_on(pyramid).train()
     twin = copy.deepcopy(network)
