@@ -3,15 +3,13 @@
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.neighbours import Engine, Lengths, too_few
+from cheblienet_graphs.neighbours import Engine, Lengths, Scratch, too_few
 from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.levels import Sampling, sampling
@@ -25,7 +23,6 @@ SCANNED_VERTICES = 300
 STARTING_POINTS = 500
 """Where a level has fewer base points than this, it says little about finer ones."""
 
-Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
 Progress = Callable[[str, int, int], None]
 
 

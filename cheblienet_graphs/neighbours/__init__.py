@@ -6,7 +6,8 @@ members; an edge joins a and b where d(a, b) <= min(r_a, r_b). On lattices r_a i
 infinite lattice, so vertices at the boundary have fewer neighbours but no longer edges.
 """
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,9 @@ from cheblienet_graphs.errors import SpecError
 
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
+"""Makes an array, of a shape and dtype, that may live on disk."""
 
 
 class Engine(Protocol):

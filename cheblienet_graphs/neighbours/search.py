@@ -9,20 +9,15 @@ import torch
 
 from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.neighbours import Floats, Indices
+from cheblienet_graphs.neighbours import Floats, Indices, Scratch, stencil
 from cheblienet_graphs.neighbours.cloud import Cloud, cloud
 from cheblienet_graphs.samplings.levels import Sampling
 
 TOLERANCE = 1e-6
 """Relative width of a shell where distances are not exactly repeated, as on the sphere."""
 
-LATTICE_TOLERANCE = 1e-7
-
 COMPARISONS_AT_ONCE = 2**23
 """Entries of lists compared together, K^2 for each vertex."""
-
-Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
-"""Makes an array, of a shape and dtype, that may live on disk."""
 
 
 class Search(Protocol):
@@ -88,7 +83,7 @@ class SearchEngine:
         shape = (self._vertices, neighbors)
         self._lists = scratch(shape, "int32" if self._vertices < 2**31 else "int64")
         given = None if squared_radii is None else torch.from_numpy(squared_radii)
-        tolerance = TOLERANCE if given is None else LATTICE_TOLERANCE
+        tolerance = TOLERANCE if given is None else stencil.TOLERANCE
         rings = 1 if sampling.periodic else 0
         while True:
             self.cloud = found = cloud(sampling, manifold, metric, rings)

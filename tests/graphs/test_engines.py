@@ -260,9 +260,25 @@ SOME = [
 ]
 """Few combinations of manifold and K: KeOps compiles each."""
 
+LARGEST = [
+    ({"manifold": "so3", "subdivisions": 3}, 16),
+    ({"manifold": "so3", "nside": 8, "orientations": 5}, 16),
+    ({"manifold": "so3", "bandlimit": 12}, 16),
+    ({"manifold": "so3", "points": 600}, 16),
+    ({"manifold": "s2", "subdivisions": 4}, 8),
+    ({"manifold": "s2", "nside": 16}, 8),
+    ({"manifold": "s2", "bandlimit": 31}, 8),
+    ({"manifold": "s2", "sampling": "random", "points": 4000}, 8),
+    ({"manifold": "se2", "size": 25}, 16),
+    ({"manifold": "se2", "points": 650}, 16),
+    ({"manifold": "r2", "size": 63, "boundary": "periodic"}, 8),
+    ({"manifold": "r2", "points": 4000}, 8),
+]
+"""Every sampling, with nearly 4,000 vertices."""
+
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize(("fields", "count"), SOME, ids=name)
+@pytest.mark.parametrize(("fields", "count"), SOME + LARGEST, ids=name)
 def test_keops_equals_pruned(fields: dict, count: int, device: str) -> None:
     spec = GraphSpec(**fields, neighbors=count)
     assert edges(spec, Choice("keops", device)) == edges(spec)
