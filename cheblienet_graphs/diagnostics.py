@@ -7,47 +7,34 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.moments import edge_moments
+from cheblienet_graphs.neighbours import Floats, Indices
 from cheblienet_graphs.samplings.levels import Sampling
+from cheblienet_graphs.spec import GraphSpec
 
 
 @dataclass(frozen=True)
 class EffectiveMetric:
-    """The metric that the weights at one orientation add up to (Delta's second moments).
+    """The metric that the weights at one orientation add up to.
 
-    A graph is true to R = diag(1, eps^-2, xi^2) where M = sum_j w_ij c c^T is a multiple of R^-1.
+    A graph is true to R = diag(1, eps^-2, xi^2) where M = sum_j w_ij c c^T is a multiple m R^-1 at
+    every vertex, m a_i R^-1 where vertices have different areas a_i.
 
     Args:
         orientation: index k of theta = -pi/2 + k pi/n_o; 0 where there are no orientations.
         eps_squared: M22 / M11; None where no neighbour lies forward.
         xi_squared: M11 / M33; None where there are no orientations or none are linked.
         leakage: the largest |M_ab| / sqrt(M_aa M_bb) of two directions a, b; 0 is none.
+        second_moment: m = tr(R M) / dim, by which D - W is m / 2 times the operator.
+        deviation: the largest entry of |M R / m - I| at a single point, m of that point.
     """
 
     orientation: int
     eps_squared: float | None
     xi_squared: float | None
     leakage: float
-
-
-def edge_weights(
-    rescaled: scipy.sparse.csr_array, lambda_max: float, degree: npt.NDArray[np.float32]
-) -> scipy.sparse.csr_array:
-    """W from what is stored: w_ij = -Delta_ij sqrt(d_i d_j), without a diagonal.
-
-    Args:
-        rescaled: (V, V) 2 Delta / lambda_max - I.
-        lambda_max: its scale.
-        degree: (V,) weighted degrees.
-    """
-    entries = rescaled.tocoo()
-    row, column = entries.coords
-    edge = row != column
-    root = np.sqrt(degree.astype(np.float64))
-    row, column = row[edge], column[edge]
-    weights = -entries.data[edge] * (lambda_max / 2) * root[row] * root[column]
-    return scipy.sparse.csr_array((weights, (row, column)), shape=rescaled.shape)
+    second_moment: float
+    deviation: float
 
 
 def components(weights: scipy.sparse.csr_array) -> int:
@@ -71,44 +58,82 @@ def effective_metrics(
 ) -> list[EffectiveMetric]:
     """The metric realised at each orientation: at the pixel in the middle of a lattice.
 
-    On other samplings M is the mean over all points, by area.
+    On other samplings it is that of the sum of M over all points, in units of their area.
     """
-    points, areas, probes = sampling.coordinates(), sampling.areas(), sampling.probes()
+    points, areas = sampling.coordinates(), sampling.areas()
     found = []
     for k in range(sampling.orientations):
-        vertices = k * sampling.num_points + probes
+        vertices = probed(sampling, k)
         rows = weights[vertices].tocoo()
         row, column = vertices[rows.coords[0]], rows.coords[1]
         ends = points[column]
         if sampling.periodic and sampling.extent:
             offsets = ends[:, :2] - points[row, :2]
             ends[:, :2] -= np.round(offsets / sampling.extent) * sampling.extent
-        shares = rows.data * areas[row] / areas[vertices].sum()
-        found.append(_effective_metric(k, _moments(shares, points[row], ends, manifold, metric)))
+        _, second = edge_moments(manifold, metric, points[row], ends)
+        moments = np.zeros((len(vertices), *second.shape[1:]))
+        np.add.at(moments, rows.coords[0], rows.data[:, None, None] * second)
+        found.append(effective_metric(k, moments, areas[vertices], metric))
     return found
 
 
-def _moments(
-    weights: Floats, starts: Floats, ends: Floats, manifold: Manifold, metric: Metric
-) -> Floats:
-    """M = sum_j w_j c_j c_j^T with c_j the nearer logarithm of each pair, shape (dim, dim)."""
-    start, end = (manifold.elements(tuple(map(array, points.T))) for points in (starts, ends))
-    candidates = [np.stack(c) for c in manifold.logarithms(start, end)]
-    norms = np.stack([metric.squared_norm(tuple(map(array, c))) for c in candidates])
-    nearer = norms.argmin(axis=0)
-    chosen = np.stack(candidates)[nearer, :, np.arange(len(weights))]
-    moments: Floats = np.einsum("j,ja,jb->ab", weights, chosen, chosen)
-    return moments
+def operator_scale(
+    spec: GraphSpec,
+    metrics: list[EffectiveMetric],
+    degree: npt.NDArray[np.float32],
+    sampling: Sampling,
+) -> float | None:
+    """What eigenvalues of Delta are multiplied by to estimate those of the operator.
+
+    With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
+    mean degree, for the normalized one, where degrees are equal. Weights that are true to the
+    metric have m = 2. None where no vertex has a neighbour.
+
+    Args:
+        spec: of the build.
+        metrics: as `effective_metrics` finds them.
+        degree: (V,) weighted degrees.
+        sampling: of the level.
+    """
+    moment = 2.0
+    if spec.weights == "kernel":
+        moment = float(np.mean([metric.second_moment for metric in metrics]))
+    mass = 1.0
+    if spec.laplacian == "normalized":
+        vertices = np.concatenate([probed(sampling, k) for k in range(sampling.orientations)])
+        mass = float(degree[vertices].sum(dtype=np.float64) / sampling.areas()[vertices].sum())
+    return 2 * mass / moment if moment > 0 else None
 
 
-def _effective_metric(orientation: int, moments: Floats) -> EffectiveMetric:
-    spread = np.sqrt(np.outer(moments.diagonal(), moments.diagonal()))
-    mixed = np.divide(abs(moments), spread, out=np.zeros_like(moments), where=spread > 0)
+def probed(sampling: Sampling, orientation: int) -> Indices:
+    """Vertices of an orientation where the effective metric is measured."""
+    return orientation * sampling.num_points + sampling.probes()
+
+
+def effective_metric(
+    orientation: int, moments: Floats, areas: Floats, metric: Metric
+) -> EffectiveMetric:
+    """What second moments of one orientation amount to.
+
+    Args:
+        orientation: its index.
+        moments: (N, dim, dim) sqrt(R) M sqrt(R) of its vertices.
+        areas: (N,) theirs.
+        metric: R.
+    """
+    mean = moments.sum(axis=0) / areas.sum()
+    spread = np.sqrt(np.outer(mean.diagonal(), mean.diagonal()))
+    mixed = np.divide(abs(mean), spread, out=np.zeros_like(mean), where=spread > 0)
     np.fill_diagonal(mixed, 0)
-    rotates = len(moments) > 2 and moments[2, 2] > 0
+    forward, sideways, *turning = mean.diagonal()
+    rotates = bool(turning) and turning[0] > 0
+    trace = moments.trace(axis1=1, axis2=2)[:, None, None]
+    shapes = np.divide(moments * len(mean), trace, out=np.zeros_like(moments), where=trace > 0)
     return EffectiveMetric(
         orientation=orientation,
-        eps_squared=float(moments[1, 1] / moments[0, 0]) if moments[0, 0] > 0 else None,
-        xi_squared=float(moments[0, 0] / moments[2, 2]) if rotates else None,
+        eps_squared=float(sideways / forward) * metric.eps**2 if forward > 0 else None,
+        xi_squared=float(forward / turning[0]) * metric.xi**2 if rotates else None,
         leakage=float(mixed.max()),
+        second_moment=float(mean.trace()) / len(mean),
+        deviation=float(abs(shapes - np.eye(len(mean))).max()),
     )

@@ -16,7 +16,9 @@ class Choice:
     device: str
 
 
-def choose(sampling: str, engine: str = "auto", device: str = "auto") -> Choice:
+def choose(
+    sampling: str, engine: str = "auto", device: str = "auto", *, weights: str = "kernel"
+) -> Choice:
     """The engine and device that a build will use.
 
     On lattices "auto" is the stencil engine, which needs no GPU; elsewhere, and on a lattice where
@@ -26,6 +28,7 @@ def choose(sampling: str, engine: str = "auto", device: str = "auto") -> Choice:
         sampling: name of the sampling.
         engine: one of ENGINES.
         device: one of DEVICES.
+        weights: kind of the edge weights; on lattices all but "kernel" are made from stencils.
 
     Raises:
         SpecError: an unknown name, a combination that does not exist, or no such device here.
@@ -35,6 +38,14 @@ def choose(sampling: str, engine: str = "auto", device: str = "auto") -> Choice:
     if device not in DEVICES:
         raise SpecError("device", f"one of {', '.join(DEVICES)}", device)
     lattice = sampling == "lattice"
+    if lattice and weights != "kernel":
+        remedy = "They are made from stencils, on the CPU."
+        if engine not in {"auto", "stencil"}:
+            accepted = f"auto or stencil with {weights} weights on a lattice"
+            raise SpecError("engine", accepted, engine, remedy)
+        if device == "cuda":
+            accepted = f"auto or cpu with {weights} weights on a lattice"
+            raise SpecError("device", accepted, device, remedy)
     if engine == "stencil":
         if not lattice:
             accepted = f"auto, pruned or keops with {sampling} sampling"

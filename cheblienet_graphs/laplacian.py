@@ -7,6 +7,7 @@ on how the rows were cut.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,21 @@ class RowBlock:
         return total
 
 
+class EdgeWeights(Protocol):
+    """Weights that are no function of distance alone."""
+
+    @property
+    def bandwidth(self) -> float | None:
+        """The kernel's t that they are nearest to; None where there is none."""
+
+    @property
+    def dropped_edges(self) -> int:
+        """How many edges were left out because their weight came out 0."""
+
+    def weights(self, block: RowBlock) -> Floats:
+        """(nnz,) weights of the entries of some rows, 0 on the diagonal; symmetric to the bit."""
+
+
 def with_diagonal(start: int, degrees: Indices, columns: Indices) -> RowBlock:
     """The rows of neighbours with each vertex itself put in its place.
 
@@ -67,24 +83,29 @@ def with_diagonal(start: int, degrees: Indices, columns: Indices) -> RowBlock:
     return RowBlock(start, start + len(degrees), indptr, merged)
 
 
-def inverse_root(degree: Floats) -> Floats:
-    """D^-1/2, and 0 for isolated vertices."""
+def inverse_root(mass: Floats) -> Floats:
+    """N^-1/2, and 0 where N is 0, as the degree of isolated vertices is."""
     with np.errstate(divide="ignore"):
-        return np.where(degree > 0, 1 / np.sqrt(degree), 0.0)
+        return np.where(mass > 0, 1 / np.sqrt(mass), 0.0)
 
 
-def normalized(block: RowBlock, weights: Floats, inverse_root_degree: Floats) -> Floats:
-    """Entries of Delta = I - D^-1/2 W D^-1/2; rows of isolated vertices are 0.
+def laplacian(
+    block: RowBlock, weights: Floats, degree: Floats, inverse_root_mass: Floats
+) -> Floats:
+    """Entries of Delta = N^-1/2 (D - W) N^-1/2; rows of isolated vertices are 0.
 
     Args:
         block: the rows.
         weights: (nnz,) edge weights, 0 on the diagonal.
-        inverse_root_degree: (V,) D^-1/2 of all vertices.
+        degree: (V,) D.
+        inverse_root_mass: (V,) N^-1/2: of the degrees for the normalized Laplacian, so that it is
+            I - D^-1/2 W D^-1/2, of the areas for the combinatorial one.
     """
     rows = block.rows
     # One product of both factors, so that the two directions of an edge agree to the last bit.
-    values = -weights * (inverse_root_degree[rows] * inverse_root_degree[block.columns])
-    values[rows == block.columns] = inverse_root_degree[block.start : block.stop] > 0
+    values = -weights * (inverse_root_mass[rows] * inverse_root_mass[block.columns])
+    own = slice(block.start, block.stop)
+    values[rows == block.columns] = degree[own] * inverse_root_mass[own] ** 2
     return values
 
 

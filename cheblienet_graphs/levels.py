@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.laplacian import EdgeWeights
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours import Engine, Lengths, Scratch, too_few
 from cheblienet_graphs.neighbours.cloud import PairLengths
@@ -15,6 +17,7 @@ from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.levels import Sampling, sampling
 from cheblienet_graphs.samplings.plane import PlaneLattice
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.weights.of_length import KernelWeights
 from cheblienet_graphs.xi import first_guess, scanned, searched
 
 SCANNED_VERTICES = 300
@@ -24,6 +27,14 @@ STARTING_POINTS = 500
 """Where a level has fewer base points than this, it says little about finer ones."""
 
 Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges of a level: what finds them, and what weighs them."""
+
+    engine: Engine
+    weights: EdgeWeights
 
 
 class Level:
@@ -71,33 +82,50 @@ class Level:
         return self.spec.metric_of_alpha(self._alpha, self.number)
 
     @cached_property
-    def stencils(self) -> Stencils | None:
-        """The neighbour rule's stencils, on a lattice.
+    def on_lattice(self) -> Edges | None:
+        """The edges and weights of a lattice, by stencils.
 
         Raises:
-            SpecError: they are empty.
+            SpecError: the stencils are empty, or there are no such weights.
         """
-        return self._stencils(self.metric) if self.spec.sampling == "lattice" else None
+        lattice, spec = self.sampling, self.spec
+        if not isinstance(lattice, PlaneLattice):
+            return None
+        if spec.weights == "kernel":
+            rule = Stencils(lattice, spec.geometry, self.metric, spec.neighbors)
+            return Edges(StencilEngine(lattice, rule.stencils), KernelWeights(spec, rule))
+        from cheblienet_graphs.weights.lattice import lattice_weights
+
+        weighted = lattice_weights(spec, lattice, self.metric)
+        return Edges(StencilEngine(lattice, weighted.stencils), weighted)
 
     @property
     def degree_bound(self) -> int:
         """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
-        if self.stencils is not None:
-            return StencilEngine(self.stencils).total_degree
+        if self.on_lattice:
+            return self.on_lattice.engine.total_degree
         return self.num_vertices * min(self.spec.neighbors, self.num_vertices - 1)
 
-    def edges(self) -> tuple[Engine, Lengths]:
-        """What finds the edges, and what measures them.
+    def edges(self) -> Edges:
+        """What finds the edges, and what weighs them.
 
         Raises:
-            SpecError: there are none.
+            SpecError: there are none, or no such weights.
         """
-        if self.stencils is not None and self.choice.engine == "stencil":
-            return StencilEngine(self.stencils), self.stencils
+        if self.on_lattice and self.choice.engine == "stencil":
+            return self.on_lattice
         engine, lengths = self._search(self.metric, self.spec.neighbors, "search")
         if engine.total_degree == 0:
             raise self._too_few()
-        return engine, self.stencils or lengths
+        if self.on_lattice:
+            return Edges(engine, self.on_lattice.weights)
+        if self.spec.weights == "kernel":
+            return Edges(engine, KernelWeights(self.spec, lengths))
+        from cheblienet_graphs.weights.listed import matched_edges
+
+        self.progress(f"level {self.number}: matching weights", 0, engine.total_degree)
+        matched = matched_edges(self.spec, self.sampling, self.metric, engine, lengths)
+        return Edges(matched, matched)
 
     def _stencils(self, metric: Metric) -> Stencils | None:
         if not isinstance(self.sampling, PlaneLattice):
@@ -156,7 +184,7 @@ class Level:
             return math.nan
         found: Engine
         if stencils is not None:
-            found = StencilEngine(stencils)
+            found = StencilEngine(stencils.lattice, stencils.stencils)
         else:
             found, _ = self._search(metric, self.spec.neighbors, f"search, alpha = {alpha:.3g}")
         total = found.total_degree

@@ -13,28 +13,28 @@ import scipy.sparse
 
 import cheblienet_graphs
 from cheblienet_graphs.engines import Choice, choose
-from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError
 from cheblienet_graphs.laplacian import (
     RowBlock,
     inverse_root,
-    normalized,
+    laplacian,
     rescaled,
     with_diagonal,
 )
 from cheblienet_graphs.levels import Level
-from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.pooling import LevelMap
 from cheblienet_graphs.samplings.healpix import check_library
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.bound import (
-    LARGEST_POSSIBLE,
     SpectralBound,
     largest_eigenvalue_bound,
+    largest_possible,
 )
+from cheblienet_graphs.spectrum.numeric import eigenpairs
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.writer import Staging, csr_nbytes
-from cheblienet_graphs.weights.kernels import KERNELS
+from cheblienet_graphs.weights.of_length import KernelWeights
 
 BLOCK_ROWS = 65_536
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
@@ -88,6 +88,8 @@ class LevelFacts:
     """What a build records of a level; `xi` and `xi_squared` are None without orientations.
 
     `grid` is the shape of a signal, orientations first: (n_o, height, width) on a lattice.
+    `bandwidth` is None where no kernel is involved; `dropped_edges` are those whose matched weight
+    came out 0.
     """
 
     grid: tuple[int, ...]
@@ -95,10 +97,11 @@ class LevelFacts:
     edges: int
     nnz: int
     isolated: int
+    dropped_edges: int
     in_plane_fraction: float
     xi: float | None
     xi_squared: float | None
-    bandwidth: float
+    bandwidth: float | None
     lambda_max: float
     lambda_max_method: str
 
@@ -140,7 +143,7 @@ def build(
     """
     store = Path(store).expanduser().absolute()
     name = layout.check_name(spec.default_name if name is None else name)
-    choice = choose(spec.sampling, engine, device)
+    choice = choose(spec.sampling, engine, device, weights=spec.weights)
     if not force and (version := published(spec, store, name)):
         facts = layout.check_version(store / name / version)["levels"]
         return Published(store, name, version, built=False, levels=tuple(facts))
@@ -214,6 +217,7 @@ def _plan(spec: GraphSpec, levels: list[Level]) -> Plan:
         planned.append(PlannedLevel(vertices, entries // 2, nnz))
         nbytes += csr_nbytes((vertices, vertices), nnz)
         nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
+        nbytes += (spec.eigenpairs or 0) * (8 + 4 * vertices)
     return Plan(spec, tuple(planned), nbytes, exact=spec.sampling == "lattice")
 
 
@@ -249,9 +253,9 @@ def _write_map(staging: Staging, path: str, level_map: LevelMap) -> None:
 class _Assembly:
     """One level, written block by block into its staged files.
 
-    Four sweeps over the rows: columns and the mean squared distance; degrees, which need the mean;
-    the Laplacian, which needs the degrees of all vertices; its rescaling, which needs its spectrum.
-    Between sweeps only O(V) numbers are kept, besides one block.
+    Four sweeps over the rows: columns and, for a kernel, the mean squared distance; degrees, which
+    need the mean; the Laplacian, which needs the degrees of all vertices; its rescaling, which
+    needs its spectrum. Between sweeps only O(V) numbers are kept, besides one block.
     """
 
     def __init__(self, level: Level, work: _Work) -> None:
@@ -260,9 +264,9 @@ class _Assembly:
         vertices, step = level.num_vertices, work.block_rows
         self.blocks = [(lo, min(lo + step, vertices)) for lo in range(0, vertices, step)]
         self.progress = work.progress
-        self.engine, self.lengths = level.edges()
-        self.squared_distances = lru_cache(maxsize=1)(self._squared_distances)
-        self.bandwidth = math.nan
+        edges = level.edges()
+        self.engine, self.weights = edges.engine, edges.weights
+        self.block = lru_cache(maxsize=1)(self._block)
 
     def write(self) -> LevelFacts:
         """Stage the level's arrays and return what is to be recorded of it."""
@@ -275,8 +279,10 @@ class _Assembly:
         self.csr.indptr[:] = self.indptr
         edges, in_plane = nnz - vertices, self._write_columns()
         degree = self._write_degree(staging.dense(f"{folder}/degree", (vertices,), "float32"))
-        bound = self._write_laplacian(inverse_root(degree))
-        self._write_points(folder)
+        areas = self.sampling.areas()
+        bound = self._write_laplacian(degree, areas)
+        self._write_points(folder, areas)
+        self._write_eigenpairs(folder, bound.value)
         metric, oriented = self.level.metric, self.spec.geometry.oriented
         return LevelFacts(
             grid=self.spec.grid(self.level.number),
@@ -284,37 +290,39 @@ class _Assembly:
             edges=edges // 2,
             nnz=nnz,
             isolated=int((degrees == 0).sum()),
+            dropped_edges=self.weights.dropped_edges,
             in_plane_fraction=in_plane / edges,
             xi=metric.xi if oriented else None,
             xi_squared=metric.xi**2 if oriented else None,
-            bandwidth=self.bandwidth,
+            bandwidth=self.weights.bandwidth,
             lambda_max=bound.value,
             lambda_max_method=bound.method,
         )
 
     def _write_columns(self) -> int:
-        """Sweep 1; sets the bandwidth, returns the number of entries within an orientation."""
+        """Sweep 1; sets a kernel's bandwidth, returns how many entries keep the orientation."""
+        kernel = self.weights if isinstance(self.weights, KernelWeights) else None
         totals: list[float] = []
-        in_plane = 0
+        in_plane, points = 0, self.sampling.num_points
         for start, stop in self._reported("neighbours"):
             degrees = np.diff(self.indptr[start : stop + 1]) - 1
             columns = self.engine.columns(start, stop)
             merged = with_diagonal(start, degrees, columns).columns
             self.csr.indices[self._entries(start, stop)] = merged
-            block, squared = self.squared_distances(start, stop)
-            totals.extend(block.sums(squared))
-            points = self.sampling.num_points
+            block = self.block(start, stop)
+            if kernel:
+                totals.extend(block.sums(kernel.squared_distances(block)))
             in_plane += int((block.rows // points == merged // points).sum()) - (stop - start)
-        edges = int(self.indptr[-1]) - self.level.num_vertices
-        self.bandwidth = self.spec.bandwidth * math.fsum(totals) / edges
+        if kernel:
+            kernel.set_mean(math.fsum(totals) / (int(self.indptr[-1]) - self.level.num_vertices))
         return in_plane
 
     def _write_degree(self, stored: Floats) -> Floats:
         """Sweep 2; degrees of all vertices in float64, stored in float32."""
         degree = np.empty(self.level.num_vertices)
         for start, stop in self._reported("degrees"):
-            block, weights = self._weights(start, stop)
-            degree[start:stop] = block.sums(weights)
+            block = self.block(start, stop)
+            degree[start:stop] = block.sums(self.weights.weights(block))
         stored[:] = degree
         vanished = int(((stored == 0) & (np.diff(self.indptr) > 1)).sum())
         if vanished:
@@ -325,28 +333,47 @@ class _Assembly:
             )
         return degree
 
-    def _write_laplacian(self, inverse_root_degree: Floats) -> SpectralBound:
+    def _write_laplacian(self, degree: Floats, areas: Floats) -> SpectralBound:
         """Sweeps 3 and 4, and the bound of the spectrum between them."""
+        combinatorial = self.spec.laplacian == "combinatorial"
+        inverse_root_mass = inverse_root(areas if combinatorial else degree)
         for start, stop in self._reported("Laplacian"):
-            block, weights = self._weights(start, stop)
-            values = normalized(block, weights, inverse_root_degree)
+            block = self.block(start, stop)
+            values = laplacian(block, self.weights.weights(block), degree, inverse_root_mass)
             self.csr.data[self._entries(start, stop)] = values
-        bound = self._bound()
+        bound = self._bound(largest_possible(degree, areas) if combinatorial else 2.0)
         for start, stop in self._reported("rescaling"):
-            entries, block = self._entries(start, stop), self._block(start, stop)
+            entries, block = self._entries(start, stop), self.block(start, stop)
             self.csr.data[entries] = rescaled(block, self.csr.data[entries], bound.value)
         return bound
 
-    def _write_points(self, folder: str) -> None:
+    def _write_points(self, folder: str, areas: Floats) -> None:
         columns, vertices = self.spec.geometry.columns, self.level.num_vertices
         shape = (vertices, len(columns))
         coordinates = self.staging.dense(f"{folder}/coordinates", shape, "float64", columns)
         coordinates[:] = self.sampling.coordinates()
-        self.staging.dense(f"{folder}/area", (vertices,), "float32")[:] = self.sampling.areas()
+        self.staging.dense(f"{folder}/area", (vertices,), "float32")[:] = areas
 
-    def _bound(self) -> SpectralBound:
+    def _write_eigenpairs(self, folder: str, lambda_max: float) -> None:
+        count, vertices = self.spec.eigenpairs, self.level.num_vertices
+        if count is None:
+            return
+        self.progress(f"level {self.level.number}: eigenpairs", 0, int(self.indptr[-1]))
+        pairs = eigenpairs(self._rows(0, vertices), lambda_max, count, sampling=self.sampling)
+        if not pairs.converged:
+            raise CheblienetError(
+                f"The {count} smallest eigenpairs of level {self.level.number} did not converge; "
+                "nothing was published. Ask for fewer."
+            )
+        self.staging.dense(f"{folder}/eigenvalues", (count,), "float64")[:] = pairs.values
+        self.staging.dense(f"{folder}/eigenvectors", (vertices, count), "float32")[:] = (
+            pairs.vectors
+        )
+
+    def _bound(self, limit: float) -> SpectralBound:
+        """An upper bound of the spectrum, itself at most `limit`."""
         if self.spec.lambda_max == 2:
-            return SpectralBound(LARGEST_POSSIBLE, "bound")
+            return SpectralBound(limit, "bound")
         self.progress(f"level {self.level.number}: largest eigenvalue", 0, int(self.indptr[-1]))
 
         # Views of the mapped files; a product copies a block's values to float64 and drops them.
@@ -355,7 +382,7 @@ class _Assembly:
         def product(x: Floats) -> Floats:
             return np.concatenate([block @ x for block in rows])
 
-        return largest_eigenvalue_bound(product, self.level.num_vertices)
+        return largest_eigenvalue_bound(product, self.level.num_vertices, limit=limit)
 
     def _rows(self, start: int, stop: int) -> scipy.sparse.csr_array:
         """Rows of Delta as a matrix over the mapped entries."""
@@ -368,20 +395,8 @@ class _Assembly:
         )
         return scipy.sparse.csr_array(parts, shape=(stop - start, self.level.num_vertices))
 
-    def _weights(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        """The rows and their edge weights, 0 on the diagonal."""
-        block, squared = self.squared_distances(start, stop)
-        kernel = KERNELS[self.spec.kernel]
-        weights: Floats = kernel(array(squared / (4 * self.bandwidth))).view(np.ndarray)
-        weights[block.rows == block.columns] = 0
-        return block, weights
-
-    def _squared_distances(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        """The rows and the squared lengths of their edges; kept while a level is one block."""
-        block = self._block(start, stop)
-        return block, self.lengths.squared_distances(block.rows, block.columns)
-
     def _block(self, start: int, stop: int) -> RowBlock:
+        """The rows as they are stored; the last ones are kept, as a level often is one block."""
         entries = self._entries(start, stop)
         indptr = self.indptr[start : stop + 1] - self.indptr[start]
         return RowBlock(start, stop, indptr, self.csr.indices[entries].astype(np.int64))

@@ -14,12 +14,19 @@ from cheblienet_graphs.errors import MISSING, SpecError
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size, sampling_names
 from cheblienet_graphs.values import Number, choice, integer, number
-from cheblienet_graphs.weights.kernels import KERNELS
+from cheblienet_graphs.weights.kernels import KERNELS, Kernel
 
 BOUNDARIES = ("open", "periodic")
+WEIGHTS = ("kernel", "matched", "selling")
+LAPLACIANS = ("normalized", "combinatorial")
 MAX_VERTICES = 2**34
 MAX_ORIENTATIONS = 180
 MAX_NEIGHBORS = 1024
+MAX_EIGENPAIRS = 1000
+SELLING_NEIGHBORS = {"r2": 4, "se2": 8}
+"""Largest degrees of Selling's stencils."""
+LEAST_MATCHED_ON_SPHERE = 24
+"""Fewer neighbours than this can't be weighted to match a metric on the sphere."""
 MAX_SEED = 2**32 - 1
 SMALLEST_DEFAULT_SIDE = 8
 """The default pyramid has no coarser level with a shorter side,"""
@@ -57,13 +64,24 @@ class GraphSpec:
         alpha: in [1e-6, 1e6], default 1; exclusive with other kinds of xi.
         in_plane_fraction: share of edges within one orientation that xi "auto" aims at, in
             [0.01, 0.99]; default 0.4, the paper's. Giving it means xi "auto".
-        neighbors: K in [1, 1024], at most this many neighbours; default 16, on r2 and s2 8.
-        kernel: "gaussian" (default), "laplace", "cauchy" or "rectangular".
-        bandwidth: t = bandwidth x mean squared distance, in [0.01, 100]; default 0.2.
+        weights: "kernel" (default), the paper's: a function of distance. Two others make the graph
+            true to its metric: "matched", the weights nearest to the kernel's that are, on the K
+            nearest neighbours and, on lattices, the offsets of "selling"; "selling", on lattices,
+            the smallest such stencil, at most 8 neighbours (on r2 4).
+        neighbors: K in [1, 1024], at most this many neighbours; default 16, on r2 and s2 8. At
+            least 24 with matched weights on the sphere; left out with selling weights.
+        kernel: "gaussian" (default), "laplace", "cauchy" or "rectangular"; left out with selling
+            weights.
+        bandwidth: t = bandwidth x mean squared distance, in [0.01, 100]; default 0.2; left out
+            with selling weights.
+        laplacian: "normalized", I - D^-1/2 W D^-1/2, the default of kernel weights, or
+            "combinatorial", A^-1/2 (D - W) A^-1/2 with the areas A, that of the other two.
         boundary: of the plane, "open" (default) or "periodic".
         levels: number of graphs in the pyramid; each is half as fine as the one before. Default:
             while sides are at least 8, or points at least 42. Random samplings have one.
-        lambda_max: "exact" (default), or 2, the bound that holds for every graph.
+        lambda_max: "exact" (default), or 2, the bound that holds for every normalized Laplacian.
+        eigenpairs: how many of the smallest eigenvalues of each level are stored with their
+            vectors, in [1, 1000], at most the vertices of the coarsest level; default none.
 
     Raises:
         SpecError: a value is of the wrong type or out of range; the message names the field, the
@@ -83,12 +101,15 @@ class GraphSpec:
     xi: float | Literal["alpha", "auto"] | None
     alpha: float | None
     in_plane_fraction: float | None
+    weights: str
     neighbors: int
-    kernel: str
-    bandwidth: float
+    kernel: str | None
+    bandwidth: float | None
+    laplacian: str
     boundary: str | None
     levels: int
     lambda_max: Literal["exact", 2]
+    eigenpairs: int | None
 
     def __init__(
         self,
@@ -107,12 +128,15 @@ class GraphSpec:
         xi: Number | None = None,
         alpha: Number | None = None,
         in_plane_fraction: Number | None = None,
+        weights: str = "kernel",
         neighbors: Number | None = None,
-        kernel: str = "gaussian",
-        bandwidth: Number = 0.2,
+        kernel: str | None = None,
+        bandwidth: Number | None = None,
+        laplacian: str | None = None,
         boundary: str | None = None,
         levels: Number | None = None,
         lambda_max: Number = "exact",
+        eigenpairs: Number | None = None,
     ) -> None:
         geometry = MANIFOLDS[choice("manifold", manifold, tuple(MANIFOLDS))]
         sizes = {
@@ -123,8 +147,6 @@ class GraphSpec:
             "points": points,
         }
         kind, finest = _sampling(geometry, sampling, sizes)
-        if neighbors is None:
-            neighbors = geometry.default_neighbors
         normalised: dict[str, Any] = {
             "manifold": geometry.name,
             "sampling": kind.name,
@@ -133,18 +155,30 @@ class GraphSpec:
             "seed": _seed(kind, seed),
             **_fibre(geometry, orientations, xi, alpha, in_plane_fraction),
             "eps": _anisotropy(geometry, eps, eps_squared),
-            "neighbors": integer("neighbors", neighbors, 1, MAX_NEIGHBORS),
-            "kernel": choice("kernel", kernel, tuple(KERNELS)),
-            "bandwidth": number("bandwidth", bandwidth, 0.01, 100),
+            **_edges(geometry, kind, weights, neighbors, kernel, bandwidth),
             "boundary": _boundary(geometry, boundary),
             "levels": _levels(levels, kind, finest),
-            "lambda_max": _lambda_max(lambda_max),
         }
+        normalised |= _operator(normalised["weights"], laplacian, lambda_max)
+        if normalised["weights"] == "selling" and normalised["xi"] == "auto":
+            remedy = "The stencil, and so the fraction, does not depend on xi."
+            raise SpecError("xi", "a number or 'alpha' with selling weights", "auto", remedy)
         for field, value in normalised.items():
             object.__setattr__(self, field, value)
         if self.num_vertices > MAX_VERTICES:
             found = f"{self.num_vertices} vertices"
             raise SpecError(kind.field, f"such that there are at most {MAX_VERTICES}", found)
+        object.__setattr__(self, "eigenpairs", self._eigenpairs(eigenpairs))
+
+    def _eigenpairs(self, eigenpairs: Number | None) -> int | None:
+        if eigenpairs is None:
+            return None
+        fewest = self.orientations * self.base_points(self.levels - 1)
+        most = min(fewest, MAX_EIGENPAIRS)
+        accepted = f"an integer in [1, {most}]"
+        if fewest < MAX_EIGENPAIRS:
+            accepted += f", as the coarsest level has {fewest} vertices"
+        return integer("eigenpairs", eigenpairs, 1, most, accepted)
 
     @property
     def geometry(self) -> Manifold:
@@ -211,6 +245,17 @@ class GraphSpec:
     def metric_of_alpha(self, alpha: float, level: int) -> Metric:
         """The metric with xi^2 = alpha n_o A , A the base area of a point."""
         return Metric(self.eps, math.sqrt(alpha * self.orientations * self.base_area(level)))
+
+    @property
+    def kernel_and_bandwidth(self) -> tuple[Kernel, float]:
+        """The function of u = d^2 / (4 t), and t / mean(d^2).
+
+        Raises:
+            ValueError: the weights are no kernel's and not compared with one.
+        """
+        if self.kernel is None or self.bandwidth is None:
+            raise ValueError(f"{self.weights} weights have no kernel")
+        return KERNELS[self.kernel], self.bandwidth
 
     def to_dict(self) -> dict[str, Any]:
         """The normalised values as JSON types; fields that do not apply are left out."""
@@ -360,9 +405,62 @@ def _accepted_levels(kind: SamplingKind, finest: Size, possible: int) -> str:
     return f"an integer in [1, {possible}] for {kind.field} {finest}"
 
 
-def _lambda_max(value: Number) -> Literal["exact", 2]:
-    if value == "exact":
-        return "exact"
-    if isinstance(value, str | int | float) and value in {2, "2"}:
-        return 2
-    raise SpecError("lambda_max", "'exact' or 2", value)
+def _edges(
+    geometry: Manifold,
+    kind: SamplingKind,
+    weights: str,
+    neighbors: Number | None,
+    kernel: str | None,
+    bandwidth: Number | None,
+) -> dict[str, Any]:
+    if choice("weights", weights, WEIGHTS) == "selling":
+        return _selling(geometry, kind, neighbors, kernel, bandwidth)
+    if neighbors is None:
+        neighbors = geometry.default_neighbors
+    count = integer("neighbors", neighbors, 1, MAX_NEIGHBORS)
+    if weights == "matched" and geometry.base == "plane" and kind.name != "lattice":
+        found = f"{kind.name} sampling"
+        raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", found)
+    if weights == "matched" and geometry.base == "sphere" and count < LEAST_MATCHED_ON_SPHERE:
+        accepted = f"at least {LEAST_MATCHED_ON_SPHERE} with matched weights on the sphere"
+        remedy = f"Use --neighbors {LEAST_MATCHED_ON_SPHERE} or more; fewer can't be matched."
+        raise SpecError("neighbors", accepted, count, remedy)
+    return {
+        "weights": weights,
+        "neighbors": count,
+        "kernel": choice("kernel", "gaussian" if kernel is None else kernel, tuple(KERNELS)),
+        "bandwidth": number("bandwidth", 0.2 if bandwidth is None else bandwidth, 0.01, 100),
+    }
+
+
+def _selling(
+    geometry: Manifold,
+    kind: SamplingKind,
+    neighbors: Number | None,
+    kernel: str | None,
+    bandwidth: Number | None,
+) -> dict[str, Any]:
+    if kind.name != "lattice":
+        others = "kernel or matched" if geometry.base == "sphere" else "kernel"
+        remedy = "Selling's stencils exist on lattices only."
+        raise SpecError("weights", f"{others} with {kind.name} sampling", "selling", remedy)
+    most = SELLING_NEIGHBORS[geometry.name]
+    for field, value in {"kernel": kernel, "bandwidth": bandwidth, "neighbors": neighbors}.items():
+        if value is not None and not (field == "neighbors" and value == most):
+            where = f"left out with selling weights, whose stencil of at most {most} is fixed"
+            raise SpecError(field, where, value)
+    return {"weights": "selling", "neighbors": most, "kernel": None, "bandwidth": None}
+
+
+def _operator(weights: str, laplacian: str | None, lambda_max: Number) -> dict[str, Any]:
+    if laplacian is None:
+        laplacian = "normalized" if weights == "kernel" else "combinatorial"
+    kind = choice("laplacian", laplacian, LAPLACIANS)
+    if lambda_max == "exact":
+        return {"laplacian": kind, "lambda_max": "exact"}
+    if not (isinstance(lambda_max, str | int | float) and lambda_max in {2, "2"}):
+        raise SpecError("lambda_max", "'exact' or 2", lambda_max)
+    if kind == "combinatorial":
+        remedy = "2 bounds the normalized one."
+        raise SpecError("lambda_max", "'exact' with the combinatorial Laplacian", 2, remedy)
+    return {"laplacian": kind, "lambda_max": 2}

@@ -82,10 +82,23 @@ def _anisotropy(spec: GraphSpec) -> list[str]:
 
 def _edges(spec: GraphSpec) -> str:
     scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
-    return (
-        f"at most K = {spec.neighbors} neighbours, {spec.kernel} kernel, "
-        f"bandwidth {spec.bandwidth:g}; normalised Laplacian, rescaled by {scale}"
-    )
+    if spec.weights == "selling":
+        edges = f"Selling's stencils, at most {spec.neighbors} neighbours, true to the metric"
+    else:
+        edges = (
+            f"at most K = {spec.neighbors} neighbours, {spec.kernel} kernel, "
+            f"bandwidth {spec.bandwidth:g}"
+        )
+    if spec.weights == "matched":
+        united = ", united with Selling's stencils" if spec.sampling == "lattice" else ""
+        edges += f"{united}, weights matched to the metric"
+    return f"{edges}; {spec.laplacian} Laplacian, rescaled by {scale}"
+
+
+def interval(low: float, high: float) -> str:
+    """'0.019 .. 0.0583', or one number where both look alike."""
+    first, last = f"{low:.3g}", f"{high:.3g}"
+    return first if first == last else f"{first} .. {last}"
 
 
 def human_bytes(count: float) -> str:

@@ -7,16 +7,21 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
 
 from cheblienet_models.csr import CsrArrays
+from cheblienet_models.eigenpairs import Eigenpairs
 from cheblienet_models.errors import StoreError
+from cheblienet_models.layout import multiplied
 
 Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
 """What pickle stores of a graph: how to open it again, never its data."""
+
+LaplacianKind = Literal["normalized", "combinatorial"]
+LAPLACIANS: tuple[LaplacianKind, ...] = ("normalized", "combinatorial")
 
 
 class _Mapped(nn.Module):
@@ -91,7 +96,9 @@ class Graph(_Mapped):
 
     All layers of a level share the same Graph, so the Laplacian is in memory once. Its buffers
     `row_pointers` (V + 1,), `columns` and `values` (nnz,) are the rescaled Laplacian
-    2 Delta / lambda_max - I in CSR form; they are not saved with checkpoints.
+    2 Delta / lambda_max - I in CSR form; they are not saved with checkpoints. Neither are
+    `eigenvectors`, (V, M) or None where none are stored, of Delta's smallest `eigenvalues`;
+    `eigenpairs` gives both.
 
     Attributes:
         label: name@version, level.
@@ -99,10 +106,13 @@ class Graph(_Mapped):
             sphere, (n_o, colatitudes, longitudes) where it is sampled equiangularly.
         num_vertices: V, the product of `grid`; vertices are ordered orientation-major.
         num_edges: undirected.
+        laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
+            Delta = A^-1/2 (D - W) A^-1/2; D the degrees, A the areas, W the edge weights.
         lambda_max: upper bound of the spectrum of Delta.
         degree: (V,) float32, weighted degrees.
         area: (V,) float32, vertex areas with mean 1.
         coordinates: (V, d) float64.
+        eigenvalues: (M,) float64, ascending; None where no eigenpairs are stored.
         subgraph: (nnz,) values of a random sub-graph, which layers use instead while in training
             mode; None for the whole graph. See `sample_edges`.
     """
@@ -110,6 +120,7 @@ class Graph(_Mapped):
     row_pointers: Tensor
     columns: Tensor
     values: Tensor
+    eigenvectors: Tensor | None
 
     def __init__(
         self,
@@ -117,11 +128,14 @@ class Graph(_Mapped):
         label: str,
         grid: tuple[int, ...],
         laplacian: CsrArrays,
+        laplacian_kind: LaplacianKind,
         lambda_max: float,
         points: dict[str, Tensor],
+        eigenpairs: Eigenpairs | None = None,
     ) -> None:
         super().__init__(reopen)
-        self.label, self.grid, self.lambda_max = label, grid, lambda_max
+        self.label, self.grid = label, grid
+        self.laplacian_kind, self.lambda_max = laplacian_kind, lambda_max
         self.num_vertices = laplacian.shape[0]
         self.num_edges = (len(laplacian.data) - self.num_vertices) // 2
         self.register_buffer("row_pointers", torch.from_numpy(laplacian.indptr), persistent=False)
@@ -131,11 +145,19 @@ class Graph(_Mapped):
         self._edges: EdgeList | None = None
         self.degree, self.area = points["degree"], points["area"]
         self.coordinates = points["coordinates"]
+        self.eigenvalues = eigenpairs.values if eigenpairs else None
+        vectors = eigenpairs.vectors if eigenpairs else None
+        self.register_buffer("eigenvectors", vectors, persistent=False)
 
     @property
     def orientations(self) -> int:
         """n_o; 1 where the manifold has none."""
         return self.grid[0]
+
+    @property
+    def mass(self) -> Tensor:
+        """(V,) float32 m by which Delta_ij = -w_ij / sqrt(m_i m_j): the degrees or the areas."""
+        return self.degree if self.laplacian_kind == "normalized" else self.area
 
     def laplacian_parts(self) -> tuple[Tensor, Tensor, Tensor]:
         """Row pointers, columns and values of the rescaled Laplacian, or of a sub-graph's."""
@@ -159,7 +181,7 @@ class Graph(_Mapped):
         mirror[columns.argsort(stable=True)] = torch.arange(len(rows), device=rows.device)
         upper = (rows < columns).nonzero()[:, 0]
         first, second = rows[upper], columns[upper]
-        root = self.degree.to(self.values).sqrt()
+        root = self.mass.to(self.values).sqrt()
         return EdgeList(
             first,
             second,
@@ -177,6 +199,77 @@ class Graph(_Mapped):
     def laplacian(self) -> Tensor:
         """(V, V) sparse CSR tensor 2 Delta / lambda_max - I over the buffers, without a copy."""
         return csr_tensor(self.row_pointers, self.columns, self.values, self.num_vertices)
+
+    @property
+    def eigenpairs(self) -> tuple[Tensor, Tensor]:
+        """The M smallest eigenvalues (M,) of Delta, ascending, and their vectors (V, M), Phi.
+
+        In the dtype and on the device of the Laplacian; of the whole graph, also in training mode.
+
+        Raises:
+            StoreError: none are stored.
+        """
+        if self.eigenvalues is None or self.eigenvectors is None:
+            raise StoreError(
+                f"{self.label} has no stored eigenpairs; build it with --eigenpairs M."
+            )
+        return self.eigenvalues.to(self.eigenvectors), self.eigenvectors
+
+    def fourier(self, x: Tensor) -> Tensor:
+        """The graph Fourier transform Phi^T x, (B, C, V) -> (B, C, M), differentiable.
+
+        Computed in the wider of x's dtype and the graph's, also under autocast.
+
+        Raises:
+            ValueError: x has another shape.
+            StoreError: the graph has no stored eigenpairs.
+        """
+        _, vectors = self.eigenpairs
+        self._check("fourier", x, "V", len(vectors))
+        return multiplied(vectors.T, x)
+
+    def inverse_fourier(self, x_hat: Tensor) -> Tensor:
+        """Phi x_hat, (B, C, M) -> (B, C, V), differentiable.
+
+        The inverse of `fourier` where all V eigenpairs are stored; else after `fourier` it is the
+        projection to the M lowest frequencies.
+
+        Raises:
+            ValueError: x_hat has another shape.
+            StoreError: the graph has no stored eigenpairs.
+        """
+        _, vectors = self.eigenpairs
+        self._check("inverse_fourier", x_hat, "M", vectors.shape[1])
+        return multiplied(vectors, x_hat)
+
+    def convolve(self, x: Tensor, y: Tensor) -> Tensor:
+        """The paper's convolution of two signals, Phi (Phi^T x * Phi^T y), differentiable.
+
+        Args:
+            x: (B, C, V).
+            y: (B, C, V); batch and channels broadcast, so (1, 1, V) is one filter for all.
+
+        Returns:
+            (B, C, V), with frequencies among the M stored ones.
+
+        Raises:
+            ValueError: a signal has another shape, or they do not broadcast.
+            StoreError: the graph has no stored eigenpairs.
+        """
+        x_hat, y_hat = self.fourier(x), self.fourier(y)
+        if any(a != b and 1 not in {a, b} for a, b in zip(x.shape[:2], y.shape[:2], strict=True)):
+            raise ValueError(
+                "convolve takes signals whose batches and channels are equal or 1. "
+                f"Got {tuple(x.shape)} and {tuple(y.shape)}."
+            )
+        return self.inverse_fourier(x_hat * y_hat)
+
+    def _check(self, method: str, x: Tensor, name: str, size: int) -> None:
+        if x.ndim != 3 or x.shape[2] != size:
+            raise ValueError(
+                f"{method} on {self.label} takes (B, C, {size}), that is (batch, channels, "
+                f"{name}). Got {tuple(x.shape)}."
+            )
 
     def extra_repr(self) -> str:
         """What print(graph) shows."""

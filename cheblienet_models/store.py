@@ -10,16 +10,17 @@ from typing import Any
 import torch
 
 from cheblienet_models.csr import read_averages, read_csr
+from cheblienet_models.eigenpairs import read_eigenpairs
 from cheblienet_models.errors import StoreError
 from cheblienet_models.files import SEGMENT, Document, Folder, opened
-from cheblienet_models.graph import Graph, LevelMap, Pyramid
+from cheblienet_models.graph import LAPLACIANS, Graph, LaplacianKind, LevelMap, Pyramid
 from cheblienet_models.verify import verify_files, verify_laplacian
 
 STORE_SCHEMA = 1
 SCHEMA_MAJOR = "1"
 VERSION = re.compile(r"v[0-9]{3,9}")
 MAX_LEVELS = 64
-MAX_LAMBDA = 1e9
+MAX_LAMBDA = 1e15
 MAX_GRID = 5
 
 
@@ -125,7 +126,7 @@ def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False
         raise StoreError(f"{folder} lacks spec, spec_sha256 or levels.")
     if not 1 <= len(facts) <= MAX_LEVELS:
         raise StoreError(f"{folder} must have 1 to {MAX_LEVELS} levels. Got {len(facts)}.")
-    levels = [_graph(folder, handle, level, fact) for level, fact in enumerate(facts)]
+    levels = [_graph(folder, handle, level, spec, fact) for level, fact in enumerate(facts)]
     if verify:
         for graph in levels:
             verify_laplacian(graph)
@@ -142,17 +143,13 @@ def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False
     return Pyramid((open_version, handle), identity, spec, levels, poolings, unpoolings)
 
 
-def _graph(folder: Folder, handle: tuple[str, str, str], level: int, fact: Any) -> Graph:
+def _graph(
+    folder: Folder, handle: tuple[str, str, str], level: int, spec: Document, fact: Any
+) -> Graph:
     here = folder / f"levels/{level}"
     grid = _grid(here, fact)
     vertices = math.prod(grid)
-    lambda_max = fact.get("lambda_max") if isinstance(fact, dict) else None
-    if (
-        not isinstance(lambda_max, int | float)
-        or isinstance(lambda_max, bool)
-        or not 0 < lambda_max <= MAX_LAMBDA
-    ):
-        raise StoreError(f"{here} must have lambda_max in (0, 1e9]. Got {lambda_max!r:.99}.")
+    lambda_max = _lambda_max(here, fact)
     laplacian = read_csr(here / "laplacian", (vertices, vertices))
     points = {
         "degree": torch.from_numpy((here / "degree").array(("float32",), 1)),
@@ -162,8 +159,38 @@ def _graph(folder: Folder, handle: tuple[str, str, str], level: int, fact: Any) 
     for name, values in points.items():
         if len(values) != vertices:
             raise StoreError(f"{here}/{name} must have {vertices} rows. Got {len(values)}.")
-    label = f"{handle[1]}@{handle[2]}, level {level}"
-    return Graph((_open_level, (*handle, level)), label, grid, laplacian, float(lambda_max), points)
+    eigenpairs = None
+    if "eigenpairs" in spec:
+        eigenpairs = read_eigenpairs(here, vertices, spec["eigenpairs"], lambda_max)
+    return Graph(
+        (_open_level, (*handle, level)),
+        f"{handle[1]}@{handle[2]}, level {level}",
+        grid,
+        laplacian,
+        _laplacian_kind(folder, spec),
+        lambda_max,
+        points,
+        eigenpairs,
+    )
+
+
+def _laplacian_kind(folder: Folder, spec: Document) -> LaplacianKind:
+    for kind in LAPLACIANS:
+        if spec.get("laplacian") == kind:
+            return kind
+    raise StoreError(
+        f"{folder} must have a spec whose laplacian is one of {', '.join(LAPLACIANS)}. "
+        f"Got {spec.get('laplacian')!r:.99}."
+    )
+
+
+def _lambda_max(folder: Folder, fact: Any) -> float:
+    value: Any = fact.get("lambda_max") if isinstance(fact, dict) else None
+    if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
+        raise StoreError(
+            f"{folder} must have lambda_max in (0, {MAX_LAMBDA:g}]. Got {value!r:.99}."
+        )
+    return float(value)
 
 
 def _open_level(path: str, name: str, version: str, level: int) -> Graph:

@@ -1,8 +1,8 @@
 """Random sub-graphs for training, drawn anew as often as the caller likes.
 
 The pattern of the Laplacian stays as it is; what is left out gets the value 0, what is left is
-normalised again. All layers on a graph see the same sub-graph while it is in training mode; in eval
-mode they see the whole graph.
+normalised again; a combinatorial Laplacian gets new degrees only. All layers on a graph see the
+same sub-graph while it is in training mode; in eval mode they see the whole graph.
 """
 
 import torch
@@ -71,15 +71,17 @@ def _sampled(graphs: Graph | Pyramid, kappa: float) -> list[tuple[Graph, EdgeLis
 def _renormalised(graph: Graph, edges: EdgeList, weights: Tensor) -> Tensor:
     """Values of 2 Delta / lambda_max - I on the graph's pattern, for other weights (edges,).
 
-    lambda_max stays the whole graph's, so a filter remains the same function of Delta.
+    lambda_max stays the whole graph's, so a filter remains the same function of Delta. For the
+    combinatorial Laplacian it still is a bound: leaving out edges raises no eigenvalue of D - W.
     """
     degree = torch.zeros(graph.num_vertices, dtype=weights.dtype, device=weights.device)
     degree.index_add_(0, edges.first, weights).index_add_(0, edges.second, weights)
-    root = torch.where(degree > 0, degree.rsqrt(), 0.0)
+    mass = degree if graph.laplacian_kind == "normalized" else graph.area.to(degree)
+    root = torch.where(mass > 0, mass.rsqrt(), 0.0)
     scale = 2 / graph.lambda_max
     entries = weights * root[edges.first] * root[edges.second] * -scale
     values = torch.empty_like(graph.values)
     values[edges.upper] = entries.to(values.dtype)
     values[edges.lower] = entries.to(values.dtype)
-    values[edges.diagonal] = (scale * (degree > 0) - 1).to(values.dtype)
+    values[edges.diagonal] = (scale * degree * root**2 - 1).to(values.dtype)
     return values

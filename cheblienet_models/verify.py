@@ -13,6 +13,12 @@ from cheblienet_models.graph import Graph
 
 STEPS = 64
 """Of the Chebyshev recursion with which the spectrum is probed."""
+RESIDUAL = 1e-4
+"""Largest |L v - mu v| of an eigenpair, L the rescaled Laplacian and v a unit vector."""
+ORTHONORMAL = 1e-3
+"""Largest relative change of a random vector under Phi^T Phi."""
+BLOCK = 64
+"""Eigenvectors that are multiplied at a time."""
 
 
 def verify_files(version: Folder, attributes: Document) -> None:
@@ -45,7 +51,8 @@ def verify_laplacian(graph: Graph) -> None:
     """Check what a recursion relies on: finite, symmetric, spectrum within [-1, 1].
 
     Outside [-1, 1] Chebyshev polynomials grow exponentially, so the spectrum is probed by applying
-    them to a random vector, whose norm must not grow.
+    them to a random vector, whose norm must not grow. Stored eigenpairs must be the Laplacian's,
+    and orthonormal, which again a random vector tells.
 
     Raises:
         StoreError: one of them does not hold.
@@ -65,6 +72,22 @@ def verify_laplacian(graph: Graph) -> None:
         previous, current = current, 2 * (graph.laplacian @ current) - previous
     if not current.norm() <= 1.01 * start.norm():
         raise StoreError(f"The Laplacian of {graph.label} has eigenvalues outside [-1, 1].")
+    if graph.eigenvectors is not None:
+        _verify_eigenpairs(graph)
+
+
+def _verify_eigenpairs(graph: Graph) -> None:
+    """Check L v = (2 lambda / lambda_max - 1) v, and Phi^T Phi y = y for a random y."""
+    values, vectors = graph.eigenpairs
+    rescaled = 2 * values / graph.lambda_max - 1
+    for start in range(0, len(values), BLOCK):
+        block = vectors[:, start : start + BLOCK]
+        residuals = (graph.laplacian @ block - block * rescaled[start : start + BLOCK]).norm(dim=0)
+        if not (residuals <= RESIDUAL).all():
+            raise StoreError(f"The stored eigenpairs of {graph.label} are not its Laplacian's.")
+    probe = torch.randn(len(values), 1, generator=torch.Generator().manual_seed(0))
+    if not (vectors.T @ (vectors @ probe) - probe).norm() <= ORTHONORMAL * probe.norm():
+        raise StoreError(f"The stored eigenvectors of {graph.label} are not orthonormal.")
 
 
 def _file(version: Folder, key: str) -> str:

@@ -16,7 +16,7 @@ from cheblienet_graphs.engines import DEVICES, ENGINES, choose
 from cheblienet_graphs.errors import RecipeError, SpecError
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.samplings import MAX_SUBDIVISIONS, sampling_names
-from cheblienet_graphs.spec import BOUNDARIES, GraphSpec
+from cheblienet_graphs.spec import BOUNDARIES, LAPLACIANS, WEIGHTS, GraphSpec
 from cheblienet_graphs.weights.kernels import KERNELS
 
 if TYPE_CHECKING:
@@ -72,12 +72,17 @@ FIBRE = {
 COMMON = {
     "--eps X": "Anisotropy in R = diag(1, eps^-2, xi^2), in (0, 1].",
     "--eps-squared X": "The same as its square; the paper's is 0.1.",
+    f"--weights {'|'.join(WEIGHTS)}": "The kernel of the distance; or weights true to the "
+    "metric: the nearest to the kernel's, or on lattices the smallest stencil.  [default: kernel]",
     "--neighbors K": "At most this many neighbours.",
     f"--kernel {'|'.join(KERNELS)}": "Weight of an edge.  [default: gaussian]",
     "--bandwidth X": "Kernel width over mean squared distance.  [default: 0.2]",
     "--levels L": "Graphs in the pyramid, each half as fine as the one before.  "
     "[default: while sides are at least 8, or points at least 42]",
+    f"--laplacian {'|'.join(LAPLACIANS)}": "Which Laplacian.  [default: normalized with kernel "
+    "weights, else combinatorial]",
     "--lambda-max exact|2": "What the Laplacian is rescaled by.  [default: exact]",
+    "--eigenpairs M": "Store so many of the smallest eigenvalues of each level with their vectors.",
 }
 
 
@@ -191,7 +196,7 @@ def _run(
     quiet: bool,
 ) -> None:
     if dry_run:
-        choose(spec.sampling, engine, device)
+        choose(spec.sampling, engine, device, weights=spec.weights)
         _dry_run(spec, as_json=as_json)
     else:
         _build(

@@ -4,10 +4,12 @@ The metric is left-invariant, so the offsets of a vertex's neighbours depend on 
 only. Finding them takes n_o small tables of distances; the rest is index arithmetic.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
@@ -32,9 +34,13 @@ class Stencil:
 
     def within(self, orientation: int) -> "Stencil":
         """The neighbours of one orientation."""
-        kept = self.orientation == orientation
-        parts = (self.orientation, self.dy, self.dx, self.squared_distance)
-        return Stencil(*(part[kept] for part in parts))
+        return self.only(self.orientation == orientation)
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> "Stencil":
+        """The neighbours where `kept`, (len(self),), is true."""
+        return Stencil(
+            self.orientation[kept], self.dy[kept], self.dx[kept], self.squared_distance[kept]
+        )
 
 
 class Stencils:
@@ -57,7 +63,7 @@ class Stencils:
         self, lattice: PlaneLattice, manifold: Manifold, metric: Metric, neighbors: int
     ) -> None:
         self.lattice = lattice
-        distances = _OffsetDistances(lattice, manifold, metric.scaled(lattice.spacing))
+        distances = OffsetDistances(lattice, manifold, metric.scaled(lattice.spacing))
         radii, stencils = distances.stencils(neighbors)
         if not any(map(len, stencils)):
             least = neighbors + 1
@@ -70,48 +76,69 @@ class Stencils:
             self.stencils = tuple(_wrapped(s, k, lattice) for k, s in enumerate(stencils))
 
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
-        """d^2 of edges, 0 where row and column coincide, shape of `rows`.
+        """d^2 of edges, 0 where row and column coincide, shape of `rows`."""
+        return self._lengths.at(rows, columns)
 
-        Read from a table that is indexed by integer offsets: equal offsets have equal distances to
-        the last bit, wherever they are, in both directions.
-        """
-        lattice, (reach_y, reach_x) = self.lattice, self._reach
+    @cached_property
+    def _lengths(self) -> "OffsetTable":
+        area = self.lattice.spacing**2
+        squared = [stencil.squared_distance * area for stencil in self.stencils]
+        return OffsetTable(self.lattice, self.stencils, squared)
+
+
+class OffsetTable:
+    """A number for each edge of a lattice, such as its length.
+
+    It is read by integer offsets: edges of equal offsets have equal numbers to the last bit,
+    wherever they are, in both directions.
+
+    Args:
+        lattice: where.
+        stencils: the neighbours of a vertex, by its orientation.
+        values: a number for each of them.
+    """
+
+    def __init__(
+        self, lattice: PlaneLattice, stencils: Sequence[Stencil], values: Sequence[Floats]
+    ) -> None:
+        self._lattice, n_o = lattice, lattice.orientations
+        self._reach_y, self._reach_x = reach_y, reach_x = reach(stencils)
+        self._table = np.full((n_o, n_o, 2 * reach_y + 1, 2 * reach_x + 1), np.nan)
+        self._table[np.arange(n_o), np.arange(n_o), reach_y, reach_x] = 0
+        for k, (stencil, numbers) in enumerate(zip(stencils, values, strict=True)):
+            place = (k, stencil.orientation, stencil.dy + reach_y, stencil.dx + reach_x)
+            self._table[place] = numbers
+
+    def at(self, rows: Indices, columns: Indices) -> Floats:
+        """The numbers of edges, 0 where row and column coincide, shape of `rows`."""
+        lattice = self._lattice
         k, y, x = lattice.decode(rows)
         other_k, other_y, other_x = lattice.decode(columns)
         dy, dx = other_y - y, other_x - x
         if lattice.periodic:
             dy, dx = _nearest_image(dy, lattice.height), _nearest_image(dx, lattice.width)
-        found: Floats = self._table[k, other_k, dy + reach_y, dx + reach_x]
+        found: Floats = self._table[k, other_k, dy + self._reach_y, dx + self._reach_x]
         return found
 
-    @cached_property
-    def _reach(self) -> tuple[int, int]:
-        """Largest |dy| and |dx| of all stencils."""
-        return (
-            max(int(abs(s.dy).max(initial=0)) for s in self.stencils),
-            max(int(abs(s.dx).max(initial=0)) for s in self.stencils),
-        )
 
-    @cached_property
-    def _table(self) -> Floats:
-        """d^2 by (orientation, other orientation, dy, dx), offsets counted from -reach."""
-        (reach_y, reach_x), n_o = self._reach, self.lattice.orientations
-        table = np.full((n_o, n_o, 2 * reach_y + 1, 2 * reach_x + 1), np.nan)
-        table[np.arange(n_o), np.arange(n_o), reach_y, reach_x] = 0
-        for k, s in enumerate(self.stencils):
-            table[k, s.orientation, s.dy + reach_y, s.dx + reach_x] = s.squared_distance
-        return table * self.lattice.spacing**2
+def reach(stencils: Sequence[Stencil]) -> tuple[int, int]:
+    """Largest |dy| and |dx| of all stencils."""
+    return (
+        max(int(abs(s.dy).max(initial=0)) for s in stencils),
+        max(int(abs(s.dx).max(initial=0)) for s in stencils),
+    )
 
 
 class StencilEngine:
     """Neighbours by index arithmetic: a row is its own index plus constant offsets.
 
     Args:
-        stencils: of the lattice.
+        lattice: where.
+        stencils: the neighbours of a vertex, by its orientation.
     """
 
-    def __init__(self, stencils: Stencils) -> None:
-        self.lattice, self.stencils = stencils.lattice, stencils.stencils
+    def __init__(self, lattice: PlaneLattice, stencils: Sequence[Stencil]) -> None:
+        self.lattice, self.stencils = lattice, stencils
 
     @property
     def total_degree(self) -> int:
@@ -171,7 +198,7 @@ class StencilEngine:
         return lattice.encode(stencil.orientation, y, x)[self._inside(y, x)]
 
 
-class _OffsetDistances:
+class OffsetDistances:
     """Squared distances on the infinite lattice, lengths in pixels."""
 
     def __init__(self, lattice: PlaneLattice, manifold: Manifold, metric: Metric) -> None:
@@ -205,23 +232,27 @@ class _OffsetDistances:
         return Stencil(orientation, dy - box, dx - box, squared[near])
 
     def within(self, k: int, box: int) -> Floats:
-        """d^2 from (0, theta_k) to (dx, dy, theta_j), shape (n_o, 2 box + 1, 2 box + 1).
+        """d^2 from (0, theta_k) to (dx, dy, theta_j), shape (n_o, 2 box + 1, 2 box + 1)."""
+        side = np.arange(-box, box + 1)
+        others = np.arange(self._lattice.orientations)[:, None, None]
+        return self.at(k, others, side[:, None], side)
+
+    def at(self, k: int, orientation: Indices, dy: Indices, dx: Indices) -> Floats:
+        """d^2 from (0, theta_k) to other offsets, shapes broadcast.
 
         d(g, h) = d(h, g) holds to rounding; evaluating each pair from the lower orientation makes
         it hold to the last bit.
         """
-        lattice = self._lattice
-        side = np.arange(-box, box + 1, dtype=float)
-        others = np.arange(lattice.orientations)
-        sign = np.where(others < k, -1.0, 1.0)[:, None, None]
-        start = array(lattice.theta[np.minimum(others, k)][:, None, None])
-        end = array(lattice.theta[np.maximum(others, k)][:, None, None])
-        dy, dx = array(sign * side[:, None]), array(sign * side)
+        theta = self._lattice.theta
+        sign = np.where(orientation < k, -1.0, 1.0)
+        start = array(theta[np.minimum(orientation, k)])
+        end = array(theta[np.maximum(orientation, k)])
         origin = array(np.zeros(()))
         squared = self._manifold.squared_distance(
-            (origin, origin, start), (dx, dy, end), self._metric
+            (origin, origin, start), (array(sign * dx), array(sign * dy), end), self._metric
         )
-        return np.broadcast_to(squared, (len(others), len(side), len(side))).view(np.ndarray)
+        shape = np.broadcast_shapes(orientation.shape, dy.shape, dx.shape)
+        return np.broadcast_to(squared, shape).view(np.ndarray)
 
 
 def _position_of_self(k: int, box: int) -> int:

@@ -111,16 +111,18 @@ class PlaneLattice:
         return np.array([self.height // 2 * self.width + self.width // 2])
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
-        """Names and permutations (V,) under which the graph does not change, exactly.
+        """Names and permutations (V,) under which the graph does not change.
 
         A permutation P maps vertex v to P[v]. The rotation by 90 degrees turns theta by pi/2, which
-        is on the grid for an even number of orientations only.
+        is on the grid for an even number of orientations only; for an odd one each goes to the one
+        half a step before, and the name says "(approximate)".
         """
         k, y, x = self.grid()
         n_o, width, height = self.orientations, self.width, self.height
-        if width == height and (n_o % 2 == 0 or not self.oriented):
-            turned = (k + n_o // 2) % n_o
-            yield "rotation_90", self.encode(turned, x, width - 1 - y)
+        if width == height:
+            exact = n_o % 2 == 0 or not self.oriented
+            name = "rotation_90" if exact else "rotation_90 (approximate)"
+            yield name, self.encode((k + n_o // 2) % n_o, x, width - 1 - y)
         yield "rotation_180", self.encode(k, height - 1 - y, width - 1 - x)
         yield "flip", self.encode((n_o - k) % n_o, height - 1 - y, x)
         if self.periodic:

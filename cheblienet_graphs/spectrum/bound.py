@@ -9,15 +9,15 @@ from scipy.linalg import eigh_tridiagonal
 
 from cheblienet_graphs.neighbours import Floats
 
-LARGEST_POSSIBLE = 2.0
-"""The spectrum of every degree-normalised Laplacian lies in [0, 2]."""
+NORMALIZED = 2.0
+"""The spectrum of every normalized Laplacian lies in [0, 2]."""
 ROUNDING = 3e-7
 """What storing a rescaled Laplacian in float32 can add to its spectrum, generously."""
 
 
 @dataclass(frozen=True)
 class SpectralBound:
-    """An upper bound of the spectrum, and how it was found: "lanczos", or "bound" for 2 itself."""
+    """An upper bound of the spectrum, and how it was found: "lanczos", or "bound" for the limit."""
 
     value: float
     method: str
@@ -27,6 +27,7 @@ def largest_eigenvalue_bound(
     product: Callable[[Floats], Floats],
     size: int,
     *,
+    limit: float = NORMALIZED,
     tolerance: float = 1e-6,
     max_steps: int = 600,
 ) -> SpectralBound:
@@ -34,22 +35,33 @@ def largest_eigenvalue_bound(
 
     A Ritz value theta is a lower bound, but an eigenvalue lies within the norm of its residual, so
     theta + |residual| bounds the eigenvalue that the recursion converges to; from a random start
-    that is the largest one. Rounded up to 1e-6. The start vector is fixed, so is the result.
+    that is the largest one. Rounded up to 1e-6 of limit / 2. The start vector is fixed, so is the
+    result.
 
     Args:
         product: x -> Delta x, (V,) float64.
         size: V.
-        tolerance: residual at which to stop.
+        limit: what the spectrum can't exceed; sets the scale.
+        tolerance: residual at which to stop, in units of limit / 2.
         max_steps: products at most; past them the last residual, however large, is added.
 
     Returns:
-        The bound, never above 2.
+        The bound, never above the limit.
     """
-    theta, residual = largest_ritz_value(product, size, tolerance=tolerance, max_steps=max_steps)
-    bound = math.ceil((theta + residual + ROUNDING) * 1e6) / 1e6
-    if bound >= LARGEST_POSSIBLE:
-        return SpectralBound(LARGEST_POSSIBLE, "bound")
-    return SpectralBound(bound, "lanczos")
+    unit = limit / NORMALIZED
+    theta, residual = largest_ritz_value(
+        lambda x: product(x) / unit, size, tolerance=tolerance, max_steps=max_steps
+    )
+    bound = math.ceil((theta + residual + ROUNDING) * 1e6) / 1e6 * unit
+    return SpectralBound(bound, "lanczos") if bound < limit else SpectralBound(limit, "bound")
+
+
+def largest_possible(degree: Floats, mass: Floats) -> float:
+    """A bound of the spectrum of N^-1/2 (D - W) N^-1/2, N = mass: twice the largest d_i / n_i.
+
+    For x^T (D - W) x = sum over edges of w (x_i - x_j)^2 <= 2 sum_i d_i x_i^2.
+    """
+    return float(2 * (degree / mass).max())
 
 
 def largest_ritz_value(

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.diagnostics import edge_weights
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
-from cheblienet_graphs.store.reader import mapped_array, mapped_csr
+from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr
 
 PYG_LINES = """\
 arrays = {{name: torch.from_numpy(array) for name, array in numpy.load("{file}").items()}}
@@ -28,7 +26,7 @@ def to_scipy(version: Path, level: int, file: Path) -> None:
 
 def to_pyg(version: Path, level: int, file: Path) -> None:
     """edge_index (2, E) int64, edge_weight (E,) float32, pos (V, d) float32; both directions."""
-    weights = _weights(version, level).tocoo()
+    weights = edge_weights(version, level).tocoo()
     arrays = {
         "edge_index": np.stack(weights.coords).astype(np.int64),
         "edge_weight": weights.data.astype(np.float32),
@@ -58,18 +56,10 @@ def to_anndata(version: Path, level: int, file: Path) -> None:
         obsm={"coordinates": np.array(mapped_array(folder / "coordinates"))},
         obsp={
             "laplacian": scipy.sparse.csr_matrix(mapped_csr(folder / "laplacian")),
-            "weights": scipy.sparse.csr_matrix(_weights(version, level)),
+            "weights": scipy.sparse.csr_matrix(edge_weights(version, level)),
         },
     )
     _written(file, ".h5ad", data.write_h5ad)
-
-
-def _weights(version: Path, level: int) -> scipy.sparse.csr_array:
-    folder = version / f"levels/{level}"
-    lambda_max = layout.check_version(version)["levels"][level]["lambda_max"]
-    return edge_weights(
-        mapped_csr(folder / "laplacian"), lambda_max, mapped_array(folder / "degree")
-    )
 
 
 def _written(file: Path, suffix: str, save: Callable[[Path], Any]) -> None:

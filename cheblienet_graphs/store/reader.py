@@ -77,6 +77,35 @@ def mapped_csr(group: Path) -> "scipy.sparse.csr_array":
     return matrix
 
 
+def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":
+    """W of a level, from the stored Laplacian: w_ij = -Delta_ij sqrt(n_i n_j), without a diagonal.
+
+    n are the degrees where the Laplacian is the normalized one, the areas where it is the
+    combinatorial one.
+
+    Raises:
+        StoreError: it can't be read.
+    """
+    import scipy.sparse
+
+    attributes = layout.check_version(version)
+    folder = version / f"levels/{level}"
+    entries = mapped_csr(folder / "laplacian").tocoo()
+    try:
+        lambda_max = float(attributes["levels"][level]["lambda_max"])
+        mass = {"normalized": "degree", "combinatorial": "area"}[attributes["spec"]["laplacian"]]
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        raise StoreError(
+            f"{version} has attributes of another form than ours: {error!r}."
+        ) from error
+    row, column = entries.coords
+    edge = row != column
+    root = np.sqrt(mapped_array(folder / mass).astype(np.float64))
+    row, column = row[edge], column[edge]
+    weights = -entries.data[edge] * (lambda_max / 2) * (root[row] * root[column])
+    return scipy.sparse.csr_array((weights, (row, column)), shape=entries.shape)
+
+
 def _csr_fault(
     shape: tuple[int, int],
     data: npt.NDArray[Any],

@@ -17,11 +17,13 @@ from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.spectrum.bound import largest_ritz_value
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import locked_folder, write_errors
-from cheblienet_graphs.store.reader import mapped_csr
+from cheblienet_graphs.store.reader import mapped_array, mapped_csr
 from cheblienet_graphs.store.refs import locked
 
 SPECTRUM = 1 + 1e-6
 """Largest absolute eigenvalue that a rescaled Laplacian may have, in float32."""
+EIGENPAIR = 1e-4
+"""Largest |L v - lambda v| that a stored eigenpair may have, and |V'V - I|, in float32."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def version_faults(version: Path) -> list[Fault]:
     ):
         faults.append(Fault("zarr.json", "holds more or other text than was published"))
     faults += _file_faults(version, manifest)
-    return faults or list(_matrix_faults(version, manifest))
+    return faults or [*_matrix_faults(version, manifest), *_eigenpair_faults(version, attributes)]
 
 
 def _file_faults(version: Path, manifest: dict[str, dict[str, object]]) -> Iterator[Fault]:
@@ -154,6 +156,20 @@ def _laplacian_fault(matrix: scipy.sparse.csr_array) -> str | None:
         if extreme > SPECTRUM:
             return f"has an eigenvalue {sign * extreme:.7f} outside [-1, 1]"
     return None
+
+
+def _eigenpair_faults(version: Path, attributes: layout.Attributes) -> Iterator[Fault]:
+    """What is wrong with stored eigenpairs: they must be those of the stored Laplacian."""
+    for level, facts in enumerate(attributes["levels"]):
+        folder = version / f"levels/{level}"
+        if not (folder / "eigenvalues").is_dir():
+            continue
+        matrix = mapped_csr(folder / "laplacian").astype(np.float64)
+        values = mapped_array(folder / "eigenvalues") * (2 / facts["lambda_max"]) - 1
+        vectors = mapped_array(folder / "eigenvectors").astype(np.float64)
+        off = abs(matrix @ vectors - vectors * values).max()
+        if max(off, abs(vectors.T @ vectors - np.eye(len(values))).max()) > EIGENPAIR:
+            yield Fault(f"levels/{level}/eigenvectors", "are not eigenvectors of the Laplacian")
 
 
 def _store_faults(store: Path) -> Iterator[Fault]:

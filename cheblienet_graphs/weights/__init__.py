@@ -1,1 +1,1 @@
-"""Edge weights from squared distances."""
+"""Edge weights: the paper's kernels, and those that make a graph true to its metric."""

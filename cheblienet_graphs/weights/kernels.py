@@ -7,6 +7,9 @@ u = s / (4 t). Method style, so numpy (through `manifolds.arrays.Array`) and tor
 from collections.abc import Callable
 from typing import Any
 
+Kernel = Callable[[Any], Any]
+"""Weight from u, elementwise."""
+
 
 def gaussian(u: Any) -> Any:
     """exp(-u)."""
@@ -28,6 +31,6 @@ def rectangular(u: Any) -> Any:
     return 0 * u + 1
 
 
-KERNELS: dict[str, Callable[[Any], Any]] = {
+KERNELS: dict[str, Kernel] = {
     kernel.__name__: kernel for kernel in (gaussian, laplace, cauchy, rectangular)
 }

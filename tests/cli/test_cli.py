@@ -306,6 +306,31 @@ def test_weights_that_vanish_are_refused(here: Path, capsys: pytest.CaptureFixtu
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        ("se2 --size 16 --weights selling --neighbors 16", "--neighbors must be left out"),
+        ("se2 --size 16 --weights selling --xi auto", "--xi must be a number or 'alpha'"),
+        ("se2 --size 16 --weights selling --engine pruned", "--engine must be auto or stencil"),
+        ("se2 --size 16 --weights selling --lambda-max 2", "--lambda-max must be 'exact'"),
+        ("se2 --points 99 --weights matched", "--weights must be kernel on the plane"),
+        ("se2 --size 8 --weights matched --eps 0.001 --levels 1", "--levels must be such that"),
+        ("so3 --subdivisions 1 --weights matched", "--neighbors must be at least 24"),
+        ("so3 --points 99 --weights matched --neighbors 24", "--weights must be kernel here"),
+        ("r2 --size 8 --eigenpairs 65", "--eigenpairs must be an integer in [1, 64]"),
+        ("r2 --size 8 --weights cotan", "--weights must be one of kernel, matched, selling"),
+        ("r2 --size 8 --laplacian signed", "--laplacian must be one of normalized, combinatorial"),
+    ],
+)
+def test_weights_that_do_not_exist_are_refused(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: str, fragment: str
+) -> None:
+    code, message = failing(capsys, "build", *arguments.split())
+    assert code == 2
+    assert message.startswith(f"Error: {fragment}")
+    assert list(here.iterdir()) == []
+
+
 def test_export_and_import(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["build", "se2", "--size", "16", "--quiet"]) == 0
     capsys.readouterr()

@@ -103,7 +103,8 @@ def test_stored_laplacian_is_the_defined_one(
     store = tmp_path_factory.mktemp("dense") / "g.zarr"
     build(spec, store, name="g")
     facts = check_version(store / "g" / "v001")["levels"][0]
-    engine, lengths = Level(spec, choose(spec.sampling)).edges()
+    edges = Level(spec, choose(spec.sampling)).edges()
+    engine, lengths = edges.engine, edges.weights.lengths
     n = spec.num_vertices
     rows = np.repeat(np.arange(n), engine.degrees(0, n))
     columns = engine.columns(0, n)

@@ -59,7 +59,8 @@ def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = 
 
 
 def edges(spec: GraphSpec, choice: Choice = PRUNED) -> Edges:
-    engine, lengths = Level(spec, choice).edges()
+    edges = Level(spec, choice).edges()
+    engine, lengths = edges.engine, edges.weights.lengths
     found = listed(engine, lengths, spec.num_vertices)
     assert engine.total_degree == len(found)
     points = spec.base_points(0)
@@ -497,7 +498,8 @@ def test_edges_do_not_depend_on_block_sizes(
 @pytest.mark.parametrize("block", [1, 17, 100])
 def test_edges_do_not_depend_on_rows_read(block: int) -> None:
     spec = GraphSpec("so3", subdivisions=1)
-    engine, lengths = Level(spec, PRUNED).edges()
+    edges = Level(spec, PRUNED).edges()
+    engine, lengths = edges.engine, edges.weights.lengths
     whole = listed(engine, lengths, spec.num_vertices)
     assert listed(engine, lengths, spec.num_vertices, block) == whole
 
@@ -506,5 +508,5 @@ def test_lengths_of_a_vertex_from_itself_are_zero() -> None:
     vertices = np.arange(252)
     for boundary in ("open", "periodic"):
         spec = GraphSpec("se2", sampling="random", points=42, boundary=boundary)
-        _, lengths = Level(spec, PRUNED).edges()
+        lengths = Level(spec, PRUNED).edges().weights.lengths
         assert (lengths.squared_distances(vertices, vertices) == 0).all()

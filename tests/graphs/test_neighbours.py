@@ -19,7 +19,8 @@ def tables(spec: GraphSpec) -> Stencils:
 
 
 def engine(spec: GraphSpec) -> StencilEngine:
-    return StencilEngine(tables(spec))
+    found = tables(spec)
+    return StencilEngine(found.lattice, found.stencils)
 
 
 def edges(spec: GraphSpec, block: int | None = None) -> dict[tuple[int, int], float]:

@@ -148,3 +148,99 @@ def test_specs_are_frozen_and_hashable() -> None:
     assert {spec: 1}[GraphSpec("se2", "16x16")] == 1
     with pytest.raises(AttributeError):
         spec.eps = 1.0  # type: ignore[misc]
+
+
+def test_weights_set_the_defaults() -> None:
+    kernel, matched = GraphSpec("se2", 16), GraphSpec("se2", 16, weights="matched")
+    fewest, plane = GraphSpec("se2", 16, weights="selling"), GraphSpec("r2", 16, weights="selling")
+    assert (kernel.weights, kernel.laplacian, kernel.eigenpairs) == ("kernel", "normalized", None)
+    assert (matched.laplacian, matched.neighbors, matched.kernel) == (
+        "combinatorial",
+        16,
+        "gaussian",
+    )
+    assert (fewest.laplacian, fewest.neighbors, plane.neighbors) == ("combinatorial", 8, 4)
+    assert (fewest.kernel, fewest.bandwidth) == (None, None)
+    assert GraphSpec("se2", 16, weights="selling", laplacian="normalized").laplacian == "normalized"
+    assert GraphSpec("se2", 16, weights="selling", neighbors=8) == fewest
+    assert len({spec.sha256 for spec in (kernel, matched, fewest)}) == 3
+
+
+@given(
+    sampling=st.sampled_from(
+        [
+            {"manifold": "se2", "size": 32, "weights": "selling"},
+            {"manifold": "se2", "size": 32, "weights": "matched", "kernel": "cauchy"},
+            {"manifold": "r2", "size": (16, 24), "weights": "selling"},
+            {"manifold": "r2", "size": 16, "weights": "kernel"},
+            {"manifold": "s2", "nside": 4, "weights": "matched", "neighbors": 24},
+            {"manifold": "so3", "subdivisions": 2, "weights": "matched", "neighbors": 32},
+            {"manifold": "so3", "points": 99, "weights": "matched", "neighbors": 24},
+        ]
+    ),
+    laplacian=st.sampled_from([None, "normalized", "combinatorial"]),
+    eigenpairs=st.sampled_from([None, 1, "20", 40.0]),
+)
+def test_json_round_trip_of_weights(sampling: dict[str, object], **fields: object) -> None:
+    spec = GraphSpec(**sampling, **fields)
+    again = GraphSpec.from_dict(json.loads(json.dumps(spec.to_dict())))
+    assert again == spec
+    assert again.sha256 == spec.sha256
+    for changed in ({"laplacian": "combinatorial"}, {"laplacian": "normalized"}, {"eigenpairs": 7}):
+        other = GraphSpec(**sampling, **(fields | changed))
+        same = all(getattr(spec, field) == value for field, value in changed.items())
+        assert (other.sha256 == spec.sha256) == same
+
+
+SELLING = {"weights": "selling"}
+MATCHED = {"weights": "matched"}
+REFUSED_WEIGHTS = [
+    ("se2", {"size": 16, "weights": "Selling"}, "weights", "kernel, matched, selling"),
+    ("se2", {"size": 16, "weights": None}, "weights", "kernel, matched, selling"),
+    ("so3", {"nside": 4, **MATCHED}, "neighbors", "at least 24"),
+    ("s2", {"nside": 4, **MATCHED, "neighbors": 23}, "neighbors", "at least 24"),
+    ("so3", {"points": 50, **MATCHED, "neighbors": 16}, "neighbors", "at least 24"),
+    ("s2", {"nside": 4, **SELLING}, "weights", "kernel or matched with healpix"),
+    ("so3", {"subdivisions": 1, **SELLING}, "weights", "kernel or matched with icosahedral"),
+    ("se2", {"points": 99, **SELLING}, "weights", "kernel with random sampling"),
+    ("r2", {"points": 99, **SELLING}, "weights", "kernel with random sampling"),
+    ("se2", {"points": 99, **MATCHED}, "weights", "sampled by a lattice"),
+    ("r2", {"points": 99, **MATCHED}, "weights", "sampled by a lattice"),
+    ("se2", {"size": 16, **SELLING, "neighbors": 16}, "neighbors", "left out with selling"),
+    ("r2", {"size": 16, **SELLING, "neighbors": 8}, "neighbors", "left out with selling"),
+    ("se2", {"size": 16, **SELLING, "kernel": "gaussian"}, "kernel", "left out with selling"),
+    ("se2", {"size": 16, **SELLING, "bandwidth": 0.2}, "bandwidth", "left out with selling"),
+    ("se2", {"size": 16, **SELLING, "xi": "auto"}, "xi", "with selling weights"),
+    ("se2", {"size": 16, **SELLING, "in_plane_fraction": 0.4}, "xi", "with selling weights"),
+    ("se2", {"size": 16, "laplacian": "random walk"}, "laplacian", "normalized, combinatorial"),
+    ("se2", {"size": 16, **SELLING, "lambda_max": 2}, "lambda_max", "combinatorial"),
+    (
+        "se2",
+        {"size": 16, "laplacian": "combinatorial", "lambda_max": "2"},
+        "lambda_max",
+        "combinatorial",
+    ),
+    ("se2", {"size": 16, "eigenpairs": 0}, "eigenpairs", "[1, 384], as the coarsest level has 384"),
+    ("se2", {"size": 16, "eigenpairs": 385}, "eigenpairs", "coarsest level has 384 vertices"),
+    ("se2", {"size": 16, "eigenpairs": 2.5}, "eigenpairs", "an integer in"),
+    ("se2", {"size": 96, "eigenpairs": 1001, "levels": 1}, "eigenpairs", "an integer in [1, 1000]"),
+    ("s2", {"subdivisions": 2, "eigenpairs": 43}, "eigenpairs", "coarsest level has 42 vertices"),
+]
+
+
+@pytest.mark.parametrize(("manifold", "fields", "field", "accepted"), REFUSED_WEIGHTS)
+def test_refusals_of_weights(
+    manifold: str, fields: dict[str, object], field: str, accepted: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        GraphSpec(manifold, **fields)
+    message = str(caught.value)
+    assert caught.value.field == field
+    assert message.startswith(f"{field} must be ")
+    assert accepted in message
+    assert "\n" not in message
+
+
+def test_as_many_eigenpairs_as_vertices() -> None:
+    assert GraphSpec("se2", 16, eigenpairs=384).eigenpairs == 384
+    assert GraphSpec("se2", 96, eigenpairs="1e3", levels=1).eigenpairs == 1000

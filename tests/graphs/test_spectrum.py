@@ -10,9 +10,12 @@ import pytest
 
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.spectrum.bound import largest_eigenvalue_bound
+from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spectrum import numeric
+from cheblienet_graphs.spectrum.bloch import BlochBlocks, commutes_with_translations
+from cheblienet_graphs.spectrum.bound import largest_eigenvalue_bound, largest_possible
 from cheblienet_graphs.spectrum.exact import periodic_plane, periodic_se2, rotations, sphere
-from cheblienet_graphs.spectrum.numeric import smallest_eigenpairs
+from cheblienet_graphs.spectrum.numeric import eigenpairs, multiplicities
 from cheblienet_graphs.store.reader import mapped_csr
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "spectra.json").read_text())
@@ -40,22 +43,110 @@ def test_exact_spectrum_of_a_rectangle() -> None:
 
 
 @pytest.mark.parametrize("name", ["r2-24x16", "se2-16x16x6", "torus"])
+@pytest.mark.parametrize("which", ["smallest", "largest"])
 @pytest.mark.parametrize("count", [1, 9])
-def test_smallest_eigenpairs_equal_the_dense_ones(store: Path, name: str, count: int) -> None:
+def test_eigenpairs_equal_the_dense_ones(store: Path, name: str, which: str, count: int) -> None:
     version = store / name / "v001"
     laplacian = mapped_csr(version / "levels/0/laplacian")
-    facts = inspect(store, name, level=0, eigenvalues=0).levels[0]
-    pairs = smallest_eigenpairs(laplacian, facts.lambda_max, count)
+    level = inspect(store, name, level=0, eigenvalues=0)
+    facts, points = level.levels[0], sampling(level.spec, 0)
+    pairs = eigenpairs(laplacian, facts.lambda_max, count, which=which, sampling=points)
     delta = (laplacian.toarray().astype(float) + np.eye(facts.vertices)) * facts.lambda_max / 2
+    dense = np.linalg.eigvalsh(delta)
+    expected = dense[:count] if which == "smallest" else dense[::-1][:count]
     assert pairs.converged
-    assert np.allclose(pairs.values, np.linalg.eigvalsh(delta)[:count], atol=1e-6)
+    assert pairs.method == (
+        "bloch" if name == "torus" else "chebyshev" if "se2" in name else "dense"
+    )
+    assert np.allclose(pairs.values, expected, atol=1e-6)
     assert np.allclose(delta @ pairs.vectors, pairs.vectors * pairs.values, atol=1e-6)
     assert np.allclose(pairs.vectors.T @ pairs.vectors, np.eye(count), atol=1e-9)
 
 
-def test_solver_that_gives_up_says_so(store: Path) -> None:
+SMALL = {
+    "even": GraphSpec("se2", "10x8", orientations=3, boundary="periodic", levels=1),
+    "odd": GraphSpec("se2", "9x11", orientations=2, boundary="periodic", levels=1),
+    "plane": GraphSpec("r2", "12x9", neighbors=4, boundary="periodic", levels=1),
+    "selling": GraphSpec("se2", 12, weights="selling", boundary="periodic", levels=1),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_bloch_blocks_have_the_dense_eigenpairs(tmp_path: Path, name: str) -> None:
+    """All eigenvalues, and vectors where multiplets are cut in two or waves are their own mirror."""
+    build(SMALL[name], tmp_path / "g.zarr", name="g")
+    laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
+    points = sampling(SMALL[name], 0)
+    assert commutes_with_translations(laplacian, points)
+    dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
+    blocks = BlochBlocks(laplacian, points)
+    assert np.allclose(blocks.eigenvalues(), dense, atol=1e-12)
+    for count in (1, 4, 30, len(dense)):
+        values, vectors = blocks.smallest(count)
+        assert np.allclose(values, dense[:count], atol=1e-12)
+        assert np.allclose(laplacian @ vectors, vectors * values, atol=1e-6)
+        assert np.allclose(vectors.T @ vectors, np.eye(count), atol=1e-10)
+
+
+def test_open_lattices_have_no_bloch_blocks(store: Path) -> None:
+    laplacian = mapped_csr(store / "r2-24x16/v001/levels/0/laplacian")
+    periodic = GraphSpec("r2", "24x16", boundary="periodic")
+    assert not commutes_with_translations(laplacian, sampling(periodic, 0))
+    assert not commutes_with_translations(laplacian, sampling(GraphSpec("r2", "24x16"), 0))
+
+
+def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> None:
+    """The 30th to 37th eigenvalues of this graph are equal; a block of 38 ends just behind them."""
+    spec = GraphSpec("se2", 32, boundary="periodic", levels=1)
+    build(spec, tmp_path / "g.zarr", name="g")
+    laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
+    pairs = eigenpairs(laplacian, 1.5, 30, max_products=3000)
+    expected = BlochBlocks(laplacian, sampling(spec, 0)).eigenvalues()[:30]
+    assert pairs.method == "chebyshev"
+    assert pairs.converged
+    assert np.allclose(pairs.values, (expected + 1) * 0.75, atol=1e-6)
+
+
+def test_other_solver_steps_in(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     laplacian = mapped_csr(store / "se2-16x16x6/v001/levels/0/laplacian")
-    assert not smallest_eigenpairs(laplacian, 1.4, 5, max_products=1).converged
+    expected = eigenpairs(laplacian, 1.4, 5)
+    found = eigenpairs(laplacian, 1.4, 5, max_products=20)
+    assert found.converged
+    assert found.method == "shift-invert"
+    assert np.allclose(found.values, expected.values, atol=1e-9)
+
+    def missing_one(*args: object, **kwargs: object) -> tuple[np.ndarray, np.ndarray]:
+        values = (expected.values / 0.7 - 1)[[0, 1, 3, 4, 4]]
+        return values, expected.vectors[:, [0, 1, 3, 4, 4]]
+
+    monkeypatch.setattr(numeric, "eigsh", missing_one)
+    assert not eigenpairs(laplacian, 1.4, 5, max_products=20).converged
+
+    def failing(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("Factor is exactly singular")
+
+    monkeypatch.setattr(numeric, "eigsh", failing)
+    assert not eigenpairs(laplacian, 1.4, 5, max_products=1).converged
+
+
+def test_multiplicities_are_recognised() -> None:
+    values = np.array([0.0, 1e-9, 0.5, 0.5 + 1e-9, 0.5, 0.5001, 2.0])
+    assert multiplicities(values, 2.0) == [2, 3, 1, 1]
+    assert multiplicities(values[:0], 2.0) == []
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e5])
+def test_bound_of_the_combinatorial_laplacian(scale: float) -> None:
+    rng = np.random.default_rng(3)
+    weights = np.triu(rng.uniform(0, scale, (60, 60)), 1)
+    weights += weights.T
+    area = rng.uniform(0.5, 2, 60)
+    delta = (np.diag(weights.sum(1)) - weights) / np.sqrt(np.outer(area, area))
+    largest = np.linalg.eigvalsh(delta)[-1]
+    limit = largest_possible(weights.sum(1), area)
+    bound = largest_eigenvalue_bound(lambda x: delta @ x, 60, limit=limit)
+    assert largest <= bound.value <= largest + 3e-6 * limit
+    assert bound.method == "lanczos"
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 200])

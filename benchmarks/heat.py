@@ -1,0 +1,116 @@
+"""Heat diffusion on graphs against the exact heat kernel of the periodic SE(2).
+
+A unit of heat starts at one vertex of the torus times the orientations, at theta = -pi/6, with eps^2 = xi^2 = 0.1. The exact solution is summed from the eigenfunctions of the operator: plane
+waves on the base times Mathieu functions on the fibre; the graph's from the eigenvectors of its
+Bloch blocks. Both are compared at the vertices: half the L1 distance, which is the share of the heat
+that is in the wrong place.
+
+    python benchmarks/heat.py
+"""
+
+import itertools
+import math
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spectrum.bloch import BlochBlocks
+from cheblienet_graphs.store.reader import mapped_csr
+
+EPS_SQUARED = XI_SQUARED = 0.1
+TIMES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
+SIZES = ((16, 6), (32, 12), (64, 24))
+WEIGHTS = {
+    "Gaussian": {},
+    "matched": {"weights": "matched"},
+    "Selling": {"weights": "selling"},
+}
+METRIC = {
+    "eps_squared": EPS_SQUARED,
+    "xi": math.sqrt(XI_SQUARED),
+    "boundary": "periodic",
+    "levels": 1,
+}
+WAVES, HARMONICS = 50, 24
+"""Cutoffs of the exact sum."""
+NEGLIGIBLE = 40
+"""Waves are left out that have decayed to exp(-40) at the earliest time."""
+
+
+def exact() -> dict[tuple[int, int], np.ndarray]:
+    """By graph: (times, n_o, n, n) share of the heat at each vertex.
+
+    Over a base frequency k the operator is, with kappa = 2 pi |k| and phi the direction of k,
+    kappa^2 (1 + eps^2)/2 + kappa^2 (1 - eps^2)/2 cos 2 (theta - phi) - xi^-2 d^2/dtheta^2.
+    """
+    m, side = np.arange(-HARMONICS, HARMONICS + 1), np.arange(-WAVES, WAVES + 1)
+    times = np.array(TIMES)
+    spectra = {(n, n_o): np.zeros((len(TIMES), n_o, n, n), complex) for n, n_o in SIZES}
+    harmonics = {}
+    for n, n_o in SIZES:
+        theta = -math.pi / 2 + np.arange(n_o) * math.pi / n_o
+        harmonics[n, n_o] = np.exp(2j * np.outer(theta, m))
+    for kx, ky in itertools.product(side, side):
+        squared = 4 * math.pi**2 * (kx**2 + ky**2)
+        if EPS_SQUARED * squared * TIMES[0] > NEGLIGIBLE:
+            continue
+        across = squared * (1 - EPS_SQUARED) / 4 * np.exp(-2j * math.atan2(ky, kx))
+        matrix = np.diag(squared * (1 + EPS_SQUARED) / 2 + 4 * m**2 / XI_SQUARED).astype(complex)
+        matrix += np.diag(np.full(len(m) - 1, across), -1)
+        matrix += np.diag(np.full(len(m) - 1, across.conjugate()), 1)
+        values, vectors = np.linalg.eigh(matrix)
+        decay = np.exp(-np.outer(times, values))
+        for (n, n_o), waves in harmonics.items():
+            start = vectors.conj().T @ waves[start_of(n_o)].conj()
+            spectra[n, n_o][:, :, ky % n, kx % n] += (decay * start) @ vectors.T @ waves.T
+    return {
+        (n, n_o): np.fft.ifft2(spectrum, axes=(2, 3)).real / n_o
+        for (n, n_o), spectrum in spectra.items()
+    }
+
+
+def diffused(blocks: BlochBlocks, n: int, n_o: int, per: float) -> np.ndarray:
+    """(times, n_o, n, n) exp(-t Delta) of a unit at the start.
+
+    Of the operator (stored + 1) x per, where 2 Delta / lambda_max - I is stored.
+    """
+    values, vectors = np.linalg.eigh(blocks.blocks(np.arange(n * n)))
+    start = vectors[:, start_of(n_o)].conj()
+    found = []
+    for time in TIMES:
+        state = np.einsum("wij,wj->iw", vectors, np.exp(-(values + 1) * per * time) * start)
+        found.append(np.fft.ifft2(state.reshape(n_o, n, n), axes=(1, 2)).real)
+    return np.array(found)
+
+
+def start_of(n_o: int) -> int:
+    """Index of the orientation theta = -pi/6, not one that the lattice favours."""
+    return n_o // 3
+
+
+def main() -> None:
+    print(f"| weights | graph | {' | '.join(f't = {time:g}' for time in TIMES)} |")
+    print(f"|---|---|{'---|' * len(TIMES)}")
+    truth = exact()
+    for heat in truth.values():
+        assert (abs(heat.sum(axis=(1, 2, 3)) - 1) < 1e-9).all()
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "graphs.zarr"
+        for title, weights in WEIGHTS.items():
+            for n, n_o in SIZES:
+                spec = GraphSpec("se2", n, orientations=n_o, **METRIC, **weights)
+                built = build(spec, store, force=True)
+                (level,) = inspect(store, f"{built.name}@{built.version}", eigenvalues=0).levels
+                laplacian = mapped_csr(store / built.name / built.version / "levels/0/laplacian")
+                blocks = BlochBlocks(laplacian, sampling(spec, 0))
+                found = diffused(blocks, n, n_o, level.eigenvalue_scale * level.lambda_max / 2)
+                errors = abs(found - truth[n, n_o]).sum(axis=(1, 2, 3)) / 2
+                cells = " | ".join(f"{error:.4f}" for error in errors)
+                print(f"| {title} | {n}x{n}x{n_o} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""The report as text for a terminal."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from cheblienet_graphs import words
+from cheblienet_graphs.report import LevelReport, Report
+from cheblienet_graphs.spec import GraphSpec
+
+SPARSE_ENOUGH = 0.985
+"""The paper's rule of thumb for the share of zeros."""
+FAR_FROM_TARGET = 0.02
+"""A miss of the in-plane fraction that deserves a remark."""
+
+
+def text(report: Report) -> str:
+    """What was asked for, what was built, the spectra, and what deserves a remark."""
+    generator = f"{report.generator.get('name')} {report.generator.get('version')}"
+    refs = f"  ({', '.join(report.refs)})" if report.refs else ""
+    size = words.human_bytes(report.bytes)
+    lines = [f"{report.name}@{report.version}{refs}"]
+    lines += [f"  {sentence}" for sentence in words.sentences(report.spec)]
+    lines += [f"  {size}, built {report.created} by {generator}, spec {report.spec_sha256[:12]}"]
+    lines += ["", *_table(report)]
+    for level in report.levels:
+        if level.eigenvalues:
+            lines += ["", *_spectrum(level)]
+    lines += ["", *_verdicts(report)]
+    lines += [remark for level in report.levels for remark in _remarks(report.spec, level)]
+    return "\n".join(lines)
+
+
+def _table(report: Report) -> list[str]:
+    rows = [("", [f"level {level.level}" for level in report.levels])]
+    rows += [(title, [cell(level) for level in report.levels]) for title, cell in _ROWS]
+    rows += _metric_rows(report)
+    symmetries = dict.fromkeys(name for level in report.levels for name in level.equivariance)
+    for name in symmetries:
+        errors = [level.equivariance.get(name) for level in report.levels]
+        title = f"|P'LP - L|, {name.replace('_', ' ')}"
+        rows.append((title, ["-" if error is None else f"{error:.2g}" for error in errors]))
+    first = max(len(title) for title, _ in rows)
+    width = max(len(cell) for _, cells in rows for cell in cells)
+    return [
+        f"  {title:<{first}}  {'  '.join(f'{cell:>{width}}' for cell in cells)}"
+        for title, cells in rows
+    ]
+
+
+_ROWS: list[tuple[str, Callable[[LevelReport], str]]] = [
+    ("grid", lambda x: _grid(x)),
+    ("vertices", lambda x: f"{x.vertices:,}"),
+    ("edges", lambda x: f"{x.edges:,}"),
+    ("stored entries", lambda x: f"{x.nnz:,}"),
+    ("sparsity (paper: >= 98.5 %)", lambda x: f"{x.sparsity:.2%}".replace("%", " %")),
+    (
+        "degree, min / mean / max",
+        lambda x: f"{x.degree['min']:.0f} / {x.degree['mean']:.1f} / {x.degree['max']:.0f}",
+    ),
+    ("in-plane fraction", lambda x: f"{x.in_plane_fraction:.3f}"),
+    ("xi", lambda x: "-" if x.xi is None else f"{x.xi:.4g}"),
+    ("bandwidth", lambda x: "-" if x.bandwidth is None else f"{x.bandwidth:.4g}"),
+    (
+        "weights, min / median / max",
+        lambda x: " / ".join(f"{x.weights[name]:.2g}" for name in ("min", "median", "max")),
+    ),
+    ("lambda_max", lambda x: f"{x.lambda_max:.7g}"),
+    ("isolated vertices", lambda x: f"{x.isolated:,}"),
+    ("components", lambda x: f"{x.components:,}"),
+]
+
+
+def _grid(level: LevelReport) -> str:
+    """As sizes are written: width x height x orientations."""
+    orientations, *base = level.grid
+    fibre = [] if level.xi is None else [orientations]
+    return " x ".join(map(str, [*reversed(base), *fibre]))
+
+
+def _metric_rows(report: Report) -> list[tuple[str, list[str]]]:
+    asked = f"{report.spec.eps**2:.4g}"
+    realised = [
+        [metric.eps_squared for metric in level.effective_metric] for level in report.levels
+    ]
+    rows = [(f"realised eps^2 (asked {asked})", [_range(values) for values in realised])]
+    if report.spec.geometry.oriented:
+        ratios = [
+            [m.xi_squared / level.xi_squared for m in level.effective_metric if m.xi_squared]
+            for level in report.levels
+            if level.xi_squared
+        ]
+        rows.append(("realised xi^2 / asked", [_range(values) for values in ratios]))
+    return rows
+
+
+def _range(values: list[float | None] | list[float]) -> str:
+    known = [value for value in values if value is not None]
+    return words.interval(min(known), max(known)) if known else "-"
+
+
+def _spectrum(level: LevelReport) -> list[str]:
+    """A line for each distinct eigenvalue: copies, Delta's, the operator's, the exact one."""
+    scale = math.nan if level.eigenvalue_scale is None else level.eigenvalue_scale
+    exact = level.exact_eigenvalues
+    lines = [
+        f"  {f'level {level.level}':<10}{'eigenvalues of Delta':>28}{'of the operator':>17}"
+        + (f"{'exact':>13}{'error':>10}" if exact else "")
+    ]
+    start = 0
+    for copies in level.multiplicities:
+        group = slice(start, start := start + copies)
+        value = float(np.mean(level.eigenvalues[group]))
+        more = "+" if start == len(level.eigenvalues) < level.vertices else " "
+        line = f"  {f'{copies}{more}x':>25}{value:>13.6g}{value * scale:>17.6g}"
+        if exact:
+            true = float(np.mean(exact[group]))
+            error = f"{value * scale / true - 1:+.1%}".replace("%", " %") if true else ""
+            line += f"{true:>13.6g}{error:>10}"
+        lines.append(line.rstrip())
+    return lines
+
+
+def _verdicts(report: Report) -> list[str]:
+    """A line for all levels where they share a verdict, else one for each."""
+    verdicts = {level.verdict for level in report.levels}
+    if len(verdicts) == 1:
+        return [*verdicts]
+    return [f"level {level.level}: {level.verdict}" for level in report.levels]
+
+
+def _remarks(spec: GraphSpec, level: LevelReport) -> list[str]:
+    remarks = []
+    target = spec.in_plane_fraction
+    if target is not None and abs(level.in_plane_fraction - target) > FAR_FROM_TARGET:
+        remarks.append(
+            f"in-plane fraction {level.in_plane_fraction:.3f}, asked for {target:g}: the closest "
+            "that any xi tried gives with these points and neighbours"
+        )
+    if level.degree["max"] > spec.neighbors:
+        remarks.append(
+            f"up to {level.degree['max']:.0f} neighbours, more than K = {spec.neighbors}: those "
+            "added so that the weights can match the metric"
+        )
+    if level.dropped_edges:
+        remarks.append(f"{level.dropped_edges:,} edges left out, as their matched weight is 0")
+    if level.sparsity < SPARSE_ENOUGH:
+        remarks.append(f"{level.sparsity:.2%} zeros, below the paper's rule of thumb")
+    if level.isolated:
+        remarks.append(f"{level.isolated:,} vertices have no neighbours")
+    if level.components > 1:
+        remedy = "more neighbours may link them"
+        if spec.geometry.oriented:
+            remedy = "a smaller alpha links orientations, a larger one links points"
+        remarks.append(
+            f"falls into {level.components:,} components, between which no signal passes; {remedy}"
+        )
+    if not level.eigenvalues_converged:
+        remarks.append("the eigenvalues are approximate, the solver gave up")
+    return [f"level {level.level}: {remark}" for remark in remarks]

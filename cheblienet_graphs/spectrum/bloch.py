@@ -1,0 +1,108 @@
+"""Eigenpairs of graphs on periodic lattices, by Bloch's theorem.
+
+Translations leave such a graph as it is, so its Laplacian acts on each plane wave exp(i k . x)
+apart, as a Hermitian matrix of size n_o: one small problem for each wave vector instead of a large
+one. Waves k and -k have the same eigenvalues and conjugate vectors, whose real and imaginary parts
+are real eigenvectors, so one of the two is enough.
+"""
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from cheblienet_graphs.neighbours import Floats, Indices
+from cheblienet_graphs.samplings.plane import PlaneLattice
+
+Complex = npt.NDArray[np.complex128]
+
+NUMBERS_AT_ONCE = 2**22
+"""Complex numbers that are in memory together, besides the result."""
+TRANSLATED = 1e-5
+"""Largest difference between a product moved and the product of what was moved."""
+
+
+def commutes_with_translations(matrix: scipy.sparse.csr_array, lattice: PlaneLattice) -> bool:
+    """Whether it does, found out with one random vector."""
+    shape = (lattice.orientations, lattice.height, lattice.width)
+    signal = np.random.default_rng(0).standard_normal(shape)
+
+    def image(x: Floats) -> Floats:
+        product: Floats = (matrix @ x.ravel()).reshape(shape)
+        return product
+
+    moved = [image(np.roll(signal, 1, axis)) - np.roll(image(signal), 1, axis) for axis in (1, 2)]
+    return lattice.periodic and max(float(abs(m).max()) for m in moved) <= TRANSLATED
+
+
+class BlochBlocks:
+    """A symmetric matrix that commutes with the translations of a lattice, wave by wave.
+
+    Args:
+        matrix: (V, V).
+        lattice: periodic.
+    """
+
+    def __init__(self, matrix: scipy.sparse.csr_array, lattice: PlaneLattice) -> None:
+        self._lattice, n_o = lattice, lattice.orientations
+        rows = matrix[np.arange(n_o) * lattice.num_points].tocoo()  # of the first pixel
+        row, column = rows.coords
+        other, self._dy, self._dx = lattice.decode(column)
+        ones = np.ones(len(row))
+        place = (np.arange(len(row)), row * n_o + other)
+        self._gather = scipy.sparse.csr_array((ones, place), shape=(len(row), n_o**2))
+        self._values = rows.data.astype(np.float64)
+        index = np.arange(lattice.num_points)
+        y, x = np.divmod(index, lattice.width)
+        conjugate = -y % lattice.height * lattice.width + -x % lattice.width
+        self._waves = index[index <= conjugate]
+        self._is_real = (index == conjugate)[self._waves]
+
+    def eigenvalues(self) -> Floats:
+        """(V,) all of them, ascending."""
+        values = [np.linalg.eigvalsh(self.blocks(waves)) for waves in self._pieces()]
+        copies = np.where(self._is_real, 1, 2)
+        return np.sort(np.repeat(np.concatenate(values), copies, axis=0), axis=None)
+
+    def smallest(self, count: int) -> tuple[Floats, Floats]:
+        """The smallest eigenvalues (count,), ascending, and orthonormal eigenvectors (V, count)."""
+        values = np.concatenate([np.linalg.eigvalsh(self.blocks(w)) for w in self._pieces()])
+        n_o = values.shape[1]
+        # Real and imaginary part of each vector; of those that are real themselves, one.
+        both = np.stack([values, np.where(self._is_real[:, None], np.inf, values)], axis=2)
+        chosen = np.argsort(both, axis=None, kind="stable")[:count]
+        which, band, part = np.unravel_index(chosen, both.shape)
+        vectors = np.empty((n_o * self._lattice.num_points, count))
+        for wave in np.unique(which):
+            of_wave = np.flatnonzero(which == wave)
+            block = self.blocks(self._waves[wave : wave + 1])[0]
+            basis = np.linalg.eigh(block.real if self._is_real[wave] else block)[1]
+            for column in of_wave:
+                field = self._field(int(self._waves[wave]), basis[:, band[column]])
+                vectors[:, column] = field.imag if part[column] else field.real
+        vectors /= np.linalg.norm(vectors, axis=0)
+        return both.ravel()[chosen], vectors
+
+    def _pieces(self) -> list[Indices]:
+        size = max(len(self._values), self._lattice.orientations**2)
+        return np.array_split(self._waves, -(-len(self._waves) * size // NUMBERS_AT_ONCE))
+
+    def blocks(self, waves: Indices) -> Complex:
+        """(waves, n_o, n_o) Hermitian: sum over a row's entries of value exp(i k . offset)."""
+        turns = self._cycles(waves[:, None], self._dy, self._dx)
+        entries = np.exp(2j * np.pi * turns) * self._values
+        n_o = self._lattice.orientations
+        blocks: Complex = (entries @ self._gather).reshape(-1, n_o, n_o)
+        return blocks
+
+    def _field(self, wave: int, components: Complex) -> Complex:
+        """(V,) the plane wave with these components, one for each orientation."""
+        _, y, x = self._lattice.decode(np.arange(self._lattice.num_points))
+        phases = np.exp(2j * np.pi * self._cycles(np.array(wave), y, x))
+        return np.outer(components, phases).ravel()
+
+    def _cycles(self, waves: Indices, dy: Indices, dx: Indices) -> Floats:
+        """Phases k . offset / (2 pi), whole cycles taken off exactly."""
+        height, width = self._lattice.height, self._lattice.width
+        ky, kx = np.divmod(waves, width)
+        found: Floats = ky * dy % height / height + kx * dx % width / width
+        return found

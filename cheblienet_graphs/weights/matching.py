@@ -1,0 +1,125 @@
+"""The nonnegative weights nearest to given ones that fulfil linear constraints."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from scipy.sparse.linalg import LinearOperator, cg
+
+from cheblienet_graphs.neighbours import Floats
+
+DENSE = 1000
+"""Up to this many constraints Newton's equations are solved densely."""
+TOLERANCE = 1e-11
+"""Largest residual of a constraint; targets are of order 1."""
+MAX_STEPS = 60
+FARTHEST = 30.0
+"""How far from the prior, relative to the prior itself, a solution may lie before it is given up;
+and how much larger than at first residuals may become. Where there are solutions, about 1 and 3."""
+VANISHED = 1e-12
+"""Weights up to this share of the largest one count as 0."""
+LEAST_PRIOR = 1e-3
+"""An edge, however long, is first given at least this share of the largest weight."""
+
+
+@dataclass(frozen=True)
+class Matching:
+    """values (N,), the largest residual of a constraint, and whether it is as small as asked."""
+
+    values: Floats
+    residual: float
+    converged: bool
+
+
+def lifted(prior: Floats) -> Floats:
+    """Prior weights, those of long edges lifted so far that they may grow."""
+    least: float = LEAST_PRIOR * prior.max()
+    found: Floats = np.maximum(prior, least)
+    return found
+
+
+def nearest_matching(
+    constraints: scipy.sparse.csr_array,
+    targets: Floats,
+    prior: Floats,
+    repeats: Floats,
+) -> Matching:
+    """Minimise sum_e repeats_e (w_e - prior_e)^2 / prior_e where C w = targets and w >= 0.
+
+    The dual problem has one unknown per constraint: with v = prior / repeats the weights
+    w = (prior + v C^T y)_+ minimise where y minimises the convex function
+    phi(y) = sum w^2 / (2 v) - targets^T y, whose gradient is C w - targets. Newton's method with a
+    line search ends after a few steps, since phi is quadratic while the set of positive weights
+    does not change. -phi bounds the distance to any solution from below, so without a solution it
+    grows beyond all bounds; that is when the search gives up.
+
+    Args:
+        constraints: C, (constraints, N).
+        targets: (constraints,).
+        prior: (N,) positive.
+        repeats: (N,) how many edges an unknown stands for.
+
+    Returns:
+        The weights; not converged where the constraints can't be fulfilled.
+    """
+    variance = prior / repeats
+    transposed = constraints.T.tocsr()
+    dual = np.zeros(len(targets))
+    weights = prior.copy()
+    value = _dual_value(weights, variance, targets, dual)
+    gradient = constraints @ weights - targets
+    lowest, highest = -FARTHEST * value, FARTHEST * float(abs(gradient).max())
+    for _ in range(MAX_STEPS):
+        residual = float(abs(gradient).max())
+        if residual <= TOLERANCE or value < lowest or residual > highest:
+            break
+        step = _newton_step(constraints, transposed, np.where(weights > 0, variance, 0), gradient)
+        slope, length = float(gradient @ step), 1.0
+        for _ in range(40):
+            trial = dual + length * step
+            found = np.maximum(prior + variance * (transposed @ trial), 0.0)
+            trial_value = _dual_value(found, variance, targets, trial)
+            trial_gradient = constraints @ found - targets
+            # Near the solution phi is flat to rounding; there a smaller gradient is progress.
+            better = trial_value <= value + 1e-4 * length * slope
+            if better or abs(trial_gradient).max() <= residual / 2:
+                break
+            length /= 2
+        else:
+            break
+        dual, weights, value, gradient = trial, found, trial_value, trial_gradient
+    residual = float(abs(gradient).max())
+    return Matching(weights, residual, converged=residual <= TOLERANCE)
+
+
+def _dual_value(weights: Floats, variance: Floats, targets: Floats, dual: Floats) -> float:
+    return float((weights**2 / variance).sum() / 2 - targets @ dual)
+
+
+def _newton_step(
+    constraints: scipy.sparse.csr_array,
+    transposed: scipy.sparse.csr_array,
+    variance: Floats,
+    gradient: Floats,
+) -> Floats:
+    """-H^-1 gradient with H = C diag(variance) C^T, constraints may depend on one another."""
+    if len(gradient) <= DENSE:
+        hessian = (constraints * variance @ transposed).toarray()
+        floor = 1e-13 * np.trace(hessian) / len(hessian)
+        values, vectors = scipy.linalg.eigh(hessian)
+        kept = values > floor
+        inverse = np.where(kept, 1 / np.where(kept, values, 1), 0.0)
+        direction: Floats = -vectors @ (inverse * (vectors.T @ gradient))
+        return direction
+    diagonal = constraints.power(2) @ variance
+    damping = 1e-12 * diagonal.mean()
+    hessian = LinearOperator(
+        (len(gradient),) * 2,
+        matvec=lambda x: constraints @ (variance * (transposed @ x)) + damping * x,
+        dtype=float,
+    )
+    preconditioner = scipy.sparse.diags_array(1 / (diagonal + damping))
+    solution, _ = cg(hessian, -gradient, rtol=1e-8, maxiter=500, M=preconditioner)
+    result: Floats = solution
+    return result

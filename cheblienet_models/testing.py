@@ -1,0 +1,254 @@
+"""Testing whether networks of one's own are equivariant under the symmetries of their graphs."""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models.graph import Graph, LevelMap, Pyramid
+from cheblienet_models.symmetries import Motion, symmetries
+
+Kind = Literal["vertices", "base"]
+Output = Literal["auto", "invariant", "vertices", "base"]
+OUTPUTS = ("auto", "invariant", "vertices", "base")
+
+
+def assert_equivariant(
+    module: nn.Module,
+    pyramid: Pyramid,
+    signal: Tensor | None = None,
+    *,
+    level: int = 0,
+    output: Output = "auto",
+    symmetries: Sequence[str] | None = None,
+    tolerance: float = 1e-4,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Assert that a module commutes with the symmetries of its graphs.
+
+    For each symmetry g it compares module(g signal) with g module(signal), in eval mode and without
+    gradients. Symmetries are those that the levels share which the module has as submodules (all of
+    them where it has the pyramid), which the signal and the output are on, and those in between;
+    see `cheblienet_models.symmetries`.
+
+    Args:
+        module: takes one signal and returns one tensor.
+        pyramid: whose graphs it works on.
+        signal: to try it on, (B, C, V) on the vertices of `level`, or (B, C, *base shape) or
+            (B, C, base vertices) on its base, such as images (B, C, H, W). Left out: normal random
+            numbers (2, C, V), C the `in_channels` of the first submodule that has any, else 1; of
+            the dtype and on the device of the module's first parameter.
+        level: of the signal, 0 the finest.
+        output: what the module returns: a signal on the "vertices" or the "base" of some level, in
+            its last dimensions, or numbers that are "invariant". "auto" decides by their sizes.
+        symmetries: names of those to try; all there are where left out.
+        tolerance: largest difference allowed, absolute.
+        seed: of the random numbers.
+
+    Returns:
+        The largest difference for each symmetry, by name.
+
+    Raises:
+        AssertionError: a difference is larger; the message names the symmetry.
+        ValueError: there is no symmetry, none of a name given, or a shape fits no level or two.
+        TypeError: the module does not return a tensor.
+    """
+    if output not in OUTPUTS:
+        raise ValueError(f"output must be one of {', '.join(OUTPUTS)}. Got {output!r}.")
+    if signal is None:
+        signal = _random_signal(module, pyramid, level, seed)
+    source = _source(signal, pyramid, level)
+    with _evaluating(module), torch.no_grad():
+        expected = _image(module, signal)
+        target = _target(expected, pyramid, output)
+        differences = {}
+        for name, motions in _chosen(module, pyramid, (source, target), symmetries).items():
+            found = _image(module, _moved(signal, source, motions))
+            differences[name] = _difference(found, _moved(expected, target, motions))
+    for name, difference in differences.items():
+        if not difference <= tolerance:
+            raise AssertionError(
+                f"{type(module).__name__} is not equivariant under {name} of {pyramid.name}@"
+                f"{pyramid.version}: the largest difference is {difference:.3g}, the tolerance "
+                f"{tolerance:.3g}."
+            )
+    return differences
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a signal lives: on the vertices or the base of a level, in its last `dims` sizes."""
+
+    level: int
+    kind: Kind
+    dims: int
+
+
+def _random_signal(module: nn.Module, pyramid: Pyramid, level: int, seed: int) -> Tensor:
+    shape = (2, _in_channels(module), _graph(pyramid, level).num_vertices)
+    default = torch.empty(0, dtype=torch.float32, device=pyramid.levels[level].values.device)
+    like = next(module.parameters(), default)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(like)
+
+
+def _in_channels(module: nn.Module) -> int:
+    found = (getattr(part, "in_channels", None) for part in module.modules())
+    return next((count for count in found if isinstance(count, int)), 1)
+
+
+def _graph(pyramid: Pyramid, level: int) -> Graph:
+    count = len(pyramid.levels)
+    if not 0 <= level < count:
+        raise ValueError(f"level must be in [0, {count - 1}]. Got {level}.")
+    return pyramid.levels[level]
+
+
+def _source(signal: Tensor, pyramid: Pyramid, level: int) -> _Place:
+    graph = _graph(pyramid, level)
+    for place in _places(graph, level):
+        if signal.shape[2:] == _shape(graph, place):
+            return place
+    shapes = [f"(B, C, {', '.join(map(str, _shape(graph, p)))})" for p in _places(graph, level)]
+    raise ValueError(
+        f"signal must be {' or '.join(shapes)} on {graph.label}. Got {tuple(signal.shape)}."
+    )
+
+
+def _places(graph: Graph, level: int) -> list[_Place]:
+    """Where a signal of a level may live; on the base flattened only where vertices are others."""
+    sides = len(graph.grid) - 1
+    places = [_Place(level, "vertices", 1)]
+    if sides > 1:
+        places.append(_Place(level, "base", sides))
+    if graph.orientations > 1:
+        places.append(_Place(level, "base", 1))
+    return places
+
+
+def _shape(graph: Graph, place: _Place) -> tuple[int, ...]:
+    if place.kind == "vertices":
+        return (graph.num_vertices,)
+    return graph.grid[1:] if place.dims > 1 else (math.prod(graph.grid[1:]),)
+
+
+def _image(module: nn.Module, signal: Tensor) -> Tensor:
+    found = module(signal)
+    if not isinstance(found, Tensor):
+        name = type(module).__name__
+        raise TypeError(
+            f"{name} must return one tensor. Got {type(found).__name__}; wrap it in a module that "
+            "returns the part to test."
+        )
+    return found
+
+
+def _target(y: Tensor, pyramid: Pyramid, output: Output) -> _Place | None:
+    """Where an output lives; None where it is to be invariant.
+
+    Raises:
+        ValueError: it fits no level, or two places equally well.
+    """
+    if output == "invariant":
+        return None
+    fits = [
+        place
+        for level, graph in enumerate(pyramid.levels)
+        for place in _places(graph, level)
+        if _fits(y, graph, place) and _is_kind(graph, place, output)
+    ]
+    if not fits and output == "auto":
+        return None
+    longest = max((place.dims for place in fits), default=0)
+    best = [place for place in fits if place.dims == longest]
+    if len(best) != 1:
+        label = f"{pyramid.name}@{pyramid.version}"
+        where = " or ".join(f"the {p.kind} of level {p.level}" for p in best) or "no level"
+        remedy = " Say which with output=." if len({place.kind for place in best}) > 1 else ""
+        raise ValueError(f"An output {tuple(y.shape)} fits {where} of {label}.{remedy}")
+    return best[0]
+
+
+def _fits(y: Tensor, graph: Graph, place: _Place) -> bool:
+    return y.ndim > place.dims and y.shape[-place.dims :] == _shape(graph, place)
+
+
+def _is_kind(graph: Graph, place: _Place, output: Output) -> bool:
+    """Whether a place is of the kind asked for; without orientations vertices are the base."""
+    return output in ("auto", place.kind) or (output == "base" and graph.orientations == 1)
+
+
+def _chosen(
+    module: nn.Module,
+    pyramid: Pyramid,
+    places: tuple[_Place, _Place | None],
+    names: Sequence[str] | None,
+) -> dict[str, dict[int, Motion]]:
+    """The symmetries to try, with their motions.
+
+    Raises:
+        ValueError: there are none, or not those.
+    """
+    used = _levels(module, pyramid) | {place.level for place in places if place is not None}
+    levels = range(min(used), max(used) + 1)
+    found = symmetries(pyramid, levels)
+    where = f"{pyramid.name}@{pyramid.version}, levels {levels[0]} to {levels[-1]},"
+    if not found:
+        raise ValueError(f"The graphs of {where} have no symmetry that could be tested.")
+    unknown = [name for name in names or () if name not in found]
+    if unknown:
+        raise ValueError(
+            f"The graphs of {where} have no symmetry {unknown[0]!r}. There: {', '.join(found)}."
+        )
+    return found if names is None else {name: found[name] for name in names}
+
+
+def _levels(module: nn.Module, pyramid: Pyramid) -> set[int]:
+    """The levels whose graphs or maps are submodules, also as copies."""
+    at: dict[object, set[int]] = {}
+    for level, graph in enumerate(pyramid.levels):
+        at[_handle(graph)] = {level}
+    for fine in range(len(pyramid.levels) - 1):
+        for level_map in (pyramid.pooling(fine), pyramid.unpooling(fine)):
+            at[_handle(level_map)] = {fine, fine + 1}
+    parts = (p for p in module.modules() if isinstance(p, Graph | LevelMap))
+    return set[int]().union(*(at.get(_handle(part), ()) for part in parts))
+
+
+def _handle(part: Graph | LevelMap) -> object:
+    return part._reopen  # noqa: SLF001
+
+
+def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tensor:
+    """The signal g x: what was at v is at g v."""
+    if place is None:
+        return x
+    motion = motions[place.level]
+    image = (motion.vertices if place.kind == "vertices" else motion.base).to(x.device)
+    flat = x.flatten(-place.dims)
+    moved = torch.empty_like(flat)
+    moved[..., image] = flat
+    return moved.view_as(x)
+
+
+def _difference(found: Tensor, expected: Tensor) -> float:
+    """The largest absolute one; infinite where the shapes differ."""
+    if found.shape != expected.shape:
+        return math.inf
+    gap = (found.double() - expected.double()).abs()
+    return float(gap.max()) if gap.numel() else 0.0
+
+
+@contextmanager
+def _evaluating(module: nn.Module) -> Iterator[None]:
+    """Eval mode, with every submodule's own mode back afterwards."""
+    training = {part: part.training for part in module.modules()}
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, mode in training.items():
+            part.training = mode

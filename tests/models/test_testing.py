@@ -1,0 +1,335 @@
+"""assert_equivariant: what passes, what it finds, what it refuses."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_models import (
+    BatchNorm,
+    ChebConv,
+    GlobalPool,
+    Lift,
+    Project,
+    Pyramid,
+    SpatialPool,
+    SpatialUnpool,
+    WideResNet,
+    open_store,
+)
+from cheblienet_models.symmetries import _motions, symmetries
+from cheblienet_models.testing import assert_equivariant
+
+SPECS = {
+    "r2": GraphSpec("r2", "12x8", levels=2),
+    "square": GraphSpec("r2", 8, levels=1),
+    "open": GraphSpec("se2", 12, orientations=6, levels=2),
+    "odd": GraphSpec("se2", 8, orientations=5, levels=1),
+    "torus": GraphSpec("se2", 16, orientations=4, boundary="periodic", levels=2),
+    "selling": GraphSpec("se2", 8, orientations=6, weights="selling", boundary="periodic"),
+    "matched": GraphSpec("se2", 8, orientations=6, weights="matched", levels=1),
+    "icosahedral": GraphSpec("so3", subdivisions=2, orientations=4, levels=2),
+    "healpix": GraphSpec("so3", nside=2, orientations=4, levels=2),
+    "equiangular": GraphSpec("so3", bandlimit=4, orientations=4, levels=2),
+    "s2": GraphSpec("s2", subdivisions=2, levels=2),
+    "s2-equiangular": GraphSpec("s2", bandlimit=4, levels=2),
+    "random-sphere": GraphSpec("so3", points=60, orientations=3),
+    "random-plane": GraphSpec("r2", points=60),
+}
+PLANE = {"rotation_180", "flip"}
+SQUARE = PLANE | {"rotation_90"}
+EXPECTED = {
+    "r2": PLANE,
+    "square": SQUARE,
+    "open": SQUARE,
+    "odd": PLANE,
+    "torus": SQUARE | {"translation"},
+    "selling": SQUARE | {"translation"},
+    "matched": SQUARE,
+}
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("symmetric") / "graphs.zarr"
+    for name, spec in SPECS.items():
+        build(spec, path, name=name)
+    return path
+
+
+class Broken(nn.Module):
+    """Adds a fixed random field."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.field = nn.Parameter(torch.randn(size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.field
+
+
+class Noted(nn.Module):
+    """Notes what it is given, and returns something of its own making."""
+
+    def __init__(self, make: object) -> None:
+        super().__init__()
+        self.make, self.seen = make, []
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.seen.append(x)
+        assert not self.training
+        assert not torch.is_grad_enabled()
+        return self.make(x)
+
+
+@pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
+def test_symmetries_are_those_of_the_sampling(graphs: Path, name: str) -> None:
+    """Level by level, those that the building side knows, with the same permutations."""
+    pyramid, spec = open_store(graphs)[name], SPECS[name]
+    for level in range(spec.levels):
+        exact = dict(sampling(spec, level).symmetries())
+        found = symmetries(pyramid, [level])
+        if name in EXPECTED:
+            assert set(found) == EXPECTED[name]
+        else:
+            assert len(found) >= 3
+        for symmetry, motions in found.items():
+            points = len(motions[level].base)
+            assert torch.equal(motions[level].vertices[:points] % points, motions[level].base)
+            if symmetry in exact:
+                assert motions[level].vertices.tolist() == exact[symmetry].tolist()
+        ours = {"rotation_120", "rotation_72"}  # the sampling knows, this side does not try
+        known = {s for s in exact if "approximate" not in s} - ours
+        assert known <= set(found)
+
+
+@pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
+def test_layers_and_networks_pass(graphs: Path, name: str) -> None:
+    torch.manual_seed(0)
+    pyramid = open_store(graphs)[name]
+    graph = pyramid.levels[0]
+    image = torch.randn(2, 3, *graph.grid[1:])
+    passed = [
+        assert_equivariant(ChebConv(2, 3, 4, graph), pyramid, output="vertices"),
+        assert_equivariant(Project(graph), pyramid, output="base"),
+        assert_equivariant(Lift(graph), pyramid, image, output="vertices"),
+        assert_equivariant(nn.Sequential(Lift(graph), GlobalPool()), pyramid, image),
+        assert_equivariant(WideResNet(pyramid, 3, 5, depth=1, widen=1), pyramid, image),
+        assert_equivariant(WideResNet(pyramid, 3, 5, depth=1, widen=1, pool="random"), pyramid),
+    ]
+    if len(pyramid.levels) > 1:
+        for mode in ("max", "mean", "random"):
+            pool, unpool = SpatialPool(pyramid, 0, mode), SpatialUnpool(pyramid, 0, mode)
+            passed.append(assert_equivariant(pool, pyramid, output="vertices"))
+            passed.append(assert_equivariant(unpool, pyramid, level=1, output="vertices"))
+    for differences in passed:
+        assert len(differences) >= 2
+        assert all(0 <= difference <= 1e-4 for difference in differences.values())
+    assert max(passed[0].values()) > 0  # rounding: it did compute something else
+
+
+@pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
+def test_fixed_fields_fail(graphs: Path, name: str) -> None:
+    torch.manual_seed(0)
+    pyramid = open_store(graphs)[name]
+    size = pyramid.levels[0].num_vertices
+    for symmetry in symmetries(pyramid, [0]):
+        with pytest.raises(AssertionError, match=rf"Broken is not equivariant under {symmetry} of"):
+            assert_equivariant(Broken(size), pyramid, output="vertices", symmetries=[symmetry])
+    with pytest.raises(AssertionError, match=r"difference is \d.*, the tolerance 0.0001"):
+        assert_equivariant(Broken(size), pyramid, output="vertices")
+
+
+def test_planar_convolutions_fail_on_images(graphs: Path) -> None:
+    torch.manual_seed(0)
+    pyramid = open_store(graphs)["torus"]
+    conv = nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular")
+    images = torch.randn(2, 1, 16, 16)
+    assert set(assert_equivariant(conv, pyramid, images, symmetries=["translation"])) == {
+        "translation"
+    }
+    with pytest.raises(AssertionError, match="Conv2d is not equivariant under rotation_90"):
+        assert_equivariant(conv, pyramid, images)
+    nn.init.ones_(conv.weight)
+    assert len(assert_equivariant(conv, pyramid, images)) == 4
+    zeros = nn.Conv2d(1, 2, 3, padding=1)
+    with pytest.raises(AssertionError, match="translation"):
+        assert_equivariant(zeros, pyramid, images, symmetries=["translation"])
+
+
+def test_translations_are_by_a_pixel_of_the_coarsest_level(graphs: Path) -> None:
+    pyramid = open_store(graphs)["torus"]
+    x = torch.arange(256.0).view(1, 1, 16, 16)
+    moves = []
+    for module in (nn.Identity(), Lift(pyramid.levels[0]), SpatialPool(pyramid, 0)):
+        noted = Noted(lambda x: x.sum((1, 2, 3)))
+        noted.part = module
+        assert_equivariant(noted, pyramid, x, symmetries=["translation"], output="invariant")
+        moves.append(noted.seen[1])
+    assert torch.equal(moves[0], x.roll((1, 1), (2, 3)))
+    assert torch.equal(moves[1], moves[0])
+    assert torch.equal(moves[2], x.roll((2, 2), (2, 3)))
+
+
+def test_signals_of_images_turn_as_images_do(graphs: Path) -> None:
+    pyramid = open_store(graphs)["open"]
+    x = torch.randn(1, 2, 12, 12)
+    noted = Noted(lambda x: x.mean((2, 3)))
+    assert_equivariant(noted, pyramid, x, symmetries=["rotation_90", "rotation_180", "flip"])
+    upright, quarter, half, flipped = noted.seen
+    assert torch.equal(upright, x)
+    assert any(torch.equal(quarter, torch.rot90(x, turns, (2, 3))) for turns in (1, 3))
+    assert torch.equal(half, torch.rot90(x, 2, (2, 3)))
+    assert torch.equal(flipped, x.flip(2))
+    flat = Noted(lambda x: x)
+    assert_equivariant(flat, pyramid, x.flatten(2), symmetries=["flip"])
+    assert torch.equal(flat.seen[1], x.flip(2).flatten(2))
+
+
+def test_isometries_that_are_inexact_do_not_count(
+    graphs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The icosahedron's turn by 120 degrees maps its points exactly, but not their orientations."""
+    third = torch.tensor([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=torch.float64)
+    tried = [("rotation_120", third), ("rotation_240", third @ third)]
+    monkeypatch.setattr("cheblienet_models.symmetries._isometries", lambda _: tried)
+    opened = open_store(graphs)
+    found = {name: set(dict(_motions(opened[name], 0, 0))) for name in ("icosahedral", "s2")}
+    assert found == {"icosahedral": set(), "s2": {"rotation_120", "rotation_240"}}
+    assert not set(_motions(opened["random-sphere"], 0, 0))
+    assert not set(_motions(opened["s2-equiangular"], 0, 0))
+
+
+def test_random_samplings_have_none(graphs: Path) -> None:
+    for name in ("random-plane", "random-sphere"):
+        pyramid = open_store(graphs)[name]
+        with pytest.raises(ValueError, match=rf"{name}@v001.*have no symmetry"):
+            assert_equivariant(ChebConv(1, 1, 2, pyramid.levels[0]), pyramid)
+
+
+def test_a_changed_laplacian_has_fewer_symmetries(graphs: Path) -> None:
+    graph = (pyramid := open_store(graphs)["open"]).levels[0]
+    assert set(symmetries(pyramid, [0, 1])) == SQUARE
+    corner = graph.row_pointers[1] - 1
+    graph.values[corner] += 1e-3
+    assert symmetries(pyramid, [0, 1]) == {}
+    assert set(symmetries(pyramid, [1])) == SQUARE
+    assert assert_equivariant(ChebConv(1, 1, 2, pyramid.levels[1]), pyramid, level=1)
+
+
+def test_names_of_symmetries(graphs: Path) -> None:
+    pyramid = open_store(graphs)["odd"]
+    conv = ChebConv(1, 1, 2, pyramid.levels[0])
+    assert list(assert_equivariant(conv, pyramid, symmetries=["flip"])) == ["flip"]
+    with pytest.raises(ValueError, match=r"'rotation_90'. There: rotation_180, flip"):
+        assert_equivariant(conv, pyramid, symmetries=["flip", "rotation_90"])
+
+
+def test_outputs_that_could_be_two_things(graphs: Path) -> None:
+    """At 4 orientations level 1 has as many vertices as level 0 has pixels."""
+    pyramid = open_store(graphs)["torus"]
+    project, pool = Project(pyramid.levels[0]), SpatialPool(pyramid, 0)
+    for module in (project, pool):
+        with pytest.raises(
+            ValueError, match=r"the base of level 0 or the vertices of level 1.*out"
+        ):
+            assert_equivariant(module, pyramid)
+    assert assert_equivariant(project, pyramid, output="base")
+    assert assert_equivariant(pool, pyramid, output="vertices")
+    with pytest.raises(AssertionError):
+        assert_equivariant(pool, pyramid, output="base")
+    with pytest.raises(AssertionError):
+        assert_equivariant(project, pyramid, output="invariant")
+
+
+def test_refusals(graphs: Path) -> None:
+    pyramid = open_store(graphs)["open"]
+    conv = ChebConv(1, 1, 2, pyramid.levels[0])
+    with pytest.raises(ValueError, match=r"signal must be \(B, C, 864\) or \(B, C, 12, 12\) or"):
+        assert_equivariant(conv, pyramid, torch.zeros(1, 1, 863))
+    with pytest.raises(ValueError, match=r"level must be in \[0, 1\]\. Got 2"):
+        assert_equivariant(conv, pyramid, level=2)
+    with pytest.raises(ValueError, match="output must be one of auto"):
+        assert_equivariant(conv, pyramid, output="other")
+    with pytest.raises(ValueError, match=r"\(2, 1\) fits no level of open@v001"):
+        assert_equivariant(GlobalPool(), pyramid, output="vertices")
+    with pytest.raises(TypeError, match=r"Noted must return one tensor. Got tuple"):
+        assert_equivariant(Noted(lambda x: (x, x)), pyramid)
+
+
+def test_not_a_number_fails(graphs: Path) -> None:
+    pyramid = open_store(graphs)["open"]
+    with pytest.raises(AssertionError, match="nan"):
+        assert_equivariant(Noted(lambda x: x * torch.nan), pyramid)
+
+
+def test_numbers_of_a_batch_are_no_image(graphs: Path) -> None:
+    """12 samples with 12 classes each, as many as the image has rows and columns."""
+    pyramid = open_store(graphs)["open"]
+    module = nn.Sequential(ChebConv(1, 12, 2, pyramid.levels[0]), GlobalPool())
+    assert len(assert_equivariant(module, pyramid, torch.randn(12, 1, 864))) == 3
+
+
+def test_shapes_that_change_fail(graphs: Path) -> None:
+    pyramid = open_store(graphs)["open"]
+    sizes = iter(range(1, 9))
+    with pytest.raises(AssertionError, match="difference is inf"):
+        assert_equivariant(Noted(lambda x: torch.zeros(next(sizes))), pyramid)
+
+
+def test_modes_are_restored(graphs: Path) -> None:
+    pyramid = open_store(graphs)["open"]
+    graph = pyramid.levels[0]
+    module = nn.Sequential(ChebConv(1, 2, 2, graph), BatchNorm(2), Broken(graph.num_vertices))
+    module[1].eval()
+    before = [part.training for part in module.modules()]
+    statistics = module[1].running_mean.clone()
+    with pytest.raises(AssertionError):
+        assert_equivariant(module, pyramid)
+    with pytest.raises(ValueError, match="takes"):
+        assert_equivariant(module, pyramid, torch.zeros(1, 1, 12, 12))
+    assert [part.training for part in module.modules()] == before
+    assert any(before)
+    assert not all(before)
+    assert torch.equal(module[1].running_mean, statistics)
+
+
+def test_signals_follow_the_parameters(graphs: Path) -> None:
+    pyramid = open_store(graphs)["open"]
+    noted = Noted(lambda x: x)
+    noted.conv = ChebConv(5, 1, 2, pyramid.levels[0])
+    assert_equivariant(noted.double(), pyramid)
+    assert noted.seen[0].shape == (2, 5, 864)
+    assert noted.seen[0].dtype == torch.float64
+    plain = Noted(lambda x: x)
+    assert_equivariant(plain, pyramid, level=1)
+    assert plain.seen[0].shape == (2, 1, 216)
+    assert plain.seen[0].dtype == torch.float32
+    again = Noted(lambda x: x)
+    assert_equivariant(again, pyramid, level=1, seed=1)
+    assert not torch.equal(again.seen[0], plain.seen[0])
+
+
+def levels_of(module: nn.Module, pyramid: Pyramid) -> set[int]:
+    from cheblienet_models.testing import _levels
+
+    return _levels(module, pyramid)
+
+
+def test_levels_in_use(graphs: Path) -> None:
+    import copy
+    import pickle
+
+    pyramid = open_store(graphs)["open"]
+    fine, coarse = (ChebConv(1, 1, 2, graph) for graph in pyramid.levels)
+    assert levels_of(fine, pyramid) == {0}
+    assert levels_of(copy.deepcopy(coarse), pyramid) == {1}
+    assert levels_of(pickle.loads(pickle.dumps(coarse)), pyramid) == {1}
+    assert levels_of(SpatialPool(pyramid, 0), pyramid) == {0, 1}
+    assert levels_of(SpatialUnpool(pyramid, 0), pyramid) == {0, 1}
+    assert levels_of(WideResNet(pyramid, 1, 2, depth=1, widen=1), pyramid) == {0, 1}
+    assert levels_of(GlobalPool(), pyramid) == set()
+    assert levels_of(fine, open_store(graphs)["torus"]) == set()
