@@ -31,7 +31,7 @@ from cheblienet_graphs.spectrum.bound import (
     largest_eigenvalue_bound,
     largest_possible,
 )
-from cheblienet_graphs.spectrum.numeric import eigenpairs
+from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.writer import Staging, csr_nbytes
 from cheblienet_graphs.weights.of_length import KernelWeights
@@ -359,7 +359,9 @@ class _Assembly:
         if count is None:
             return
         self.progress(f"level {self.level.number}: eigenpairs", 0, int(self.indptr[-1]))
-        pairs = eigenpairs(self._rows(0, vertices), lambda_max, count, sampling=self.sampling)
+        pairs = extreme_eigenpairs(
+            self._rows(0, vertices), lambda_max, count, sampling=self.sampling
+        )
         if not pairs.converged:
             raise CheblienetError(
                 f"The {count} smallest eigenpairs of level {self.level.number} did not converge; "

@@ -17,7 +17,7 @@ from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.samplings.levels import Sampling, sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum import exact
-from cheblienet_graphs.spectrum.numeric import eigenpairs, multiplicities
+from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr
 from cheblienet_graphs.verdict import verdict
@@ -200,7 +200,7 @@ def _eigenvalues(
             return np.array(stored[:count]), True
     if not count:
         return np.empty(0), True
-    pairs = eigenpairs(laplacian, lambda_max, count, sampling=points)
+    pairs = extreme_eigenpairs(laplacian, lambda_max, count, sampling=points)
     return pairs.values, pairs.converged
 
 

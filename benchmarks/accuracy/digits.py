@@ -1,11 +1,11 @@
 """Rotation invariance on real data: trained on upright digits, tested on turned ones.
 
-scikit-learn's 1,797 handwritten digits, resized to 16x16. Networks of equal width: on the plane with
-isotropic filters, and on SE(2) with the paper's anisotropy (eps^2 = 0.1) and three kinds of edge
-weights: the paper's Gaussian ones, and those true to the metric, matched and Selling's. None sees a
-turned digit in training. All are exactly invariant under turns by 90 degrees, so their accuracies on
-digits turned so must equal those on upright ones; other angles, uniform over the circle, tell them
-apart.
+scikit-learn's 1,797 handwritten digits, resized to 16x16. Networks of equal width: on the plane
+with isotropic filters, and on SE(2) with the paper's anisotropy (eps^2 = 0.1) and three kinds of
+edge weights: the paper's Gaussian ones, and those true to the metric, matched and Selling's. None
+sees a turned digit in training. All are exactly invariant under turns by 90 degrees, so their
+accuracies on digits turned so must equal those on upright ones; other angles, uniform over the
+circle, tell them apart.
 
     python benchmarks/accuracy/digits.py
 """
@@ -80,7 +80,7 @@ def turned(images: Tensor, seed: int) -> Tensor:
 def evaluate(
     network: WideResNet, images: Tensor, labels: Tensor, seed: int
 ) -> tuple[dict[str, float], float]:
-    """Accuracy in % by column, and how much turns by 90 degrees change log-probabilities at most."""
+    """Accuracy in % by column, and the most that turns by 90 degrees change a log-probability."""
     quarter = [network(torch.rot90(images, turn, (2, 3))) for turn in range(4)]
     outputs = dict(zip(COLUMNS, [*quarter[:2], network(turned(images, seed))], strict=True))
     accuracy = {

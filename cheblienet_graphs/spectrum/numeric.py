@@ -55,7 +55,7 @@ class Eigenpairs:
     method: str
 
 
-def eigenpairs(
+def extreme_eigenpairs(
     rescaled: scipy.sparse.csr_array,
     lambda_max: float,
     count: int,
@@ -114,12 +114,13 @@ def _solved(
     if not converged:
         try:
             start = np.random.default_rng(0).standard_normal(size)
-            found = eigsh(matrix, count, sigma=-1 - SAME, v0=start, tol=RESIDUAL / 10)
+            found, basis = eigsh(matrix, count, sigma=-1 - SAME, v0=start, tol=RESIDUAL / 10)
         except (ArpackError, RuntimeError, MemoryError):  # no convergence, or no factorisation
             return values, vectors, "chebyshev"
+        order = np.argsort(found)
         # Ritz values bound eigenvalues from above: a larger one means that copies were missed.
-        if (found[0] <= values + SAME).all():
-            return *found, "shift-invert"
+        if (found[order] <= values + SAME).all():
+            return found[order], basis[:, order], "shift-invert"
     return values, vectors, "chebyshev"
 
 

@@ -48,6 +48,100 @@ def test_verified_effective_metric(
         assert found == pytest.approx(expected, abs=6e-4)
 
 
+PERIODIC = {"eps_squared": 0.1, "boundary": "periodic", "levels": 1}
+
+
+@pytest.mark.parametrize(
+    ("weights", "bounds"),
+    [("matched", (0.11, 0.03, 0.008)), ("selling", (0.06, 0.014, 0.004))],
+)
+def test_spectra_converge_without_a_free_scale(
+    tmp_path: Path, weights: str, bounds: tuple[float, ...]
+) -> None:
+    """Joint refinement of base and fibre: second order on the stored operator."""
+    errors = []
+    for n, n_o in ((16, 6), (32, 12), (64, 24)):
+        spec = GraphSpec("se2", n, orientations=n_o, xi=0.1**0.5, weights=weights, **PERIODIC)
+        build(spec, tmp_path / "g.zarr", name="g")
+        (level,) = inspect(tmp_path / "g.zarr", eigenvalues=31).levels
+        assert level.eigenvalues_converged
+        assert level.eigenvalue_scale == 1
+        ratio = np.array(level.eigenvalues[1:]) / np.array(level.exact_eigenvalues[1:])
+        errors.append(abs(ratio - 1).max())
+    assert all(error <= bound for error, bound in zip(errors, bounds, strict=True))
+    assert errors[0] / errors[1] >= 3
+    assert errors[1] / errors[2] >= 3
+
+
+def test_verdict_names_what_is_realised_and_a_remedy_that_works(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    build(GraphSpec("se2", 32, **PERIODIC), store, name="g")
+    verdict = inspect(store, eigenvalues=0).levels[0].verdict
+    assert verdict == (
+        "realises eps^2 = 0.019 .. 0.0583, asked 0.1: use --weights selling (at most 8 neighbours) "
+        "or matched, or K = 48"
+    )
+    for remedy in ({"weights": "selling"}, {"weights": "matched"}, {"neighbors": 48}):
+        build(GraphSpec("se2", 32, **PERIODIC, **remedy), store, name="g")
+        (level,) = inspect(store, eigenvalues=0).levels
+        assert level.verdict.startswith("true to its metric")
+        eps_squared = [metric.eps_squared for metric in level.effective_metric]
+        assert eps_squared == pytest.approx([0.1] * 6, rel=0.15 if "neighbors" in remedy else 1e-5)
+
+
+def test_verdict_on_the_sphere_looks_at_every_point(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    build(GraphSpec("s2", nside=8, levels=1), store, name="g")
+    (level,) = inspect(store, eigenvalues=0).levels
+    assert level.effective_metric[0].eps_squared == pytest.approx(1, abs=0.1)
+    assert "single points are up to 18 % off: use --weights matched --neighbors 24" in level.verdict
+    build(GraphSpec("s2", nside=8, levels=1, weights="matched", neighbors=24), store, name="g")
+    (level,) = inspect(store, eigenvalues=0).levels
+    assert level.verdict == "true to its metric, exactly"
+    assert level.effective_metric[0].deviation < 1e-5
+
+
+def test_verdict_where_orientations_fall_apart(tmp_path: Path) -> None:
+    """A large alpha: no neighbour is in another orientation."""
+    build(GraphSpec("se2", 16, alpha=1000, neighbors=4, levels=1), tmp_path / "g.zarr")
+    (level,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
+    assert level.components > 1
+    assert not level.verdict.startswith("true")
+
+
+def test_fibre_edges_of_selling_are_longer_than_their_moments_say(tmp_path: Path) -> None:
+    build(GraphSpec("se2", 16, orientations=5, weights="selling", levels=1), tmp_path / "g.zarr")
+    (level,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
+    step = np.pi / 5
+    ratios = [metric.xi_squared / level.xi_squared for metric in level.effective_metric]
+    assert ratios == pytest.approx([(np.sin(step) / step) ** 2] * 5, rel=1e-5)
+    assert "exactly (fibre edges are weighted" in level.verdict
+
+
+def test_quarter_turn_of_an_odd_number_of_orientations_is_approximate(tmp_path: Path) -> None:
+    build(GraphSpec("se2", 12, orientations=5, levels=1), tmp_path / "g.zarr")
+    errors = inspect(tmp_path / "g.zarr", eigenvalues=0).levels[0].equivariance
+    assert set(errors) == {"rotation_90 (approximate)", "rotation_180", "flip"}
+    assert errors["rotation_90 (approximate)"] > 0.01
+    assert max(errors["rotation_180"], errors["flip"]) <= 1e-6
+
+
+def test_report_shows_eigenvalues_beside_exact_ones(tmp_path: Path) -> None:
+    build(GraphSpec("r2", 16, weights="selling", **PERIODIC | {"eps_squared": 1}), tmp_path / "g")
+    text = str(inspect(tmp_path / "g", eigenvalues=6))
+    assert "level 0           eigenvalues of Delta  of the operator        exact     error" in text
+    assert "4 x      38.9737          38.9737      39.4784    -1.3 %" in text
+    assert "1+x      77.9474          77.9474      78.9568    -1.3 %" in text
+
+
+def test_stored_eigenvalues_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build(GraphSpec("se2", 12, levels=1, eigenpairs=7), tmp_path / "g.zarr")
+    computed = inspect(tmp_path / "g.zarr", eigenvalues=8).levels[0].eigenvalues
+    monkeypatch.delattr("cheblienet_graphs.report.extreme_eigenpairs")
+    stored = inspect(tmp_path / "g.zarr", eigenvalues=7).levels[0].eigenvalues
+    assert stored == pytest.approx(computed[:7], abs=1e-9)
+
+
 def test_isotropic_plane_is_true_to_its_metric(tmp_path: Path) -> None:
     build(GraphSpec("r2", 16, boundary="periodic", levels=1), tmp_path / "g.zarr")
     (metric,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels[0].effective_metric

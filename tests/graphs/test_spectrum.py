@@ -8,14 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import (
+    CheblienetError,
+    GraphSpec,
+    SpecError,
+    UnknownGraphError,
+    build,
+    eigenpairs,
+    eigenvalues,
+    inspect,
+)
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.levels import sampling
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.bloch import BlochBlocks, commutes_with_translations
 from cheblienet_graphs.spectrum.bound import largest_eigenvalue_bound, largest_possible
 from cheblienet_graphs.spectrum.exact import periodic_plane, periodic_se2, rotations, sphere
-from cheblienet_graphs.spectrum.numeric import eigenpairs, multiplicities
+from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
 from cheblienet_graphs.store.reader import mapped_csr
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "spectra.json").read_text())
@@ -50,7 +59,7 @@ def test_eigenpairs_equal_the_dense_ones(store: Path, name: str, which: str, cou
     laplacian = mapped_csr(version / "levels/0/laplacian")
     level = inspect(store, name, level=0, eigenvalues=0)
     facts, points = level.levels[0], sampling(level.spec, 0)
-    pairs = eigenpairs(laplacian, facts.lambda_max, count, which=which, sampling=points)
+    pairs = extreme_eigenpairs(laplacian, facts.lambda_max, count, which=which, sampling=points)
     delta = (laplacian.toarray().astype(float) + np.eye(facts.vertices)) * facts.lambda_max / 2
     dense = np.linalg.eigvalsh(delta)
     expected = dense[:count] if which == "smallest" else dense[::-1][:count]
@@ -73,7 +82,7 @@ SMALL = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_bloch_blocks_have_the_dense_eigenpairs(tmp_path: Path, name: str) -> None:
-    """All eigenvalues, and vectors where multiplets are cut in two or waves are their own mirror."""
+    """Also where a multiplet is cut in two, and where a wave is its own mirror image."""
     build(SMALL[name], tmp_path / "g.zarr", name="g")
     laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
     points = sampling(SMALL[name], 0)
@@ -100,7 +109,7 @@ def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> Non
     spec = GraphSpec("se2", 32, boundary="periodic", levels=1)
     build(spec, tmp_path / "g.zarr", name="g")
     laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
-    pairs = eigenpairs(laplacian, 1.5, 30, max_products=3000)
+    pairs = extreme_eigenpairs(laplacian, 1.5, 30, max_products=3000)
     expected = BlochBlocks(laplacian, sampling(spec, 0)).eigenvalues()[:30]
     assert pairs.method == "chebyshev"
     assert pairs.converged
@@ -109,8 +118,8 @@ def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> Non
 
 def test_other_solver_steps_in(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     laplacian = mapped_csr(store / "se2-16x16x6/v001/levels/0/laplacian")
-    expected = eigenpairs(laplacian, 1.4, 5)
-    found = eigenpairs(laplacian, 1.4, 5, max_products=20)
+    expected = extreme_eigenpairs(laplacian, 1.4, 5)
+    found = extreme_eigenpairs(laplacian, 1.4, 5, max_products=20)
     assert found.converged
     assert found.method == "shift-invert"
     assert np.allclose(found.values, expected.values, atol=1e-9)
@@ -120,13 +129,13 @@ def test_other_solver_steps_in(store: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return values, expected.vectors[:, [0, 1, 3, 4, 4]]
 
     monkeypatch.setattr(numeric, "eigsh", missing_one)
-    assert not eigenpairs(laplacian, 1.4, 5, max_products=20).converged
+    assert not extreme_eigenpairs(laplacian, 1.4, 5, max_products=20).converged
 
     def failing(*args: object, **kwargs: object) -> None:
         raise RuntimeError("Factor is exactly singular")
 
     monkeypatch.setattr(numeric, "eigsh", failing)
-    assert not eigenpairs(laplacian, 1.4, 5, max_products=1).converged
+    assert not extreme_eigenpairs(laplacian, 1.4, 5, max_products=1).converged
 
 
 def test_multiplicities_are_recognised() -> None:
@@ -175,3 +184,29 @@ def test_graph_spectrum_approaches_the_exact_one(tmp_path: Path) -> None:
         errors.append(ratio.max() / ratio.min() - 1)
     assert errors[0] < 0.05
     assert errors[0] / errors[1] > 3
+
+
+@pytest.mark.parametrize("name", ["r2-24x16", "torus"])
+def test_spectra_of_published_graphs(store: Path, name: str) -> None:
+    values = eigenvalues(store, name)
+    facts = inspect(store, name, level=0, eigenvalues=9).levels[0]
+    assert values.shape == (facts.vertices,)
+    assert np.allclose(values[:9], facts.eigenvalues, atol=1e-6)
+    assert values[-1] <= facts.lambda_max
+    largest = eigenpairs(store, name, count=4, which="largest")
+    assert np.allclose(largest.values, values[::-1][:4], atol=1e-6)
+    assert eigenpairs(store, name, level=1).vectors.shape == (facts.vertices // 4, 6)
+
+
+def test_spectra_out_of_range(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SpecError, match=r"level must be an integer in \[0, 1\]"):
+        eigenvalues(store, "torus", level=2)
+    with pytest.raises(SpecError, match=r"count must be an integer in \[1, 1024\]"):
+        eigenpairs(store, "torus", count=0)
+    with pytest.raises(SpecError, match="which must be"):
+        eigenpairs(store, "torus", which="middle")
+    with pytest.raises(UnknownGraphError):
+        eigenvalues(store, "nothing")
+    monkeypatch.setattr("cheblienet_graphs.spectrum.stored.LARGEST_DENSE", 100)
+    with pytest.raises(CheblienetError, match="384 vertices take a dense matrix"):
+        eigenvalues(store, "r2-24x16")

@@ -209,7 +209,7 @@ def resealed(version: Path, key: str, change: Callable[[np.ndarray], object]) ->
 
     path = layout.manifest_file(version, key)
     attributes = layout.check_version(version)
-    kind = np.float32 if key.endswith("data") else np.int32
+    kind = layout.DTYPES[layout.read_document(version / key)["data_type"]]
     values = np.frombuffer(path.read_bytes(), kind).copy()
     change(values)
     path.chmod(0o644)
@@ -241,6 +241,28 @@ def test_consistently_hashed_nonsense_is_noticed(
     assert fault.where == "g/v001/levels/0/laplacian"
     assert re.search(what, fault.what)
     with pytest.raises(ModelsStoreError, match=in_training):
+        open_store(tmp_path / "g.zarr", verify=True)["g"]
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("eigenvalues", lambda v: v.__setitem__(4, v[4] * 1.01)),
+        ("eigenvectors", lambda v: v.__imul__(1.01)),
+        ("eigenvectors", lambda v: v.__imul__(0)),
+        ("eigenvectors", lambda v: v.__setitem__(5, np.nan)),
+        ("eigenvectors", lambda v: v.__setitem__(slice(1, None, 5), v[::5])),
+    ],
+)
+def test_consistently_hashed_wrong_eigenpairs_are_noticed(
+    tmp_path: Path, part: str, change: Callable
+) -> None:
+    build(GraphSpec("r2", 8, levels=1, eigenpairs=5), tmp_path / "g.zarr", name="g")
+    assert not verify(tmp_path / "g.zarr")
+    resealed(tmp_path / "g.zarr/g/v001", f"levels/0/{part}", change)
+    (fault,) = verify(tmp_path / "g.zarr")
+    assert fault.where == "g/v001/levels/0/eigenvectors"
+    with pytest.raises(ModelsStoreError, match="eigen"):
         open_store(tmp_path / "g.zarr", verify=True)["g"]
 
 
