@@ -1,19 +1,29 @@
 """How well stored graphs reproduce the spectrum of the operator that their metric stands for.
 
     python benchmarks/spectrum.py            # everything, a few minutes
-    python benchmarks/spectrum.py s2|se2|so3
+    python benchmarks/spectrum.py moments|s2|se2|so3|times
+
+moments: over 80 settings of SE(2), what matched and Selling's weights realise at worst: residual of
+the second moments (M R / 2 = I, Selling's within an orientation), least weight over the largest,
+and how much the grid's symmetries change the stored Laplacian.
 
 s2: the first 15 nonzero eigenvalues of Delta over l (l + 1), up to one scale (least squares): the
 largest deviation of a single eigenvalue and of the mean of a multiplet, the spread within l = 3.
 
 se2, so3: joint refinement of base and fibre at fixed eps^2 = xi^2 = 0.1. Largest relative error of
 the first 30 nonzero eigenvalues of the stored operator, its scale from second moments, none free;
-stored edges per vertex, and the time of a Chebyshev convolution on the graph, forward and backward.
+stored edges per vertex, and the time of a Chebyshev convolution on the graph, forward and
+backward.
+
+times: `clg inspect` on the STL10 recipe's pyramid, as a whole process; all eigenvalues of a
+periodic graph of the same size.
 """
 
 import argparse
 import math
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -21,7 +31,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
+from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenvalues, inspect
+from cheblienet_graphs.moments import edge_moments
+from cheblienet_graphs.recipes import recipe
+from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.weights.lattice import lattice_weights
 from cheblienet_models import ChebConv, open_store
 
 EXACT = np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
@@ -29,6 +43,50 @@ METRIC = {"eps_squared": 0.1, "xi": math.sqrt(0.1)}
 FIRST = 30
 LAYER = {"in_channels": 16, "out_channels": 32, "kernel_size": 4}
 BATCH, ROUNDS = 2, 7
+
+
+def moments(store: Path) -> None:
+    settings = [
+        {"orientations": n_o, "alpha": alpha, "neighbors": count, "eps": eps}
+        for n_o in (4, 5, 6, 8, 12)
+        for alpha in (1, 3.41)
+        for count in (16, 32)
+        for eps in (0.1, 0.3162, 0.5, 1)
+    ]
+    print("| weights | settings | residual | least weight | |P'LP - L| | degree |")
+    print("|---|---|---|---|---|---|")
+    for weights in ("matched", "selling"):
+        rows = [moments_of(store, weights, dict(setting)) for setting in settings]
+        residual, least, change, degree = zip(*rows, strict=True)
+        print(
+            f"| {weights} | {len(rows)} | {max(residual):.1e} | {min(least):.1e} | "
+            f"{max(change):.1e} | {max(degree)} |",
+            flush=True,
+        )
+
+
+def moments_of(
+    store: Path, weights: str, setting: dict[str, float]
+) -> tuple[float, float, float, int]:
+    """Residual, least weight, change under symmetries, largest degree."""
+    if weights == "selling":
+        setting.pop("neighbors")
+    spec = GraphSpec("se2", 16, weights=weights, boundary="periodic", levels=1, **setting)
+    lattice, metric = sampling(spec, 0), spec.metric(0)
+    found = lattice_weights(spec, lattice, metric)
+    residual, inner = 0.0, 2 if weights == "selling" else 3
+    for k, (s, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+        x, y = s.dx * lattice.spacing, s.dy * lattice.spacing
+        ends = np.stack([x, y, lattice.theta[s.orientation]], axis=1)
+        starts = np.array([0.0, 0.0, lattice.theta[k]]) + 0 * ends
+        _, second = edge_moments(spec.geometry, metric, starts, ends)
+        product = np.einsum("j,jab->ab", values, second)[:inner, :inner] / 2
+        residual = max(residual, float(abs(product - np.eye(inner)).max()))
+    least = min(float(v.min()) for v in found.values) / max(float(v.max()) for v in found.values)
+    built = build(spec, store, name="moments", force=True)
+    (level,) = inspect(store, f"moments@{built.version}", eigenvalues=0).levels
+    exact = [e for name, e in level.equivariance.items() if "approximate" not in name]
+    return residual, least, max(exact), max(map(len, found.stencils))
 
 
 def sphere_row(store: Path, size: dict[str, int], settings: dict[str, object]) -> str:
@@ -132,16 +190,33 @@ def rotation_specs() -> dict[str, list[GraphSpec]]:
     }
 
 
+def times(store: Path) -> None:
+    pyramid = build(recipe("stl10").spec, store, name="stl10", force=True)
+    clg = Path(sys.executable).with_name("clg")
+    for count in (6, 30):
+        command = [clg, "inspect", f"stl10@{pyramid.version}", "--store", store]
+        began = time.perf_counter()
+        subprocess.run([*command, "--eigenvalues", str(count)], check=True, capture_output=True)
+        print(f"clg inspect stl10, {count} eigenvalues: {time.perf_counter() - began:.1f} s")
+    spec = GraphSpec("se2", 96, orientations=6, boundary="periodic", levels=1)
+    name = build(spec, store, name="torus", force=True).name
+    began = time.perf_counter()
+    found = eigenvalues(store, name)
+    print(f"all {len(found):,} eigenvalues of 96x96x6: {time.perf_counter() - began:.2f} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=["s2", "se2", "so3"])
+    parser.add_argument("part", nargs="?", choices=["moments", "s2", "se2", "so3", "times"])
     part = parser.parse_args().part
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "graphs.zarr"
         for name, work in (
+            ("moments", lambda: moments(store)),
             ("s2", lambda: sphere(store)),
             ("se2", lambda: refinement(store, plane_specs())),
             ("so3", lambda: refinement(store, rotation_specs())),
+            ("times", lambda: times(store)),
         ):
             if part in {None, name}:
                 print(f"{name}, {torch.get_num_threads()} threads\n")

@@ -83,10 +83,12 @@ def _remedy(spec: GraphSpec, sampling: Sampling, metric: Metric) -> str:
     if isinstance(sampling, PlaneLattice):
         if spec.weights != "kernel":
             return ": its middle is within reach of the boundary"
-        enough = _enough_neighbors(spec, sampling, metric)
-        larger = "" if enough is None else f", or K = {enough}"
         most = SELLING_NEIGHBORS[spec.manifold]
-        return f": use --weights selling (at most {most} neighbours) or matched{larger}"
+        use = f": use --weights selling (<= {most} neighbours)"
+        enough = _enough_neighbors(spec, sampling, metric)
+        if enough is None:
+            return f"{use} or --weights matched"
+        return f"{use}, --weights matched or --neighbors {enough}"
     if spec.weights == "kernel" and spec.geometry.base == "sphere":
         count = max(spec.neighbors, LEAST_MATCHED_ON_SPHERE)
         return f": use --weights matched --neighbors {count}"

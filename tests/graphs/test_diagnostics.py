@@ -78,8 +78,8 @@ def test_verdict_names_what_is_realised_and_a_remedy_that_works(tmp_path: Path) 
     build(GraphSpec("se2", 32, **PERIODIC), store, name="g")
     verdict = inspect(store, eigenvalues=0).levels[0].verdict
     assert verdict == (
-        "realises eps^2 = 0.019 .. 0.0583, asked 0.1: use --weights selling (at most 8 neighbours) "
-        "or matched, or K = 48"
+        "realises eps^2 = 0.019 .. 0.0583, asked 0.1: use --weights selling (<= 8 "
+        "neighbours), --weights matched or --neighbors 48"
     )
     for remedy in ({"weights": "selling"}, {"weights": "matched"}, {"neighbors": 48}):
         build(GraphSpec("se2", 32, **PERIODIC, **remedy), store, name="g")
