@@ -199,7 +199,7 @@ def fuzz(mutants: int, seed: int = 0) -> collections.Counter[str]:
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder, tqdm(total=mutants, unit="mutant") as bar:
         template = Path(folder) / "graphs.zarr"
-        build(GraphSpec("se2", 8, orientations=2, levels=2), template, name="g")
+        build(GraphSpec("se2", 8, orientations=2, levels=2, eigenpairs=4), template, name="g")
         for path in template.rglob("*"):
             path.chmod(0o755 if path.is_dir() else 0o644)
         for first in range(0, mutants, SHARE):
