@@ -104,7 +104,12 @@ class Level:
         """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
         if self.on_lattice:
             return self.on_lattice.engine.total_degree
-        return self.num_vertices * min(self.spec.neighbors, self.num_vertices - 1)
+        most = self.spec.neighbors
+        if self.spec.weights == "matched":
+            from cheblienet_graphs.weights.listed import MOST_ADDED
+
+            most += MOST_ADDED
+        return self.num_vertices * min(most, self.num_vertices - 1)
 
     def edges(self) -> Edges:
         """What finds the edges, and what weighs them.

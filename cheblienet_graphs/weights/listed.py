@@ -17,6 +17,9 @@ from cheblienet_graphs.weights.matching import VANISHED, lifted, nearest_matchin
 
 STEPS = 8
 """At most this many base points around a vertex to which it has parallel neighbours."""
+MOST_ADDED = 4 * STEPS
+"""Neighbours that this adds to a vertex at most on average: two orientations may tie, and each step
+leads both ways."""
 
 
 class ListedEdges:

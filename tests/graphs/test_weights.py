@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation
 from sphere_truth import HALF_TURN, arcs, rotations, unit_vectors
 from truth import matrix, se2_squared_distance
 
-from cheblienet_graphs import GraphSpec, SpecError, build
+from cheblienet_graphs import GraphSpec, SpecError, build, plan
 from cheblienet_graphs.samplings.plane import PlaneLattice
 from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr
 from cheblienet_graphs.weights import matching
@@ -763,3 +763,12 @@ def test_spheres_that_cannot_be_matched_say_so(tmp_path: Path) -> None:
     assert message.startswith("weights must be kernel here")
     assert "K = 24" in message
     assert "Got 'matched'" in message
+
+
+@pytest.mark.parametrize("manifold", ["s2", "so3"])
+def test_plan_bounds_what_matched_weights_add(tmp_path: Path, manifold: str) -> None:
+    spec = GraphSpec(manifold, subdivisions=2, weights="matched", neighbors=24, levels=1)
+    planned = plan(spec)
+    built = build(spec, tmp_path / "g.zarr").levels[0]
+    assert not planned.exact
+    assert built["edges"] <= planned.levels[0].edges

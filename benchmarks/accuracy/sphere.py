@@ -1,0 +1,164 @@
+"""Does anisotropy help on the sphere? Filaments and blobs, trained at one orientation of it.
+
+Made-up scalar fields: three filaments (arcs of great circles, with a Gaussian profile) and three
+round blobs of random places, lengths, widths and heights, and noise. A U-ChebNet on SO(3) tells for
+each point of the icosphere whether it lies on a filament, on a blob or on neither. In training all
+filaments lie near the equator and run along meridians; tested is on fields made in the same way and
+on the same fields turned by random rotations of the sphere, which turn filaments into all
+directions. The same network with eps = 1 (isotropic) and with eps^2 = 0.1. F1 is the mean over
+filaments and blobs.
+
+    python benchmarks/accuracy/sphere.py
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import Pyramid, UNet, open_store
+
+CLASSES = ("neither", "blob", "filament")
+TRAINING, TEST, BATCH, RATE = 240, 120, 8, 1e-2
+CHANNELS = (8, 16, 32, 32)
+NOISE = 0.2
+COMMON = {"subdivisions": 3, "orientations": 6, "levels": 3}
+SPECS = {
+    "eps = 1": GraphSpec("so3", eps=1, **COMMON),
+    "eps^2 = 0.1": GraphSpec("so3", eps_squared=0.1, **COMMON),
+}
+
+
+def unit_vectors(pyramid: Pyramid) -> Tensor:
+    """(points, 3) of the base of the finest level."""
+    graph = pyramid.levels[0]
+    beta, gamma = graph.coordinates[: graph.num_vertices // graph.orientations, -2:].T
+    return torch.stack([beta.sin() * gamma.cos(), beta.sin() * gamma.sin(), beta.cos()], dim=1)
+
+
+def rotations(count: int, generator: torch.Generator) -> Tensor:
+    """(count, 3, 3) uniform over SO(3)."""
+    normal = torch.randn(count, 3, 3, generator=generator, dtype=torch.float64)
+    q, r = torch.linalg.qr(normal)
+    q = q * r.diagonal(dim1=1, dim2=2).sign()[:, None]
+    return q * torch.linalg.det(q)[:, None, None]
+
+
+def samples(
+    points: Tensor, count: int, generator: torch.Generator, *, turned: bool
+) -> tuple[Tensor, Tensor]:
+    """Fields (count, 1, points), of mean 0 and deviation 1, and labels (count, points)."""
+    turns = rotations(count, generator) if turned else torch.eye(3).double().expand(count, 3, 3)
+
+    def uniform(low: float, high: float) -> Tensor:
+        shape = (count, 3, 1)
+        return low + (high - low) * torch.rand(shape, generator=generator, dtype=torch.float64)
+
+    def shapes() -> tuple[Tensor, Tensor, Tensor]:
+        """Centres near the equator, and how far each point is east and north of them, radians."""
+        longitude, latitude = uniform(-torch.pi, torch.pi), uniform(-0.4, 0.4)
+        east = torch.cat([-longitude.sin(), longitude.cos(), 0 * longitude], dim=2)
+        centre = torch.cat(
+            [latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin(), latitude.sin()],
+            dim=2,
+        )
+        north = torch.linalg.cross(centre, east)
+        # What was at x is at R x: the field there is that of R^-1 x.
+        at = points @ turns
+        along = [torch.einsum("npc,nkc->nkp", at, axis) for axis in (centre, east, north)]
+        return along[0], along[1], torch.atan2(along[2], along[0])
+
+    height = uniform(0.8, 1.2)
+    _, east, north = shapes()
+    off = (north.abs() - uniform(0.4, 0.7)).clamp(min=0)
+    filament = height * (-((east / uniform(0.1, 0.14)) ** 2) / 2 - (off / 0.1) ** 2 / 2).exp()
+    up, _, _ = shapes()
+    blob = uniform(0.8, 1.2) * (-((up.clamp(-1, 1).acos() / uniform(0.17, 0.26)) ** 2) / 2).exp()
+    both = torch.stack([blob.amax(dim=1), filament.amax(dim=1)], dim=1)
+    strongest, kind = both.max(dim=1)
+    labels = torch.where(strongest > 0.5, kind + 1, 0)
+    noise = NOISE * torch.randn(strongest.shape, generator=generator, dtype=torch.float64)
+    field = both.sum(dim=1) + noise
+    return ((field - field.mean()) / field.std()).float()[:, None], labels
+
+
+def train(
+    pyramid: Pyramid, fields: Tensor, labels: Tensor, *, epochs: int, seed: int, bar: tqdm
+) -> UNet:
+    """Adam with one-cycle learning rate, classes weighted by the inverse of their frequency."""
+    torch.manual_seed(seed)
+    network = UNet(pyramid, 1, len(CLASSES), channels=CHANNELS)
+    optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
+    steps = epochs * -(-len(fields) // BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps)
+    weight = len(labels.flatten()) / labels.flatten().bincount(minlength=len(CLASSES)).float()
+    for _ in range(epochs):
+        for batch in torch.randperm(len(fields)).split(BATCH):
+            loss = nn.functional.nll_loss(network(fields[batch]), labels[batch], weight)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+        bar.update()
+        bar.set_postfix(loss=f"{loss.item():.4f}")
+    return network.eval()
+
+
+@torch.no_grad()
+def f1(network: UNet, fields: Tensor, labels: Tensor) -> dict[str, float]:
+    """F1 of blobs and of filaments, and their mean, in %."""
+    found = torch.cat([network(part).argmax(1) for part in fields.split(BATCH)])
+    scores = {}
+    for kind in (1, 2):
+        hits = ((found == kind) & (labels == kind)).sum()
+        scores[CLASSES[kind]] = 200 * float(hits / ((found == kind).sum() + (labels == kind).sum()))
+    return scores | {"mean": statistics.mean(scores.values())}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--seeds", type=int, default=5)
+    arguments = parser.parse_args()
+    began = time.perf_counter()
+    results: dict[str, list[dict[str, float]]] = {name: [] for name in SPECS}
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "graphs.zarr"
+        names = {name: build(spec, store, device="cpu") for name, spec in SPECS.items()}
+        with tqdm(total=arguments.epochs * arguments.seeds * len(SPECS), unit="epoch") as bar:
+            for seed in range(arguments.seeds):
+                for name, built in names.items():
+                    bar.set_description(f"{name}, seed {seed}")
+                    pyramid = open_store(store)[f"{built.name}@{built.version}"]
+                    points = unit_vectors(pyramid)
+                    generator = torch.Generator().manual_seed(seed)
+                    training = samples(points, TRAINING, generator, turned=False)
+                    network = train(pyramid, *training, epochs=arguments.epochs, seed=seed, bar=bar)
+                    scores = {}
+                    for where, turned in (("as trained", False), ("turned", True)):
+                        test = samples(points, TEST, generator, turned=turned)
+                        for kind, score in f1(network, *test).items():
+                            scores[f"{kind}, {where}"] = score
+                    results[name].append(scores)
+    columns = list(results[next(iter(SPECS))][0])
+    print(f"F1 in % on {TEST} fields, mean +- deviation over {arguments.seeds} seeds\n")
+    print(f"| metric | {' | '.join(columns)} |")
+    print(f"|---|{'---|' * len(columns)}")
+    for name, runs in results.items():
+        cells = []
+        for column in columns:
+            values = [run[column] for run in runs]
+            spread = statistics.stdev(values) if len(values) > 1 else 0.0
+            cells.append(f"{statistics.mean(values):.1f} +- {spread:.1f}")
+        print(f"| {name} | {' | '.join(cells)} |")
+    print(f"\n{time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
