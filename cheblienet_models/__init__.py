@@ -8,9 +8,12 @@ from cheblienet_models.chebyshev import ChebConv
 from cheblienet_models.errors import StoreError
 from cheblienet_models.graph import Graph, LevelMap, Pyramid, ignore_graphs_in_ddp
 from cheblienet_models.lifting import Lift, Project
-from cheblienet_models.networks.wide_resnet import ResidualBlock, WideResNet
+from cheblienet_models.networks.residual import ResidualBlock
+from cheblienet_models.networks.unet import UNet
+from cheblienet_models.networks.wide_resnet import WideResNet
 from cheblienet_models.normalisation import BatchNorm
 from cheblienet_models.pooling import GlobalPool, SpatialPool, SpatialUnpool
+from cheblienet_models.resampling import LatLonToVertices, VerticesToLatLon, regular_grid
 from cheblienet_models.store import Store, open_store
 from cheblienet_models.subgraphs import sample_edges, sample_vertices
 
@@ -19,6 +22,7 @@ __all__ = [
     "ChebConv",
     "GlobalPool",
     "Graph",
+    "LatLonToVertices",
     "LevelMap",
     "Lift",
     "Project",
@@ -28,9 +32,12 @@ __all__ = [
     "SpatialUnpool",
     "Store",
     "StoreError",
+    "UNet",
+    "VerticesToLatLon",
     "WideResNet",
     "ignore_graphs_in_ddp",
     "open_store",
+    "regular_grid",
     "sample_edges",
     "sample_vertices",
 ]

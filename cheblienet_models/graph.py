@@ -411,13 +411,13 @@ def ignore_graphs_in_ddp(module: nn.Module) -> None:
 
 def csr_tensor(row_pointers: Tensor, columns: Tensor, values: Tensor, size: int) -> Tensor:
     """A (size, size) sparse CSR tensor over existing parts."""
-    _announce_beta_state()
+    announce_beta_state()
     parts = (row_pointers, columns, values)
     return torch.sparse_csr_tensor(*parts, size=(size, size), check_invariants=False)
 
 
 @cache
-def _announce_beta_state() -> None:
+def announce_beta_state() -> None:
     """Let torch give its one warning that sparse CSR is in beta where nobody has to read it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")

@@ -8,38 +8,11 @@ from torch import Tensor, nn
 from cheblienet_models.chebyshev import ChebConv
 from cheblienet_models.graph import Graph, Pyramid, ignore_graphs_in_ddp
 from cheblienet_models.lifting import Lift
+from cheblienet_models.networks.residual import ResidualBlock
 from cheblienet_models.normalisation import BatchNorm
 from cheblienet_models.pooling import GlobalPool, Mode, SpatialPool
 
 BASE_WIDTHS = (16, 32, 64)
-
-
-class ResidualBlock(nn.Module):
-    """x + conv(relu(norm(conv(relu(norm(x)))))), with a pointwise map where widths differ.
-
-    Args:
-        in_channels, out_channels: widths.
-        kernel_size: of both Chebyshev convolutions.
-        graph: where.
-    """
-
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, graph: Graph) -> None:
-        super().__init__()
-        self.norm1 = BatchNorm(in_channels)
-        self.conv1 = ChebConv(in_channels, out_channels, kernel_size, graph, bias=False)
-        self.norm2 = BatchNorm(out_channels)
-        self.conv2 = ChebConv(out_channels, out_channels, kernel_size, graph, bias=False)
-        same = in_channels == out_channels
-        self.skip = (
-            nn.Identity() if same else ChebConv(in_channels, out_channels, 1, graph, bias=False)
-        )
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, in_channels, V) -> (B, out_channels, V)."""
-        y: Tensor = self.conv1(torch.relu(self.norm1(x)))
-        y = self.conv2(torch.relu(self.norm2(y)))
-        x = self.skip(x)
-        return y + x
 
 
 class WideResNet(nn.Module):

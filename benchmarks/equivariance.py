@@ -1,0 +1,125 @@
+"""How equivariant a network on SO(3) is under rotations that the icosphere does not have.
+
+A U-ChebNet with random weights, two levels of pooling, on smooth random fields f (real spherical
+harmonics up to degree 6). Compared are the network's output for the field turned by a random
+rotation, evaluated exactly at the points, and its output for f, turned: interpolated linearly in
+triangles and then on a fine grid. Root mean square of the difference over that of the output's
+deviation from its mean; `interpolation` is the same for f itself, what interpolating alone costs;
+`grid` is the largest difference under rotations that the graph does have.
+
+    python benchmarks/equivariance.py
+"""
+
+import argparse
+import math
+import statistics
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+from scipy.special import sph_harm_y
+from torch import Tensor, nn
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import Pyramid, UNet, VerticesToLatLon, open_store, regular_grid
+from cheblienet_models.testing import assert_equivariant
+
+DEGREE, ROTATIONS = 6, 5
+GRID = (360, 720)
+KINDS = {
+    "Gaussian, eps^2 = 0.1": {"eps_squared": 0.1},
+    "Gaussian, eps = 1": {"eps": 1},
+    "matched, eps^2 = 0.1": {"eps_squared": 0.1, "weights": "matched", "neighbors": 24},
+}
+
+
+def unit_vectors(pyramid: Pyramid) -> Tensor:
+    """(points, 3) of the base of the finest level."""
+    graph = pyramid.levels[0]
+    beta, gamma = graph.coordinates[: graph.num_vertices // graph.orientations, -2:].T
+    return torch.stack([beta.sin() * gamma.cos(), beta.sin() * gamma.sin(), beta.cos()], dim=1)
+
+
+def angles(points: Tensor) -> tuple[Tensor, Tensor]:
+    """Colatitudes in [0, pi] and longitudes in [0, 2 pi) of unit vectors."""
+    x, y, z = points.T
+    return torch.atan2(torch.hypot(x, y), z), torch.atan2(y, x) % (2 * math.pi)
+
+
+def field(points: Tensor, coefficients: np.ndarray) -> Tensor:
+    """(points,) float32 sum of real spherical harmonics."""
+    beta, gamma = (angle.numpy() for angle in angles(points))
+    total = np.zeros(len(beta))
+    index = 0
+    for degree in range(1, DEGREE + 1):
+        for order in range(degree + 1):
+            wave = sph_harm_y(degree, order, beta, gamma)
+            total += coefficients[index] * wave.real + coefficients[index + 1] * wave.imag
+            index += 2
+    return torch.from_numpy(total).float()
+
+
+def at(pyramid: Pyramid, signal: Tensor, points: Tensor) -> Tensor:
+    """(B, C, n) a signal on the base (B, C, points) at other places (n, 3)."""
+    latitudes, longitudes = regular_grid(*GRID, west=0)
+    image = VerticesToLatLon(pyramid, latitudes, longitudes)(signal)
+    image = torch.cat([image[..., -1:], image, image[..., :1]], dim=3)  # across the seam
+    beta, gamma = angles(points)
+    height, width = GRID
+    row = beta / math.pi * height - 0.5
+    column = gamma / (2 * math.pi) * width + 0.5
+    places = torch.stack([2 * column / (width + 1) - 1, 2 * row / (height - 1) - 1], dim=1)
+    grid = places.float()[None, None].expand(len(image), -1, -1, -1)
+    return nn.functional.grid_sample(image, grid, padding_mode="border", align_corners=True)[
+        :, :, 0
+    ]
+
+
+def errors(pyramid: Pyramid, seed: int) -> tuple[float, float, float]:
+    """Of the network under a random rotation, of interpolation, and under the graph's own."""
+    generator = np.random.default_rng(seed)
+    torch.manual_seed(seed)
+    network = UNet(pyramid, 1, 4, channels=(8, 16, 16, 16)).eval()
+    coefficients = generator.standard_normal(2 * (DEGREE + 1) * DEGREE)
+    q, r = np.linalg.qr(generator.standard_normal((3, 3)))
+    rotation = q * np.sign(r.diagonal())
+    rotation = torch.from_numpy(rotation * np.linalg.det(rotation))
+    points = unit_vectors(pyramid)
+    straight, turned = (field(p, coefficients)[None, None] for p in (points, points @ rotation))
+
+    def relative(found: Tensor, expected: Tensor) -> float:
+        spread = (expected - expected.mean(dim=2, keepdim=True)).square().mean().sqrt()
+        return float((found - expected).square().mean().sqrt() / spread)
+
+    with torch.no_grad():
+        moved = at(pyramid, network(straight), points @ rotation)
+        difference = relative(network(turned), moved)
+    interpolation = relative(turned, at(pyramid, straight, points @ rotation))
+    own = assert_equivariant(network, pyramid, straight, output="base", tolerance=1e-3)
+    return difference, interpolation, max(own.values())
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    print("| graph | level | vertices | random rotations | interpolation | grid |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "graphs.zarr"
+        for title, kind in KINDS.items():
+            for level in (2, 3, 4, 5):
+                spec = GraphSpec("so3", subdivisions=level, orientations=6, levels=3, **kind)
+                built = build(spec, store, device="cpu", force=True)
+                pyramid = open_store(store)[f"{built.name}@{built.version}"]
+                found = zip(*(errors(pyramid, seed) for seed in range(ROTATIONS)), strict=True)
+                random, interpolation, grid = found
+                print(
+                    f"| {title} | {level} | {spec.num_vertices:,} | "
+                    f"{statistics.mean(random):.3f} +- {statistics.stdev(random):.3f} | "
+                    f"{statistics.mean(interpolation):.3f} | {max(grid):.1e} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

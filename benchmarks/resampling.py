@@ -1,0 +1,86 @@
+"""What resampling between latitude/longitude grids and the sphere's points costs and loses.
+
+All real spherical harmonics up to degree 8, relative to each one's largest value: after a round
+trip from points over a grid, and from a grid over points, bilinear both ways; integrals (of 1 plus
+half a harmonic) from the grid to points, conservatively; and times.
+
+    python benchmarks/resampling.py
+"""
+
+import argparse
+import math
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from scipy.special import sph_harm_y
+from torch import Tensor
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import LatLonToVertices, VerticesToLatLon, open_store, regular_grid
+
+DEGREE = 8
+SAMPLINGS = {
+    "icosahedral, level 5": {"subdivisions": 5},
+    "HEALPix, nside 32": {"nside": 32},
+    "equiangular, b = 50": {"bandlimit": 50},
+}
+
+
+def harmonics(beta: Tensor, gamma: Tensor) -> Tensor:
+    """(1, count, n) float32, each with its largest value 1."""
+    found = []
+    fine = np.linspace(0, math.pi, 4001)
+    for degree in range(DEGREE + 1):
+        for order in range(degree + 1):
+            wave = sph_harm_y(degree, order, beta.numpy(), gamma.numpy())
+            largest = abs(sph_harm_y(degree, order, fine, 0.0)).max()
+            found += [wave.real / largest] + ([wave.imag / largest] if order else [])
+    return torch.from_numpy(np.stack(found)).float()[None]
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    print("| sampling | grid | points - grid - points | grid - points - grid | integral |")
+    print("|---|---|---|---|---|")
+    times = []
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "graphs.zarr"
+        for title, size in SAMPLINGS.items():
+            name = build(GraphSpec("s2", levels=1, **size), store, device="cpu").name
+            pyramid = open_store(store)[name]
+            graph = pyramid.levels[0]
+            at_points = harmonics(*graph.coordinates.T)
+            for height in (180, 90):
+                grid = regular_grid(height, 2 * height, west=0)
+                beta, gamma = torch.meshgrid(
+                    torch.deg2rad(90 - grid[0]), torch.deg2rad(grid[1]), indexing="ij"
+                )
+                on_grid = harmonics(beta.flatten(), gamma.flatten()).unflatten(2, beta.shape)
+                began = time.perf_counter()
+                down = LatLonToVertices(pyramid, *grid)
+                up = VerticesToLatLon(pyramid, *grid)
+                built = time.perf_counter() - began
+                there_and_back = float((down(up(at_points)) - at_points).abs().max())
+                back_and_there = float((up(down(on_grid)) - on_grid).abs().max())
+                began = time.perf_counter()
+                means = LatLonToVertices(pyramid, *grid, method="conservative")
+                averaged = time.perf_counter() - began
+                weights = beta.sin() / beta.sin().sum()
+                integral = ((1 + on_grid.double() / 2) * weights).sum(dim=(2, 3))
+                kept = (means(1 + on_grid / 2).double() * graph.area.double()).mean(dim=2)
+                lost = float((kept / integral - 1).abs().max())
+                print(
+                    f"| {title} | {180 // height} degree | {there_and_back:.2%} | "
+                    f"{back_and_there:.2%} | {lost:.1e} |",
+                    flush=True,
+                )
+                times.append(f"{title}, {180 // height} degree: {built:.1f} s, {averaged:.1f} s")
+    print("\nBuilding the bilinear matrices of both directions, the conservative one to points:\n")
+    print("\n".join(f"    {line}" for line in times))
+
+
+if __name__ == "__main__":
+    main()

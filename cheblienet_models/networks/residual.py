@@ -1,0 +1,36 @@
+"""The residual block that the networks are made of."""
+
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models.chebyshev import ChebConv
+from cheblienet_models.graph import Graph
+from cheblienet_models.normalisation import BatchNorm
+
+
+class ResidualBlock(nn.Module):
+    """x + conv(relu(norm(conv(relu(norm(x)))))), with a pointwise map where widths differ.
+
+    Args:
+        in_channels, out_channels: widths.
+        kernel_size: of both Chebyshev convolutions.
+        graph: where.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, graph: Graph) -> None:
+        super().__init__()
+        self.norm1 = BatchNorm(in_channels)
+        self.conv1 = ChebConv(in_channels, out_channels, kernel_size, graph, bias=False)
+        self.norm2 = BatchNorm(out_channels)
+        self.conv2 = ChebConv(out_channels, out_channels, kernel_size, graph, bias=False)
+        same = in_channels == out_channels
+        self.skip = (
+            nn.Identity() if same else ChebConv(in_channels, out_channels, 1, graph, bias=False)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, in_channels, V) -> (B, out_channels, V)."""
+        y: Tensor = self.conv1(torch.relu(self.norm1(x)))
+        y = self.conv2(torch.relu(self.norm2(y)))
+        x = self.skip(x)
+        return y + x

@@ -1,0 +1,152 @@
+"""The U-shaped Chebyshev network for segmentation."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models.chebyshev import ChebConv
+from cheblienet_models.graph import Graph, Pyramid, ignore_graphs_in_ddp
+from cheblienet_models.layout import logical, vertex_major
+from cheblienet_models.lifting import Lift, Project
+from cheblienet_models.networks.residual import ResidualBlock
+from cheblienet_models.normalisation import BatchNorm
+from cheblienet_models.pooling import Mode, SpatialPool, SpatialUnpool
+
+PAPER_CHANNELS = (16, 32, 64, 128, 256, 256, 256)
+
+
+class UNet(nn.Module):
+    """The paper's U-ChebNet: down the pyramid and up again, then a class for each base point.
+
+    Convolve; on each level a residual block, then pooling to the next; from the coarsest level
+    unpooling, the finer level's signal beside it, and a residual block, up to the finest; a
+    pointwise map to the classes, projection over orientations, log-softmax at each base point.
+
+    The paper's appendix lists a "global max pooling" at the end of this network. It cannot be one:
+    over all vertices it would leave a single prediction for the whole image, where segmentation
+    needs one for each point. The maximum is over the orientations above each base point, here.
+
+    Equivariant under the symmetries that all levels share, to rounding (with random pooling, in
+    eval mode): the prediction for a turned signal is the turned prediction.
+
+    Args:
+        pyramid: on any manifold, of at least two levels; all of them are used.
+        in_channels: of the signal.
+        num_classes: of the output.
+        kernel_size: of the Chebyshev convolutions.
+        channels: after the first convolution and after the residual block on each level, finest
+            first; on the way up the blocks have those of their level again. Left out: the paper's
+            16, 32, 64, 128, 256, 256, 256, cut to the levels there are or continued with 256.
+        pool: down, "max", "mean" or "random".
+        unpool: up, "mean", "max" or "random".
+        project: over orientations, "max" or "mean".
+
+    Raises:
+        ValueError: fewer than two levels, another number of channels, a number below 1, or another
+            mode.
+    """
+
+    def __init__(
+        self,
+        pyramid: Pyramid,
+        in_channels: int,
+        num_classes: int,
+        kernel_size: int = 4,
+        channels: Sequence[int] | None = None,
+        pool: Mode = "max",
+        unpool: Mode = "mean",
+        project: Literal["max", "mean"] = "max",
+    ) -> None:
+        super().__init__()
+        levels = pyramid.levels
+        widths = _checked_channels(pyramid, channels)
+        if num_classes < 1:
+            raise ValueError(f"num_classes must be at least 1. Got {num_classes}.")
+        self.pyramid, self.in_channels, self.channels = pyramid, in_channels, widths
+        self.lift = Lift(levels[0])
+        self.conv = ChebConv(in_channels, widths[0], kernel_size, levels[0], bias=False)
+        self.down = nn.ModuleList(
+            ResidualBlock(widths[n], widths[n + 1], kernel_size, level)
+            for n, level in enumerate(levels)
+        )
+        finer = range(len(levels) - 1)
+        self.pools = nn.ModuleList(SpatialPool(pyramid, n, pool) for n in finer)
+        self.unpools = nn.ModuleList(SpatialUnpool(pyramid, n, unpool) for n in finer)
+        self.up = nn.ModuleList(
+            ResidualBlock(widths[n + 2] + widths[n + 1], widths[n + 1], kernel_size, levels[n])
+            for n in finer
+        )
+        self.norm = BatchNorm(widths[1])
+        self.classify = ChebConv(widths[1], num_classes, 1, levels[0])
+        self.project = Project(levels[0], project)
+        ignore_graphs_in_ddp(self)
+
+    def forward(self, signal: Tensor) -> Tensor:
+        """(B, in_channels, *base shape) or (B, in_channels, V) -> (B, num_classes, *base shape).
+
+        Log-probabilities. The base shape is (H, W) on the plane, (points,) on the icosphere; a base
+        of several dimensions may also come flattened.
+
+        Raises:
+            ValueError: the signal has another shape, dtype or device.
+        """
+        x: Tensor = self.conv(self._lifted(signal))
+        skips: list[Tensor] = []
+        for n, block in enumerate(self.down):
+            if n:
+                x = self.pools[n - 1](x)
+            x = block(x)
+            skips.append(x)
+        skips.pop()
+        for n in reversed(range(len(self.up))):
+            x = self.up[n](_beside(self.unpools[n](x), skips.pop()))
+        x = self.project(self.classify(torch.relu(self.norm(x))))
+        base = self.pyramid.levels[0].grid[1:]
+        return torch.log_softmax(x, dim=1).reshape(*x.shape[:2], *base)
+
+    def _lifted(self, signal: Tensor) -> Tensor:
+        finest = self.pyramid.levels[0]
+        given = tuple(signal.shape[1:])
+        taken = [(self.in_channels, *size) for size in _sizes(finest)]
+        if given not in taken:
+            shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
+            raise ValueError(f"UNet on {finest.label} takes {shapes}. Got {tuple(signal.shape)}.")
+        lifted: Tensor = signal if given[1:] == (finest.num_vertices,) else self.lift(signal)
+        return lifted
+
+
+def default_channels(levels: int) -> tuple[int, ...]:
+    """The paper's channels for a pyramid of so many levels: one number more than levels."""
+    missing = max(0, levels + 1 - len(PAPER_CHANNELS))
+    return (*PAPER_CHANNELS, *[PAPER_CHANNELS[-1]] * missing)[: levels + 1]
+
+
+def _checked_channels(pyramid: Pyramid, channels: Sequence[int] | None) -> tuple[int, ...]:
+    levels, label = len(pyramid.levels), f"{pyramid.name}@{pyramid.version}"
+    if levels < 2:
+        raise ValueError(
+            f"UNet takes a pyramid of at least two levels. {label} has {levels}; build one with "
+            "--levels 2 or more."
+        )
+    if channels is None:
+        return default_channels(levels)
+    if len(channels) != levels + 1 or min(channels) < 1:
+        raise ValueError(
+            f"channels must be {levels + 1} numbers of at least 1 for the {levels} levels of "
+            f"{label}: after the first convolution and on each level. Got {tuple(channels)}."
+        )
+    return tuple(channels)
+
+
+def _sizes(graph: Graph) -> list[tuple[int, ...]]:
+    """The shapes of a signal on a graph, after batch and channels: on the base or lifted."""
+    base = graph.grid[1:]
+    points = graph.num_vertices // graph.orientations
+    return list(dict.fromkeys([base, (points,), (graph.num_vertices,)]))
+
+
+def _beside(a: Tensor, b: Tensor) -> Tensor:
+    """(B, C, V) and (B, D, V) -> (B, C + D, V), in vertex-major memory."""
+    return logical(torch.cat([vertex_major(a), vertex_major(b)], dim=2))
