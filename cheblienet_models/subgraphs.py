@@ -73,6 +73,7 @@ def _renormalised(graph: Graph, edges: EdgeList, weights: Tensor) -> Tensor:
 
     lambda_max stays the whole graph's, so a filter remains the same function of Delta. For the
     combinatorial Laplacian it still is a bound: leaving out edges raises no eigenvalue of D - W.
+    The normalized one of few edges may have eigenvalues up to 2, beyond it.
     """
     degree = torch.zeros(graph.num_vertices, dtype=weights.dtype, device=weights.device)
     degree.index_add_(0, edges.first, weights).index_add_(0, edges.second, weights)
