@@ -31,7 +31,6 @@ from cheblienet_graphs.spectrum.bound import (
     largest_eigenvalue_bound,
     largest_possible,
 )
-from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.writer import Staging, csr_nbytes
 from cheblienet_graphs.weights.of_length import KernelWeights
@@ -358,6 +357,8 @@ class _Assembly:
         count, vertices = self.spec.eigenpairs, self.level.num_vertices
         if count is None:
             return
+        from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
+
         self.progress(f"level {self.level.number}: eigenpairs", 0, int(self.indptr[-1]))
         pairs = extreme_eigenpairs(
             self._rows(0, vertices), lambda_max, count, sampling=self.sampling

@@ -161,7 +161,10 @@ class GraphSpec:
         }
         normalised |= _operator(normalised["weights"], laplacian, lambda_max)
         if normalised["weights"] == "selling" and normalised["xi"] == "auto":
-            remedy = "The stencil, and so the fraction, does not depend on xi."
+            remedy = "Their stencils, and so the in-plane fraction, do not depend on xi."
+            if in_plane_fraction is not None:
+                where = "left out with selling weights"
+                raise SpecError("in_plane_fraction", where, in_plane_fraction, remedy)
             raise SpecError("xi", "a number or 'alpha' with selling weights", "auto", remedy)
         for field, value in normalised.items():
             object.__setattr__(self, field, value)

@@ -211,7 +211,12 @@ REFUSED_WEIGHTS = [
     ("se2", {"size": 16, **SELLING, "kernel": "gaussian"}, "kernel", "left out with selling"),
     ("se2", {"size": 16, **SELLING, "bandwidth": 0.2}, "bandwidth", "left out with selling"),
     ("se2", {"size": 16, **SELLING, "xi": "auto"}, "xi", "with selling weights"),
-    ("se2", {"size": 16, **SELLING, "in_plane_fraction": 0.4}, "xi", "with selling weights"),
+    (
+        "se2",
+        {"size": 16, **SELLING, "in_plane_fraction": 0.4},
+        "in_plane_fraction",
+        "with selling weights",
+    ),
     ("se2", {"size": 16, "laplacian": "random walk"}, "laplacian", "normalized, combinatorial"),
     ("se2", {"size": 16, **SELLING, "lambda_max": 2}, "lambda_max", "combinatorial"),
     (
