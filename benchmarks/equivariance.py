@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from accuracy.sphere import unit_vectors
 from scipy.special import sph_harm_y
 from torch import Tensor, nn
 
@@ -32,13 +33,6 @@ KINDS = {
     "Gaussian, eps = 1": {"eps": 1},
     "matched, eps^2 = 0.1": {"eps_squared": 0.1, "weights": "matched", "neighbors": 24},
 }
-
-
-def unit_vectors(pyramid: Pyramid) -> Tensor:
-    """(points, 3) of the base of the finest level."""
-    graph = pyramid.levels[0]
-    beta, gamma = graph.coordinates[: graph.num_vertices // graph.orientations, -2:].T
-    return torch.stack([beta.sin() * gamma.cos(), beta.sin() * gamma.sin(), beta.cos()], dim=1)
 
 
 def angles(points: Tensor) -> tuple[Tensor, Tensor]:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from cheblienet_models.csr import CsrArrays
 from cheblienet_models.eigenpairs import Eigenpairs
 from cheblienet_models.errors import StoreError
-from cheblienet_models.layout import multiplied
+from cheblienet_models.layout import multiplied, never_below_float32
 
 Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
 """What pickle stores of a graph: how to open it again, never its data."""
@@ -54,13 +54,7 @@ class _Mapped(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "_Mapped":  # noqa: FBT001, FBT002
         """Follow a network to other devices and to float64, but never below float32."""
-
-        def kept(tensor: Tensor) -> Tensor:
-            applied = fn(tensor)
-            lossy = tensor.is_floating_point() and applied.dtype in {torch.half, torch.bfloat16}
-            return tensor.to(applied.device) if lossy else applied
-
-        super()._apply(kept, recurse)  # type: ignore[no-untyped-call]
+        super()._apply(never_below_float32(fn), recurse)  # type: ignore[no-untyped-call]
         return self
 
     def _dtype(self) -> torch.dtype | None:

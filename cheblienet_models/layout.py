@@ -4,6 +4,8 @@ A sparse product reads whole rows, one a vertex: with (V, B, C) in memory a row 
 the channels of a vertex are rows of the matrix products. Elementwise functions keep the layout.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -27,3 +29,17 @@ def multiplied(matrix: Tensor, x: Tensor) -> Tensor:
     with torch.autocast(x.device.type, enabled=False):
         product = matrix.to(dtype) @ vertex_major(x).to(dtype).flatten(1)
     return logical(product.view(len(matrix), *x.shape[:2]))
+
+
+def never_below_float32(fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """What a module of constants does with the function that `.to()` and `.half()` apply.
+
+    It follows to other devices and to float64, but keeps its dtype instead of half precision.
+    """
+
+    def kept(tensor: Tensor) -> Tensor:
+        applied = fn(tensor)
+        lossy = tensor.is_floating_point() and applied.dtype in {torch.half, torch.bfloat16}
+        return tensor.to(applied.device) if lossy else applied
+
+    return kept

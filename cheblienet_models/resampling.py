@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.graph import Pyramid, announce_beta_state
-from cheblienet_models.layout import logical, vertex_major
+from cheblienet_models.layout import logical, never_below_float32, vertex_major
 from cheblienet_models.resampling_matrices import Direction, Floats, Method, matrices
 
 SPACING = 1e-3
@@ -125,13 +125,7 @@ class _Resampler(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         """Follow a network to other devices and to float64, but never below float32."""
-
-        def kept(tensor: Tensor) -> Tensor:
-            applied = fn(tensor)
-            lossy = tensor.is_floating_point() and applied.dtype in {torch.half, torch.bfloat16}
-            return tensor.to(applied.device) if lossy else applied
-
-        super()._apply(kept, recurse)  # type: ignore[no-untyped-call]
+        super()._apply(never_below_float32(fn), recurse)  # type: ignore[no-untyped-call]
         return self
 
     def _resampled(self, x: Tensor) -> Tensor:
