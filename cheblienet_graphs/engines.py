@@ -1,6 +1,11 @@
 """Which engine, on which device."""
 
+import fcntl
+import os
+import tempfile
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 from cheblienet_graphs.errors import SpecError
 
@@ -56,6 +61,44 @@ def choose(
     if engine == "auto":
         engine = "stencil" if lattice and device != "cuda" else "pruned"
     return Choice(engine, "cpu" if engine == "stencil" else _found(device))
+
+
+@lru_cache
+def own_device(device: str) -> str:
+    """The device for this process: of several GPUs one that no process of this user's builds has.
+
+    Args:
+        device: "cpu" or "cuda".
+
+    Returns:
+        "cpu", or "cuda:0" and so on.
+    """
+    if device != "cuda":
+        return device
+    import torch
+
+    return f"cuda:{free_index(torch.cuda.device_count(), Path(tempfile.gettempdir()))}"
+
+
+def free_index(count: int, folder: Path) -> int:
+    """The least of `count` numbers that no living process holds; held from now on by this one.
+
+    Where all are held they are shared.
+
+    Args:
+        count: at least 1.
+        folder: of this machine, for a lock file for each.
+    """
+    for index in range(count):
+        file = folder / f"cheblienet-device-{os.getuid()}-{index}.lock"
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+        else:
+            return index  # the descriptor stays open, and with it the lock, until the process ends
+    return os.getpid() % count
 
 
 def _found(device: str) -> str:

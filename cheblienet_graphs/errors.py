@@ -16,9 +16,13 @@ class SpecError(CheblienetError, ValueError):
 
     def __init__(self, field: str, accepted: str, found: object, remedy: str = "") -> None:
         self.field = field
+        self._given = field, accepted, found, remedy
         got = "" if found is MISSING else f" Got {found!r}."
         self.complaint = f"must be {accepted}.{got}" + (f" {remedy}" if remedy else "")
         super().__init__(f"{field} {self.complaint}")
+
+    def __reduce__(self) -> tuple[type["SpecError"], tuple[str, str, object, str]]:
+        return type(self), self._given
 
 
 class RecipeError(CheblienetError):

@@ -109,8 +109,16 @@ def laplacian(
     return values
 
 
-def rescaled(block: RowBlock, values: npt.NDArray[np.float32], lambda_max: float) -> Floats:
-    """Entries of 2 Delta / lambda_max - I from those of Delta."""
+def rescaled(
+    values: npt.NDArray[np.float32], diagonal: npt.NDArray[np.bool_], lambda_max: float
+) -> Floats:
+    """Entries of 2 Delta / lambda_max - I from those of Delta.
+
+    Args:
+        values: (nnz,) entries of Delta.
+        diagonal: (nnz,) which of them are on the diagonal.
+        lambda_max: the scale.
+    """
     scaled = values.astype(np.float64) * (2 / lambda_max)
-    scaled[block.rows == block.columns] -= 1
+    scaled[diagonal] -= 1
     return scaled

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.laplacian import EdgeWeights
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.neighbours import Engine, Lengths, Scratch, too_few
+from cheblienet_graphs.neighbours import Engine, Lengths, Scratch
+from cheblienet_graphs.neighbours import too_few as no_shell_fits
 from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.levels import Sampling, sampling
@@ -20,6 +22,10 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.weights.of_length import KernelWeights
 from cheblienet_graphs.xi import first_guess, scanned, searched
 
+if TYPE_CHECKING:
+    from cheblienet_graphs.neighbours.search import NeighbourLists
+    from cheblienet_graphs.weights.listed import ListedEdges
+
 SCANNED_VERTICES = 300
 """Up to this many vertices xi is solved for by a scan, since the fraction has few values."""
 
@@ -27,6 +33,14 @@ STARTING_POINTS = 500
 """Where a level has fewer base points than this, it says little about finer ones."""
 
 Progress = Callable[[str, int, int], None]
+"""Called with (what is being done, vertices or stored entries done, altogether)."""
+
+
+class OnLattice(EdgeWeights, Protocol):
+    """Weights that depend on offsets alone."""
+
+    def on(self, lattice: PlaneLattice) -> Self:
+        """The same on a lattice of another size, with the numbers of this one."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +51,14 @@ class Edges:
     weights: EdgeWeights
 
 
+@dataclass(frozen=True)
+class LatticeEdges:
+    """The edges of a lattice: its stencils, and what weighs them."""
+
+    engine: StencilEngine
+    weights: OnLattice
+
+
 class Level:
     """What a level of a specification is made of; each part is computed when first asked for.
 
@@ -44,6 +66,7 @@ class Level:
         spec: of the build.
         choice: the engine that finds neighbours, and its device.
         number: 0 is the finest.
+        xi: of the metric where it is known already; else it is solved for where it is "auto".
         scratch: makes the array of a search's lists.
         progress: called as searches proceed.
     """
@@ -53,16 +76,20 @@ class Level:
         spec: GraphSpec,
         choice: Choice,
         number: int = 0,
+        *,
+        xi: float | None = None,
         scratch: Scratch = np.empty,
         progress: Progress = lambda *_: None,
     ) -> None:
-        self.spec, self.choice, self.number = spec, choice, number
+        self.spec, self.choice, self.number, self._xi = spec, choice, number, xi
         self.scratch, self.progress = scratch, progress
 
     @cached_property
     def coarser(self) -> "Level":
         """The next level."""
-        return Level(self.spec, self.choice, self.number + 1, self.scratch, self.progress)
+        return Level(
+            self.spec, self.choice, self.number + 1, scratch=self.scratch, progress=self.progress
+        )
 
     @property
     def num_vertices(self) -> int:
@@ -77,12 +104,14 @@ class Level:
     @cached_property
     def metric(self) -> Metric:
         """The metric, xi solved for where it is "auto"."""
+        if self._xi is not None:
+            return Metric(self.spec.eps, self._xi)
         if self.spec.xi != "auto":
             return self.spec.metric(self.number)
         return self.spec.metric_of_alpha(self._alpha, self.number)
 
     @cached_property
-    def on_lattice(self) -> Edges | None:
+    def on_lattice(self) -> LatticeEdges | None:
         """The edges and weights of a lattice, by stencils.
 
         Raises:
@@ -92,12 +121,12 @@ class Level:
         if not isinstance(lattice, PlaneLattice):
             return None
         if spec.weights == "kernel":
-            rule = Stencils(lattice, spec.geometry, self.metric, spec.neighbors)
-            return Edges(StencilEngine(lattice, rule.stencils), KernelWeights(spec, rule))
+            rule = Stencils.of(lattice, spec.geometry, self.metric, spec.neighbors)
+            return LatticeEdges(StencilEngine(lattice, rule.stencils), KernelWeights(spec, rule))
         from cheblienet_graphs.weights.lattice import lattice_weights
 
         weighted = lattice_weights(spec, lattice, self.metric)
-        return Edges(StencilEngine(lattice, weighted.stencils), weighted)
+        return LatticeEdges(StencilEngine(lattice, weighted.stencils), weighted)
 
     @property
     def degree_bound(self) -> int:
@@ -118,24 +147,51 @@ class Level:
             SpecError: there are none, or no such weights.
         """
         if self.on_lattice and self.choice.engine == "stencil":
-            return self.on_lattice
+            return Edges(self.on_lattice.engine, self.on_lattice.weights)
         engine, lengths = self._search(self.metric, self.spec.neighbors, "search")
         if engine.total_degree == 0:
-            raise self._too_few()
+            raise self.too_few()
         if self.on_lattice:
             return Edges(engine, self.on_lattice.weights)
         if self.spec.weights == "kernel":
             return Edges(engine, KernelWeights(self.spec, lengths))
+        matched = self.matched(engine, lengths)
+        return Edges(matched, matched)
+
+    def matched(self, engine: Engine, lengths: Lengths) -> "ListedEdges":
+        """Matched weights off lattices, for all edges together.
+
+        Args:
+            engine: what finds the nearest neighbours.
+            lengths: what measures them.
+
+        Raises:
+            SpecError: there are none.
+        """
         from cheblienet_graphs.weights.listed import matched_edges
 
         self.progress(f"level {self.number}: matching weights", 0, engine.total_degree)
-        matched = matched_edges(self.spec, self.sampling, self.metric, engine, lengths)
-        return Edges(matched, matched)
+        return matched_edges(self.spec, self.sampling, self.metric, engine, lengths)
+
+    def neighbour_lists(self, rings: int) -> "NeighbourLists":
+        """The search for this level's neighbours, with so many rings of images."""
+        from cheblienet_graphs.neighbours.search import NeighbourLists
+
+        stencils = self._stencils(self.metric)
+        return NeighbourLists(
+            self.sampling,
+            self.spec.geometry,
+            self.metric,
+            self.spec.neighbors,
+            self.choice,
+            squared_radii=None if stencils is None else stencils.squared_radii,
+            rings=rings,
+        )
 
     def _stencils(self, metric: Metric) -> Stencils | None:
         if not isinstance(self.sampling, PlaneLattice):
             return None
-        return Stencils(self.sampling, self.spec.geometry, metric, self.spec.neighbors)
+        return Stencils.of(self.sampling, self.spec.geometry, metric, self.spec.neighbors)
 
     def _search(
         self,
@@ -161,12 +217,12 @@ class Level:
         )
         return engine, PairLengths(engine.cloud)
 
-    def _too_few(self) -> SpecError:
+    def too_few(self) -> SpecError:
         """What to raise where no two vertices list each other: names the smallest K that works."""
         least = self.spec.neighbors + 1
         while self._search(self.metric, least, f"search, K = {least}")[0].total_degree == 0:
             least += 1
-        return too_few(least, self.spec.neighbors)
+        return no_shell_fits(least, self.spec.neighbors)
 
     @cached_property
     def _alpha(self) -> float:

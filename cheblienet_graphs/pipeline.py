@@ -1,45 +1,33 @@
 """From a specification to a published version, in row blocks."""
 
 import datetime as dt
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 
 import cheblienet_graphs
+from cheblienet_graphs.assembly.driver import Driver, assemble
+from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.sizes import rows_within, scratch_nbytes
 from cheblienet_graphs.engines import Choice, choose
-from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError
-from cheblienet_graphs.laplacian import (
-    RowBlock,
-    inverse_root,
-    laplacian,
-    rescaled,
-    with_diagonal,
-)
-from cheblienet_graphs.levels import Level
-from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.levels import Level, Progress
 from cheblienet_graphs.pooling import LevelMap
+from cheblienet_graphs.pools import Pool, opened_pool, software
 from cheblienet_graphs.samplings.healpix import check_library
+from cheblienet_graphs.samplings.levels import Sampling
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spectrum.bound import (
-    SpectralBound,
-    largest_eigenvalue_bound,
-    largest_possible,
-)
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.writer import Staging, csr_nbytes
-from cheblienet_graphs.weights.of_length import KernelWeights
+from cheblienet_graphs.store.durable import write_errors
+from cheblienet_graphs.store.staged import Writer, csr_nbytes
+from cheblienet_graphs.store.writer import Staging
 
-BLOCK_ROWS = 65_536
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
-
-Progress = Callable[[str, int, int], None]
-"""Called with (what is being done, vertices or stored entries done, altogether)."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +38,7 @@ class Published:
         store, name, version: where it is.
         built: False where it was there already.
         levels: what was recorded of each level, finest first, as `LevelFacts`.
+        resumed: whether an interrupted build was gone on with.
     """
 
     store: Path
@@ -57,6 +46,7 @@ class Published:
     version: str
     built: bool
     levels: tuple[dict[str, Any], ...]
+    resumed: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,12 +103,18 @@ def build(
     force: bool = False,
     engine: str = "auto",
     device: str = "auto",
-    block_rows: int = BLOCK_ROWS,
+    workers: int | str | None = None,
+    dask: str | None = None,
+    memory_limit: int | str | None = None,
+    resume: bool = False,
+    block_rows: int | None = None,
     progress: Progress | None = None,
 ) -> Published:
     """Build a pyramid and publish it as the next version of its graph.
 
-    Where this spec is already published by this version of the package, nothing is done.
+    Where this spec is already published by this version of the package, nothing is done. The bytes
+    depend on the spec alone (on one machine, with the same versions of the libraries), not on any
+    of the arguments below `force`.
 
     Args:
         spec: what to build.
@@ -128,41 +124,55 @@ def build(
         engine: "stencil" (lattices), "pruned" or "keops"; "auto" takes the fastest. All find the
             same edges.
         device: "cpu" or "cuda" for the two that search; "auto" is cuda where torch sees one.
-        block_rows: vertices worked on at a time; sets the memory, not the result.
+        workers: processes, in [1, 1024]; 1, the default, is this process alone.
+        dask: address of a Dask scheduler, or the file it wrote, whose workers see the store's file
+            system; or "local" for a cluster of `workers` processes here, by default one
+            for each core.
+        memory_limit: bytes, or text such as "2GB", that all processes here may take together, or
+            each worker of a cluster elsewhere; makes blocks as large as that allows. Default:
+            blocks of 65,536 vertices.
+        resume: go on with an interrupted build of the same graph, if there is one.
+        block_rows: vertices in a block, instead of what the memory limit gives.
         progress: called as the work proceeds.
 
     Returns:
         The version.
 
     Raises:
-        SpecError: the neighbour rule gives no edge, weights vanish, or there is no such engine or
-            device here.
+        SpecError: the neighbour rule gives no edge, weights vanish, an argument is out of range, or
+            there is no such engine or device here.
         StoreError: the store can't be written, or holds something else of that name.
-        CheblienetError: a library that this sampling or engine needs does not work here.
+        CheblienetError: a library that this sampling or engine needs does not work here, or a
+            worker vanished.
     """
     store = Path(store).expanduser().absolute()
     name = layout.check_name(spec.default_name if name is None else name)
-    choice = choose(spec.sampling, engine, device, weights=spec.weights)
-    if not force and (version := published(spec, store, name)):
-        facts = layout.check_version(store / name / version)["levels"]
-        return Published(store, name, version, built=False, levels=tuple(facts))
-    progress = progress or (lambda *_: None)
-    levels = _levels(spec, choice, progress)
-    lists = 0 if choice.engine == "stencil" else levels[0].num_vertices * spec.neighbors * 8
-    with Staging(store, name, _plan(spec, levels).nbytes + lists) as staging:
-        for level in levels:
-            level.scratch = staging.scratch
-        work = _Work(spec, staging, block_rows, progress)
-        attributes: dict[str, Any] = {
-            "schema": layout.SCHEMA,
-            "spec": spec.to_dict(),
-            "spec_sha256": spec.sha256,
-            "generator": GENERATOR,
-            "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            "levels": [asdict(facts) for facts in _write_levels(levels, work)],
-        }
-        version = staging.publish(attributes)
-        return Published(store, name, version, built=True, levels=tuple(attributes["levels"]))
+    with opened_pool(workers, dask) as pool:
+        choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
+        if not force and (version := published(spec, store, name)):
+            facts = layout.check_version(store / name / version)["levels"]
+            return Published(store, name, version, built=False, levels=tuple(facts))
+        progress = progress or (lambda *_: None)
+        levels = _levels(spec, choice, progress)
+        block_rows = block_rows or rows_within(levels[0], memory_limit, pool.processes)
+        identity = {"name": name, "spec_sha256": spec.sha256, "software": software()}
+        nbytes = _plan(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
+        with Staging(store, name, nbytes, identity=identity, resume=resume) as staging:
+            build = _Build(spec, choice, store, staging, pool, block_rows, progress)
+            facts = [asdict(facts) for facts in build.write(levels)]
+            version = staging.publish(
+                {
+                    "schema": layout.SCHEMA,
+                    "spec": spec.to_dict(),
+                    "spec_sha256": spec.sha256,
+                    "generator": GENERATOR,
+                    "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+                    "levels": facts,
+                }
+            )
+        return Published(
+            store, name, version, built=True, levels=tuple(facts), resumed=staging.resumed
+        )
 
 
 def published(spec: GraphSpec, store: Path, name: str) -> str | None:
@@ -221,194 +231,102 @@ def _plan(spec: GraphSpec, levels: list[Level]) -> Plan:
 
 
 @dataclass(frozen=True)
-class _Work:
+class _Build:
     """How a build is carried out."""
 
     spec: GraphSpec
+    choice: Choice
+    store: Path
     staging: Staging
+    pool: Pool
     block_rows: int
     progress: Progress
 
+    def write(self, levels: list[Level]) -> Iterator[LevelFacts]:
+        """Stage all levels with the maps between them."""
+        for level in levels:
+            level.scratch = self._search_lists
+            yield self._write_level(level)
+            if level.number + 1 < len(levels):
+                sampling, fine, coarse = level.sampling, level.number, level.number + 1
+                self._write_map(f"pooling/{fine}to{coarse}", sampling.pooling(), sampling)
+                self._write_map(f"unpooling/{coarse}to{fine}", sampling.unpooling(), sampling)
 
-def _write_levels(levels: list[Level], work: _Work) -> Iterator[LevelFacts]:
-    for level in levels:
-        yield _Assembly(level, work).write()
-        if level.number + 1 < len(levels):
-            sampling, fine, coarse = level.sampling, level.number, level.number + 1
-            for path, base_map in (
-                (f"pooling/{fine}to{coarse}", sampling.pooling()),
-                (f"unpooling/{coarse}to{fine}", sampling.unpooling()),
-            ):
-                _write_map(work.staging, path, base_map.repeated(sampling.orientations))
-
-
-def _write_map(staging: Staging, path: str, level_map: LevelMap) -> None:
-    arrays = staging.csr(path, level_map.shape, len(level_map.data))
-    arrays.indptr[:] = level_map.indptr
-    arrays.indices[:] = level_map.indices
-    arrays.data[:] = level_map.data
-
-
-class _Assembly:
-    """One level, written block by block into its staged files.
-
-    Four sweeps over the rows: columns and, for a kernel, the mean squared distance; degrees, which
-    need the mean; the Laplacian, which needs the degrees of all vertices; its rescaling, which
-    needs its spectrum. Between sweeps only O(V) numbers are kept, besides one block.
-    """
-
-    def __init__(self, level: Level, work: _Work) -> None:
-        self.level, self.sampling, self.spec = level, level.sampling, work.spec
-        self.staging = work.staging
-        vertices, step = level.num_vertices, work.block_rows
-        self.blocks = [(lo, min(lo + step, vertices)) for lo in range(0, vertices, step)]
-        self.progress = work.progress
-        edges = level.edges()
-        self.engine, self.weights = edges.engine, edges.weights
-        self.block = lru_cache(maxsize=1)(self._block)
-
-    def write(self) -> LevelFacts:
-        """Stage the level's arrays and return what is to be recorded of it."""
-        folder, staging = f"levels/{self.level.number}", self.staging
-        vertices = self.level.num_vertices
-        degrees = np.concatenate([self.engine.degrees(*rows) for rows in self.blocks])
-        self.indptr = np.concatenate([[0], np.cumsum(degrees + 1)])
-        nnz = int(self.indptr[-1])
-        self.csr = staging.csr(f"{folder}/laplacian", (vertices, vertices), nnz)
-        self.csr.indptr[:] = self.indptr
-        edges, in_plane = nnz - vertices, self._write_columns()
-        degree = self._write_degree(staging.dense(f"{folder}/degree", (vertices,), "float32"))
-        areas = self.sampling.areas()
-        bound = self._write_laplacian(degree, areas)
-        self._write_points(folder, areas)
-        self._write_eigenpairs(folder, bound.value)
-        metric, oriented = self.level.metric, self.spec.geometry.oriented
+    def _write_level(self, level: Level) -> LevelFacts:
+        oriented = self.spec.geometry.oriented
+        xi = self._xi(level) if oriented else None
+        folder, made_by = self.staging.folder, tuple(software().items())
+        job = Job(self.spec, self.choice, level.number, xi, self.store, folder, made_by)
+        assembled = assemble(Driver(job, self.staging, self.pool, self.block_rows, self.progress))
+        bound = assembled.bound
+        self._write_eigenpairs(job, bound.value)
         return LevelFacts(
-            grid=self.spec.grid(self.level.number),
-            vertices=vertices,
-            edges=edges // 2,
-            nnz=nnz,
-            isolated=int((degrees == 0).sum()),
-            dropped_edges=self.weights.dropped_edges,
-            in_plane_fraction=in_plane / edges,
-            xi=metric.xi if oriented else None,
-            xi_squared=metric.xi**2 if oriented else None,
-            bandwidth=self.weights.bandwidth,
+            grid=self.spec.grid(level.number),
+            vertices=level.num_vertices,
+            edges=assembled.edges,
+            nnz=assembled.nnz,
+            isolated=assembled.isolated,
+            dropped_edges=assembled.dropped_edges,
+            in_plane_fraction=assembled.in_plane / (2 * assembled.edges),
+            xi=xi,
+            xi_squared=None if xi is None else xi**2,
+            bandwidth=assembled.bandwidth,
             lambda_max=bound.value,
             lambda_max_method=bound.method,
         )
 
-    def _write_columns(self) -> int:
-        """Sweep 1; sets a kernel's bandwidth, returns how many entries keep the orientation."""
-        kernel = self.weights if isinstance(self.weights, KernelWeights) else None
-        totals: list[float] = []
-        in_plane, points = 0, self.sampling.num_points
-        for start, stop in self._reported("neighbours"):
-            degrees = np.diff(self.indptr[start : stop + 1]) - 1
-            columns = self.engine.columns(start, stop)
-            merged = with_diagonal(start, degrees, columns).columns
-            self.csr.indices[self._entries(start, stop)] = merged
-            block = self.block(start, stop)
-            if kernel:
-                totals.extend(block.sums(kernel.squared_distances(block)))
-            in_plane += int((block.rows // points == merged // points).sum()) - (stop - start)
-        if kernel:
-            kernel.set_mean(math.fsum(totals) / (int(self.indptr[-1]) - self.level.num_vertices))
-        return in_plane
+    def _xi(self, level: Level) -> float:
+        """That of the level's metric; solved for once only."""
+        sweep = f"{level.number}-xi"
+        if self.spec.xi != "auto":
+            return level.metric.xi
+        found = self.staging.records.result(sweep, (0, 1))
+        if found is None:
+            found = {"xi": level.metric.xi}
+            with write_errors(self.store):
+                self.staging.records.keep(sweep, (0, 1), found)
+        xi: float = found["xi"]
+        return xi
 
-    def _write_degree(self, stored: Floats) -> Floats:
-        """Sweep 2; degrees of all vertices in float64, stored in float32."""
-        degree = np.empty(self.level.num_vertices)
-        for start, stop in self._reported("degrees"):
-            block = self.block(start, stop)
-            degree[start:stop] = block.sums(self.weights.weights(block))
-        stored[:] = degree
-        vanished = int(((stored == 0) & (np.diff(self.indptr) > 1)).sum())
-        if vanished:
-            raise SpecError(
-                "bandwidth",
-                f"larger here, since the weights of {vanished} vertices vanish in float32",
-                self.spec.bandwidth,
-            )
-        return degree
+    def _search_lists(self, shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
+        """An array for searches that solve for xi, which vanishes with its last use."""
+        array = self.staging.scratch("xi", shape, dtype)
+        mapped = np.memmap(array.chunk, array.kind, "r+", shape=shape)
+        array.chunk.unlink()
+        return mapped
 
-    def _write_laplacian(self, degree: Floats, areas: Floats) -> SpectralBound:
-        """Sweeps 3 and 4, and the bound of the spectrum between them."""
-        combinatorial = self.spec.laplacian == "combinatorial"
-        inverse_root_mass = inverse_root(areas if combinatorial else degree)
-        for start, stop in self._reported("Laplacian"):
-            block = self.block(start, stop)
-            values = laplacian(block, self.weights.weights(block), degree, inverse_root_mass)
-            self.csr.data[self._entries(start, stop)] = values
-        bound = self._bound(largest_possible(degree, areas) if combinatorial else 2.0)
-        for start, stop in self._reported("rescaling"):
-            entries, block = self._entries(start, stop), self.block(start, stop)
-            self.csr.data[entries] = rescaled(block, self.csr.data[entries], bound.value)
-        return bound
+    def _write_map(self, path: str, base_map: LevelMap, sampling: Sampling) -> None:
+        """Write a map of base points for each orientation."""
+        (rows, columns), entries = base_map.shape, len(base_map.indices)
+        orientations = sampling.orientations
+        shape = (orientations * rows, orientations * columns)
+        csr = self.staging.csr(path, shape, orientations * entries)
+        with write_errors(self.store), Writer(durable=False) as out:
+            out.write(csr.indptr, 0, [0])
+            for k in range(orientations):
+                out.write(csr.indptr, k * rows + 1, base_map.indptr[1:] + k * entries)
+                out.write(csr.indices, k * entries, base_map.indices + k * columns)
+                out.write(csr.data, k * entries, base_map.data)
 
-    def _write_points(self, folder: str, areas: Floats) -> None:
-        columns, vertices = self.spec.geometry.columns, self.level.num_vertices
-        shape = (vertices, len(columns))
-        coordinates = self.staging.dense(f"{folder}/coordinates", shape, "float64", columns)
-        coordinates[:] = self.sampling.coordinates()
-        self.staging.dense(f"{folder}/area", (vertices,), "float32")[:] = areas
-
-    def _write_eigenpairs(self, folder: str, lambda_max: float) -> None:
-        count, vertices = self.spec.eigenpairs, self.level.num_vertices
+    def _write_eigenpairs(self, job: Job, lambda_max: float) -> None:
+        count, level = self.spec.eigenpairs, job.level
         if count is None:
             return
         from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
 
-        self.progress(f"level {self.level.number}: eigenpairs", 0, int(self.indptr[-1]))
-        pairs = extreme_eigenpairs(
-            self._rows(0, vertices), lambda_max, count, sampling=self.sampling
-        )
+        vertices, csr = level.num_vertices, job.csr
+        self.progress(f"level {job.number}: eigenpairs", 0, csr.data.shape[0])
+        parts = (csr.data.mapped(), csr.indices.mapped(), csr.indptr.mapped())
+        matrix = scipy.sparse.csr_array(parts, shape=(vertices, vertices))
+        pairs = extreme_eigenpairs(matrix, lambda_max, count, sampling=level.sampling)
         if not pairs.converged:
             raise CheblienetError(
-                f"The {count} smallest eigenpairs of level {self.level.number} did not converge; "
-                "nothing was published. Ask for fewer."
+                f"The {count} smallest eigenpairs of level {job.number} did not converge; nothing "
+                "was published. Ask for fewer."
             )
-        self.staging.dense(f"{folder}/eigenvalues", (count,), "float64")[:] = pairs.values
-        self.staging.dense(f"{folder}/eigenvectors", (vertices, count), "float32")[:] = (
-            pairs.vectors
-        )
-
-    def _bound(self, limit: float) -> SpectralBound:
-        """An upper bound of the spectrum, itself at most `limit`."""
-        if self.spec.lambda_max == 2:
-            return SpectralBound(limit, "bound")
-        self.progress(f"level {self.level.number}: largest eigenvalue", 0, int(self.indptr[-1]))
-
-        # Views of the mapped files; a product copies a block's values to float64 and drops them.
-        rows = [self._rows(*block) for block in self.blocks]
-
-        def product(x: Floats) -> Floats:
-            return np.concatenate([block @ x for block in rows])
-
-        return largest_eigenvalue_bound(product, self.level.num_vertices, limit=limit)
-
-    def _rows(self, start: int, stop: int) -> scipy.sparse.csr_array:
-        """Rows of Delta as a matrix over the mapped entries."""
-        entries = self._entries(start, stop)
-        indptr = self.indptr[start : stop + 1] - self.indptr[start]
-        parts = (
-            self.csr.data[entries].view(np.ndarray),
-            self.csr.indices[entries].view(np.ndarray),
-            indptr.astype(self.csr.indices.dtype),
-        )
-        return scipy.sparse.csr_array(parts, shape=(stop - start, self.level.num_vertices))
-
-    def _block(self, start: int, stop: int) -> RowBlock:
-        """The rows as they are stored; the last ones are kept, as a level often is one block."""
-        entries = self._entries(start, stop)
-        indptr = self.indptr[start : stop + 1] - self.indptr[start]
-        return RowBlock(start, stop, indptr, self.csr.indices[entries].astype(np.int64))
-
-    def _entries(self, start: int, stop: int) -> slice:
-        return slice(int(self.indptr[start]), int(self.indptr[stop]))
-
-    def _reported(self, sweep: str) -> Iterator[tuple[int, int]]:
-        nnz = int(self.indptr[-1])
-        for start, stop in self.blocks:
-            yield start, stop
-            self.progress(f"level {self.level.number}: {sweep}", int(self.indptr[stop]), nnz)
+        folder = f"levels/{job.number}"
+        values = self.staging.dense(f"{folder}/eigenvalues", (count,), "float64")
+        vectors = self.staging.dense(f"{folder}/eigenvectors", (vertices, count), "float32")
+        with write_errors(self.store), Writer(durable=False) as out:
+            out.write(values, 0, pairs.values)
+            out.write(vectors, 0, pairs.vectors)

@@ -18,18 +18,6 @@ class LevelMap:
     indices: Indices
     data: Floats
 
-    def repeated(self, orientations: int) -> "LevelMap":
-        """The same map on each orientation: from base points to vertices, orientation-major."""
-        (rows, columns), entries = self.shape, len(self.indices)
-        block = np.arange(orientations)[:, None]
-        starts = (block * entries + self.indptr[:-1]).ravel()
-        return LevelMap(
-            (orientations * rows, orientations * columns),
-            np.append(starts, orientations * entries),
-            (block * columns + self.indices).ravel(),
-            np.tile(self.data, orientations),
-        )
-
 
 def averages(sources: Indices, areas: Floats) -> LevelMap:
     """Each target is the mean of its sources by area.

@@ -1,11 +1,16 @@
 """Values of a specification: parsed, checked, and refused in one clear line."""
 
 import math
+import re
 from numbers import Real
 
 from cheblienet_graphs.errors import SpecError
 
 Number = float | int | str
+
+BYTES = {None: 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12} | {
+    f"{unit}i": 1024.0**power for power, unit in enumerate("KMGT", 1)
+}
 
 
 def choice(field: str, value: object, accepted: tuple[str, ...]) -> str:
@@ -70,3 +75,20 @@ def parsed(value: object) -> float:
     if not math.isfinite(found):
         raise ValueError
     return found
+
+
+def byte_count(field: str, value: object) -> int:
+    """A number of bytes, from an integer or from text such as "2GB", "500 MB" or "1.5GiB".
+
+    Raises:
+        SpecError: something else.
+    """
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([kKMGT]i?)?B?\s*", str(value))
+    try:
+        scale = BYTES[found[2]] if found else 0
+        count = int(float(found[1]) * scale) if found else 0
+    except ValueError:
+        count = 0
+    if count <= 0:
+        raise SpecError(field, "a size such as 500MB or 2GB", value)
+    return count

@@ -109,7 +109,8 @@ def _with_neighbors(
     spec: GraphSpec, lattice: PlaneLattice, metric: Metric, count: int
 ) -> list[EffectiveMetric]:
     """What kernel weights would realise with K = count, away from boundaries."""
-    stencils = Stencils(replace(lattice, periodic=False), spec.geometry, metric, count).stencils
+    flat = replace(lattice, periodic=False)
+    stencils = Stencils.of(flat, spec.geometry, metric, count).stencils
     mean = float(np.concatenate([s.squared_distance for s in stencils]).mean())
     kernel, relative_bandwidth = spec.kernel_and_bandwidth
     columns = len(spec.geometry.columns)

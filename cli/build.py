@@ -20,7 +20,8 @@ from cheblienet_graphs.spec import BOUNDARIES, LAPLACIANS, WEIGHTS, GraphSpec
 from cheblienet_graphs.weights.kernels import KERNELS
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.pipeline import Plan, Progress
+    from cheblienet_graphs.levels import Progress
+    from cheblienet_graphs.pipeline import Plan
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -132,6 +133,27 @@ def _build_options(command: Command) -> Command:
                 help="Where distances are evaluated.  [default: cuda where there is one and the "
                 "engine can use it]",
             ),
+            click.option(
+                "--workers",
+                metavar="N",
+                help="Processes that do the work.  [default: 1; with --dask local one for each "
+                "core]",
+            ),
+            click.option(
+                "--memory-limit",
+                metavar="SIZE",
+                help="Memory of all processes together, such as 2GB: sets how much is done at a "
+                "time.",
+            ),
+            click.option(
+                "--dask",
+                metavar="ADDRESS|FILE|local",
+                help="Let a Dask cluster do the work: address of its scheduler, or the file that "
+                "this wrote, or local. Its workers must see the store's file system.",
+            ),
+            click.option(
+                "--resume", is_flag=True, help="Go on with an interrupted build of the same graph."
+            ),
             click.option("--dry-run", is_flag=True, help="Say what would be built, and how large."),
             click.option(
                 "--force", is_flag=True, help="Build a new version even if an equal one exists."
@@ -181,31 +203,20 @@ def recipe(name_or_file: str, **how: Any) -> None:
 for known in MANIFOLDS.values():
     build.add_command(_command(known))
 
-_HOW = ("name", "store", "engine", "device", "dry_run", "force", "as_json", "quiet")
+_HOW = (
+    *("name", "store", "engine", "device", "workers", "memory_limit", "dask", "resume"),
+    *("dry_run", "force", "as_json", "quiet"),
+)
 
 
 def _run(
-    spec: GraphSpec,
-    name: str | None,
-    store: Path,
-    engine: str,
-    device: str,
-    dry_run: bool,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
+    spec: GraphSpec, *, dry_run: bool, store: Path, as_json: bool, quiet: bool, **how: Any
 ) -> None:
     if dry_run:
-        choose(spec.sampling, engine, device, weights=spec.weights)
+        choose(spec.sampling, how["engine"], how["device"], weights=spec.weights)
         _dry_run(spec, as_json=as_json)
     else:
-        _build(
-            spec,
-            store,
-            {"name": name, "engine": engine, "device": device, "force": force},
-            as_json=as_json,
-            quiet=quiet,
-        )
+        _build(spec, store, how, as_json=as_json, quiet=quiet)
 
 
 def _dry_run(spec: GraphSpec, *, as_json: bool) -> None:
@@ -248,6 +259,9 @@ def _build(
         return
     for sentence in [*words.sentences(spec), *words.reached(spec, list(result.levels))]:
         click.echo(sentence, err=True)
+    if how["resume"] and result.built:
+        went_on = "Went on with an" if result.resumed else "There was no"
+        click.echo(f"{went_on} interrupted build of this graph.", err=True)
     if result.built:
         click.echo(f"Published as {identity} in {store}.", err=True)
     else:
@@ -264,8 +278,11 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
     with tqdm(unit=" entries", unit_scale=True, leave=False, file=sys.stderr) as bar:
 
         def update(what: str, done: int, total: int) -> None:
-            bar.set_description(what, refresh=False)
-            bar.total, bar.n = total, done
+            if bar.desc != f"{what}: ":  # another sweep: its rate and time left are its own
+                bar.set_description(what, refresh=False)
+                bar.reset(total)
+                bar.initial = done
+            bar.n = done
             bar.refresh()
 
         yield update

@@ -25,6 +25,11 @@ from cheblienet_graphs.errors import (
     UnknownGraphError,
 )
 
+
+class Terminated(BaseException):
+    """SIGTERM came."""
+
+
 DONE, FAILED, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
@@ -60,14 +65,20 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted.", err=True)
+    except (KeyboardInterrupt, click.Abort) as error:
+        # click turns the one into the other
+        click.echo(
+            _with_notes("Interrupted.", error.__cause__ or error.__context__ or error), err=True
+        )
         return INTERRUPTED
+    except Terminated as error:
+        click.echo(_with_notes("Terminated.", error), err=True)
+        return TERMINATED
     except Exception as error:
         if "--debug" in arguments:
             raise
         message, code = _explained(error)
-        click.echo(f"Error: {message}", err=True)
+        click.echo(_with_notes(f"Error: {message}", error), err=True)
         return code
     return code if isinstance(code, int) else DONE
 
@@ -87,5 +98,10 @@ def _explained(error: Exception) -> tuple[str, int]:
     return f"{type(error).__name__}: {text} (rerun with --debug for the traceback)", FAILED
 
 
+def _with_notes(message: str, error: BaseException) -> str:
+    """A message with what was noted on the way, such as what can be resumed."""
+    return " ".join([message, *getattr(error, "__notes__", [])])
+
+
 def _terminate(_number: int, _frame: object) -> NoReturn:
-    sys.exit(TERMINATED)
+    raise Terminated

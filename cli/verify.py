@@ -12,7 +12,7 @@ from cheblienet_graphs.errors import StoreError
 
 @click.command()
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
-@click.option("--clean", is_flag=True, help="Delete what builds that were killed left behind.")
+@click.option("--clean", is_flag=True, help="Delete what interrupted builds left behind.")
 @options.store
 @options.as_json
 @options.quiet
@@ -39,12 +39,11 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
         for fault in faults:
             click.echo(f"{fault.where}: {fault.what}")
     if not quiet:
-        for count, text in (
-            (len(removed), "left by killed builds, deleted"),
-            (len(left), "left by killed builds, harmless; `clg verify --clean` deletes them"),
-        ):
+        remedy = "harmless: --resume goes on with one, `clg verify --clean` deletes them"
+        for count, fate in ((len(removed), "deleted"), (len(left), remedy)):
             if count:
-                click.echo(f"{count} item{'s' if count > 1 else ''} {text}.", err=True)
+                items = f"{count} item{'s' if count > 1 else ''}"
+                click.echo(f"{items} left by interrupted builds, {fate}.", err=True)
     if faults:
         wrong = f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
         raise StoreError(f"{store} has {wrong}; rebuild or import what they touch.")

@@ -1,4 +1,4 @@
-"""An engine from a search for nearest vertices: edges join those that name each other."""
+"""An engine from a search for nearest vertices: edges join those that list each other."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cheblienet_graphs.engines import Choice
+from cheblienet_graphs.engines import Choice, own_device
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.neighbours import Floats, Indices, Scratch, stencil
 from cheblienet_graphs.neighbours.cloud import Cloud, cloud
@@ -42,17 +42,16 @@ def _search(cloud: Cloud, choice: Choice) -> Search:
     if choice.engine == "keops":
         from cheblienet_graphs.neighbours.keops import KeopsSearch
 
-        return KeopsSearch(cloud, choice.device)
+        return KeopsSearch(cloud, own_device(choice.device))
     from cheblienet_graphs.neighbours.pruned import PrunedSearch
 
-    return PrunedSearch(cloud, choice.device)
+    return PrunedSearch(cloud, own_device(choice.device))
 
 
-class SearchEngine:
-    """Neighbours by searching, on any sampling.
+class NeighbourLists:
+    """For each vertex a, the vertices within r_a.
 
-    One sweep over the base points lists, for each vertex a, the vertices within r_a. As the
-    distance is symmetric, d(a, b) <= min(r_a, r_b) where each lists the other.
+    As the distance is symmetric, d(a, b) <= min(r_a, r_b) where each lists the other.
 
     Args:
         sampling: where.
@@ -60,6 +59,116 @@ class SearchEngine:
         neighbors: K.
         choice: the search, "pruned" or "keops", and its device.
         squared_radii: (n_o,) r^2 by orientation where known beforehand, as on a lattice.
+        rings: of images around a periodic domain.
+
+    Attributes:
+        cloud: the vertices, with their images.
+    """
+
+    def __init__(
+        self,
+        sampling: Sampling,
+        manifold: Manifold,
+        metric: Metric,
+        neighbors: int,
+        choice: Choice,
+        *,
+        squared_radii: Floats | None = None,
+        rings: int = 0,
+    ) -> None:
+        self.cloud = cloud(sampling, manifold, metric, rings)
+        self._neighbors, self._search = neighbors, _search(self.cloud, choice)
+        self._squared_radii = None if squared_radii is None else torch.from_numpy(squared_radii)
+        self._tolerance = TOLERANCE if squared_radii is None else stencil.TOLERANCE
+
+    def of(self, start: int, stop: int) -> Iterator[tuple[int, Indices, float]]:
+        """The lists of the vertices over base points start..stop, some points at a time.
+
+        Yields:
+            The first point, (n_o, points, K) lists, ascending, V where there is none, and the
+            largest r^2.
+        """
+        step = self._search.points_at_once
+        for lo in range(start, stop, step):
+            radii, nearest = self._search.nearest(
+                lo, min(lo + step, stop), self._neighbors, self._squared_radii, self._tolerance
+            )
+            yield lo, self._vertices(lo, nearest.numpy()), float(radii.max())
+
+    def complete(self, farthest: float) -> bool:
+        """Whether there are images enough for a largest r^2."""
+        return farthest * (1 + self._tolerance) < self.cloud.complete_within**2
+
+    def _vertices(self, start: int, nearest: Indices) -> Indices:
+        """Vertices for the images that a search found from consecutive points on."""
+        found = self.cloud
+        orientations, rows, _ = nearest.shape
+        none = orientations * found.points
+        vertex = nearest // found.images * found.points + found.source[nearest % found.images]
+        own = np.arange(orientations)[:, None] * found.points + np.arange(start, start + rows)
+        vertex[(nearest < 0) | (vertex == own[:, :, None])] = none
+        vertex.sort(axis=2)
+        if found.complete_within < np.inf:  # two images of one vertex make one edge
+            vertex[:, :, 1:][vertex[:, :, 1:] == vertex[:, :, :-1]] = none
+            vertex.sort(axis=2)
+        return vertex
+
+
+class MutualNeighbours:
+    """An engine: vertices are neighbours where each lists the other.
+
+    Args:
+        lists: (V, K) of `NeighbourLists`, by vertex; may be mapped.
+        points: vertices of one orientation.
+    """
+
+    def __init__(self, lists: npt.NDArray[Any], points: int) -> None:
+        self._lists, self._points = lists, points
+
+    @property
+    def total_degree(self) -> int:
+        """Twice the number of edges."""
+        return sum(int(mutual.sum()) for _, mutual in self._mutual(0, len(self._lists)))
+
+    @property
+    def in_plane_degree(self) -> int:
+        """The part of `total_degree` that stays within one orientation."""
+        total = start = 0
+        for lists, mutual in self._mutual(0, len(self._lists)):
+            own = np.arange(start, start + len(lists))[:, None] // self._points
+            total += int((mutual & (lists // self._points == own)).sum())
+            start += len(lists)
+        return total
+
+    def degrees(self, start: int, stop: int) -> Indices:
+        """(stop - start,) number of neighbours of each vertex."""
+        pieces = [mutual.sum(axis=1) for _, mutual in self._mutual(start, stop)]
+        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+
+    def columns(self, start: int, stop: int) -> Indices:
+        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+        pieces = [lists[mutual].astype(np.int64) for lists, mutual in self._mutual(start, stop)]
+        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+
+    def _mutual(
+        self, start: int, stop: int
+    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]:
+        """Lists of some rows after the other, and which of their entries list them in turn."""
+        vertices, count = self._lists.shape
+        step = max(1, COMPARISONS_AT_ONCE // count**2)
+        for lo in range(start, stop, step):
+            rows = np.arange(lo, min(lo + step, stop))
+            lists = np.array(self._lists[rows[0] : rows[-1] + 1])
+            real = lists < vertices
+            theirs = self._lists[np.where(real, lists, 0)]
+            yield lists, real & (theirs == rows[:, None, None]).any(axis=2)
+
+
+class SearchEngine(MutualNeighbours):
+    """Neighbours by searching, all in this process.
+
+    Args:
+        sampling, manifold, metric, neighbors, choice, squared_radii: as for `NeighbourLists`.
         scratch: makes the array of lists, (V, K).
         progress: called with vertices done and altogether.
 
@@ -79,73 +188,33 @@ class SearchEngine:
         scratch: Scratch = np.empty,
         progress: Callable[[int, int], None] = lambda _done, _total: None,
     ) -> None:
-        self._vertices = sampling.num_vertices
-        shape = (self._vertices, neighbors)
-        self._lists = scratch(shape, "int32" if self._vertices < 2**31 else "int64")
-        given = None if squared_radii is None else torch.from_numpy(squared_radii)
-        tolerance = TOLERANCE if given is None else stencil.TOLERANCE
+        points, vertices = sampling.num_points, sampling.num_vertices
+        lists = scratch((vertices, neighbors), list_type(vertices))
+        by_orientation = lists.reshape(-1, points, neighbors)
         rings = 1 if sampling.periodic else 0
         while True:
-            self.cloud = found = cloud(sampling, manifold, metric, rings)
-            search = _search(found, choice)
+            search = NeighbourLists(
+                sampling,
+                manifold,
+                metric,
+                neighbors,
+                choice,
+                squared_radii=squared_radii,
+                rings=rings,
+            )
             farthest = 0.0
-            for start in range(0, found.points, search.points_at_once):
-                stop = min(start + search.points_at_once, found.points)
-                radii, nearest = search.nearest(start, stop, neighbors, given, tolerance)
-                farthest = max(farthest, float(radii.max()))
-                self._keep(found, start, nearest.numpy())
-                progress(stop * found.orientations, self._vertices)
-            if farthest * (1 + tolerance) < found.complete_within**2:
+            for start, found, reach in search.of(0, points):
+                stop = start + found.shape[1]
+                by_orientation[:, start:stop] = found
+                farthest = max(farthest, reach)
+                progress(stop * sampling.orientations, vertices)
+            if search.complete(farthest):
                 break
             rings += 1
+        self.cloud = search.cloud
+        super().__init__(lists, points)
 
-    def _keep(self, found: Cloud, start: int, nearest: Indices) -> None:
-        """Store the lists of consecutive base points: vertices ascending, V where there is none."""
-        orientations, rows, _ = nearest.shape
-        vertex = nearest // found.images * found.points + found.source[nearest % found.images]
-        own = np.arange(orientations)[:, None] * found.points + np.arange(start, start + rows)
-        vertex[(nearest < 0) | (vertex == own[:, :, None])] = self._vertices
-        vertex.sort(axis=2)
-        if found.complete_within < np.inf:  # two images of one vertex make one edge
-            vertex[:, :, 1:][vertex[:, :, 1:] == vertex[:, :, :-1]] = self._vertices
-            vertex.sort(axis=2)
-        for orientation in range(orientations):
-            first = orientation * found.points + start
-            self._lists[first : first + rows] = vertex[orientation]
 
-    @property
-    def total_degree(self) -> int:
-        """Twice the number of edges."""
-        return sum(int(mutual.sum()) for _, mutual in self._mutual(0, self._vertices))
-
-    @property
-    def in_plane_degree(self) -> int:
-        """The part of `total_degree` that stays within one orientation."""
-        points, total, start = self.cloud.points, 0, 0
-        for lists, mutual in self._mutual(0, self._vertices):
-            own = np.arange(start, start + len(lists))[:, None] // points
-            total += int((mutual & (lists // points == own)).sum())
-            start += len(lists)
-        return total
-
-    def degrees(self, start: int, stop: int) -> Indices:
-        """(stop - start,) number of neighbours of each vertex."""
-        pieces = [mutual.sum(axis=1) for _, mutual in self._mutual(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
-
-    def columns(self, start: int, stop: int) -> Indices:
-        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
-        pieces = [lists[mutual].astype(np.int64) for lists, mutual in self._mutual(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
-
-    def _mutual(
-        self, start: int, stop: int
-    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]:
-        """Lists of some rows after the other, and which of their entries list them in turn."""
-        step = max(1, COMPARISONS_AT_ONCE // self._lists.shape[1] ** 2)
-        for lo in range(start, stop, step):
-            rows = np.arange(lo, min(lo + step, stop))
-            lists = np.array(self._lists[rows[0] : rows[-1] + 1])
-            real = lists < self._vertices
-            theirs = self._lists[np.where(real, lists, 0)]
-            yield lists, real & (theirs == rows[:, None, None]).any(axis=2)
+def list_type(vertices: int) -> str:
+    """Type of lists of vertices, in which V stands for none."""
+    return "int32" if vertices < 2**31 else "int64"

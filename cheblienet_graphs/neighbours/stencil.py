@@ -5,7 +5,7 @@ only. Finding them takes n_o small tables of distances; the rest is index arithm
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,26 +43,31 @@ class Stencil:
         )
 
 
+@dataclass(frozen=True)
 class Stencils:
     """The neighbour rule on a plane lattice, and the lengths of its edges.
 
     Args:
         lattice: where.
-        manifold, metric: the distance; lengths in units of the lattice's width.
-        neighbors: K.
-
-    Attributes:
         stencils: the neighbours of a vertex, by its orientation.
-        squared_radii: (n_o,) r^2 by orientation, in squared widths of the domain.
-
-    Raises:
-        SpecError: K is smaller than every first shell, so there would be no edge.
+        squared_lengths: d^2 to each of them, in squared widths of the domain.
+        squared_radii: (n_o,) r^2 by orientation, in the same unit.
     """
 
-    def __init__(
-        self, lattice: PlaneLattice, manifold: Manifold, metric: Metric, neighbors: int
-    ) -> None:
-        self.lattice = lattice
+    lattice: PlaneLattice
+    stencils: tuple[Stencil, ...]
+    squared_lengths: tuple[Floats, ...]
+    squared_radii: Floats
+
+    @classmethod
+    def of(
+        cls, lattice: PlaneLattice, manifold: Manifold, metric: Metric, neighbors: int
+    ) -> "Stencils":
+        """Those of a metric, lengths in units of the lattice's width, and of K.
+
+        Raises:
+            SpecError: K is smaller than every first shell, so there would be no edge.
+        """
         distances = OffsetDistances(lattice, manifold, metric.scaled(lattice.spacing))
         radii, stencils = distances.stencils(neighbors)
         if not any(map(len, stencils)):
@@ -70,10 +75,16 @@ class Stencils:
             while not any(map(len, distances.stencils(least)[1])):
                 least += 1
             raise too_few(least, neighbors)
-        self.squared_radii = radii * lattice.spacing**2
-        self.stencils = stencils
         if lattice.periodic:
-            self.stencils = tuple(_wrapped(s, k, lattice) for k, s in enumerate(stencils))
+            stencils = tuple(_wrapped(s, k, lattice) for k, s in enumerate(stencils))
+        area = lattice.spacing**2
+        return cls(
+            lattice, stencils, tuple(s.squared_distance * area for s in stencils), radii * area
+        )
+
+    def on(self, lattice: PlaneLattice) -> "Stencils":
+        """The same on a lattice of another size, with the lengths of this one."""
+        return replace(self, lattice=lattice)
 
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
         """d^2 of edges, 0 where row and column coincide, shape of `rows`."""
@@ -81,9 +92,7 @@ class Stencils:
 
     @cached_property
     def _lengths(self) -> "OffsetTable":
-        area = self.lattice.spacing**2
-        squared = [stencil.squared_distance * area for stencil in self.stencils]
-        return OffsetTable(self.lattice, self.stencils, squared)
+        return OffsetTable(self.lattice, self.stencils, self.squared_lengths)
 
 
 class OffsetTable:
@@ -116,7 +125,7 @@ class OffsetTable:
         other_k, other_y, other_x = lattice.decode(columns)
         dy, dx = other_y - y, other_x - x
         if lattice.periodic:
-            dy, dx = _nearest_image(dy, lattice.height), _nearest_image(dx, lattice.width)
+            dy, dx = nearest_image(dy, lattice.height), nearest_image(dx, lattice.width)
         found: Floats = self._table[k, other_k, dy + self._reach_y, dx + self._reach_x]
         return found
 
@@ -260,15 +269,15 @@ def _position_of_self(k: int, box: int) -> int:
     return k * side**2 + box * side + box
 
 
-def _nearest_image(offset: Indices, period: int) -> Indices:
+def nearest_image(offset: Indices, period: int) -> Indices:
     """The representative of `offset` modulo `period` in [-(period // 2), (period - 1) // 2]."""
     return (offset + period // 2) % period - period // 2
 
 
 def _wrapped(stencil: Stencil, k: int, lattice: PlaneLattice) -> Stencil:
     """The stencil on the torus: of a vertex's images the nearest, of the vertex itself none."""
-    dy = _nearest_image(stencil.dy, lattice.height)
-    dx = _nearest_image(stencil.dx, lattice.width)
+    dy = nearest_image(stencil.dy, lattice.height)
+    dx = nearest_image(stencil.dx, lattice.width)
     nearest_first = np.argsort(stencil.squared_distance, kind="stable")
     classes = np.stack([stencil.orientation, dy, dx], axis=1)[nearest_first]
     kept = np.unique(classes, axis=0, return_index=True)[1]

@@ -42,11 +42,11 @@ class Sampling(Protocol):
     def extent(self) -> tuple[float, float] | None:
         """Width and height of the plane's domain."""
 
-    def coordinates(self) -> npt.NDArray[np.float64]:
-        """(V, d) as the manifold's columns say."""
+    def coordinates(self, start: int = 0, stop: int | None = None) -> npt.NDArray[np.float64]:
+        """(V, d) as the manifold's columns say, or those of the vertices start..stop."""
 
-    def areas(self) -> npt.NDArray[np.float64]:
-        """(V,) in units of their mean."""
+    def areas(self, start: int = 0, stop: int | None = None) -> npt.NDArray[np.float64]:
+        """(V,) in units of their mean, or those of the vertices start..stop."""
 
     def pooling(self) -> LevelMap:
         """From the points to those of the next coarser level."""

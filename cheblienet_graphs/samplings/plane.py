@@ -79,17 +79,17 @@ class PlaneLattice:
         """(orientation, y, x) of every vertex, each of shape (V,)."""
         return self.decode(np.arange(self.num_vertices))
 
-    def coordinates(self) -> Floats:
-        """(V, 2) x, y, or (V, 3) x, y, theta."""
-        orientation, y, x = self.grid()
+    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
+        """(V, 2) x, y, or (V, 3) x, y, theta, or those of the vertices start..stop."""
+        orientation, y, x = self.decode(np.arange(*slice(start, stop).indices(self.num_vertices)))
         columns = [x / self.width, y / self.width]
         if self.oriented:
             columns.append(self.theta[orientation])
         return np.stack(columns, axis=1)
 
-    def areas(self) -> Floats:
-        """(V,) areas of the cells, in units of their mean: all 1."""
-        return np.ones(self.num_vertices)
+    def areas(self, start: int = 0, stop: int | None = None) -> Floats:
+        """(V,) areas of the cells in units of their mean, all 1, or of the vertices start..stop."""
+        return np.ones(len(range(self.num_vertices)[start:stop]))
 
     def pooling(self) -> LevelMap:
         """From pixels to those of the next coarser level: the mean of each 2x2 block."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.pooling import LevelMap
-from cheblienet_graphs.samplings.fibre import orientation_angles
+from cheblienet_graphs.samplings.fibre import orientation_angles, vertices
 from cheblienet_graphs.samplings.sphere import SphereSampling
 
 Indices = npt.NDArray[np.int64]
@@ -92,17 +92,17 @@ class RandomPlane:
         """Vertices altogether."""
         return self.orientations * self.points
 
-    def coordinates(self) -> Floats:
-        """(V, 2) x, y, or (V, 3) x, y, theta."""
-        points = np.tile(self.base_points, (self.orientations, 1))
+    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
+        """(V, 2) x, y, or (V, 3) x, y, theta, or those of the vertices start..stop."""
+        orientation, point = vertices(self, start, stop)
+        points = self.base_points[point]
         if not self.oriented:
             return points
-        theta = np.repeat(orientation_angles(self.orientations), self.points)
-        return np.column_stack([points, theta])
+        return np.column_stack([points, orientation_angles(self.orientations)[orientation]])
 
-    def areas(self) -> Floats:
-        """(V,) ones: each point stands for the same area."""
-        return np.ones(self.num_vertices)
+    def areas(self, start: int = 0, stop: int | None = None) -> Floats:
+        """(V,) ones: each point stands for the same area; or of the vertices start..stop."""
+        return np.ones(len(range(self.num_vertices)[start:stop]))
 
     def pooling(self) -> LevelMap:
         """There is none."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.pooling import LevelMap, averages
-from cheblienet_graphs.samplings.fibre import orientation_angles
+from cheblienet_graphs.samplings.fibre import orientation_angles, vertices
 
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -92,16 +92,18 @@ class SphereSampling(ABC):
         beta, gamma = np.arctan2(axis_distance, z), np.arctan2(y, x)
         return beta, np.where(axis_distance < POLE, 0.0, gamma)
 
-    def coordinates(self) -> Floats:
-        """(V, 2) beta, gamma, or (V, 3) alpha, beta, gamma."""
-        columns = [np.tile(angle, self.orientations) for angle in self.angles]
+    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
+        """(V, 2) beta, gamma, or (V, 3) alpha, beta, gamma; or of the vertices start..stop."""
+        orientation, point = vertices(self, start, stop)
+        columns = [angle[point] for angle in self.angles]
         if self.oriented:
-            columns.insert(0, np.repeat(orientation_angles(self.orientations), self.num_points))
+            columns.insert(0, orientation_angles(self.orientations)[orientation])
         return np.stack(columns, axis=1)
 
-    def areas(self) -> Floats:
-        """(V,) areas in units of their mean."""
-        return np.tile(self.base_areas, self.orientations)
+    def areas(self, start: int = 0, stop: int | None = None) -> Floats:
+        """(V,) areas in units of their mean, or those of the vertices start..stop."""
+        areas: Floats = self.base_areas[vertices(self, start, stop)[1]]
+        return areas
 
     @property
     def extent(self) -> None:

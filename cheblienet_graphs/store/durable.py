@@ -24,10 +24,14 @@ def write(file: Path, contents: bytes) -> None:
 
 
 def reserve(file: Path, size: int) -> None:
-    """Create a file of a size, its disk space taken: a full disk shows here, not once mapped."""
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+    """Make a file of a size, its disk space taken: a full disk shows here, not later.
+
+    One of that size that is there already keeps its contents.
+    """
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         os.posix_fallocate(descriptor, 0, size)
+        os.ftruncate(descriptor, size)
     finally:
         os.close(descriptor)
 

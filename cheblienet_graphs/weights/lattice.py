@@ -50,6 +50,10 @@ class LatticeWeights:
     bandwidth: float | None = None
     dropped_edges: int = 0
 
+    def on(self, lattice: PlaneLattice) -> "LatticeWeights":
+        """The same on a lattice of another size, with the weights of this one."""
+        return replace(self, lattice=lattice)
+
     def weights(self, block: RowBlock) -> Floats:
         """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
         return self._table.at(block.rows, block.columns)
@@ -75,7 +79,7 @@ def lattice_weights(spec: GraphSpec, lattice: PlaneLattice, metric: Metric) -> L
         minimal, minimal_values = plane.selling()
         _check_room(lattice, minimal)
         return LatticeWeights(lattice, minimal, _in_widths(minimal_values, lattice))
-    nearest = Stencils(plane.lattice, spec.geometry, metric, spec.neighbors).stencils
+    nearest = Stencils.of(plane.lattice, spec.geometry, metric, spec.neighbors).stencils
     united = plane.united(nearest, plane.selling()[0])
     _check_room(lattice, united)
     kernel, relative_bandwidth = spec.kernel_and_bandwidth

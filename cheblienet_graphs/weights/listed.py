@@ -23,11 +23,11 @@ leads both ways."""
 
 
 class ListedEdges:
-    """Edges in memory with their weights; an engine, and the weights of what it finds.
+    """Edges with their weights, listed; an engine, and the weights of what it finds.
 
     Args:
-        rows, columns: (entries,) both directions of each edge, ascending.
-        values: (entries,) their weights.
+        entries: (entries,) rows, columns and weights of both directions of each edge, ascending;
+            may be mapped.
         vertices: V.
         points: vertices of one orientation.
         bandwidth: t of the kernel that the weights are nearest to.
@@ -39,9 +39,10 @@ class ListedEdges:
         entries: tuple[Indices, Indices, Floats],
         vertices: int,
         points: int,
-        bandwidth: float,
-        dropped_edges: int,
+        bandwidth: float | None = None,
+        dropped_edges: int = 0,
     ) -> None:
+        self.entries = entries
         self._rows, self._columns, self._values = entries
         self._starts = np.searchsorted(self._rows, np.arange(vertices + 1))
         self._points = points

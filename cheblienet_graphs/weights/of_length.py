@@ -7,6 +7,8 @@ import numpy as np
 from cheblienet_graphs.laplacian import RowBlock
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours import Floats, Lengths
+from cheblienet_graphs.neighbours.stencil import Stencils
+from cheblienet_graphs.samplings.plane import PlaneLattice
 from cheblienet_graphs.spec import GraphSpec
 
 
@@ -23,17 +25,25 @@ class KernelWeights:
     """
 
     def __init__(self, spec: GraphSpec, lengths: Lengths) -> None:
+        self._spec = spec
         self._kernel, self._relative_bandwidth = spec.kernel_and_bandwidth
         self.lengths = lengths
         self._last: tuple[RowBlock, Floats] | None = None
         self.bandwidth: float | None = math.nan
         self.dropped_edges = 0
 
+    def on(self, lattice: PlaneLattice) -> "KernelWeights":
+        """The same on a lattice of another size, with the lengths of this one; no mean yet."""
+        if not isinstance(self.lengths, Stencils):
+            raise TypeError("these edges are on no lattice")
+        return KernelWeights(self._spec, self.lengths.on(lattice))
+
     def squared_distances(self, block: RowBlock) -> Floats:
         """(nnz,) d^2 of the entries of some rows; those of the last block are kept."""
-        if self._last is None or self._last[0] is not block:
-            self._last = block, self.lengths.squared_distances(block.rows, block.columns)
-        return self._last[1]
+        last = self._last  # another thread may replace it
+        if last is None or last[0] is not block:
+            self._last = last = block, self.lengths.squared_distances(block.rows, block.columns)
+        return last[1]
 
     def set_mean(self, mean: float) -> None:
         """Tell the mean of d^2 over all edges."""

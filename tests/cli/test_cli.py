@@ -239,7 +239,7 @@ def test_progress_bar_on_a_terminal(tmp_path: Path) -> None:
             shown += piece
     os.close(ours)
     assert process.wait() == 0
-    assert b"level 0: neighbours: 100%" in shown
+    assert b"level 0: values: 100%" in shown
     assert shown.rstrip().endswith(b"g.zarr.")
 
 
@@ -276,7 +276,7 @@ def test_verify(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify"]) == 0
     message = capsys.readouterr().err
     assert "1 version as published" in message
-    assert "1 item left by killed builds" in message
+    assert "1 item left by interrupted builds" in message
     assert run(["verify", "--clean", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report == {"versions": ["r2-8x8/v001"], "faults": [], "leftovers": 0}

@@ -15,7 +15,7 @@ from cheblienet_graphs.samplings.levels import sampling
 
 
 def tables(spec: GraphSpec) -> Stencils:
-    return Stencils(sampling(spec, 0), spec.geometry, spec.metric(0), spec.neighbors)
+    return Stencils.of(sampling(spec, 0), spec.geometry, spec.metric(0), spec.neighbors)
 
 
 def engine(spec: GraphSpec) -> StencilEngine:

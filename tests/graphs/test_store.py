@@ -105,7 +105,10 @@ def test_concurrent_builders_get_consecutive_versions(tmp_path: Path) -> None:
     assert files(tmp_path / ".g.zarr.staging") == set()
 
 
-WRITING = ("mkdir", "write", "posix_fallocate", "fsync", "rename", "replace", "chmod")
+WRITING = (
+    *("mkdir", "write", "pwrite", "posix_fallocate", "ftruncate"),
+    *("fsync", "rename", "replace", "chmod"),
+)
 
 
 class FailingSystem:

@@ -1,0 +1,196 @@
+"""The one who builds a level: reserves its arrays, sends sweeps through a pool, keeps the books."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs.assembly.job import Job, do_block, rows_of
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.levels import Progress
+from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.pools import Pool
+from cheblienet_graphs.spectrum.bound import SpectralBound, largest_eigenvalue_bound
+from cheblienet_graphs.store.durable import write_errors
+from cheblienet_graphs.store.records import Range, Result, cut, gaps
+from cheblienet_graphs.store.staged import StagedArray, Writer
+from cheblienet_graphs.store.writer import Staging
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """What is known of a level once its Laplacian is written; names as in `LevelFacts`."""
+
+    edges: int
+    nnz: int
+    in_plane: int
+    isolated: int
+    bandwidth: float | None
+    dropped_edges: int
+    bound: SpectralBound
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Builds one level.
+
+    Args:
+        job: the level.
+        staging: where.
+        pool: who does blocks.
+        block_rows: vertices in a block; sets the memory, not the result.
+        progress: called as the work proceeds.
+    """
+
+    job: Job
+    staging: Staging
+    pool: Pool
+    block_rows: int
+    progress: Progress
+
+    def sweep(self, name: str, total: int, entries: int, **given: Any) -> list[Result]:
+        """Do a sweep, except what is recorded as finished.
+
+        A sweep of one block is done here and not recorded: doing it again is as quick.
+
+        Args:
+            name: of the sweep.
+            total: base points, lines or vertices that it goes over.
+            entries: how many entries that makes, for the progress.
+            given: what it needs of earlier sweeps.
+
+        Returns:
+            What came out of the blocks, in their order.
+        """
+        records, recorded = self.staging.records, self.job.sweep(name)
+        step = max(1, self.block_rows * total // self.job.level.num_vertices)
+        with write_errors(self.job.store):
+            results = records.finished(recorded)
+        blocks = cut(gaps(list(results), total), step)
+        done = 0
+
+        def finished(blocks: Mapping[Range, Result]) -> None:
+            nonlocal done
+            results.update(blocks)
+            done += sum(stop - start for start, stop in blocks)
+            self.progress(f"level {self.job.number}: {name}", entries * done // total, entries)
+
+        finished(dict(results))
+        if len(blocks) == 1 and not results:
+            with write_errors(self.job.store), Writer(durable=False) as out:
+                result = rows_of(self.job).sweep(name, out, blocks[0], **given)
+            finished({blocks[0]: result})
+        else:
+            tasks = [(self.job, name, block, given) for block in blocks]
+            for task, result in self.pool.each(do_block, tasks):
+                finished({task[2]: result})
+        return [results[block] for block in sorted(results)]
+
+    def once(self, name: str, compute: Callable[[], Result]) -> Result:
+        """What is computed in one piece, by the one who builds, unless it is recorded.
+
+        As in `sweep`, not for a level of one block.
+        """
+        if self.job.level.num_vertices <= self.block_rows:
+            return compute()
+        recorded, everything = self.job.sweep(name), (0, 1)
+        with write_errors(self.job.store):
+            found = self.staging.records.result(recorded, everything)
+        if found is None:
+            found = compute()
+            with write_errors(self.job.store):
+                self.staging.records.keep(recorded, everything, found)
+        return found
+
+    def scratch(self, name: str, shape: tuple[int, ...], dtype: str) -> StagedArray:
+        """Reserve an array that is not published."""
+        return self.staging.scratch(f"{self.job.number}/{name}", shape, dtype)
+
+    def reserve(self, nnz: int) -> None:
+        """Reserve the arrays of the level."""
+        job, folder = self.job, f"levels/{self.job.number}"
+        vertices, columns = job.level.num_vertices, job.spec.geometry.columns
+        self.staging.csr(f"{folder}/laplacian", (vertices, vertices), nnz)
+        self.staging.dense(f"{folder}/degree", (vertices,), "float32")
+        self.staging.dense(f"{folder}/area", (vertices,), "float32")
+        self.staging.dense(f"{folder}/coordinates", (vertices, len(columns)), "float64", columns)
+        if job.spec.lambda_max != 2:
+            self.scratch("unscaled", (nnz,), "float32")
+
+    def write_row_pointers(self) -> None:
+        """Add up the scratch array "counts"."""
+        counts, indptr = self.job.scratch("counts"), self.job.csr.indptr
+        total = 0
+        with write_errors(self.job.store), Writer(durable=False) as out:
+            out.write(indptr, 0, [0])
+            for start, stop in cut([(0, counts.shape[0])], self.block_rows):
+                ends = total + np.cumsum(counts.part(start, stop))
+                out.write(indptr, start + 1, ends)
+                total = int(ends[-1])
+
+    def check_degrees(self, vanished: int) -> None:
+        """Refuse a level where the weights of some vertices vanish.
+
+        Raises:
+            SpecError: there are such vertices.
+        """
+        if vanished:
+            raise SpecError(
+                "bandwidth",
+                f"larger here, since the weights of {vanished} vertices vanish in float32",
+                self.job.spec.bandwidth,
+            )
+
+    def given_bound(self, limit: float) -> SpectralBound | None:
+        """What holds without computing, where that is asked for."""
+        return SpectralBound(limit, "bound") if self.job.spec.lambda_max == 2 else None
+
+    def computed_bound(self, limit: float) -> SpectralBound:
+        """An upper bound of the spectrum of Delta, itself at most `limit`."""
+
+        def compute() -> Result:
+            csr = self.job.csr
+            values = self.job.scratch("unscaled").mapped()
+            indptr, size = csr.indptr.mapped(), self.job.level.num_vertices
+            self.progress(f"level {self.job.number}: largest eigenvalue", 0, len(values))
+            rows = [
+                _rows(values, csr.indices.mapped(), indptr, block)
+                for block in cut([(0, size)], self.block_rows)
+            ]
+
+            def product(x: Floats) -> Floats:
+                return np.concatenate([block @ x for block in rows])
+
+            bound = largest_eigenvalue_bound(product, size, limit=limit)
+            return {"value": bound.value, "method": bound.method}
+
+        return SpectralBound(**self.once("largest-eigenvalue", compute))
+
+
+def assemble(driver: Driver) -> Assembled:
+    """Do all sweeps of a level.
+
+    Raises:
+        SpecError: there are no edges, or no such weights, or they vanish.
+    """
+    if driver.job.choice.engine == "stencil":
+        from cheblienet_graphs.assembly import lattice
+
+        return lattice.assemble(driver)
+    from cheblienet_graphs.assembly import searched
+
+    return searched.assemble(driver)
+
+
+def _rows(values: Floats, indices: Any, indptr: Any, block: Range) -> scipy.sparse.csr_array:
+    """Some rows of a matrix over its mapped entries."""
+    start, stop = block
+    entries = slice(int(indptr[start]), int(indptr[stop]))
+    parts = (
+        values[entries].view(np.ndarray),
+        indices[entries].view(np.ndarray),
+        indptr[start : stop + 1].view(np.ndarray) - indptr[start],
+    )
+    return scipy.sparse.csr_array(parts, shape=(stop - start, len(indptr) - 1))

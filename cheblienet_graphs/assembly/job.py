@@ -1,0 +1,130 @@
+"""What a process needs to know to do a block of a sweep."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from cheblienet_graphs.engines import Choice
+from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.levels import Level
+from cheblienet_graphs.pools import software
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store.durable import write_errors
+from cheblienet_graphs.store.records import Range, Records, Result
+from cheblienet_graphs.store.staged import (
+    StagedArray,
+    StagedCsr,
+    Writer,
+    opened,
+    opened_csr,
+)
+from cheblienet_graphs.store.writer import scratch_folder
+
+
+@dataclass(frozen=True)
+class Job:
+    """A level in the making; picklable.
+
+    Args:
+        spec: of the build.
+        choice: the engine that finds neighbours, and its device.
+        number: of the level, 0 the finest.
+        xi: of its metric, None without orientations.
+        store: where it will be published.
+        folder: where it is staged.
+        software: what the one who builds has, as `pools.software`; workers must have the same.
+    """
+
+    spec: GraphSpec
+    choice: Choice
+    number: int
+    xi: float | None
+    store: Path
+    folder: Path
+    software: tuple[tuple[str, str], ...]
+
+    @property
+    def level(self) -> Level:
+        """Its sampling, metric and rule."""
+        return _level(self)
+
+    @property
+    def arrays(self) -> Path:
+        """Folder of the level's arrays."""
+        return self.folder / "version" / "levels" / str(self.number)
+
+    @property
+    def csr(self) -> StagedCsr:
+        """The Laplacian."""
+        return opened_csr(self.arrays / "laplacian")
+
+    def dense(self, name: str) -> StagedArray:
+        """Another of its arrays."""
+        return opened(self.arrays / name)
+
+    def scratch(self, name: str) -> StagedArray:
+        """An array that is not published."""
+        return opened(scratch_folder(self.folder) / str(self.number) / name)
+
+    @property
+    def records(self) -> Records:
+        """What of it is finished."""
+        return Records(self.folder / "finished")
+
+    def sweep(self, name: str) -> str:
+        """What its records call a sweep."""
+        return f"{self.number}-{name}"
+
+
+class Rows(Protocol):
+    """What the sweeps of a level do."""
+
+    def sweep(self, name: str, out: Writer, block: Range, **given: Any) -> Result:
+        """Write what a sweep writes for one block."""
+
+
+def do_block(job: Job, sweep: str, block: Range, given: dict[str, Any]) -> Result:
+    """Write one block of a sweep and record it; one that is recorded already is not done again.
+
+    Raises:
+        CheblienetError: this process has other versions of libraries than the one who builds.
+        StoreError: the staged level is not there, or can't be written.
+    """
+    others = [
+        f"{name} {found}" for name, found in software().items() if (name, found) not in job.software
+    ]
+    if others:
+        raise CheblienetError(
+            f"A worker has {', '.join(others)}; the one who builds has another version, and bytes "
+            "would depend on which worker wrote them. Install the same."
+        )
+    if not job.folder.is_dir():
+        raise StoreError(
+            f"{job.folder} is not there for one of the workers. All of them, and the one who "
+            "builds, must see the store's file system under the same path."
+        )
+    with write_errors(job.store):
+        done = job.records.result(job.sweep(sweep), block)
+        if done is not None:
+            return done
+        with Writer() as out:
+            result = rows_of(job).sweep(sweep, out, block, **given)
+        job.records.keep(job.sweep(sweep), block, result)
+        return result
+
+
+def rows_of(job: Job) -> Rows:
+    """What the job's sweeps do."""
+    if job.choice.engine == "stencil":
+        from cheblienet_graphs.assembly import lattice
+
+        return lattice.rows_of(job)
+    from cheblienet_graphs.assembly import searched
+
+    return searched.rows_of(job)
+
+
+@lru_cache(maxsize=2)
+def _level(job: Job) -> Level:
+    return Level(job.spec, job.choice, job.number, xi=job.xi)

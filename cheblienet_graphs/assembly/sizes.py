@@ -1,0 +1,74 @@
+"""How much memory and disk a build takes."""
+
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.levels import Level
+from cheblienet_graphs.values import byte_count
+from cheblienet_graphs.words import human_bytes
+
+BLOCK_ROWS = 65_536
+"""Vertices in a block where no memory limit is given,"""
+MOST_BLOCK_ROWS = 2**20
+"""and at most, so that a block is a matter of seconds,"""
+LEAST_BLOCK_ROWS = 1_024
+"""and at least."""
+
+PROCESS = {"stencil": 100e6, "search": 350e6}
+"""What a process takes before it does a block: interpreter, libraries, for a search torch too."""
+
+
+def rows_within(level: Level, memory_limit: int | str | None, processes: int) -> int:
+    """Vertices in a block so that all processes together stay within a limit.
+
+    Args:
+        level: the finest.
+        memory_limit: bytes, or text such as "2GB"; None is no limit.
+        processes: that do blocks.
+
+    Raises:
+        SpecError: nothing does.
+    """
+    if memory_limit is None:
+        return BLOCK_ROWS
+    limit = byte_count("memory_limit", memory_limit)
+    kept, row = _kept(level), _row(level)
+    rows = int((limit - kept * processes - _vectors(level)) / processes / row)
+    if rows < LEAST_BLOCK_ROWS:
+        least = processes * (kept + LEAST_BLOCK_ROWS * row) + _vectors(level)
+        remedy = "Use fewer --workers." if processes > 1 else ""
+        raise SpecError(
+            "memory_limit",
+            f"at least {human_bytes(int(least))} here, with {processes} workers",
+            human_bytes(limit),
+            remedy,
+        )
+    return min(rows, MOST_BLOCK_ROWS)
+
+
+def scratch_nbytes(level: Level) -> int:
+    """Disk space that a level takes while it is built, besides what is published."""
+    vertices, entries = level.num_vertices, level.degree_bound + level.num_vertices
+    unscaled = 0 if level.spec.lambda_max == 2 else 4 * entries
+    if level.choice.engine == "stencil":
+        return unscaled
+    lists = 8 * level.spec.neighbors
+    matched = 24 * entries if level.spec.weights == "matched" else 0
+    return unscaled + vertices * (lists + 24) + matched
+
+
+def _row(level: Level) -> int:
+    """Bytes that a vertex of a block takes."""
+    entries = level.degree_bound // level.num_vertices + 1
+    return 100 + entries * (20 if level.choice.engine == "stencil" else 300)
+
+
+def _kept(level: Level) -> float:
+    """Bytes that a process keeps from block to block."""
+    if level.choice.engine == "stencil":
+        return PROCESS["stencil"]
+    return PROCESS["search"] + 150 * level.num_vertices
+
+
+def _vectors(level: Level) -> int:
+    """Bytes of the vectors from which the one who builds finds lambda_max and eigenpairs."""
+    recursion = 0 if level.spec.lambda_max == 2 else 5
+    return 8 * level.num_vertices * (recursion + 4 * (level.spec.eigenpairs or 0))

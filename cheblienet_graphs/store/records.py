@@ -1,0 +1,78 @@
+"""What of an interrupted build is done: a small file for each finished range of rows.
+
+A record is written, whole, after the bytes it speaks of are on disk, so it can be trusted after a
+crash of the process or of the machine, and by other machines that share the file system.
+"""
+
+import json
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cheblienet_graphs.store.durable import replace
+
+Range = tuple[int, int]
+Result = dict[str, Any]
+
+
+class Records:
+    """The finished ranges of the sweeps of a build, with what came out of each.
+
+    Args:
+        folder: where they are kept.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def finished(self, sweep: str) -> dict[Range, Result]:
+        """Disjoint finished ranges, ascending, with their results."""
+        folder = self._folder / sweep
+        found = sorted(map(_range, folder.glob("*.json"))) if folder.is_dir() else []
+        chosen: dict[Range, Result] = {}
+        end = 0
+        for start, stop in found:
+            if start >= end and (result := self.result(sweep, (start, stop))) is not None:
+                chosen[start, stop], end = result, stop
+        return chosen
+
+    def result(self, sweep: str, rows: Range) -> Result | None:
+        """What came out of a range, None where it is not finished."""
+        try:
+            found: Result = json.loads(self._file(sweep, rows).read_bytes())
+        except FileNotFoundError:
+            return None
+        return found
+
+    def keep(self, sweep: str, rows: Range, result: Result) -> None:
+        """Record a range as finished; its results must be JSON types."""
+        file = self._file(sweep, rows)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace(file, json.dumps(result).encode(), file.with_name(uuid.uuid4().hex))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self._folder.glob("*/*.json"))
+
+    def _file(self, sweep: str, rows: Range) -> Path:
+        return self._folder / sweep / f"{rows[0]}-{rows[1]}.json"
+
+
+def gaps(finished: Iterator[Range] | list[Range], total: int) -> list[Range]:
+    """What disjoint ascending ranges leave of 0..total."""
+    found, end = [], 0
+    for start, stop in [*finished, (total, total)]:
+        if start > end:
+            found.append((end, start))
+        end = stop
+    return found
+
+
+def cut(ranges: list[Range], step: int) -> list[Range]:
+    """Ranges cut into pieces of at most `step`."""
+    return [(lo, min(lo + step, stop)) for start, stop in ranges for lo in range(start, stop, step)]
+
+
+def _range(file: Path) -> Range:
+    start, stop = file.stem.split("-")
+    return int(start), int(stop)
