@@ -1,0 +1,309 @@
+"""How long builds take as graphs grow, how near they come to the disk's speed, and their memory.
+
+Each build is the whole command in a fresh process, start of the interpreter included. Meanwhile the
+anonymous memory of the process and all its descendants is added up every 20 ms from smaps_rollup;
+its maximum is reported. Pages of the files that are written are not in it: they are the system's to
+drop. Right before and right after each build as many bytes as it publishes are written to the same
+disk one after the other, in pieces of 8 MiB with an fsync at the end; the mean of both is the
+disk's speed, and the share that a build reaches of it is published bytes over wall time over that
+speed. Medians over the repeats; least and largest in brackets. Everything written is deleted.
+
+    python benchmarks/scale.py [--only se2-256 ...] [--workers 1 2] [--repeats 3] [--folder DIR]
+    python benchmarks/scale.py --phases [--only se2-256 ...]
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.listing import listing
+from cheblienet_graphs.store.writer import Staging
+
+ENTRY = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
+GRAPHS: dict[str, tuple[str, dict[str, int]]] = {
+    "se2-256": ("se2", {"size": 256, "orientations": 8}),
+    "se2-512": ("se2", {"size": 512, "orientations": 16}),
+    "se2-1024": ("se2", {"size": 1024, "orientations": 16}),
+    "so3-4": ("so3", {"subdivisions": 4, "orientations": 6}),
+    "so3-5": ("so3", {"subdivisions": 5, "orientations": 6}),
+    "so3-6": ("so3", {"subdivisions": 6, "orientations": 6}),
+    "so3-7": ("so3", {"subdivisions": 7, "orientations": 6}),
+}
+TABLE = ["se2-256", "se2-512", "se2-1024", "so3-6", "so3-7"]
+COMMON = {"levels": 1, "lambda_max": 2}
+POLL = 0.02
+PIECE = 8 * 2**20
+MOST_WRITTEN = 2_500_000_000
+
+
+@dataclass(frozen=True)
+class Built:
+    """One build: what it made, the seconds it took, bytes of memory, bytes a second of the disk."""
+
+    vertices: int
+    entries: int
+    nbytes: int
+    seconds: float
+    anonymous: int
+    disk: float
+
+    @property
+    def share(self) -> float:
+        return self.nbytes / self.seconds / self.disk
+
+
+class Memory(threading.Thread):
+    """Watches the anonymous memory of a process and its descendants while it lives."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.most, self._pid, self._ended = 0, pid, threading.Event()
+
+    def run(self) -> None:
+        while not self._ended.wait(POLL):
+            self.most = max(self.most, sum(map(anonymous, with_descendants(self._pid))))
+
+    def end(self) -> int:
+        self._ended.set()
+        self.join()
+        return self.most
+
+
+def with_descendants(pid: int) -> list[int]:
+    """A process, its children, theirs, and so on."""
+    children = defaultdict(list)
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            status = (folder / "stat").read_text()
+        except OSError:  # it ended
+            continue
+        children[int(status.rpartition(")")[2].split()[1])].append(int(folder.name))
+    found = [pid]
+    for one in found:
+        found += children[one]
+    return found
+
+
+def anonymous(pid: int) -> int:
+    """Bytes of a process's memory that no file is behind; 0 where it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Anonymous:"))
+
+
+def disk_speed(folder: Path, nbytes: int, pieces: list[bytes]) -> float:
+    """Bytes a second that the disk takes from one writer, down to the platter."""
+    file, left = folder / "written", min(nbytes, MOST_WRITTEN)
+    total = left
+    began = time.perf_counter()
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        while left:
+            left -= os.write(descriptor, memoryview(pieces[left % len(pieces)])[:left])
+        os.fsync(descriptor)
+        return total / (time.perf_counter() - began)
+    finally:
+        os.close(descriptor)
+        file.unlink()
+
+
+def command(name: str) -> list[str]:
+    """The command that builds a graph."""
+    manifold, sizes = GRAPHS[name]
+    given = {**sizes, **COMMON}.items()
+    options = [text for key, value in given for text in (f"--{key.replace('_', '-')}", str(value))]
+    return [*ENTRY, "build", manifold, *options, "--quiet"]
+
+
+def spec(name: str) -> GraphSpec:
+    """What that command builds."""
+    manifold, sizes = GRAPHS[name]
+    return GraphSpec(manifold, **sizes, **COMMON)
+
+
+def built(name: str, workers: int, folder: Path, pieces: list[bytes], nbytes: int) -> Built:
+    """Build in a fresh process; `nbytes` is what is written to the disk before."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
+        store = Path(inside) / "graphs.zarr"
+        before = disk_speed(Path(inside), nbytes, pieces)
+        whole = [*command(name), "--workers", str(workers), "--store", str(store)]
+        began = time.perf_counter()
+        process = subprocess.Popen(whole, stdout=subprocess.DEVNULL)
+        memory = Memory(process.pid)
+        memory.start()
+        try:
+            failed = process.wait()
+            seconds = time.perf_counter() - began
+        finally:
+            process.kill()
+            most = memory.end()
+        if failed:
+            raise SystemExit(f"{' '.join(whole[3:])} exited with {failed}")
+        [version] = listing(store)
+        path = store / version.name / version.version
+        written = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+        after = disk_speed(Path(inside), written, pieces)
+        [level] = layout.check_version(path)["levels"]
+    disk = (before + after) / 2
+    return Built(level["vertices"], level["nnz"], written, seconds, most, disk)
+
+
+def spread(values: list[float], form: str) -> str:
+    """Median, and least to largest."""
+    middle = format(statistics.median(values), form)
+    if len(values) == 1:
+        return middle
+    return f"{middle} [{min(values):{form}}, {max(values):{form}}]"
+
+
+def row(name: str, workers: int, runs: list[Built]) -> str:
+    """A line of the table."""
+    first = runs[0]
+    cells = [
+        name,
+        f"{first.vertices:,}",
+        f"{first.entries:,}",
+        f"{first.nbytes / 1e9:.3f}",
+        str(workers),
+        spread([run.seconds for run in runs], ".2f"),
+        spread([run.entries / run.seconds / 1e6 for run in runs], ".2f"),
+        spread([run.nbytes / run.seconds / 1e6 for run in runs], ".0f"),
+        spread([run.disk / 1e6 for run in runs], ".0f"),
+        spread([run.share for run in runs], ".2f"),
+        spread([run.anonymous / 1e6 for run in runs], ".0f"),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def start_seconds(repeats: int) -> str:
+    """What every command takes before it does anything."""
+    took = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        subprocess.run([*ENTRY, "--version"], check=True, stdout=subprocess.DEVNULL)
+        took.append(time.perf_counter() - began)
+    return spread(took, ".3f")
+
+
+def print_growth(measured: dict[tuple[str, int], list[Built]]) -> None:
+    """Seconds for a million entries of each graph, over that of the one before of its manifold."""
+    print("\n| graph | workers | seconds per million entries | / the size before |")
+    print("|---|---|---|---|")
+    before: dict[tuple[str, int], float] = {}
+    for (name, workers), runs in measured.items():
+        kind = (GRAPHS[name][0], workers)
+        each = statistics.median(1e6 * run.seconds / run.entries for run in runs)
+        ratio = f"{each / before[kind]:.2f}" if kind in before else ""
+        print(f"| {name} | {workers} | {each:.4f} | {ratio} |")
+        before[kind] = each
+
+
+def print_table(names: list[str], workers: list[int], repeats: int, folder: Path) -> None:
+    """Measure, and print as it goes."""
+    print(f"`clg --version`: {start_seconds(max(3, repeats))} s\n")
+    columns = "graph|vertices|entries|GB|workers|seconds|million entries/s|MB/s|disk MB/s|share"
+    columns += "|Anonymous MB, all processes"
+    print(f"| {columns.replace('|', ' | ')} |\n{'|---' * (columns.count('|') + 1)}|")
+    pieces = [os.urandom(PIECE) for _ in range(7)]
+    measured: dict[tuple[str, int], list[Built]] = {}
+    for name in names:
+        nbytes = rough_nbytes(name)
+        for count in workers:
+            runs: list[Built] = []
+            for _ in range(repeats):
+                runs.append(built(name, count, folder, pieces, nbytes))
+                nbytes = runs[0].nbytes
+            measured[name, count] = runs
+            print(row(name, count, runs), flush=True)
+    print_growth(measured)
+
+
+def rough_nbytes(name: str) -> int:
+    """About what a build publishes, before the first one is done."""
+    return 140 * spec(name).num_vertices
+
+
+def timed(function: Callable[..., Any], took: list[float]) -> Callable[..., Any]:
+    """A function that notes how long it takes."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            return function(*arguments, **named)
+        finally:
+            took.append(time.perf_counter() - began)
+
+    return call
+
+
+def import_all(name: str, folder: Path) -> None:
+    """Build a tiny graph of the same manifold."""
+    manifold, sizes = GRAPHS[name]
+    tiny = {key: {"size": 16, "subdivisions": 1}.get(key, value) for key, value in sizes.items()}
+    with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
+        build(GraphSpec(manifold, **tiny, **COMMON), Path(inside) / "graphs.zarr")
+
+
+def print_phases(name: str, workers: int, folder: Path) -> None:
+    """Where the time of one build goes; in this process, with its imports done."""
+    sealed: list[float] = []
+    made_visible: list[float] = []
+    publish, as_is = Staging.publish, Staging.publish_as_is
+    import_all(name, folder)
+    Staging.publish, Staging.publish_as_is = timed(publish, sealed), timed(as_is, made_visible)
+    began = time.perf_counter()
+    labels = [("before the first sweep", began)]
+
+    def progress(what: str, _done: int, _total: int) -> None:
+        if what != labels[-1][0]:
+            labels.append((what, time.perf_counter()))
+
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
+            store = Path(inside) / "graphs.zarr"
+            build(spec(name), store, workers=workers, progress=progress)
+            total = time.perf_counter() - began
+    finally:
+        Staging.publish, Staging.publish_as_is = publish, as_is
+    ends = [moment for _, moment in labels[1:]] + [began + total]
+    took = {what: end - start for (what, start), end in zip(labels, ends, strict=True)}
+    took[labels[-1][0]] -= sealed[0]  # and what follows it: closing the pool, removing scratch
+    took["publish: checksums"] = sealed[0] - made_visible[0]
+    took["publish: sync and rename"] = made_visible[0]
+    print(f"\n{name}, {workers} workers: {total:.2f} s")
+    for what, seconds in took.items():
+        print(f"    {seconds:8.3f} s  {seconds / total:4.0%}  {what}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=GRAPHS, default=TABLE, metavar="GRAPH")
+    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--phases", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.phases:
+        for name in arguments.only:
+            for workers in arguments.workers:
+                print_phases(name, workers, arguments.folder)
+    else:
+        print_table(arguments.only, arguments.workers, arguments.repeats, arguments.folder)
+
+
+if __name__ == "__main__":
+    main()
