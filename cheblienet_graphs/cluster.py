@@ -82,7 +82,7 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
             distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address=":0",  # any free port
                 silence_logs="CRITICAL",
             ) as cluster,
             distributed.Client(cluster) as client,

@@ -1,0 +1,405 @@
+"""Interrupts builds in the middle and resumes them; the bytes must be those of an undisturbed one.
+
+A build in a fresh process is disturbed at a random moment after its first block of rows is
+recorded: by a signal, by SIGKILL to a worker process, by a disk that fills up. Then the exit code
+and the message must be as promised, no process may be left, nothing may be visible in the store,
+and the same command with --resume, sometimes with other workers, another block size or another
+engine, must publish arrays with the same SHA-256 as an undisturbed build, in a store that verifies
+without a fault and has no leftovers. No block that was recorded may be done again: the files of
+the records are the same ones, by inode and time, right before the resumed build publishes. A build
+of which a Dask worker is killed must finish by itself.
+
+The full disk is a small tmpfs; where that can't be mounted this is skipped, and said so. A moment
+that turns out to lie after the build drew another one.
+
+    python benchmarks/robustness/interrupt.py [--rounds 3] [--seed 0] [--quick] [--only KIND ...]
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.listing import listing
+from cheblienet_graphs.store.verify import leftovers, verify
+
+# The command line with blocks of a given number of rows, which notes the records before publishing.
+BUILDER = """
+import json, signal, sys
+from pathlib import Path
+from cheblienet_cli.main import main
+from cheblienet_graphs import pipeline
+from cheblienet_graphs.store.writer import Staging
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job may start with it ignored
+rows, noted = int(sys.argv.pop(1)), Path(sys.argv.pop(1))
+pipeline.rows_within = lambda *_: rows
+publish = Staging.publish
+
+def noting(staging, attributes):
+    files = {str(file): file.stat() for file in staging.folder.glob("finished/*/*.json")}
+    found = {name: [status.st_ino, status.st_mtime_ns] for name, status in files.items()}
+    noted.write_text(json.dumps(found))
+    return publish(staging, attributes)
+
+Staging.publish = noting
+main()
+"""
+PATIENCE = 300
+"""Seconds after which a build hangs,"""
+ORPHANED = 10
+"""and after which a process that outlives its builder does."""
+
+RecordFiles = dict[str, list[int]]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What is built: options of `clg build`, vertices in a block."""
+
+    name: str
+    options: tuple[str, ...]
+    rows: int
+
+
+PLANE = "se2 --size {} --orientations {} --levels 2"
+SPHERE = "so3 --subdivisions {} --orientations {} --levels 2"
+LONG = (
+    Graph("plane", tuple(PLANE.format(192, 8).split()), 4096),
+    Graph("sphere", tuple(SPHERE.format(4, 4).split()), 512),
+)
+QUICK = (
+    Graph("plane", tuple(PLANE.format(64, 6).split()), 1024),
+    Graph("sphere", tuple(SPHERE.format(3, 4).split()), 256),
+)
+
+
+class Builder:
+    """A build in a process, and a session, of its own."""
+
+    def __init__(self, graph: Graph, store: Path, notes: Path, *how: str) -> None:
+        self.store, self.noted, self._errors = store, notes / "noted.json", notes / "errors"
+        self.noted.unlink(missing_ok=True)
+        command = [sys.executable, "-c", BUILDER, str(graph.rows), str(self.noted)]
+        command += ["build", *graph.options, *how, "--name", "g", "--store", str(store), "--quiet"]
+        with self._errors.open("w") as errors:
+            self._process = subprocess.Popen(
+                command, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
+            )
+        self.pid = self._process.pid
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None or self.processes():
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+            self._process.wait()
+
+    @property
+    def at_work(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def errors(self) -> str:
+        return self._errors.read_text()
+
+    def wait(self) -> int:
+        """The exit code, once no process of this build is left."""
+        code = self._process.wait(PATIENCE)
+        patience = time.monotonic() + ORPHANED
+        while left := self.processes():
+            assert time.monotonic() < patience, f"left behind: {left}"
+            time.sleep(0.01)
+        return code
+
+    def processes(self) -> dict[int, str]:
+        """Those that live in its session, with their command lines, except itself."""
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                state, _, _, session = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
+                if int(session) == self.pid != int(folder.name) and state != "Z":
+                    found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
+        return found
+
+    def workers(self) -> list[int]:
+        """Its worker processes."""
+        return sorted(pid for pid, line in self.processes().items() if "spawn_main" in line)
+
+    def wait_for_records(self) -> bool:
+        """Whether a block was recorded before the end."""
+        while self.at_work:
+            if records(self.store):
+                return True
+            time.sleep(0.002)
+        return False
+
+
+def records(store: Path) -> RecordFiles:
+    """Files of the records of unfinished builds: inode, time of writing."""
+    found = {}
+    for file in layout.staging_folder(store).glob("*/finished/*/*.json"):
+        with suppress(FileNotFoundError):  # published meanwhile
+            status = file.stat()
+            found[str(file)] = [status.st_ino, status.st_mtime_ns]
+    return found
+
+
+def to_builder(number: int) -> Callable[[Builder, random.Random], None]:
+    """A signal to the process that builds."""
+    return lambda builder, _: os.kill(builder.pid, number)
+
+
+def to_all(number: int) -> Callable[[Builder, random.Random], None]:
+    """A signal to all processes of the build, as a terminal sends SIGINT."""
+    return lambda builder, _: os.killpg(builder.pid, number)
+
+
+def kill_worker(builder: Builder, generator: random.Random) -> None:
+    """SIGKILL to one worker."""
+    if workers := builder.workers():
+        with suppress(ProcessLookupError):
+            os.kill(generator.choice(workers), signal.SIGKILL)
+
+
+def fill_disk(builder: Builder, _: random.Random) -> None:
+    """Take all free space of the store's disk."""
+    with (builder.store.parent / "filling").open("wb", buffering=0) as file:
+        for size in (2**20, 2**12):
+            with suppress(OSError):
+                while True:
+                    file.write(bytes(size))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A way to disturb a build.
+
+    Args:
+        disturb: does it.
+        how: options of the build.
+        code: it must exit with; 0 where it must finish by itself.
+        message: that its one line must begin with, or contain; empty where it can't say anything.
+        small_disk: whether the store is on a tmpfs.
+    """
+
+    disturb: Callable[[Builder, random.Random], None]
+    how: tuple[str, ...]
+    code: int
+    message: str
+    small_disk: bool = False
+
+
+TWO, DASK = ("--workers", "2"), ("--dask", "local", "--workers", "2")
+VANISHED = "A worker process vanished"
+KINDS = {
+    "SIGINT": Kind(to_builder(signal.SIGINT), (), 130, "Interrupted."),
+    "SIGTERM": Kind(to_builder(signal.SIGTERM), (), 143, "Terminated."),
+    "SIGKILL": Kind(to_builder(signal.SIGKILL), (), -9, ""),
+    "SIGINT to all, 2 workers": Kind(to_all(signal.SIGINT), TWO, 130, "Interrupted."),
+    "SIGTERM, 2 workers": Kind(to_builder(signal.SIGTERM), TWO, 143, "Terminated."),
+    "SIGKILL, 2 workers": Kind(to_builder(signal.SIGKILL), TWO, -9, ""),
+    "SIGKILL of 1 of 2 workers": Kind(kill_worker, TWO, 1, VANISHED),
+    "SIGINT to all, Dask": Kind(to_all(signal.SIGINT), DASK, 130, "Interrupted."),
+    "SIGKILL, Dask": Kind(to_builder(signal.SIGKILL), DASK, -9, ""),
+    "SIGKILL of a Dask worker": Kind(kill_worker, DASK, 0, ""),
+    "full disk": Kind(fill_disk, (), 1, "No space left on device", small_disk=True),
+    "full disk, 2 workers": Kind(fill_disk, TWO, 1, "No space left on device", small_disk=True),
+}
+QUICK_KINDS = ("SIGINT", "SIGTERM", "SIGKILL, 2 workers", "SIGKILL of 1 of 2 workers", "full disk")
+
+
+@dataclass
+class Seen:
+    """What came of the rounds of one kind."""
+
+    kept: list[int] = field(default_factory=list)
+    late: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.kept)} rounds, {statistics.median(self.kept):.0f} blocks kept (median), "
+            f"{len(self.kept)} finished with identical bytes, {self.late} moments came too late"
+        )
+
+
+class Interrupter:
+    """Rounds on one graph.
+
+    Args:
+        graph: what is built.
+        folder: for the stores.
+        generator: draws moments and ways to resume.
+    """
+
+    def __init__(self, graph: Graph, folder: Path, generator: random.Random) -> None:
+        self._graph, self._folder, self._generator = graph, folder, generator
+        self._manifest: dict[str, Any] = {}
+        self._durations: dict[tuple[str, ...], float] = {}
+
+    def duration(self, how: tuple[str, ...]) -> float:
+        """Seconds that an undisturbed build takes from its first record on."""
+        if how not in self._durations:
+            with self._store(self._folder) as store:
+                with Builder(self._graph, store, self._folder, *how) as builder:
+                    assert builder.wait_for_records(), builder.errors
+                    began = time.monotonic()
+                    assert builder.wait() == 0, builder.errors
+                self._durations[how] = time.monotonic() - began
+                self._manifest = self._manifest or manifest(store)
+                assert manifest(store) == self._manifest, f"other bytes with {how}"
+        return self._durations[how]
+
+    def round(self, kind: Kind, seen: Seen) -> None:
+        """Disturb one build, and check everything."""
+        longest = self.duration(kind.how)
+        with ExitStack() as stack:
+            disk = self._folder
+            if kind.small_disk:
+                disk = stack.enter_context(small_disk(self._folder, self._nbytes()))
+            while not self._disturbed(kind, longest, disk, seen):
+                seen.late += 1
+
+    def _disturbed(self, kind: Kind, longest: float, disk: Path, seen: Seen) -> bool:
+        """Whether the moment came in time."""
+        with self._store(disk) as store:
+            with Builder(self._graph, store, self._folder, *kind.how) as builder:
+                assert builder.wait_for_records(), builder.errors
+                time.sleep(self._generator.uniform(0, longest))
+                kept, in_time = records(store), builder.at_work and not builder.noted.exists()
+                kind.disturb(builder, self._generator)
+                code = builder.wait()
+                if not in_time or builder.noted.exists() != (kind.code == 0):
+                    return False
+                assert code == kind.code, f"exit code {code}: {builder.errors}"
+                said = builder.errors
+            (store.parent / "filling").unlink(missing_ok=True)
+            if kind.code:
+                kept = records(store)
+                self._check_interrupted(store, kind, said, len(kept))
+                graph, resumed = self._way_to_resume(kind.how)
+                with Builder(graph, store, self._folder, *resumed, "--resume") as builder:
+                    assert builder.wait() == 0, builder.errors
+                    said = builder.errors
+            assert said == "", said
+            noted = json.loads(builder.noted.read_text())
+            again = [name for name, file in kept.items() if noted.get(name) != file]
+            assert again == [], f"done again: {again}"
+            assert manifest(store) == self._manifest, "other bytes"
+            faults = verify(store)
+            assert faults == [], faults
+            assert leftovers(store) == [], leftovers(store)
+            seen.kept.append(len(kept))
+        return True
+
+    def _check_interrupted(self, store: Path, kind: Kind, said: str, kept: int) -> None:
+        """Assert that nothing is visible, and that the message is one line which is true."""
+        assert kept, "nothing kept"
+        assert not store.exists() or listing(store) == [], listing(store)
+        assert len(leftovers(store)) == 1, leftovers(store)
+        if not kind.message:
+            assert "Traceback" not in said, said
+            return
+        assert said.count("\n") == 1, said
+        assert kind.message in said, said
+        assert "--resume" in said, said
+        [told] = re.findall(r"([\d,]+) finished blocks", said)
+        assert 0 < int(told.replace(",", "")) <= kept, (said, kept)
+
+    def _way_to_resume(self, how: tuple[str, ...]) -> tuple[Graph, tuple[str, ...]]:
+        """Blocks and options of the build that goes on."""
+        graph = self._graph
+        ways = [
+            (graph, how),
+            (graph, ("--workers", "3")),
+            (graph, ("--engine", "pruned")),
+            (Graph(graph.name, graph.options, graph.rows * 3 // 4), ()),
+        ]
+        return self._generator.choice(ways)
+
+    def _nbytes(self) -> int:
+        return sum(int(entry["nbytes"]) for entry in self._manifest.values())
+
+    @contextmanager
+    def _store(self, disk: Path) -> Iterator[Path]:
+        folder = Path(tempfile.mkdtemp(dir=disk))
+        try:
+            yield folder / "graphs.zarr"
+        finally:
+            shutil.rmtree(folder)
+
+
+def manifest(store: Path) -> dict[str, Any]:
+    """SHA-256 and size of every file of the published version."""
+    [version] = listing(store)
+    found = layout.check_version(store / version.name / version.version)["manifest"]
+    return dict(found)
+
+
+@contextmanager
+def small_disk(folder: Path, nbytes: int) -> Iterator[Path]:
+    """A tmpfs with room for a build.
+
+    Raises:
+        PermissionError: it can't be mounted here.
+    """
+    place = Path(tempfile.mkdtemp(dir=folder))
+    size = f"size={3 * nbytes + 2**22}"
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        raise PermissionError("no tmpfs can be mounted here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def run(names: list[str], graphs: tuple[Graph, ...], rounds: int, seed: int) -> None:
+    """All rounds; a line for each kind and graph."""
+    generator = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        for graph in graphs:
+            interrupter = Interrupter(graph, Path(name), generator)
+            for kind in names:
+                seen = Seen()
+                try:
+                    for _ in range(rounds):
+                        interrupter.round(KINDS[kind], seen)
+                except PermissionError as error:
+                    print(f"{graph.name}, {kind}: skipped, {error}", flush=True)
+                    continue
+                print(f"{graph.name}, {kind}: {seen}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true", help="small graphs, fewer kinds")
+    parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND")
+    arguments = parser.parse_args()
+    names = arguments.only or list(QUICK_KINDS if arguments.quick else KINDS)
+    run(names, QUICK if arguments.quick else LONG, arguments.rounds, arguments.seed)
+    print("no fault")
+
+
+if __name__ == "__main__":
+    main()
