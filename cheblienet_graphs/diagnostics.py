@@ -1,16 +1,27 @@
 """What a stored graph is like: degrees, components, symmetries, and the metric it realises."""
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.median import median
 from cheblienet_graphs.moments import edge_moments
 from cheblienet_graphs.neighbours import Floats, Indices
 from cheblienet_graphs.samplings.levels import Sampling
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store.reader import MappedWeights
+from cheblienet_graphs.store.rows import ENTRIES, row_blocks, rows
+
+WEIGHTS_AT_ONCE = 2**22
+"""Weights that are in memory together where there are no more."""
+EDGES_AT_ONCE = 2**17
+"""Edges whose second moments are in memory together."""
 
 
 @dataclass(frozen=True)
@@ -37,44 +48,163 @@ class EffectiveMetric:
     deviation: float
 
 
-def components(weights: scipy.sparse.csr_array) -> int:
-    """Connected components; an isolated vertex is one."""
+def components(laplacian: scipy.sparse.csr_array, *, entries: int = ENTRIES) -> int:
+    """Connected components; an isolated vertex is one.
+
+    Vertices form trees that point to the first vertex of what is known to be connected; each block
+    of rows joins some.
+
+    Args:
+        laplacian: (V, V), whose stored entries are the edges; possibly over mapped files.
+        entries: stored entries of a block.
+    """
+    parent = np.arange(laplacian.shape[0])
+    for start, stop in row_blocks(laplacian.indptr, entries):
+        block = rows(laplacian, start, stop)
+        first = np.repeat(_roots(parent, np.arange(start, stop)), np.diff(block.indptr))
+        second = _roots(parent, block.indices)
+        joined = np.flatnonzero(first != second)
+        if len(joined):
+            _join(parent, first[joined], second[joined])
+    return int((parent == np.arange(len(parent))).sum())
+
+
+def _roots(parent: Indices, vertices: npt.NDArray[Any]) -> Indices:
+    """The roots of vertices; the path there is shortened for the next time."""
+    found: Indices = parent[vertices]
+    while not np.array_equal(further := parent[found], found):
+        found = further
+    parent[vertices] = found
+    return found
+
+
+def _join(parent: Indices, first: Indices, second: Indices) -> None:
+    """Let all roots that these edges connect point to the first of them."""
     from scipy.sparse.csgraph import connected_components
 
-    return int(connected_components(weights, directed=False, return_labels=False))
+    roots, numbers = np.unique(np.stack([first, second]), return_inverse=True)
+    place = tuple(numbers.reshape(2, -1))
+    shape = (len(roots), len(roots))
+    edges = scipy.sparse.coo_array((np.ones(len(first)), place), shape=shape)
+    count, labels = connected_components(edges, directed=False)
+    least = np.full(count, len(parent))
+    np.minimum.at(least, labels, roots)
+    parent[roots] = least[labels]
 
 
-def equivariance_errors(rescaled: scipy.sparse.csr_array, sampling: Sampling) -> dict[str, float]:
-    """Max |P' L P - L| over the entries, for each symmetry P of the sampling, by its name."""
+def equivariance_errors(
+    rescaled: scipy.sparse.csr_array, sampling: Sampling, *, entries: int = ENTRIES
+) -> dict[str, float]:
+    """Max |P' L P - L| over the entries, for each symmetry P of the sampling, by its name.
+
+    Args:
+        rescaled: (V, V) L, possibly over mapped files.
+        sampling: with its symmetries.
+        entries: stored entries of a block of rows.
+    """
     errors = {}
     for name, permutation in sampling.symmetries():
-        moved = rescaled[permutation][:, permutation]
-        errors[name] = float(abs(moved - rescaled).max())
+        inverse = np.empty(len(permutation), rescaled.indices.dtype)
+        inverse[permutation] = np.arange(len(permutation), dtype=inverse.dtype)
+        error = 0.0
+        for start, stop in row_blocks(rescaled.indptr, entries):
+            images = rescaled[permutation[start:stop]]
+            parts = (images.data, inverse[images.indices], images.indptr)
+            moved = scipy.sparse.csr_array(parts, shape=images.shape)
+            moved.sort_indices()
+            error = max(error, _largest_difference(moved, rows(rescaled, start, stop)))
+        errors[name] = error
     return errors
 
 
+def _largest_difference(a: scipy.sparse.csr_array, b: scipy.sparse.csr_array) -> float:
+    """Max |A - B| of matrices whose columns ascend in each row."""
+    if np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices):
+        return float(abs(a.data - b.data).max(initial=0))
+    return float(abs(a - b).max())
+
+
+def weight_statistics(
+    weights: MappedWeights, *, at_once: int = WEIGHTS_AT_ONCE, entries: int = ENTRIES
+) -> dict[str, float]:
+    """The smallest, median and largest weight of the edges, exactly.
+
+    Args:
+        weights: W.
+        at_once: most stored entries of a matrix whose weights are held in memory together.
+        entries: stored entries of a block of rows of others.
+    """
+    if weights.laplacian.nnz <= at_once:
+        known = weights.rows(np.arange(weights.laplacian.shape[0])).data
+        found = {"min": known.min(), "median": np.median(known), "max": known.max()}
+        return {name: float(value) for name, value in found.items()}
+    blocks = list(row_blocks(weights.laplacian.indptr, entries))
+
+    def values() -> Iterator[Floats]:
+        return (weights.rows(np.arange(*block)).data for block in blocks)
+
+    count, least, most = 0, math.inf, -math.inf
+    for block in values():
+        count += len(block)
+        least = min(least, float(block.min(initial=math.inf)))
+        most = max(most, float(block.max(initial=-math.inf)))
+    return {"min": least, "median": median(values, count), "max": most}
+
+
 def effective_metrics(
-    weights: scipy.sparse.csr_array, sampling: Sampling, manifold: Manifold, metric: Metric
+    weights: MappedWeights,
+    points: npt.NDArray[np.float64],
+    sampling: Sampling,
+    manifold: Manifold,
+    metric: Metric,
+    *,
+    entries: int = EDGES_AT_ONCE,
 ) -> list[EffectiveMetric]:
     """The metric realised at each orientation: at the pixel in the middle of a lattice.
 
     On other samplings it is that of the sum of M over all points, in units of their area.
+
+    Args:
+        weights: W.
+        points: (V, d) coordinates of the vertices, possibly a mapped file.
+        sampling: of the level.
+        manifold: says what logarithms are.
+        metric: R.
+        entries: edges whose moments are in memory together.
     """
-    points, areas = sampling.coordinates(), sampling.areas()
+    areas = sampling.areas()
     found = []
     for k in range(sampling.orientations):
         vertices = probed(sampling, k)
-        rows = weights[vertices].tocoo()
-        row, column = vertices[rows.coords[0]], rows.coords[1]
-        ends = points[column]
-        if sampling.periodic and sampling.extent:
-            offsets = ends[:, :2] - points[row, :2]
-            ends[:, :2] -= np.round(offsets / sampling.extent) * sampling.extent
-        _, second = edge_moments(manifold, metric, points[row], ends)
-        moments = np.zeros((len(vertices), *second.shape[1:]))
-        np.add.at(moments, rows.coords[0], rows.data[:, None, None] * second)
-        found.append(effective_metric(k, moments, areas[vertices], metric))
+        total, largest = np.zeros(()), 0.0
+        edges = int(np.diff(weights.laplacian.indptr)[vertices].sum())
+        for piece in np.array_split(vertices, max(1, -(-edges // entries))):
+            moments = _moments(weights, points, sampling, manifold, metric, piece)
+            total = total + moments.sum(axis=0)
+            largest = max(largest, deviation(moments))
+        found.append(effective_metric(k, total / areas[vertices].sum(), largest, metric))
     return found
+
+
+def _moments(
+    weights: MappedWeights,
+    points: npt.NDArray[np.float64],
+    sampling: Sampling,
+    manifold: Manifold,
+    metric: Metric,
+    vertices: Indices,
+) -> Floats:
+    """(N, dim, dim) sqrt(R) M sqrt(R) of some vertices."""
+    edges = weights.rows(vertices).tocoo()
+    row, column = edges.coords
+    starts, ends = points[vertices[row]], points[column]
+    if sampling.periodic and sampling.extent:
+        offsets = ends[:, :2] - starts[:, :2]
+        ends[:, :2] -= np.round(offsets / sampling.extent) * sampling.extent
+    _, second = edge_moments(manifold, metric, starts, ends)
+    moments = np.zeros((len(vertices), *second.shape[1:]))
+    np.add.at(moments, row, edges.data[:, None, None] * second)
+    return moments
 
 
 def operator_scale(
@@ -110,30 +240,39 @@ def probed(sampling: Sampling, orientation: int) -> Indices:
     return orientation * sampling.num_points + sampling.probes()
 
 
+def deviation(moments: Floats) -> float:
+    """The largest entry of |M R / m - I| at a single point, m of that point.
+
+    Args:
+        moments: (N, dim, dim) sqrt(R) M sqrt(R) of the points.
+    """
+    dimension = moments.shape[-1]
+    trace = moments.trace(axis1=1, axis2=2)[:, None, None]
+    shapes = np.divide(moments * dimension, trace, out=np.zeros_like(moments), where=trace > 0)
+    return float(abs(shapes - np.eye(dimension)).max())
+
+
 def effective_metric(
-    orientation: int, moments: Floats, areas: Floats, metric: Metric
+    orientation: int, mean: Floats, largest_deviation: float, metric: Metric
 ) -> EffectiveMetric:
     """What second moments of one orientation amount to.
 
     Args:
         orientation: its index.
-        moments: (N, dim, dim) sqrt(R) M sqrt(R) of its vertices.
-        areas: (N,) theirs.
+        mean: (dim, dim) sqrt(R) M sqrt(R), in units of area.
+        largest_deviation: of single points.
         metric: R.
     """
-    mean = moments.sum(axis=0) / areas.sum()
     spread = np.sqrt(np.outer(mean.diagonal(), mean.diagonal()))
     mixed = np.divide(abs(mean), spread, out=np.zeros_like(mean), where=spread > 0)
     np.fill_diagonal(mixed, 0)
     forward, sideways, *turning = mean.diagonal()
     rotates = bool(turning) and turning[0] > 0
-    trace = moments.trace(axis1=1, axis2=2)[:, None, None]
-    shapes = np.divide(moments * len(mean), trace, out=np.zeros_like(moments), where=trace > 0)
     return EffectiveMetric(
         orientation=orientation,
         eps_squared=float(sideways / forward) * metric.eps**2 if forward > 0 else None,
         xi_squared=float(forward / turning[0]) * metric.xi**2 if rotates else None,
         leakage=float(mixed.max()),
         second_moment=float(mean.trace()) / len(mean),
-        deviation=float(abs(shapes - np.eye(len(mean))).max()),
+        deviation=largest_deviation,
     )

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs import diagnostics
@@ -17,12 +16,15 @@ from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.samplings.levels import Sampling, sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum import exact
-from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
+from cheblienet_graphs.spectrum.numeric import Eigenvalues, multiplicities, smallest_eigenvalues
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr
+from cheblienet_graphs.store.reader import mapped_array, mapped_weights
 from cheblienet_graphs.verdict import verdict
 
 MAX_EIGENVALUES = 1000
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is done, the steps done and the most that may be."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,10 @@ class LevelReport:
         eigenvalues: the smallest of Delta, ascending, multiplicities repeated.
         multiplicities: of the distinct ones among them; the last may have more copies.
         eigenvalues_converged: whether the solver reached its tolerance.
+        eigenvalues_method: "bloch", "dense", "chebyshev", "shift-invert" or "lanczos"; "stored"
+            where they come from the build; None where there are none.
+        multiplicities_may_be_larger: whether copies of eigenvalues can have been missed, as
+            recursions with a single vector do that symmetries do not tell apart.
         eigenvalue_scale: times this they estimate those of the operator; 1 for combinatorial
             Laplacians of weights true to the metric.
         exact_eigenvalues: those of the Laplace-Beltrami operator, in its units; None where none
@@ -78,6 +84,8 @@ class LevelReport:
     eigenvalues: list[float]
     multiplicities: list[int]
     eigenvalues_converged: bool
+    eigenvalues_method: str | None
+    multiplicities_may_be_larger: bool
     eigenvalue_scale: float | None
     exact_eigenvalues: list[float] | None
     effective_metric: list[EffectiveMetric]
@@ -116,14 +124,17 @@ def inspect(
     *,
     eigenvalues: int = 6,
     level: int | None = None,
+    progress: Progress | None = None,
 ) -> Report:
-    """Examine a published graph.
+    """Examine a published graph, in a memory of some vectors: its files are read block by block.
 
     Args:
         store: path of the store.
         name: NAME, NAME@v001 or NAME@REF; may be left out where the store has one graph.
         eigenvalues: how many of the smallest to compute for each level, in [0, 1000].
         level: the only level to look at; default all.
+        progress: called with what is done, and where it is a long computation with the steps done
+            and the most that may be, else with 0 and 0.
 
     Raises:
         UnknownGraphError: there is no such graph.
@@ -151,7 +162,7 @@ def inspect(
         *found,
         nbytes + (version / "zarr.json").stat().st_size,
         tuple(
-            _level_report(version, spec, number, facts[number], eigenvalues)
+            _level_report(version, spec, number, facts[number], eigenvalues, progress or _silent)
             for number in range(spec.levels)
             if level in {None, number}
         ),
@@ -159,29 +170,46 @@ def inspect(
 
 
 def _level_report(
-    version: Path, spec: GraphSpec, level: int, facts: dict[str, Any], count: int
+    version: Path,
+    spec: GraphSpec,
+    level: int,
+    facts: dict[str, Any],
+    count: int,
+    progress: Progress,
 ) -> LevelReport:
     folder = version / "levels" / str(level)
     points, metric = sampling(spec, level), Metric(spec.eps, facts["xi"] or 0.0)
-    laplacian, weights = mapped_csr(folder / "laplacian"), edge_weights(version, level)
+    weights, coordinates = mapped_weights(version, level), mapped_array(folder / "coordinates")
+    laplacian, degree = weights.laplacian, mapped_array(folder / "degree")
     count = min(count, facts["vertices"])
-    values, converged = _eigenvalues(folder, laplacian, facts["lambda_max"], count, points)
-    metrics = diagnostics.effective_metrics(weights, points, spec.geometry, metric)
-    degree = mapped_array(folder / "degree")
+
+    def step(what: str, done: int = 0, total: int = 0) -> None:
+        progress(f"level {level}: {what}", done, total)
+
+    step("eigenvalues")
+    found = _eigenvalues(folder, laplacian, facts["lambda_max"], count, points, step)
+    step("metric")
+    metrics = diagnostics.effective_metrics(weights, coordinates, points, spec.geometry, metric)
+    said = verdict(spec, points, metric, metrics)
+    step("symmetries")
+    errors = diagnostics.equivariance_errors(laplacian, points)
+    step("weights")
     return LevelReport(
         level=level,
         sparsity=1 - facts["nnz"] / facts["vertices"] ** 2,
-        degree=_statistics(np.diff(laplacian.indptr) - 1, "min", "mean", "max"),
-        components=diagnostics.components(weights),
-        eigenvalues=values.tolist(),
-        multiplicities=multiplicities(values, facts["lambda_max"]),
-        eigenvalues_converged=converged,
+        degree=_degrees(laplacian),
+        components=diagnostics.components(laplacian),
+        eigenvalues=found.values.tolist(),
+        multiplicities=multiplicities(found.values, facts["lambda_max"]),
+        eigenvalues_converged=found.converged,
+        eigenvalues_method=found.method if count else None,
+        multiplicities_may_be_larger=found.method == "lanczos",
         eigenvalue_scale=diagnostics.operator_scale(spec, metrics, degree, points),
         exact_eigenvalues=_exact_eigenvalues(spec, metric, count),
         effective_metric=metrics,
-        verdict=verdict(spec, points, metric, metrics),
-        equivariance=diagnostics.equivariance_errors(laplacian, points),
-        weights=_statistics(weights.data, "min", "median", "max"),
+        verdict=said,
+        equivariance=errors,
+        weights=diagnostics.weight_statistics(weights),
         **facts,
     )
 
@@ -192,16 +220,31 @@ def _eigenvalues(
     lambda_max: float,
     count: int,
     points: Sampling,
-) -> tuple[Floats, bool]:
-    """The smallest ones, and whether they converged: those stored, where there are enough."""
+    step: Progress,
+) -> Eigenvalues:
+    """The smallest ones: those stored, where there are enough."""
+    if not count:
+        return Eigenvalues(np.empty(0), converged=True, method="")
     if (folder / "eigenvalues").is_dir():
         stored = mapped_array(folder / "eigenvalues")
         if len(stored) >= count:
-            return np.array(stored[:count]), True
-    if not count:
-        return np.empty(0), True
-    pairs = extreme_eigenpairs(laplacian, lambda_max, count, sampling=points)
-    return pairs.values, pairs.converged
+            return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")
+
+    def report(products: int, most: int) -> None:
+        step("eigenvalues", products, most)
+
+    return smallest_eigenvalues(laplacian, lambda_max, count, sampling=points, progress=report)
+
+
+def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:
+    """The smallest, mean and largest number of neighbours."""
+    degrees = np.diff(laplacian.indptr) - 1
+    found = {"min": degrees.min(), "mean": degrees.mean(), "max": degrees.max()}
+    return {name: float(value) for name, value in found.items()}
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Report nothing."""
 
 
 def _exact_eigenvalues(spec: GraphSpec, metric: Metric, count: int) -> list[float] | None:
@@ -215,13 +258,3 @@ def _exact_eigenvalues(spec: GraphSpec, metric: Metric, count: int) -> list[floa
         "so3": lambda: exact.rotations(count, metric),
     }
     return list(map(float, known[spec.manifold]()))
-
-
-def _statistics(values: npt.NDArray[Any], *names: str) -> dict[str, float]:
-    functions: dict[str, Callable[[npt.NDArray[Any]], Any]] = {
-        "min": np.min,
-        "mean": np.mean,
-        "median": np.median,
-        "max": np.max,
-    }
-    return {name: float(functions[name](values)) for name in names}

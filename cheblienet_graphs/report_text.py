@@ -158,4 +158,9 @@ def _remarks(spec: GraphSpec, level: LevelReport) -> list[str]:
         )
     if not level.eigenvalues_converged:
         remarks.append("the eigenvalues are approximate, the solver gave up")
+    if level.multiplicities_may_be_larger:
+        remarks.append(
+            "eigenvalues from Lanczos recursions, one for each sector of the half turns and "
+            "reflections: those that are multiple for other reasons may have more copies"
+        )
     return [f"level {level.level}: {remark}" for remark in remarks]

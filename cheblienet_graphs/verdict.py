@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from cheblienet_graphs import words
-from cheblienet_graphs.diagnostics import EffectiveMetric, effective_metric
+from cheblienet_graphs.diagnostics import EffectiveMetric, deviation, effective_metric
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.moments import edge_moments
@@ -122,8 +122,8 @@ def _with_neighbors(
         starts[:, 2:] = lattice.theta[k]
         weights = kernel(array(s.squared_distance / (4 * relative_bandwidth * mean)))
         _, second = edge_moments(spec.geometry, metric, starts, ends)
-        moments = np.einsum("j,jab->ab", weights, second)[None]
-        found.append(effective_metric(k, moments, np.ones(1), metric))
+        moments = np.einsum("j,jab->ab", weights, second)
+        found.append(effective_metric(k, moments, deviation(moments[None]), metric))
     return found
 
 

@@ -1,11 +1,18 @@
 """clg inspect: what a graph is like."""
 
 import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cheblienet_cli import options
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.report import Progress
 
 
 @click.command()
@@ -31,5 +38,23 @@ def inspect(
     """
     from cheblienet_graphs.report import inspect as report_on
 
-    report = report_on(store, name, eigenvalues=eigenvalues, level=level)
+    with _progress(shown=sys.stderr.isatty()) as progress:
+        report = report_on(store, name, eigenvalues=eigenvalues, level=level, progress=progress)
     click.echo(json.dumps(report.to_json(), allow_nan=False) if as_json else str(report))
+
+
+@contextmanager
+def _progress(*, shown: bool) -> Iterator["Progress | None"]:
+    """A line on stderr; the most steps that may be are seldom needed, so it shows no share."""
+    if not shown:
+        yield None
+        return
+    from tqdm import tqdm
+
+    with tqdm(bar_format="{desc}", leave=False, file=sys.stderr) as line:
+
+        def update(what: str, done: int, total: int) -> None:
+            steps = f", {done:,} of at most {total:,} products" if total else ""
+            line.set_description_str(f"{what}{steps}")
+
+        yield update

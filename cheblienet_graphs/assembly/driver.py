@@ -10,9 +10,9 @@ import scipy.sparse
 from cheblienet_graphs.assembly.job import Job, do_block, rows_of
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.levels import Progress
-from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.pools import Pool
 from cheblienet_graphs.spectrum.bound import SpectralBound, largest_eigenvalue_bound
+from cheblienet_graphs.spectrum.products import mapped_product
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.records import Range, Result, cut, gaps
 from cheblienet_graphs.store.staged import StagedArray, Writer
@@ -151,19 +151,12 @@ class Driver:
         """An upper bound of the spectrum of Delta, itself at most `limit`."""
 
         def compute() -> Result:
-            csr = self.job.csr
+            csr, size = self.job.csr, self.job.level.num_vertices
             values = self.job.scratch("unscaled").mapped()
-            indptr, size = csr.indptr.mapped(), self.job.level.num_vertices
             self.progress(f"level {self.job.number}: largest eigenvalue", 0, len(values))
-            rows = [
-                _rows(values, csr.indices.mapped(), indptr, block)
-                for block in cut([(0, size)], self.block_rows)
-            ]
-
-            def product(x: Floats) -> Floats:
-                return np.concatenate([block @ x for block in rows])
-
-            bound = largest_eigenvalue_bound(product, size, limit=limit)
+            parts = (values, csr.indices.mapped(), csr.indptr.mapped())
+            matrix = scipy.sparse.csr_array(parts, shape=(size, size))
+            bound = largest_eigenvalue_bound(mapped_product(matrix), size, limit=limit)
             return {"value": bound.value, "method": bound.method}
 
         return SpectralBound(**self.once("largest-eigenvalue", compute))
@@ -182,15 +175,3 @@ def assemble(driver: Driver) -> Assembled:
     from cheblienet_graphs.assembly import searched
 
     return searched.assemble(driver)
-
-
-def _rows(values: Floats, indices: Any, indptr: Any, block: Range) -> scipy.sparse.csr_array:
-    """Some rows of a matrix over its mapped entries."""
-    start, stop = block
-    entries = slice(int(indptr[start]), int(indptr[stop]))
-    parts = (
-        values[entries].view(np.ndarray),
-        indices[entries].view(np.ndarray),
-        indptr[start : stop + 1].view(np.ndarray) - indptr[start],
-    )
-    return scipy.sparse.csr_array(parts, shape=(stop - start, len(indptr) - 1))

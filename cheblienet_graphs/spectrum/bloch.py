@@ -12,6 +12,7 @@ import scipy.sparse
 
 from cheblienet_graphs.neighbours import Floats, Indices
 from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.spectrum.products import mapped_product
 
 Complex = npt.NDArray[np.complex128]
 
@@ -23,15 +24,17 @@ TRANSLATED = 1e-5
 
 def commutes_with_translations(matrix: scipy.sparse.csr_array, lattice: PlaneLattice) -> bool:
     """Whether it does, found out with one random vector."""
+    product = mapped_product(matrix)
     shape = (lattice.orientations, lattice.height, lattice.width)
     signal = np.random.default_rng(0).standard_normal(shape)
+    image = product(signal.ravel()).reshape(shape)
 
-    def image(x: Floats) -> Floats:
-        product: Floats = (matrix @ x.ravel()).reshape(shape)
-        return product
+    def difference(axis: int) -> float:
+        moved = product(np.roll(signal, 1, axis).ravel()).reshape(shape)
+        moved -= np.roll(image, 1, axis)
+        return float(np.abs(moved, out=moved).max())
 
-    moved = [image(np.roll(signal, 1, axis)) - np.roll(image(signal), 1, axis) for axis in (1, 2)]
-    return lattice.periodic and max(float(abs(m).max()) for m in moved) <= TRANSLATED
+    return lattice.periodic and max(difference(1), difference(2)) <= TRANSLATED
 
 
 class BlochBlocks:
@@ -40,9 +43,12 @@ class BlochBlocks:
     Args:
         matrix: (V, V).
         lattice: periodic.
+        sign: -1 for the blocks of -matrix.
     """
 
-    def __init__(self, matrix: scipy.sparse.csr_array, lattice: PlaneLattice) -> None:
+    def __init__(
+        self, matrix: scipy.sparse.csr_array, lattice: PlaneLattice, sign: float = 1.0
+    ) -> None:
         self._lattice, n_o = lattice, lattice.orientations
         rows = matrix[np.arange(n_o) * lattice.num_points].tocoo()  # of the first pixel
         row, column = rows.coords
@@ -50,7 +56,7 @@ class BlochBlocks:
         ones = np.ones(len(row))
         place = (np.arange(len(row)), row * n_o + other)
         self._gather = scipy.sparse.csr_array((ones, place), shape=(len(row), n_o**2))
-        self._values = rows.data.astype(np.float64)
+        self._values = sign * rows.data.astype(np.float64)
         index = np.arange(lattice.num_points)
         y, x = np.divmod(index, lattice.width)
         conjugate = -y % lattice.height * lattice.width + -x % lattice.width

@@ -1,13 +1,13 @@
-"""An upper bound of the largest eigenvalue, from a Lanczos recursion with three vectors."""
+"""An upper bound of the largest eigenvalue, from a Lanczos recursion."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
 from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.spectrum.lanczos import EXHAUSTED, recursion, start_vector
 
 NORMALIZED = 2.0
 """The spectrum of every normalized Laplacian lies in [0, 2]."""
@@ -39,7 +39,7 @@ def largest_eigenvalue_bound(
     result.
 
     Args:
-        product: x -> Delta x, (V,) float64.
+        product: x -> Delta x, (V,) float64, in a new array.
         size: V.
         limit: what the spectrum can't exceed; sets the scale.
         tolerance: residual at which to stop, in units of limit / 2.
@@ -49,9 +49,13 @@ def largest_eigenvalue_bound(
         The bound, never above the limit.
     """
     unit = limit / NORMALIZED
-    theta, residual = largest_ritz_value(
-        lambda x: product(x) / unit, size, tolerance=tolerance, max_steps=max_steps
-    )
+
+    def scaled(x: Floats) -> Floats:
+        image = product(x)
+        image /= unit
+        return image
+
+    theta, residual = largest_ritz_value(scaled, size, tolerance=tolerance, max_steps=max_steps)
     bound = math.ceil((theta + residual + ROUNDING) * 1e6) / 1e6 * unit
     return SpectralBound(bound, "lanczos") if bound < limit else SpectralBound(limit, "bound")
 
@@ -75,33 +79,51 @@ def largest_ritz_value(
 
     Arguments as in `largest_eigenvalue_bound`.
     """
-    previous = np.zeros(size)
-    current = np.random.default_rng(0).standard_normal(size)
-    current /= np.linalg.norm(current)
+    (found,) = _ritz_pairs(product, size, [-1], tolerance, max_steps)
+    return found
+
+
+def ritz_range(
+    product: Callable[[Floats], Floats],
+    size: int,
+    *,
+    tolerance: float = 1e-6,
+    max_steps: int = 600,
+) -> tuple[float, float]:
+    """An interval within the spectrum of a symmetric matrix, that its ends converge to.
+
+    Arguments as in `largest_eigenvalue_bound`.
+    """
+    (smallest, _), (largest, _) = _ritz_pairs(product, size, [0, -1], tolerance, max_steps)
+    return smallest, largest
+
+
+def _ritz_pairs(
+    product: Callable[[Floats], Floats],
+    size: int,
+    ends: list[int],
+    tolerance: float,
+    max_steps: int,
+) -> list[tuple[float, float]]:
+    """Ritz values and the norms of their residuals; 0 is the smallest one, -1 the largest."""
     diagonal: list[float] = []
     coupling: list[float] = []
-    beta = theta = 0.0
-    residual = math.inf
-    for step in range(1, max_steps + 1):
-        following = product(current)
-        following -= beta * previous
-        diagonal.append(float(following @ current))
-        following -= diagonal[-1] * current
-        beta = float(np.linalg.norm(following))
-        exhausted = beta < 1e-12 or step == max_steps
+    found: list[tuple[float, float]] = []
+    for step, (own, beta) in enumerate(recursion(product, start_vector(size)), 1):
+        diagonal.append(own)
+        exhausted = beta < EXHAUSTED or step == max_steps
         if exhausted or step % 10 == 0:
-            theta, residual = _largest_ritz_pair(diagonal, coupling, beta)
-            if exhausted or residual < tolerance:
+            found = [_ritz_pair(diagonal, coupling, beta, end) for end in ends]
+            if exhausted or all(residual < tolerance for _, residual in found):
                 break
         coupling.append(beta)
-        previous, current = current, following / beta
-    return theta, residual
+    return found
 
 
-def _largest_ritz_pair(
-    diagonal: list[float], coupling: list[float], beta: float
+def _ritz_pair(
+    diagonal: list[float], coupling: list[float], beta: float, end: int
 ) -> tuple[float, float]:
-    """The largest eigenvalue of the tridiagonal matrix and the norm of its residual."""
-    last = len(diagonal) - 1
-    values, vectors = eigh_tridiagonal(diagonal, coupling, select="i", select_range=(last, last))
+    """An extreme eigenvalue of the tridiagonal matrix and the norm of its residual."""
+    index = end % len(diagonal)
+    values, vectors = eigh_tridiagonal(diagonal, coupling, select="i", select_range=(index, index))
     return float(values[0]), beta * abs(float(vectors[-1, 0]))

@@ -3,22 +3,29 @@
 Periodic lattices are solved wave by wave (`bloch`), small graphs densely, all others by
 Chebyshev-filtered subspace iteration: a block method, because symmetric graphs have multiple
 eigenvalues, of which a Lanczos recursion from a single vector can miss copies; the filter takes the
-place of a preconditioner. Where it does not converge, shift-invert Lanczos is tried. All start from
-fixed vectors. Source: Zhou, Saad, Tiago, Chelikowsky, "Self-consistent-field calculations using
-Chebyshev-filtered subspace iteration", J. Comput. Phys. 219 (2006).
+place of a preconditioner. Where it does not converge, shift-invert Lanczos is tried on matrices
+that are small enough to factorise. Where the block would be too large for memory, eigenvalues
+without vectors come from Lanczos recursions with three vectors (`lanczos`), one for each sector of
+the graph's symmetries (`sectors`). All start from fixed vectors. Source: Zhou, Saad, Tiago,
+Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace iteration",
+J. Comput. Phys. 219 (2006).
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import ArpackError, eigsh
 
+from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.samplings.levels import Sampling
 from cheblienet_graphs.samplings.plane import PlaneLattice
 from cheblienet_graphs.spectrum.bloch import BlochBlocks, commutes_with_translations
+from cheblienet_graphs.spectrum.lanczos import End, Progress
+from cheblienet_graphs.spectrum.products import CAST_AT_ONCE, Product, mapped_product
+from cheblienet_graphs.spectrum.sectors import eigenvalues_by_sector, involutions
 
 DENSE = 400
 """Graphs of up to this many vertices are solved densely."""
@@ -33,8 +40,8 @@ SAME = 1e-5
 """Relative difference up to which eigenvalues count as one,"""
 ROUNDING = 1e-7
 """and, in units of lambda_max, what storing the matrix in float32 may do to them besides."""
-
-End = Literal["smallest", "largest"]
+BLOCK_BYTES = 2**30
+"""Largest block of vectors; about five of them are in memory together."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,56 @@ class Eigenpairs:
     vectors: Floats
     converged: bool
     method: str
+
+
+@dataclass(frozen=True)
+class Eigenvalues:
+    """The smallest eigenvalues of Delta.
+
+    Args:
+        values: (M,) ascending, multiplicities repeated; with "lanczos" as far as symmetries that
+            undo themselves tell, so that more copies may exist.
+        converged: whether all residuals are small.
+        method: as of `Eigenpairs`, or "lanczos".
+    """
+
+    values: Floats
+    converged: bool
+    method: str
+
+
+def smallest_eigenvalues(
+    rescaled: scipy.sparse.csr_array,
+    lambda_max: float,
+    count: int,
+    *,
+    sampling: Sampling,
+    max_products: int = 20_000,
+    progress: Progress | None = None,
+) -> Eigenvalues:
+    """The smallest eigenvalues of Delta, by Lanczos recursions past BLOCK_BYTES.
+
+    Args:
+        rescaled: 2 Delta / lambda_max - I, symmetric, spectrum in [-1, 1].
+        lambda_max: its scale.
+        count: M in [1, V].
+        sampling: of the graph, whose symmetries are made use of.
+        max_products: after which it is given up.
+        progress: of the products of these recursions, done and at most.
+    """
+    size = rescaled.shape[0]
+    if (lattice := _translated_lattice(rescaled, sampling)) is not None:
+        values = BlochBlocks(rescaled, lattice).eigenvalues()[:count]
+        return Eigenvalues(_of_delta(values, lambda_max), converged=True, method="bloch")
+    if _block_bytes(size, count) <= BLOCK_BYTES:
+        pairs = extreme_eigenpairs(rescaled, lambda_max, count, max_products=max_products)
+        return Eigenvalues(pairs.values, pairs.converged, pairs.method)
+    product = mapped_product(rescaled)
+    symmetries = involutions(product, sampling)
+    values, converged = eigenvalues_by_sector(
+        product, size, count, symmetries, max_products=max_products, progress=progress
+    )
+    return Eigenvalues(_of_delta(values, lambda_max), converged, "lanczos")
 
 
 def extreme_eigenpairs(
@@ -76,13 +133,27 @@ def extreme_eigenpairs(
 
     Returns:
         The eigenpairs; not `converged` where neither method brought all residuals down.
+
+    Raises:
+        CheblienetError: the block of vectors would take more than BLOCK_BYTES.
     """
     sign = 1.0 if which == "smallest" else -1.0
-    matrix = sign * rescaled.astype(np.float64)
-    values, vectors, method = _solved(matrix, count, sampling, max_products)
-    residuals = np.linalg.norm(matrix @ vectors - vectors * values, axis=0)
+    stored = mapped_product(rescaled)
+
+    def product(x: Floats) -> Floats:
+        image = stored(x)
+        return image if which == "smallest" else np.negative(image, out=image)
+
+    if (lattice := _translated_lattice(rescaled, sampling)) is not None:
+        values, vectors = BlochBlocks(rescaled, lattice, sign).smallest(count)
+        method = "bloch"
+    else:
+        values, vectors, method = _solved(rescaled, sign, product, count, max_products)
+    image = product(vectors)
+    image -= vectors * values
+    residuals = np.linalg.norm(image, axis=0)
     return Eigenpairs(
-        np.maximum((sign * values + 1) * (lambda_max / 2), 0.0),
+        _of_delta(sign * values, lambda_max),
         _with_fixed_signs(vectors),
         bool((residuals < RESIDUAL).all()),
         method,
@@ -96,22 +167,51 @@ def multiplicities(values: Floats, lambda_max: float) -> list[int]:
     return np.diff([0, *starts, len(values)]).tolist() if len(values) else []
 
 
-def _solved(
-    matrix: scipy.sparse.csr_array, count: int, sampling: object, max_products: int
-) -> tuple[Floats, Floats, str]:
-    """The smallest eigenvalues, ascending, their vectors, and how they were found."""
+def _translated_lattice(matrix: scipy.sparse.csr_array, sampling: object) -> PlaneLattice | None:
+    """The periodic lattice whose translations leave the matrix as it is, where there is one."""
     if (
         isinstance(sampling, PlaneLattice)
         and sampling.periodic
         and commutes_with_translations(matrix, sampling)
     ):
-        return *BlochBlocks(matrix, sampling).smallest(count), "bloch"
-    size = matrix.shape[0]
+        return sampling
+    return None
+
+
+def _of_delta(rescaled: Floats, lambda_max: float) -> Floats:
+    return np.maximum((rescaled + 1) * (lambda_max / 2), 0.0)
+
+
+def _block_bytes(size: int, count: int) -> int:
+    return 8 * size * (count + GUARD)
+
+
+def _solved(
+    rescaled: scipy.sparse.csr_array, sign: float, product: Product, count: int, max_products: int
+) -> tuple[Floats, Floats, str]:
+    """The smallest eigenvalues of sign times the matrix, ascending, their vectors, and the method.
+
+    Args:
+        rescaled: the matrix without the sign.
+        sign: 1 or -1.
+        product: with the sign.
+        count: how many.
+        max_products: of the filter.
+    """
+    size = rescaled.shape[0]
     if size <= max(DENSE, 3 * (count + GUARD)):
-        values, vectors = scipy.linalg.eigh(matrix.toarray(), subset_by_index=(0, count - 1))
+        dense = sign * rescaled.toarray().astype(np.float64)
+        values, vectors = scipy.linalg.eigh(dense, subset_by_index=(0, count - 1))
         return values, vectors, "dense"
-    values, vectors, converged = _filtered_subspace(matrix, count, max_products)
-    if not converged:
+    if (needed := _block_bytes(size, count)) > BLOCK_BYTES:
+        raise CheblienetError(
+            f"{count} eigenpairs of {size:,} vertices take blocks of {needed / 2**30:.1f} GiB, "
+            f"for which {BLOCK_BYTES / 2**30:.1f} GiB is the limit. Ask for fewer, for a coarser "
+            "level, or for eigenvalues alone with inspect()."
+        )
+    values, vectors, converged = _filtered_subspace(product, size, count, max_products)
+    if not converged and rescaled.nnz <= CAST_AT_ONCE:
+        matrix = sign * rescaled.astype(np.float64)
         try:
             start = np.random.default_rng(0).standard_normal(size)
             found, basis = eigsh(matrix, count, sigma=-1 - SAME, v0=start, tol=RESIDUAL / 10)
@@ -125,16 +225,15 @@ def _solved(
 
 
 def _filtered_subspace(
-    matrix: scipy.sparse.csr_array, count: int, max_products: int
+    product: Product, size: int, count: int, max_products: int
 ) -> tuple[Floats, Floats, bool]:
     random = np.random.default_rng(0)
-    size = matrix.shape[0]
     block = random.standard_normal((size, count + GUARD))
     cut, products, largest = -0.9, 0, np.inf
     while largest >= RESIDUAL and products < max_products:
         degree = int(np.clip(4 / np.sqrt((cut + 1) / 2), 8, 400))
-        block = np.linalg.qr(_filtered(matrix, block, cut, degree))[0]
-        image = matrix @ block
+        block = np.linalg.qr(_filtered(product, block, cut, degree))[0]
+        image = product(block)
         values, rotation = np.linalg.eigh(block.T @ image)
         block, image = block @ rotation, image @ rotation
         before = largest
@@ -146,21 +245,31 @@ def _filtered_subspace(
     return values[:count], block[:, :count], largest < RESIDUAL
 
 
-def _filtered(matrix: scipy.sparse.csr_array, block: Floats, cut: float, degree: int) -> Floats:
+def _filtered(product: Product, block: Floats, cut: float, degree: int) -> Floats:
     """T_degree of the matrix with [cut, 1] mapped to [-1, 1], scaled to 1 at -1: damps above cut.
 
-    The scaling keeps the recursion from overflowing where it grows, below the cut.
+    The scaling keeps the recursion from overflowing where it grows, below the cut. The block is
+    overwritten.
     """
     centre, half = (1 + cut) / 2, (1 - cut) / 2
     first = sigma = half / (-1 - centre)
     previous = block
-    current: Floats = (matrix @ block - centre * block) * (sigma / half)
+    current = _shifted(product, block, centre, sigma / half)
     for _ in range(degree - 1):
         following = 1 / (2 / first - sigma)
-        update = (matrix @ current - centre * current) * (2 * following / half)
-        update -= (sigma * following) * previous
+        update = _shifted(product, current, centre, 2 * following / half)
+        previous *= sigma * following
+        update -= previous
         previous, current, sigma = current, update, following
     return current
+
+
+def _shifted(product: Product, block: Floats, centre: float, scale: float) -> Floats:
+    """(A - centre) X times a scale."""
+    image = product(block)
+    image -= centre * block
+    image *= scale
+    return image
 
 
 def _with_fixed_signs(vectors: Floats) -> Floats:

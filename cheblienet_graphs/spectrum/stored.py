@@ -12,7 +12,8 @@ from cheblienet_graphs.samplings.levels import Sampling, sampling
 from cheblienet_graphs.samplings.plane import PlaneLattice
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
-from cheblienet_graphs.spectrum.numeric import Eigenpairs, End, extreme_eigenpairs
+from cheblienet_graphs.spectrum.lanczos import End
+from cheblienet_graphs.spectrum.numeric import Eigenpairs, extreme_eigenpairs
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.reader import mapped_csr
 
@@ -41,6 +42,7 @@ def eigenpairs(
         UnknownGraphError: there is no such graph.
         StoreError: it can't be read.
         SpecError: an argument is out of range.
+        CheblienetError: the vectors would take too much memory.
     """
     laplacian, lambda_max, points = _level(store, name, level)
     if which not in ("smallest", "largest"):

@@ -2,6 +2,7 @@
 
 import math
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,20 +78,45 @@ def mapped_csr(group: Path) -> "scipy.sparse.csr_array":
     return matrix
 
 
-def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":
+@dataclass(frozen=True)
+class MappedWeights:
     """W of a level, from the stored Laplacian: w_ij = -Delta_ij sqrt(n_i n_j), without a diagonal.
 
     n are the degrees where the Laplacian is the normalized one, the areas where it is the
     combinatorial one.
 
+    Args:
+        laplacian: (V, V) the stored one, rescaled, over mapped files.
+        lambda_max: its scale.
+        root_mass: (V,) sqrt(n).
+    """
+
+    laplacian: "scipy.sparse.csr_array"
+    lambda_max: float
+    root_mass: npt.NDArray[np.float64]
+
+    def rows(self, vertices: npt.NDArray[np.int64]) -> "scipy.sparse.csr_array":
+        """(N, V) float64 rows of W, those of N vertices."""
+        import scipy.sparse
+
+        stored, root = self.laplacian[vertices], self.root_mass
+        row = np.repeat(np.arange(len(vertices)), np.diff(stored.indptr))
+        edge = stored.indices != vertices[row]
+        row, column = row[edge], stored.indices[edge]
+        weights = -stored.data[edge] * (self.lambda_max / 2) * (root[vertices[row]] * root[column])
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(vertices)))])
+        return scipy.sparse.csr_array((weights, column, indptr), shape=stored.shape)
+
+
+def mapped_weights(version: Path, level: int) -> MappedWeights:
+    """W of a level, to be read row by row.
+
     Raises:
         StoreError: it can't be read.
     """
-    import scipy.sparse
-
     attributes = layout.check_version(version)
     folder = version / f"levels/{level}"
-    entries = mapped_csr(folder / "laplacian").tocoo()
+    laplacian = mapped_csr(folder / "laplacian")
     try:
         lambda_max = float(attributes["levels"][level]["lambda_max"])
         mass = {"normalized": "degree", "combinatorial": "area"}[attributes["spec"]["laplacian"]]
@@ -98,12 +124,18 @@ def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":
         raise StoreError(
             f"{version} has attributes of another form than ours: {error!r}."
         ) from error
-    row, column = entries.coords
-    edge = row != column
-    root = np.sqrt(mapped_array(folder / mass).astype(np.float64))
-    row, column = row[edge], column[edge]
-    weights = -entries.data[edge] * (lambda_max / 2) * (root[row] * root[column])
-    return scipy.sparse.csr_array((weights, (row, column)), shape=entries.shape)
+    root = mapped_array(folder / mass).astype(np.float64)
+    return MappedWeights(laplacian, lambda_max, np.sqrt(root, out=root))
+
+
+def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":
+    """(V, V) W of a level in memory, as `MappedWeights` defines it.
+
+    Raises:
+        StoreError: it can't be read.
+    """
+    weights = mapped_weights(version, level)
+    return weights.rows(np.arange(weights.laplacian.shape[0]))
 
 
 def _csr_fault(

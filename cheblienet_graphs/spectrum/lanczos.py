@@ -1,0 +1,171 @@
+"""Lanczos recursions that keep three vectors, whatever the number of steps.
+
+Without reorthogonalisation rounding makes copies of eigenvalues that have converged. They are told
+apart as Cullum and Willoughby do ("Lanczos Algorithms for Large Symmetric Eigenvalue Computations",
+1985): eigenvalues of the tridiagonal matrix T that agree with one another are one eigenvalue that
+has converged; a single one that is also an eigenvalue of T without its first row and column is a
+copy on its way. The latter are those whose eigenvector of T has no first component.
+
+A single vector sees each distinct eigenvalue once, however multiple it is.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.linalg import eigh_tridiagonal
+
+from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.spectrum.products import Product
+
+End = Literal["smallest", "largest"]
+Progress = Callable[[int, int], None]
+"""Called with the products done and the most that may be."""
+
+EXHAUSTED = 1e-12
+"""Coupling below which the vectors span all that the recursion can reach."""
+SEPARATE = 1e-9
+"""Eigenvalues of T closer than this are one, in units of the spectrum's radius."""
+FIRST_COMPONENT = 1e-10
+"""Below this it is nothing: the start vector's share of a true eigenvector is about V^-1/2."""
+SUMMED_TOGETHER = 2**16
+"""Products that are added before their sum goes to an exact sum."""
+
+
+def dot(x: Floats, y: Floats) -> float:
+    """Inner product, the same bits whatever the number of threads of the linear algebra library."""
+    starts = range(0, len(x), SUMMED_TOGETHER)
+    pieces = (slice(start, start + SUMMED_TOGETHER) for start in starts)
+    return math.fsum(float(np.einsum("i,i", x[piece], y[piece])) for piece in pieces)
+
+
+def start_vector(size: int) -> Floats:
+    """(V,) the fixed random vector with which recursions start."""
+    return np.random.default_rng(0).standard_normal(size)
+
+
+def recursion(
+    product: Product, start: Floats, project: Callable[[Floats], None] | None = None
+) -> Iterator[tuple[float, float]]:
+    """The diagonal entry of T and the coupling to the next one, step after step, without end.
+
+    The caller stops where the coupling vanishes. In memory are three vectors of size V.
+
+    Args:
+        product: x -> A x, symmetric.
+        start: (V,), not 0; overwritten.
+        project: applied in place to each new vector, to keep it in a subspace.
+    """
+    start /= math.sqrt(dot(start, start))
+    previous, current, coupling = np.zeros_like(start), start, 0.0
+    del start
+    while True:
+        following = product(current)
+        previous *= coupling
+        following -= previous
+        diagonal = dot(following, current)
+        np.multiply(current, diagonal, out=previous)
+        following -= previous
+        if project:
+            project(following)
+        coupling = math.sqrt(dot(following, following))
+        yield diagonal, coupling
+        following /= coupling
+        previous, current = current, following
+        del following
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Distinct eigenvalues, and whether the recursion brought their residuals down.
+
+    Args:
+        values: (M,) ascending; descending where the largest were asked for.
+        converged: whether these are all up to the last of them, as far as residuals tell.
+        products: how many it took.
+    """
+
+    values: Floats
+    converged: bool
+    products: int
+
+
+def lanczos_eigenvalues(
+    product: Product,
+    size: int,
+    count: int,
+    *,
+    which: End = "smallest",
+    cutoff: float | None = None,
+    project: Callable[[Floats], None] | None = None,
+    tolerance: float = 1e-7,
+    max_products: int = 20_000,
+    progress: Progress | None = None,
+) -> Distinct:
+    """The smallest or largest distinct eigenvalues of a symmetric matrix, with three vectors.
+
+    Args:
+        product: x -> A x, (V,) float64; its spectrum lies in [-1, 1].
+        size: V.
+        count: M, how many; fewer are found where fewer exist.
+        which: end of the spectrum.
+        cutoff: value past which no eigenvalues are wanted, if there is one.
+        project: in place, onto an invariant subspace to which the search is confined.
+        tolerance: residual that counts as converged. It must be so at two checks in a row.
+        max_products: after which it is given up.
+        progress: of the products.
+    """
+    start = start_vector(size)
+    if project:
+        project(start)
+        if dot(start, start) < EXHAUSTED * size:
+            return Distinct(np.empty(0), converged=True, products=0)
+    steps = recursion(product, start, project)
+    del start  # the recursion's alone, or it would be a fourth vector
+    sign = 1.0 if which == "smallest" else -1.0
+    limit = math.inf if cutoff is None else sign * cutoff
+    diagonal: list[float] = []
+    coupling: list[float] = []
+    values, known, check = np.empty(0), np.empty(0), 10
+    for step, (own, beta) in enumerate(steps, 1):
+        diagonal.append(sign * own)
+        exhausted = beta < EXHAUSTED
+        if exhausted or step in {check, max_products}:
+            values, residuals = _ritz_values(diagonal, coupling, beta, count)
+            needed = 1 + int(np.searchsorted(values, limit, side="right"))
+            settled = exhausted or bool((residuals[:needed] < tolerance).all())
+            values = values[:needed]
+            same = len(known) == len(values) and bool((abs(known - values) < tolerance).all())
+            if exhausted or (settled and same) or step == max_products:
+                wanted = values[values <= limit]
+                return Distinct(sign * wanted, settled and (exhausted or same), step)
+            known = values if settled else np.empty(0)
+            check = step + max(10, step // 8)
+            if progress:
+                progress(step, max_products)
+        coupling.append(beta)
+    raise AssertionError
+
+
+def _ritz_values(
+    diagonal: list[float], coupling: list[float], beta: float, count: int
+) -> tuple[Floats, Floats]:
+    """The smallest distinct eigenvalues of T that are no copies, and the norms of their residuals.
+
+    Up to `count` of them. Those of T that agree with one another have converged: residual 0.
+    """
+    steps, asked = len(diagonal), 0
+    while True:
+        asked = min(2 * asked + count + 8, steps)
+        values, vectors = eigh_tridiagonal(
+            diagonal, coupling, select="i", select_range=(0, asked - 1)
+        )
+        groups = np.split(np.arange(asked), 1 + np.flatnonzero(np.diff(values) > SEPARATE))
+        whole = groups if asked == steps else groups[:-1]
+        good = [g for g in whole if len(g) > 1 or abs(vectors[0, g[0]]) > FIRST_COMPONENT]
+        if len(good) >= count or asked == steps:
+            first = np.array([g[0] for g in good[:count]], dtype=np.int64)
+            single = np.array([len(g) == 1 for g in good[:count]], dtype=bool)
+            return values[first], np.where(single, beta * abs(vectors[-1, first]), 0.0)

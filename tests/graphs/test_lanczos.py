@@ -1,0 +1,207 @@
+"""Lanczos recursions with three vectors, and the symmetries that tell copies apart."""
+
+import os
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenpairs, inspect
+from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spectrum import numeric
+from cheblienet_graphs.spectrum.bound import largest_ritz_value, ritz_range
+from cheblienet_graphs.spectrum.lanczos import dot, lanczos_eigenvalues, recursion, start_vector
+from cheblienet_graphs.spectrum.numeric import multiplicities, smallest_eigenvalues
+from cheblienet_graphs.spectrum.products import mapped_product
+from cheblienet_graphs.spectrum.sectors import eigenvalues_by_sector, involutions
+from cheblienet_graphs.store.reader import mapped_csr
+
+SEPARATED = np.concatenate([-1 + 0.01 * np.arange(20), np.linspace(0.2, 1, 980)])
+
+
+def test_copies_are_not_taken_for_eigenvalues() -> None:
+    """T has many of the first eigenvalue, of which the recursion lost sight by rounding."""
+    steps = islice(recursion(lambda x: SEPARATED * x, start_vector(1000)), 1500)
+    diagonal, coupling = zip(*steps, strict=True)
+    ritz = scipy.linalg.eigvalsh_tridiagonal(diagonal, coupling[:-1])
+    assert (abs(ritz - SEPARATED[0]) < 1e-9).sum() > 5
+    assert (np.diff(np.sort(ritz)[:200]) > 1e-9).sum() < 190
+    found = lanczos_eigenvalues(lambda x: SEPARATED * x, 1000, 60, max_products=5000)
+    assert found.converged
+    assert np.allclose(found.values, SEPARATED[:60], atol=1e-9, rtol=0)
+
+
+def test_largest_and_no_further_than_a_cutoff() -> None:
+    found = lanczos_eigenvalues(lambda x: SEPARATED * x, 1000, 4, which="largest")
+    assert found.converged
+    assert np.allclose(found.values, SEPARATED[::-1][:4], atol=1e-9, rtol=0)
+    found = lanczos_eigenvalues(lambda x: SEPARATED * x, 1000, 12, cutoff=-0.955)
+    assert np.allclose(found.values, SEPARATED[:5], atol=1e-9, rtol=0)
+    below = lanczos_eigenvalues(lambda x: SEPARATED * x, 1000, 12, cutoff=-2)
+    assert below.converged
+    assert len(below.values) == 0
+
+
+def test_giving_up_is_admitted() -> None:
+    seen: list[int] = []
+    found = lanczos_eigenvalues(
+        lambda x: SEPARATED * x, 1000, 12, max_products=35, progress=lambda n, _: seen.append(n)
+    )
+    assert not found.converged
+    assert found.products == 35
+    assert seen == sorted(seen)
+    assert seen
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.integers(1, 40),
+    st.lists(st.integers(-100, 100), min_size=1, max_size=12),
+    st.sampled_from(["smallest", "largest"]),
+)
+def test_distinct_eigenvalues_of_random_matrices(size: int, values: list[int], which: str) -> None:
+    chosen = np.resize(np.array(values) / 100, size)
+    basis = np.linalg.qr(np.random.default_rng(size).standard_normal((size, size)))[0]
+    matrix = basis * chosen @ basis.T
+    expected = np.unique(chosen)[:: 1 if which == "smallest" else -1][:5]
+    found = lanczos_eigenvalues(lambda x: matrix @ x, size, 5, which=which, max_products=500)
+    assert found.converged
+    assert np.allclose(found.values, expected, atol=1e-8)
+
+
+def test_both_ends_of_the_spectrum() -> None:
+    low, high = ritz_range(lambda x: SEPARATED * x, 1000)
+    assert low == pytest.approx(-1, abs=1e-9)
+    assert high == pytest.approx(1, abs=1e-9)
+
+
+def test_inner_products_are_exact_to_rounding() -> None:
+    x, y = np.random.default_rng(0).standard_normal((2, 200_001))
+    assert dot(x, y) == pytest.approx(float(np.longdouble(x) @ np.longdouble(y)), rel=1e-12)
+
+
+RITZ_VALUE = """
+import numpy as np
+from cheblienet_graphs.spectrum.bound import largest_ritz_value
+values = np.random.default_rng(1).random(300_000)
+print(largest_ritz_value(lambda x: values * x, len(values), max_steps=12))
+"""
+
+
+def test_bits_do_not_depend_on_the_number_of_threads() -> None:
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", RITZ_VALUE],
+            env=os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "4")
+    }
+    values = np.random.default_rng(1).random(300_000)
+    here = largest_ritz_value(lambda x: values * x, len(values), max_steps=12)
+    assert found == {f"{here}\n"}
+
+
+SQUARES = {
+    "se2": GraphSpec("se2", 12, orientations=4, levels=1),
+    "se2 odd side": GraphSpec("se2", 11, orientations=6, neighbors=12, levels=1),
+    "selling": GraphSpec("se2", 10, orientations=6, weights="selling", levels=1),
+    "r2": GraphSpec("r2", 20, levels=1),
+    "rectangle": GraphSpec("r2", "14x9", levels=1),
+}
+
+
+@pytest.mark.parametrize("name", SQUARES)
+def test_sectors_have_the_copies_that_symmetries_force(tmp_path: Path, name: str) -> None:
+    build(SQUARES[name], tmp_path / "g.zarr", name="g")
+    laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
+    dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
+    product, points = mapped_product(laplacian), sampling(SQUARES[name], 0)
+    symmetries = involutions(product, points)
+    assert len(symmetries) == 2
+    values, converged = eigenvalues_by_sector(product, len(dense), 25, symmetries)
+    assert converged
+    assert np.allclose(values, dense[:25], atol=1e-9, rtol=0)
+    if name != "rectangle":
+        assert max(multiplicities(values[:24] + 1, 2.0)) == 2
+
+
+def test_copies_that_no_involution_tells_apart_are_not_invented(tmp_path: Path) -> None:
+    spec = GraphSpec("s2", subdivisions=2, levels=1)
+    build(spec, tmp_path / "g.zarr", name="g")
+    laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
+    dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
+    product = mapped_product(laplacian)
+    symmetries = involutions(product, sampling(spec, 0))
+    assert symmetries
+    values, converged = eigenvalues_by_sector(product, len(dense), 16, symmetries)
+    assert converged
+    copies = (abs(dense - values[:, None]) < 1e-7).sum(axis=1)
+    found = (abs(values - values[:, None]) < 1e-7).sum(axis=1)
+    assert (found <= copies).all()
+    assert (copies > 0).all()
+    assert abs(dense[dense <= values[-1] + 1e-7, None] - values).min(axis=1).max() < 1e-6
+
+
+def test_symmetries_that_the_matrix_lacks_are_not_used() -> None:
+    points = sampling(SQUARES["r2"], 0)
+    scale = np.random.default_rng(0).random(points.num_vertices)
+    assert involutions(lambda x: scale * x, points) == []
+    assert len(involutions(lambda x: 0.5 * x, points)) == 2
+
+
+@pytest.fixture
+def no_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numeric, "BLOCK_BYTES", 0)
+
+
+@pytest.mark.usefixtures("no_blocks")
+def test_report_past_the_memory_of_a_block(store: Path) -> None:
+    seen: list[tuple[str, int, int]] = []
+    report = inspect(store, "se2-16x16x6", level=0, progress=lambda *step: seen.append(step))
+    (level,) = report.levels
+    laplacian = mapped_csr(store / "se2-16x16x6/v001/levels/0/laplacian")
+    dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))[:6]
+    assert np.allclose(level.eigenvalues, (dense + 1) * level.lambda_max / 2, atol=1e-8)
+    assert level.eigenvalues_method == "lanczos"
+    assert level.eigenvalues_converged
+    assert level.multiplicities_may_be_larger
+    assert "may have more copies" in str(report)
+    assert any(step[0] == "level 0: eigenvalues" and 0 < step[1] < step[2] for step in seen)
+    assert inspect(store, "torus", level=0).levels[0].eigenvalues_method == "bloch"
+
+
+@pytest.mark.usefixtures("no_blocks")
+def test_vectors_past_the_memory_of_a_block_are_refused(store: Path) -> None:
+    with pytest.raises(CheblienetError, match="6 eigenpairs of 1,536 vertices take blocks"):
+        eigenpairs(store, "se2-16x16x6", count=6)
+    assert eigenpairs(store, "torus", count=6).method == "bloch"
+
+
+def test_methods_are_reported(store: Path) -> None:
+    methods = {
+        name: inspect(store, name, level=0).levels[0].eigenvalues_method
+        for name in ("r2-24x16", "se2-16x16x6", "torus")
+    }
+    assert methods == {"r2-24x16": "dense", "se2-16x16x6": "chebyshev", "torus": "bloch"}
+    (level,) = inspect(store, "torus", level=0, eigenvalues=0).levels
+    assert level.eigenvalues_method is None
+    assert not level.multiplicities_may_be_larger
+
+
+def test_unfinished_recursions_are_reported(
+    store: Path, no_blocks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laplacian = mapped_csr(store / "se2-16x16x6/v001/levels/0/laplacian")
+    points = sampling(GraphSpec("se2", 16, orientations=6, eps_squared=0.1), 0)
+    found = smallest_eigenvalues(laplacian, 1.4, 6, sampling=points, max_products=30)
+    assert not found.converged
