@@ -19,7 +19,6 @@ SCRIPTS = Path(__file__).parents[1] / "benchmarks" / "robustness"
     [
         ("kill.py", ["--kills", "4", "--processes", "2"], "killed: 4"),
         ("fuzz.py", ["--mutants", "120", "--seed", "1"], "refused: "),
-        ("interrupt.py", ["--quick", "--rounds", "1"], "no fault"),
     ],
 )
 def test_short_run(script: str, arguments: list[str], expected: str) -> None:
