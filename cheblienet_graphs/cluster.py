@@ -77,16 +77,14 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
         CheblienetError: there is none, or it has no workers.
     """
     if address == "local":
-        with (
-            interrupts_ignored(),
-            distributed.LocalCluster(
+        with interrupts_ignored():  # by the workers, which start here
+            cluster = distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
                 dashboard_address=":0",  # any free port
                 silence_logs="CRITICAL",
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
+            )
+        with cluster, distributed.Client(cluster) as client:
             yield Cluster(client, len(cluster.workers))
         return
     where = {"scheduler_file": address} if Path(address).is_file() else {"address": address}

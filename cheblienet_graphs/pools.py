@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
@@ -88,6 +89,7 @@ class Processes(Here):
         finally:
             for future in futures:
                 future.cancel()
+            wait_for(futures)  # blocks at work finish, and are recorded
 
 
 def opened_pool(

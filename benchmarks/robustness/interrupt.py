@@ -61,6 +61,8 @@ main()
 """
 PATIENCE = 300
 """Seconds after which a build hangs,"""
+MOST_LATE = 50
+"""Moments that may come too late,"""
 ORPHANED = 10
 """and after which a process that outlives its builder does."""
 
@@ -281,6 +283,7 @@ class Interrupter:
                 disk = stack.enter_context(small_disk(self._folder, self._nbytes()))
             while not self._disturbed(kind, longest, disk, seen):
                 seen.late += 1
+                assert seen.late < MOST_LATE, "builds are too short to be disturbed"
 
     def _disturbed(self, kind: Kind, longest: float, disk: Path, seen: Seen) -> bool:
         """Whether the moment came in time."""
@@ -325,7 +328,7 @@ class Interrupter:
         assert "\n" not in said.strip(), said  # click ends the line in which ^C stands
         assert kind.message in said, said
         assert "--resume" in said, said
-        [told] = re.findall(r"([\d,]+) finished blocks", said)
+        [told] = re.findall(r"([\d,]+) finished block", said)
         assert 0 < int(told.replace(",", "")) <= kept, (said, kept)
 
     def _way_to_resume(self, how: tuple[str, ...]) -> tuple[Graph, tuple[str, ...]]:

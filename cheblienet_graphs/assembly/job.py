@@ -73,8 +73,9 @@ class Job:
         return Records(self.folder / "finished")
 
     def sweep(self, name: str) -> str:
-        """What its records call a sweep."""
-        return f"{self.number}-{name}"
+        """What its records call a sweep: those of the two kinds of rows are different ones."""
+        rows = "lattice" if self.choice.engine == "stencil" else "searched"
+        return f"{self.number}-{rows}-{name}"
 
 
 class Rows(Protocol):

@@ -20,7 +20,7 @@ class Records:
     """The finished ranges of the sweeps of a build, with what came out of each.
 
     Args:
-        folder: where they are kept.
+        folder: where they are kept; where it is gone, so is the build, and nothing can be recorded.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,7 +48,7 @@ class Records:
     def keep(self, sweep: str, rows: Range, result: Result) -> None:
         """Record a range as finished; its results must be JSON types."""
         file = self._file(sweep, rows)
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(exist_ok=True)
         replace(file, json.dumps(result).encode(), file.with_name(uuid.uuid4().hex))
 
     def __len__(self) -> int:

@@ -107,7 +107,8 @@ class Staging:
                 taken += file.stat().st_blocks * 512
         elif identity is not None:
             write(self.folder / "build.json", json.dumps(identity).encode())
-        self.path.mkdir(exist_ok=True)
+        for folder in (self.path, self.folder / "finished"):
+            folder.mkdir(exist_ok=True)
         if nbytes > free + taken:
             raise OSError(errno.ENOSPC, f"{nbytes - taken:,} bytes are needed, {free:,} are free")
 
@@ -126,9 +127,10 @@ class Staging:
         """Keep what a later build can go on with, and say so; remove everything else."""
         kept = 0 if error is None or isinstance(error, SpecError) else len(self.records)
         if error is not None and (kept or self.resumed) and not isinstance(error, SpecError):
+            blocks = "1 finished block is" if kept == 1 else f"{kept:,} finished blocks are"
             error.add_note(
-                f"{kept:,} finished blocks of rows are kept: the same command with --resume goes "
-                "on from there, `clg verify --clean` deletes them."
+                f"{blocks} kept: the same command with --resume goes on from there, `clg verify "
+                "--clean` deletes them."
             )
         else:
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -367,6 +367,49 @@ def test_interrupted_anywhere_and_resumed(
     assert after >= 14
 
 
+@pytest.mark.parametrize("engines", [("pruned", "stencil"), ("stencil", "pruned")])
+def test_resumed_by_the_other_engine_anywhere(
+    tmp_path: Path, engines: tuple[str, str], expected: dict[str, dict[str, object]]
+) -> None:
+    first, then = ({"engine": engine, "device": "cpu"} for engine in engines)
+    for after in range(0, 400, 5):
+        store = tmp_path / str(after)
+        if interrupted(SPECS["lattice"], store, after, block_rows=500, **first) is None:
+            break
+        build(SPECS["lattice"], store, resume=True, block_rows=500, **then)
+        assert manifest(store) == expected["lattice"]
+    assert after > 10
+
+
+def test_ctrl_c_ends_a_build_by_local_dask(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    program = (
+        "import os, signal\n"
+        "from cheblienet_graphs import GraphSpec, build\n"
+        "def stop(_what, done, total):\n"
+        "    if done: os.kill(os.getpid(), signal.SIGINT)\n"
+        "if __name__ == '__main__':\n"
+        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"    spec = GraphSpec.from_dict({SPECS['lattice'].to_dict()!r})\n"
+        f"    build(spec, {str(tmp_path / 'g')!r}, dask='local', workers=1, block_rows=211,\n"
+        "          progress=stop)\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    command = [sys.executable, str(tmp_path / "program.py")]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGINT, ended.stderr
+    assert "KeyboardInterrupt" in ended.stderr
+    assert len(leftovers(tmp_path / "g")) == 1
+
+
+def test_nothing_comes_back_once_a_build_is_gone(tmp_path: Path) -> None:
+    """A block that ends after its build was removed records nothing."""
+    records = Records(tmp_path / "gone" / "finished")
+    with pytest.raises(FileNotFoundError):
+        records.keep("s", (0, 1), {})
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_resumed_by_another_engine(tmp_path: Path, expected: dict[str, dict[str, object]]) -> None:
     interrupted(SPECS["lattice"], tmp_path / "g", 9, block_rows=211)
     assert inodes(tmp_path / "g")
