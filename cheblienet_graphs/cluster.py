@@ -50,7 +50,7 @@ class Cluster:
         """
         futures = {self._client.submit(function, *task, pure=False): task for task in tasks}
         try:
-            for future in distributed.as_completed(futures):
+            for future in distributed.as_completed(futures, loop=self._client.loop):
                 yield futures[future], future.result()
                 future.release()
         except distributed.KilledWorker as error:
@@ -84,12 +84,12 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
                 dashboard_address=":0",  # any free port
                 silence_logs="CRITICAL",
             )
-        with cluster, distributed.Client(cluster) as client:
+        with cluster, distributed.Client(cluster, set_as_default=False) as client:
             yield Cluster(client, len(cluster.workers))
         return
     where = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
     try:
-        client = distributed.Client(**where, timeout=CONNECTED)
+        client = distributed.Client(**where, timeout=CONNECTED, set_as_default=False)
         client.wait_for_workers(1, timeout=READY)
     except (OSError, ValueError, TimeoutError) as error:
         raise CheblienetError(

@@ -304,6 +304,8 @@ def test_no_cluster_there(tmp_path: Path, address: str, monkeypatch: pytest.Monk
         build(SPECS["torus"], tmp_path / "g", dask=address)
     with pytest.raises(SpecError, match="workers must be left out where a cluster has its own"):
         build(SPECS["torus"], tmp_path / "g", dask=address, workers=2)
+    dask = pytest.importorskip("dask")
+    assert dask.config.get("scheduler", None) is None  # that of the caller's other work
 
 
 # Interrupted and resumed
