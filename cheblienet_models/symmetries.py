@@ -17,6 +17,7 @@ ON_THE_GRID = 1e-6
 """How far a turned point or orientation may be from a sample that it is said to fall on."""
 UNCHANGED = 1e-5
 """How much an entry of the rescaled Laplacian may change."""
+GOLDEN = (1 + math.sqrt(5)) / 2
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,10 @@ def symmetries(pyramid: Pyramid, levels: Sequence[int]) -> dict[str, dict[int, M
     """Name and, for each level, motion of the symmetries that some levels share.
 
     On planar lattices these are among rotation_90, rotation_180, flip and, where the plane is
-    periodic, translation, by one pixel of the coarsest of the levels; on the sphere half_turn_x,
-    half_turn_y, half_turn_z, quarter_turn_z, reflection (of y) and, on equiangular grids,
-    longitude_step, one of the coarsest of the levels.
+    periodic, translation_x and translation_y, by one pixel of the coarsest of the levels; on the
+    sphere half_turn_x, half_turn_y, half_turn_z, quarter_turn_z, reflection (of y), the
+    icosahedron's rotation_120 and rotation_72 and, on equiangular grids, longitude_step, one of the
+    coarsest of the levels.
 
     Args:
         pyramid: whose levels.
@@ -86,8 +88,9 @@ def _lattice_motions(
     yield "flip", _motion(_pixel(height - 1 - y, x, width), (n_o - k) % n_o)
     if periodic:
         down, right = height // coarsest[0], width // coarsest[1]
-        moved = _pixel((y + down) % height, (x + right) % width, width)
-        yield "translation", _motion(moved, k)
+        # Both: with the rotations a diagonal step makes the even shifts only.
+        yield "translation_x", _motion(_pixel(y, (x + right) % width, width), k)
+        yield "translation_y", _motion(_pixel((y + down) % height, x, width), k)
 
 
 def _pixel(y: Tensor, x: Tensor, width: int) -> Tensor:
@@ -126,6 +129,8 @@ def _isometries(sides: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:
     yield "half_turn_z", _diagonal(-1, -1, 1)
     yield "reflection", _diagonal(1, -1, 1)
     yield "quarter_turn_z", _turn_z(math.pi / 2)
+    yield "rotation_120", torch.eye(3, dtype=torch.float64).roll(1, 1)
+    yield "rotation_72", _fifth_turn()
     if len(sides) == 2:
         yield "longitude_step", _turn_z(2 * math.pi / sides[1])
 
@@ -137,6 +142,15 @@ def _diagonal(*entries: int) -> Tensor:
 def _turn_z(angle: float) -> Tensor:
     cos, sin = math.cos(angle), math.sin(angle)
     return torch.tensor([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]], dtype=torch.float64)
+
+
+def _fifth_turn() -> Tensor:
+    """The rotation by 72 degrees about a corner (0, 1, golden ratio) of the icosahedron."""
+    y, z = (part / math.hypot(1, GOLDEN) for part in (1, GOLDEN))
+    cross = torch.tensor([[0, z, -y], [-z, 0, 0], [y, 0, 0]], dtype=torch.float64)
+    angle = 2 * math.pi / 5
+    identity = torch.eye(3, dtype=torch.float64)
+    return identity + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
 
 
 def _unit_vectors(beta: Tensor, gamma: Tensor) -> Tensor:

@@ -126,4 +126,6 @@ class PlaneLattice:
         yield "rotation_180", self.encode(k, height - 1 - y, width - 1 - x)
         yield "flip", self.encode((n_o - k) % n_o, height - 1 - y, x)
         if self.periodic:
-            yield "translation", self.encode(k, (y + 1) % height, (x + 1) % width)
+            # Both: with the rotations (1, 1) makes the even shifts only.
+            yield "translation_x", self.encode(k, y, (x + 1) % width)
+            yield "translation_y", self.encode(k, (y + 1) % height, x)

@@ -163,7 +163,13 @@ def test_json_has_the_promised_keys(store: Path) -> None:
         assert level["eigenvalues"] == sorted(level["eigenvalues"])
         assert level["edges"] * 2 + level["vertices"] == level["nnz"]
         assert max(level["equivariance"].values()) <= 1e-6
-        assert {"rotation_90", "rotation_180", "flip", "translation"} == set(level["equivariance"])
+        assert set(level["equivariance"]) == {
+            "rotation_90",
+            "rotation_180",
+            "flip",
+            "translation_x",
+            "translation_y",
+        }
     assert inspect(store, "r2-24x16").levels[0].exact_eigenvalues is None
 
 
