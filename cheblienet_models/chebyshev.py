@@ -364,7 +364,7 @@ class ChebConv(nn.Module):
         if torch.is_autocast_enabled(x.device.type):
             x = x.to(torch.get_autocast_dtype(x.device.type))
         graph = self.graph
-        parts = (vertex_major(x), self.weight, *graph.laplacian_parts())
+        parts = (vertex_major(x), self.weight, *graph.laplacian_parts(training=self.training))
         y: Tensor
         if self.save_basis and self.kernel_size > 1:
             y, _ = chebyshev_basis(*parts)

@@ -90,9 +90,9 @@ class Graph(_Mapped):
 
     All layers of a level share the same Graph, so the Laplacian is in memory once. Its buffers
     `row_pointers` (V + 1,), `columns` and `values` (nnz,) are the rescaled Laplacian
-    2 Delta / lambda_max - I in CSR form; they are not saved with checkpoints. Neither are
-    `eigenvectors`, (V, M) or None where none are stored, of Delta's smallest `eigenvalues`;
-    `eigenpairs` gives both.
+    2 Delta / lambda_max - I in CSR form; `eigenvectors`, (V, M) or None where none are stored, are
+    those of Delta's smallest `eigenvalues`; `eigenpairs` gives both. These and the tensors below
+    follow a network with `.to()`; none is saved with checkpoints.
 
     Attributes:
         label: name@version, level.
@@ -103,12 +103,12 @@ class Graph(_Mapped):
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
             Delta = A^-1/2 (D - W) A^-1/2; D the degrees, A the areas, W the edge weights.
         lambda_max: upper bound of the spectrum of Delta.
-        degree: (V,) float32, weighted degrees.
-        area: (V,) float32, vertex areas with mean 1.
-        coordinates: (V, d) float64.
-        eigenvalues: (M,) float64, ascending; None where no eigenpairs are stored.
-        subgraph: (nnz,) values of a random sub-graph, which layers use instead while in training
-            mode; None for the whole graph. See `sample_edges`.
+        degree: (V,) weighted degrees, in the dtype of the Laplacian.
+        area: (V,) vertex areas with mean 1, in the dtype of the Laplacian.
+        coordinates: (V, d) float64, whatever the dtype of the Laplacian.
+        eigenvalues: (M,) float64, too, ascending; None where no eigenpairs are stored.
+        subgraph: (nnz,) values of a random sub-graph, which each layer uses instead while the layer
+            itself is in training mode; None for the whole graph. See `sample_edges`.
     """
 
     row_pointers: Tensor
@@ -135,13 +135,14 @@ class Graph(_Mapped):
         self.register_buffer("row_pointers", torch.from_numpy(laplacian.indptr), persistent=False)
         self.register_buffer("columns", torch.from_numpy(laplacian.indices), persistent=False)
         self.register_buffer("values", torch.from_numpy(laplacian.data), persistent=False)
+        vectors = eigenpairs.vectors if eigenpairs else None
+        self.register_buffer("eigenvectors", vectors, persistent=False)
         self.subgraph: Tensor | None = None
         self._edges: EdgeList | None = None
+        # No buffers, or every exported program would hold what no layer computes with.
         self.degree, self.area = points["degree"], points["area"]
         self.coordinates = points["coordinates"]
         self.eigenvalues = eigenpairs.values if eigenpairs else None
-        vectors = eigenpairs.vectors if eigenpairs else None
-        self.register_buffer("eigenvectors", vectors, persistent=False)
 
     @property
     def orientations(self) -> int:
@@ -150,14 +151,18 @@ class Graph(_Mapped):
 
     @property
     def mass(self) -> Tensor:
-        """(V,) float32 m by which Delta_ij = -w_ij / sqrt(m_i m_j): the degrees or the areas."""
+        """(V,) m by which Delta_ij = -w_ij / sqrt(m_i m_j): the degrees or the areas."""
         return self.degree if self.laplacian_kind == "normalized" else self.area
 
-    def laplacian_parts(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Row pointers, columns and values of the rescaled Laplacian, or of a sub-graph's."""
-        sampled = self.training and self.subgraph is not None
-        values = self.subgraph if sampled else self.values
-        return self.row_pointers, self.columns, cast("Tensor", values)
+    def laplacian_parts(self, *, training: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+        """Row pointers, columns and values of the rescaled Laplacian.
+
+        Args:
+            training: whether to give those of the random sub-graph, if one is drawn. A layer gives
+                its own mode: the graph, which networks share, has none that could be told apart.
+        """
+        sampled = self.subgraph if training else None
+        return self.row_pointers, self.columns, self.values if sampled is None else sampled
 
     @property
     def edges(self) -> EdgeList:
@@ -186,8 +191,16 @@ class Graph(_Mapped):
         )
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "_Mapped":  # noqa: FBT001, FBT002
-        self.subgraph = self._edges = None  # of another dtype or device
-        return super()._apply(fn, recurse)
+        super()._apply(fn, recurse)
+        kept = never_below_float32(fn)
+        self.degree, self.area = kept(self.degree), kept(self.area)
+        self.subgraph = None if self.subgraph is None else kept(self.subgraph)
+        self._edges = None  # of another dtype or device
+        # To other devices, but not to float32, in which symmetries could no longer be told.
+        device = self.values.device
+        self.coordinates = self.coordinates.to(device)
+        self.eigenvalues = None if self.eigenvalues is None else self.eigenvalues.to(device)
+        return self
 
     @property
     def laplacian(self) -> Tensor:

@@ -1,8 +1,8 @@
 """Random sub-graphs for training, drawn anew as often as the caller likes.
 
 The pattern of the Laplacian stays as it is; what is left out gets the value 0, what is left is
-normalised again; a combinatorial Laplacian gets new degrees only. All layers on a graph see the
-same sub-graph while it is in training mode; in eval mode they see the whole graph.
+normalised again; a combinatorial Laplacian gets new degrees only. All layers on a graph that are in
+training mode see the same sub-graph; those in eval mode see the whole graph.
 """
 
 import torch

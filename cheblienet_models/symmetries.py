@@ -107,7 +107,7 @@ def _sphere_motions(
 ) -> Iterator[tuple[str, Motion]]:
     """The isometries that map points to points and orientations to orientations."""
     points = graph.num_vertices // graph.orientations
-    beta, gamma = graph.coordinates[:points, -2:].T
+    beta, gamma = graph.coordinates[:points, -2:].cpu().T
     for name, matrix in _isometries(coarsest):
         base = _images(_unit_vectors(beta, gamma), matrix)
         if base is None:

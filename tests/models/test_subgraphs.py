@@ -57,7 +57,7 @@ def test_edges_have_their_weights(graph: Graph) -> None:
 @pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
 def test_what_is_left_is_normalised_again(graph: Graph, sample: object, kappa: float) -> None:
     sample(graph, kappa, torch.Generator().manual_seed(0))
-    found = dense(graph, graph.laplacian_parts()[2])
+    found = dense(graph, graph.laplacian_parts(training=True)[2])
     assert np.array_equal(found, found.T)
     whole = weights_of(graph, graph.values, graph.degree.double().numpy())
     delta = (found + np.eye(graph.num_vertices)) * graph.lambda_max / 2
@@ -115,10 +115,27 @@ def test_layers_see_it_while_training_only(pyramid: Pyramid) -> None:
     assert torch.equal(network(images), whole)
     network.train()
     assert not torch.allclose(conv.train()(signal), filtered)
-    network.eval()
-    assert torch.equal(conv(signal), filtered)
+    assert torch.equal(conv.eval()(signal), filtered)
     sample_edges(pyramid, 1)
     assert torch.equal(conv.train()(signal), filtered)
+
+
+def test_another_networks_mode_does_not_matter(pyramid: Pyramid) -> None:
+    """Two networks on one pyramid: what one is put to leaves the other alone."""
+    torch.manual_seed(0)
+    mine, other = (ChebConv(1, 2, 3, pyramid.levels[0]) for _ in range(2))
+    signal = torch.randn(1, 1, 1024)
+    whole = mine(signal)
+    sample_edges(pyramid, 0.5)
+    sampled = mine(signal)
+    assert not torch.allclose(sampled, whole)
+    for change in (other.eval, pyramid.eval, other.float, pyramid.levels[0].eval):
+        change()
+        assert torch.equal(mine(signal), sampled), change
+    mine.eval()
+    other.train()
+    pyramid.train()
+    assert torch.equal(mine(signal), whole)
 
 
 def test_gradients_on_a_subgraph(graph: Graph) -> None:
@@ -127,8 +144,11 @@ def test_gradients_on_a_subgraph(graph: Graph) -> None:
     assert graph.subgraph.dtype == torch.float64
     x = torch.randn(1, 1, graph.num_vertices, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(conv, (x,), fast_mode=True)
+    drawn = graph.subgraph
     conv.float()
-    assert graph.subgraph is None
+    assert torch.equal(graph.subgraph, drawn.float())
+    conv.half()
+    assert graph.subgraph.dtype == torch.float32  # as the whole graph's values
 
 
 @pytest.mark.parametrize("kappa", [0, -1, 1.5, float("nan")])
