@@ -1,7 +1,6 @@
 """Graphs and pyramids of graphs, as modules whose tensors are mapped from a store."""
 
 import copy
-import json
 import warnings
 import weakref
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from torch import Tensor, nn
 from cheblienet_models.csr import CsrArrays
 from cheblienet_models.eigenpairs import Eigenpairs
 from cheblienet_models.errors import StoreError
+from cheblienet_models.identity import Identity
 from cheblienet_models.layout import multiplied, never_below_float32
 
 Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -364,10 +364,14 @@ class Pyramid(_Mapped):
         """
         return self._map("unpool", level, level + 1)
 
+    @property
+    def identity(self) -> Identity:
+        """What checkpoints say of it."""
+        return Identity(self.name, self.version, self.spec_sha256, self.spec)
+
     def get_extra_state(self) -> Tensor:
-        """(n,) uint8: the graph's identity as JSON, so that it travels with torch.save safely."""
-        identity = {key: getattr(self, key) for key in ("name", "version", "spec_sha256")}
-        return torch.frombuffer(bytearray(json.dumps(identity).encode()), dtype=torch.uint8)
+        """(n,) uint8: the graph's identity."""
+        return self.identity.encoded()
 
     def set_extra_state(self, state: Tensor) -> None:
         """Compare a checkpoint's graph with this one.
@@ -375,18 +379,12 @@ class Pyramid(_Mapped):
         Raises:
             StoreError: they differ, or the state is not one of ours.
         """
-        try:
-            trained = json.loads(bytes(state.cpu().tolist()))
-            name, version, digest = (str(trained[k]) for k in ("name", "version", "spec_sha256"))
-        except (ValueError, KeyError, TypeError) as error:
+        trained = Identity.decoded(state)
+        if trained.spec_sha256 != self.spec_sha256:
             raise StoreError(
-                "The checkpoint does not say which graph it was trained on."
-            ) from error
-        if digest != self.spec_sha256:
-            raise StoreError(
-                f"The checkpoint was trained on {name}@{version} (spec {digest[:12]}); this "
-                f"network is on {self.name}@{self.version} (spec {self.spec_sha256[:12]}). Open "
-                "the graph it was trained on."
+                f"The checkpoint was trained on {trained} (spec {trained.spec_sha256[:12]}); this "
+                f"network is on {self.identity} (spec {self.spec_sha256[:12]}). Open the graph it "
+                "was trained on, or use load_weights(network, state, allow_other_graph=True)."
             )
 
     def extra_repr(self) -> str:
