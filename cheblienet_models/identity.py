@@ -121,10 +121,9 @@ def _told(found: list[Difference], side: str) -> str:
 def _xi_in_spacings(spec: dict[str, Any]) -> float | None:
     """Xi over the root of the base area of a point; None where it is solved for, or no number."""
     try:
-        xi, alpha, orientations = spec.get("xi"), spec.get("alpha"), spec["orientations"]
-        if xi == "alpha":
-            return float(f"{math.sqrt(alpha * orientations):.6g}")
-        return float(f"{xi / math.sqrt(_base_area(spec)):.6g}")
+        if spec["xi"] == "alpha":
+            return float(f"{math.sqrt(spec['alpha'] * spec['orientations']):.6g}")
+        return float(f"{spec['xi'] / math.sqrt(_base_area(spec)):.6g}")
     except (ValueError, LookupError, TypeError, ArithmeticError):
         return None
 

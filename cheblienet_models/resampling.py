@@ -173,7 +173,8 @@ class LatLonToVertices(_Resampler):
     Voronoi cell of an image that is constant in each pixel, to within the cells' sampling: for
     grids finer than the points. It keeps integrals, with Graph.area on icosahedral, HEALPix and
     equiangular samplings; random points, whose areas are equal, have other cells. "nearest" takes
-    the pixel that a point is in, of any dtype: for labels. All of them keep constants.
+    the pixel that a point is in, of any dtype: for labels; on a border it takes either. All of them
+    keep constants.
 
     Its matrix is built once a process for each combination of points, grid and method. Like a
     graph's Laplacian it is not saved with checkpoints, and stays float32 in networks of half
@@ -243,8 +244,10 @@ class LatLonToVertices(_Resampler):
 class VerticesToLatLon(_Resampler):
     """From the points of a level to images in latitude and longitude.
 
-    Methods: "bilinear" interpolates linearly in the triangle of points around a pixel's centre, a
-    facet of the points' convex hull: exact at the points, and nowhere above or below the corners.
+    Methods: "bilinear" interpolates linearly on the facet of the points' convex hull that a pixel's
+    centre is on: exact at the points, and nowhere above or below the corners. A facet that is no
+    triangle, such as a rectangle of a lattice, is cut along all its diagonals, and the mean taken,
+    which keeps the lattice's symmetries.
     "conservative" takes the mean over a pixel of a signal that is constant in each point's Voronoi
     cell, to within the cells' sampling, which keeps integrals. "nearest" takes the nearest point,
     of any dtype: for labels. All of them keep constants.

@@ -9,6 +9,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cheblienet_models.hull import facet_weights
+
 Method = Literal["bilinear", "conservative", "nearest"]
 Direction = Literal["to points", "to grid"]
 Floats = npt.NDArray[np.float64]
@@ -119,8 +121,7 @@ def _bilinear(direction: Direction, grid: _Grid, beta: Floats, gamma: Floats) ->
         return _bilinear_to_points(grid, beta, gamma)
     colatitudes, longitudes = _centres(grid)
     pixels = _unit_vectors(colatitudes[:, None], longitudes).reshape(-1, 3)
-    corners, weights = _enclosing_triangles(_unit_vectors(beta, gamma), pixels)
-    return _Entries(np.repeat(np.arange(len(pixels)), 3), corners.ravel(), weights.ravel())
+    return _Entries(*facet_weights(_unit_vectors(beta, gamma), pixels))
 
 
 def _bilinear_to_points(grid: _Grid, beta: Floats, gamma: Floats) -> _Entries:
@@ -225,86 +226,3 @@ def _nearest_points(
                     break
             margin = min(2 * margin, 4.0)
         yield order[low + best]
-
-
-PIVOTS = 1000
-"""At most so many exchanges of corners; a few dozens are usual."""
-ASIDE = 1e-9
-"""Pixels' centres are moved this far, so that none is on an edge, where exchanges may cycle."""
-INNER = 0.01
-"""Distance from the centre of the six points that the search for triangles starts from."""
-ON_FACET = 1e-10
-"""Points this close to a triangle's plane are in it."""
-
-
-def _enclosing_triangles(points: Floats, places: Floats) -> tuple[Indices, Floats]:
-    """(n, 3) corners of a facet of the convex hull that each place (n, 3) is seen through; weights.
-
-    The weights w >= 0, of sum 1, are the place's: sum_i w_i p_i is on its ray. Among all triangles
-    that a ray goes through, the hull's facet is where it leaves last: a linear programme, solved
-    for all places at once by the simplex method. Each triangle with a point beyond its plane takes
-    the farthest such point for a corner.
-    """
-    inner = INNER * np.concatenate([np.eye(3), -np.eye(3)])
-    vertices = np.concatenate([points, inner])
-    moved = places + ASIDE * np.array([0.5772156649, 0.9159655941, -0.6931471806])
-    corners = len(points) + np.where(moved < 0, [3, 4, 5], [0, 1, 2])
-    active, beyond = np.arange(len(places)), _BeyondPlane(points)
-    for _ in range(PIVOTS):
-        triangles, which = _distinct(np.sort(corners[active], axis=1))
-        entering = beyond.farthest(np.linalg.solve(vertices[triangles], np.ones((3, 1)))[..., 0])
-        entering = entering[which]
-        active, entering = active[entering >= 0], entering[entering >= 0]
-        if len(active) == 0:
-            break
-        bases = vertices[corners[active]].transpose(0, 2, 1)
-        both = np.stack([moved[active], vertices[entering]], axis=-1)
-        held, change = np.moveaxis(np.linalg.solve(bases, both), -1, 0)
-        ratio = np.divide(held, change, out=np.full_like(held, np.inf), where=change > 0)
-        corners[active, ratio.argmin(1)] = entering
-    if len(active) or corners.max() >= len(points):
-        raise ValueError(
-            f"Interpolation needs points on all sides of the sphere; these {len(points)} leave "
-            "about half of it empty. Use method='nearest' or 'conservative'."
-        )
-    weights = np.linalg.solve(vertices[corners].transpose(0, 2, 1), places[..., None])[..., 0]
-    weights = weights.clip(0)
-    return corners, weights / weights.sum(1, keepdims=True)
-
-
-def _distinct(rows: Indices) -> tuple[Indices, Indices]:
-    """(m, 3) the distinct ones of (n, 3) rows of numbers from 0, and which each is (n,)."""
-    size = int(rows.max()) + 1
-    _, pairs = np.unique(rows[:, 0] * size + rows[:, 1], return_inverse=True)
-    _, first, which = np.unique(pairs * size + rows[:, 2], return_index=True, return_inverse=True)
-    return rows[first], which
-
-
-class _BeyondPlane:
-    """Searches points (n, 3) that are beyond planes; those near in colatitude only."""
-
-    def __init__(self, points: Floats, chunk: int = 256) -> None:
-        beta = np.arctan2(np.hypot(points[:, 0], points[:, 1]), points[:, 2])
-        self.order = np.argsort(beta, kind="stable")
-        self.beta, self.points = beta[self.order], points[self.order]
-        self.chunk = chunk
-
-    def farthest(self, normals: Floats) -> Indices:
-        """(m,) the point farthest beyond each plane n x = 1, n (m, 3); -1 where there is none."""
-        steepness = np.linalg.norm(normals, axis=1)
-        centre = np.arccos((normals[:, 2] / steepness).clip(-1, 1))
-        radius = np.arccos((1 / steepness).clip(-1, 1)) + ON_FACET
-        found = np.full(len(normals), -1)
-        sequence = np.argsort(centre)
-        for start in range(0, len(normals), self.chunk):
-            part = sequence[start : start + self.chunk]
-            reach = (centre[part] - radius[part]).min(), (centre[part] + radius[part]).max()
-            low, high = np.searchsorted(self.beta, reach)
-            if high == low:
-                continue
-            heights = normals[part] @ self.points[low:high].T
-            best = heights.argmax(1)
-            height = heights[np.arange(len(part)), best]
-            is_beyond = height - 1 > ON_FACET * steepness[part]
-            found[part[is_beyond]] = self.order[low + best[is_beyond]]
-        return found
