@@ -7,6 +7,7 @@ packages that build graphs.
 from cheblienet_models.chebyshev import ChebConv
 from cheblienet_models.checkpoints import load_weights
 from cheblienet_models.errors import StoreError
+from cheblienet_models.finite import check_finite
 from cheblienet_models.graph import Graph, LevelMap, Pyramid, ignore_graphs_in_ddp
 from cheblienet_models.lifting import Lift, Project
 from cheblienet_models.networks.residual import ResidualBlock
@@ -36,6 +37,7 @@ __all__ = [
     "UNet",
     "VerticesToLatLon",
     "WideResNet",
+    "check_finite",
     "ignore_graphs_in_ddp",
     "load_weights",
     "open_store",

@@ -314,6 +314,13 @@ LATITUDE, LONGITUDE = ("lat", "latitude"), ("lon", "longitude")
 
 def _coordinates(array: DataArray) -> tuple[Floats, Floats]:
     """(lat,) and (lon,) of a DataArray."""
+    if hasattr(array, "data_vars"):
+        variables = [f"{str(name)!r:.40}" for name in array.data_vars] or ["none"]
+        shown = ", ".join(variables[:8]) + ", ..." * (len(variables) > 8)
+        raise ValueError(
+            f"Fields are taken one at a time. Got a Dataset with the variables {shown}: give one "
+            f"of them, dataset[{variables[0]}], or all with dataset.to_dataarray()."
+        )
     # Not by isinstance, which may ask for the values and so load them from a file.
     if not (hasattr(array, "dims") and hasattr(array, "coords")):
         raise ValueError(

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.chebyshev import ChebConv
+from cheblienet_models.finite import check_finite
 from cheblienet_models.graph import Graph, Pyramid, ignore_graphs_in_ddp
 from cheblienet_models.layout import logical, vertex_major
 from cheblienet_models.lifting import Lift, Project
@@ -42,6 +43,9 @@ class UNet(nn.Module):
         pool: down, "max", "mean" or "random".
         unpool: up, "mean", "max" or "random".
         project: over orientations, "max" or "mean".
+        check_finite: whether signals are searched for NaN and infinite values, of which one would
+            make a whole output NaN; not while compiled or exported. On a GPU each call then waits
+            for its queue.
 
     Raises:
         ValueError: fewer than two levels, another number of channels, a number below 1, or another
@@ -58,8 +62,11 @@ class UNet(nn.Module):
         pool: Mode = "max",
         unpool: Mode = "mean",
         project: Literal["max", "mean"] = "max",
+        *,
+        check_finite: bool = True,
     ) -> None:
         super().__init__()
+        self.check_finite = check_finite
         levels = pyramid.levels
         widths = _checked_channels(pyramid, channels)
         if num_classes < 1:
@@ -90,9 +97,13 @@ class UNet(nn.Module):
         of several dimensions may also come flattened.
 
         Raises:
-            ValueError: the signal has another shape, dtype or device.
+            ValueError: the signal has another shape, dtype or device, or values that are not
+                finite.
         """
-        x: Tensor = self.conv(self._lifted(signal))
+        lifted = self._lifted(signal)
+        if self.check_finite:
+            check_finite("UNet", signal)
+        x: Tensor = self.conv(lifted)
         skips: list[Tensor] = []
         for n, block in enumerate(self.down):
             if n:

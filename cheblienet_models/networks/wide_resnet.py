@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.chebyshev import ChebConv
+from cheblienet_models.finite import check_finite
 from cheblienet_models.graph import Graph, Pyramid, ignore_graphs_in_ddp
 from cheblienet_models.lifting import Lift
 from cheblienet_models.networks.residual import ResidualBlock
@@ -31,6 +32,9 @@ class WideResNet(nn.Module):
         widen: the groups have 16, 32 and 64 times this many channels.
         pool: spatial pooling, "max", "mean" or "random". Where it is "mean" the last, global
             pooling is the mean too, else the maximum.
+        check_finite: whether images are searched for NaN and infinite values, of which one would
+            make a whole output NaN; not while compiled or exported. On a GPU each call then waits
+            for its queue.
 
     Raises:
         ValueError: a number below 1, or another pooling.
@@ -45,8 +49,11 @@ class WideResNet(nn.Module):
         depth: int = 2,
         widen: int = 2,
         pool: Mode = "max",
+        *,
+        check_finite: bool = True,
     ) -> None:
         super().__init__()
+        self.check_finite = check_finite
         for name, number in (("num_classes", num_classes), ("depth", depth), ("widen", widen)):
             if number < 1:
                 raise ValueError(f"{name} must be at least 1. Got {number}.")
@@ -72,11 +79,14 @@ class WideResNet(nn.Module):
         """(B, in_channels, H, W) or (B, in_channels, V) -> (B, num_classes) log-probabilities.
 
         Raises:
-            ValueError: the images have another shape.
+            ValueError: the images have another shape, or values that are not finite.
         """
         finest = self.pyramid.levels[0]
-        lifted = images.ndim == 3 and images.shape[2] == finest.num_vertices
-        x = self.conv(images if lifted else self.lift(images))
+        is_lifted = images.ndim == 3 and images.shape[2] == finest.num_vertices
+        lifted = images if is_lifted else self.lift(images)
+        if self.check_finite:
+            check_finite("WideResNet", images)
+        x = self.conv(lifted)
         for group, pool in zip(self.groups, self.pools, strict=True):
             x = pool(group(x))
         x = self.global_pool(torch.relu(self.norm(x)))

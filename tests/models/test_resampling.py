@@ -485,6 +485,19 @@ def test_xarray(spheres: dict[str, Pyramid]) -> None:
     expected = up(torch.from_numpy(values)[:, None])[:, 0]
     assert torch.equal(up(array), expected)
     assert torch.equal(up(array.transpose("lon", "time", "lat")), expected)
+    dataset = xarray.Dataset({"wind": array, "rain\n": array})
+    for take in (up, lambda field: LatLonToVertices.from_dataarray(spheres["so3"], field)):
+        message = r"Got a Dataset with the variables 'wind', 'rain\\n': give .* dataset\['wind'\],"
+        with pytest.raises(ValueError, match=message):
+            take(dataset)
+        with pytest.raises(ValueError, match="with the variables none"):
+            take(xarray.Dataset())
+        many = xarray.Dataset({f"{n:099}": array for n in range(99)})
+        with pytest.raises(ValueError, match=r", \.\.\.: give one") as caught:
+            take(many)
+        assert len(str(caught.value)) < 600
+    assert torch.equal(up(dataset["wind"]), expected)
+    assert torch.equal(up(dataset.to_dataarray()), torch.stack([expected, expected]))
 
 
 LAT, LON = regular_grid(6, 12, west=0)
