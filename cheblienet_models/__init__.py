@@ -15,6 +15,7 @@ from cheblienet_models.networks.unet import UNet
 from cheblienet_models.networks.wide_resnet import WideResNet
 from cheblienet_models.normalisation import BatchNorm
 from cheblienet_models.pooling import GlobalPool, SpatialPool, SpatialUnpool
+from cheblienet_models.portable import portable
 from cheblienet_models.resampling import LatLonToVertices, VerticesToLatLon, regular_grid
 from cheblienet_models.store import Store, open_store
 from cheblienet_models.subgraphs import sample_edges, sample_vertices
@@ -41,6 +42,7 @@ __all__ = [
     "ignore_graphs_in_ddp",
     "load_weights",
     "open_store",
+    "portable",
     "regular_grid",
     "sample_edges",
     "sample_vertices",

@@ -6,7 +6,7 @@ With L symmetric and constant, y = sum_k T_k(L) x W_k has the gradients
 
 which are Chebyshev sums again: nothing but x has to be kept, and each recursion may run on the
 narrower side. Three operators express one another's derivatives, so they can be differentiated any
-number of times.
+number of times. Their namespace is the package that a saved program with them needs imported.
 """
 
 import math
@@ -91,7 +91,7 @@ def _narrower_sum(product: _Product, x: Tensor, weight: Tensor) -> Tensor:
     return (_sum_by_clenshaw if shrinks else _sum_by_powers)(product, x, weight)
 
 
-@torch.library.custom_op("cheblienet::chebyshev", mutates_args=())
+@torch.library.custom_op("cheblienet_models::chebyshev", mutates_args=())
 def chebyshev(
     x: Tensor, weight: Tensor, row_pointers: Tensor, columns: Tensor, values: Tensor
 ) -> Tensor:
@@ -111,7 +111,7 @@ def _(x: Tensor, weight: Tensor, row_pointers: Tensor, columns: Tensor, values: 
     return x.new_empty(x.shape[0], x.shape[1], weight.shape[2])
 
 
-@torch.library.custom_op("cheblienet::chebyshev_basis", mutates_args=())
+@torch.library.custom_op("cheblienet_models::chebyshev_basis", mutates_args=())
 def chebyshev_basis(
     x: Tensor, weight: Tensor, row_pointers: Tensor, columns: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor]:
@@ -136,7 +136,7 @@ def _(
     return y, values.new_empty(len(weight) - 1, *x.shape)
 
 
-@torch.library.custom_op("cheblienet::chebyshev_moments", mutates_args=())
+@torch.library.custom_op("cheblienet_models::chebyshev_moments", mutates_args=())
 def chebyshev_moments(
     x: Tensor, g: Tensor, kernel_size: int, row_pointers: Tensor, columns: Tensor, values: Tensor
 ) -> Tensor:
@@ -175,7 +175,7 @@ def _(
     return values.new_empty(kernel_size, x.shape[2], g.shape[2])
 
 
-@torch.library.custom_op("cheblienet::chebyshev_gradients", mutates_args=())
+@torch.library.custom_op("cheblienet_models::chebyshev_gradients", mutates_args=())
 def chebyshev_gradients(
     g: Tensor,
     x: Tensor,

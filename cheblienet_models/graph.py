@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from cheblienet_models.csr import CsrArrays
 from cheblienet_models.eigenpairs import Eigenpairs
-from cheblienet_models.errors import StoreError
+from cheblienet_models.errors import MissingEigenpairsError, StoreError
 from cheblienet_models.identity import Identity
 from cheblienet_models.layout import multiplied, never_below_float32
 
@@ -217,10 +217,19 @@ class Graph(_Mapped):
             StoreError: none are stored.
         """
         if self.eigenvalues is None or self.eigenvectors is None:
-            raise StoreError(
-                f"{self.label} has no stored eigenpairs; build it with --eigenpairs M."
-            )
+            raise self._missing_eigenpairs()
         return self.eigenvalues.to(self.eigenvectors), self.eigenvectors
+
+    def _missing_eigenpairs(self) -> MissingEigenpairsError:
+        return MissingEigenpairsError(
+            f"{self.label} has no stored eigenpairs; build it with --eigenpairs M."
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        """What torch's modules do, which would put a message of its own for ours."""
+        if name == "eigenpairs":
+            raise self._missing_eigenpairs()
+        return super().__getattr__(name)
 
     def fourier(self, x: Tensor) -> Tensor:
         """The graph Fourier transform Phi^T x, (B, C, V) -> (B, C, M), differentiable.

@@ -27,7 +27,8 @@ class Lift(nn.Module):
         """
         orientations, *base = self.grid
         vertices = self.num_vertices // orientations
-        if x.shape[2:] not in {tuple(base), (vertices,)}:
+        # No set: traced sizes are tensors, equal to numbers, but with other hashes.
+        if tuple(x.shape[2:]) not in [tuple(base), (vertices,)]:
             shapes = [f"(B, C, {', '.join(map(str, base))})"]
             if len(base) > 1:
                 shapes.append(f"(B, C, {vertices})")

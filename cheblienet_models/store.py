@@ -105,8 +105,14 @@ def open_version(path: str, name: str, version: str) -> Pyramid:
     Raises:
         StoreError: it is missing or not valid.
     """
-    with opened(path) as root:
-        return _pyramid(root, (path, name, version))
+    try:
+        with opened(path) as root:
+            return _pyramid(root, (path, name, version))
+    except StoreError as error:
+        raise StoreError(
+            f"{error} Pickles hold no graph but where {name}@{version} was, in {path}: put the "
+            "store back or link to it there, or take weights to other places as a state_dict()."
+        ) from error
 
 
 def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False) -> Pyramid:

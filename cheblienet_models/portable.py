@@ -1,0 +1,90 @@
+"""Exported programs in torch's own operators: for ONNX, and where this package is not."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.export import ExportedProgram
+
+
+def portable(program: ExportedProgram) -> ExportedProgram:
+    """The program with each Chebyshev sum decomposed into gathers and sums.
+
+    It computes the same, to rounding, and holds its graphs; `torch.onnx.export` takes it, and saved
+    with `torch.export.save` it is loaded without this package. A product gathers a copy of the
+    signal for every edge, so it needs more memory and a few times the time of the operator.
+
+    Nothing is scattered: onnxruntime adds to the same place from several threads at once, and loses
+    terms.
+
+    Args:
+        program: of `torch.export.export`, for inference: in eval mode.
+    """
+    operators = torch.ops.cheblienet_models
+    widths = _widths(program, [operators.chebyshev.default, operators.chebyshev_basis.default])
+    decompositions: dict[Any, Callable[..., Any]] = {
+        operators.chebyshev.default: partial(_sum, widths),
+        operators.chebyshev_basis.default: partial(_sum_and_basis, widths),
+    }
+    decomposed: ExportedProgram = program.run_decompositions(decompositions)
+    return decomposed
+
+
+Widths = dict[tuple[int, int], int]
+"""From the lengths of row pointers and of columns to the most entries in a row."""
+
+
+def _widths(program: ExportedProgram, operators: list[Any]) -> Widths:
+    held = {**program.state_dict, **program.constants}
+    names = program.graph_signature.inputs_to_buffers
+    found: Widths = {}
+    for node in program.graph.nodes:
+        if node.target in operators:
+            row_pointers, columns = (held[names[part.name]] for part in node.args[2:4])
+            key = len(row_pointers), len(columns)
+            found[key] = max(found.get(key, 1), int(row_pointers.diff().max()))
+    return found
+
+
+def _sum(widths: Widths, *inputs: Tensor) -> Tensor:
+    """As the operator `chebyshev`."""
+    return _sum_and_basis(widths, *inputs)[0]
+
+
+def _sum_and_basis(
+    widths: Widths,
+    x: Tensor,
+    weight: Tensor,
+    row_pointers: Tensor,
+    columns: Tensor,
+    values: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """As the operator `chebyshev_basis`."""
+    start, matrices = x.to(values.dtype), weight.to(values.dtype)
+    width = widths[len(row_pointers), len(columns)]
+    sources, entries = _padded(row_pointers, columns, values, width)
+    terms = [start]
+    for k in range(1, len(matrices)):
+        gathered = terms[-1].index_select(0, sources.flatten()).view(*sources.shape, -1)
+        product = (entries[:, None] @ gathered).view_as(start)
+        terms.append(product if k == 1 else 2 * product - terms[-2])
+    total = terms[0] @ matrices[0]
+    for term, matrix in zip(terms[1:], matrices[1:], strict=True):
+        total = total + term @ matrix
+    basis = torch.stack(terms[1:]) if len(terms) > 1 else start.new_empty(0, *start.shape)
+    return total.to(x.dtype), basis
+
+
+def _padded(
+    row_pointers: Tensor, columns: Tensor, values: Tensor, width: int
+) -> tuple[Tensor, Tensor]:
+    """(V, width) columns and values of each row, filled up with zeros, in operators of ONNX."""
+    slots = torch.arange(width, dtype=row_pointers.dtype, device=row_pointers.device)
+    places = row_pointers[:-1, None] + slots
+    inside = places < row_pointers[1:, None]
+    places = torch.where(inside, places, 0).flatten()
+    sources, entries = columns.index_select(0, places), values.index_select(0, places)
+    shape = inside.shape
+    return sources.view(shape), torch.where(inside, entries.view(shape), 0)
