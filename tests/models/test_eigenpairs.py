@@ -23,6 +23,7 @@ from cheblienet_models import (
     sample_edges,
     sample_vertices,
 )
+from cheblienet_models.graph import announce_beta_state
 from cheblienet_models.verify import verify_laplacian
 
 SPECS = {
@@ -61,6 +62,7 @@ def level(graphs: Path, name: str) -> Graph:
 def delta_of(graph: Graph, values: Tensor) -> np.ndarray:
     parts = (graph.row_pointers, graph.columns, values)
     size = (graph.num_vertices,) * 2
+    announce_beta_state()  # or the first test to make such a tensor, in any order, is warned
     matrix = torch.sparse_csr_tensor(*parts, size=size, check_invariants=True)
     return (matrix.to_dense().double().numpy() + np.eye(size[0])) * graph.lambda_max / 2
 

@@ -16,6 +16,7 @@ from cheblienet_models import (
     sample_edges,
     sample_vertices,
 )
+from cheblienet_models.graph import announce_beta_state
 
 
 @pytest.fixture
@@ -31,6 +32,7 @@ def graph(pyramid: Pyramid) -> Graph:
 def dense(graph: Graph, values: Tensor) -> np.ndarray:
     parts = (graph.row_pointers, graph.columns, values)
     size = (graph.num_vertices,) * 2
+    announce_beta_state()  # or the first test to make such a tensor, in any order, is warned
     matrix = torch.sparse_csr_tensor(*parts, size=size, check_invariants=True)
     return matrix.to_dense().double().numpy()
 
