@@ -21,9 +21,8 @@ from typing import Any, Protocol, TypeVar
 
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.values import integer
-
-MAX_WORKERS = 1024
 
 Task = tuple[Any, ...]
 T = TypeVar("T")
@@ -102,7 +101,7 @@ def opened_pool(
         CheblienetError: no such cluster, or Dask is not installed.
     """
     if workers is not None:
-        workers = integer("workers", workers, 1, MAX_WORKERS)
+        workers = integer("workers", workers, *WORKERS)
         if dask not in {None, "local"}:
             raise SpecError("workers", "left out where a cluster has its own", workers)
     if dask is None:

@@ -11,6 +11,7 @@ import scipy.sparse
 from cheblienet_graphs import diagnostics
 from cheblienet_graphs.diagnostics import EffectiveMetric
 from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.samplings.levels import Sampling, sampling
@@ -20,8 +21,6 @@ from cheblienet_graphs.spectrum.numeric import Eigenvalues, multiplicities, smal
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.reader import mapped_array, mapped_weights
 from cheblienet_graphs.verdict import verdict
-
-MAX_EIGENVALUES = 1000
 
 Progress = Callable[[str, int, int], None]
 """Called with what is done, the steps done and the most that may be."""
@@ -152,8 +151,8 @@ def inspect(
         raise StoreError(f"{version} has attributes of another form than ours: {error}.") from error
     if level is not None and not 0 <= level < spec.levels:
         raise SpecError("level", f"an integer in [0, {spec.levels - 1}]", level)
-    if not 0 <= eigenvalues <= MAX_EIGENVALUES:
-        raise SpecError("eigenvalues", f"an integer in [0, {MAX_EIGENVALUES}]", eigenvalues)
+    if not EIGENVALUES.low <= eigenvalues <= EIGENVALUES.high:
+        raise SpecError("eigenvalues", f"an integer in {EIGENVALUES}", eigenvalues)
     return Report(
         version.parent.name,
         version.name,

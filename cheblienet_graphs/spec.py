@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, SpecError
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size, sampling_names
@@ -19,15 +20,10 @@ from cheblienet_graphs.weights.kernels import KERNELS, Kernel
 BOUNDARIES = ("open", "periodic")
 WEIGHTS = ("kernel", "matched", "selling")
 LAPLACIANS = ("normalized", "combinatorial")
-MAX_VERTICES = 2**34
-MAX_ORIENTATIONS = 180
-MAX_NEIGHBORS = 1024
-MAX_EIGENPAIRS = 1000
 SELLING_NEIGHBORS = {"r2": 4, "se2": 8}
 """Largest degrees of Selling's stencils."""
 LEAST_MATCHED_ON_SPHERE = 24
 """Fewer neighbours than this can't be weighted to match a metric on the sphere."""
-MAX_SEED = 2**32 - 1
 SMALLEST_DEFAULT_SIDE = 8
 """The default pyramid has no coarser level with a shorter side,"""
 SMALLEST_DEFAULT_POINTS = 42
@@ -168,20 +164,20 @@ class GraphSpec:
             raise SpecError("xi", "a number or 'alpha' with selling weights", "auto", remedy)
         for field, value in normalised.items():
             object.__setattr__(self, field, value)
-        if self.num_vertices > MAX_VERTICES:
+        if self.num_vertices > limits.VERTICES:
             found = f"{self.num_vertices} vertices"
-            raise SpecError(kind.field, f"such that there are at most {MAX_VERTICES}", found)
+            raise SpecError(kind.field, f"such that there are at most {limits.VERTICES}", found)
         object.__setattr__(self, "eigenpairs", self._eigenpairs(eigenpairs))
 
     def _eigenpairs(self, eigenpairs: Number | None) -> int | None:
         if eigenpairs is None:
             return None
         fewest = self.orientations * self.base_points(self.levels - 1)
-        most = min(fewest, MAX_EIGENPAIRS)
-        accepted = f"an integer in [1, {most}]"
-        if fewest < MAX_EIGENPAIRS:
+        most = min(fewest, limits.EIGENPAIRS.high)
+        accepted = f"an integer in {limits.Integers(limits.EIGENPAIRS.low, most)}"
+        if fewest < limits.EIGENPAIRS.high:
             accepted += f", as the coarsest level has {fewest} vertices"
-        return integer("eigenpairs", eigenpairs, 1, most, accepted)
+        return integer("eigenpairs", eigenpairs, limits.EIGENPAIRS.low, most, accepted)
 
     @property
     def geometry(self) -> Manifold:
@@ -307,7 +303,7 @@ def _sampling(
 
 def _seed(kind: SamplingKind, seed: Number | None) -> int | None:
     if kind.name == "random":
-        return integer("seed", 0 if seed is None else seed, 0, MAX_SEED)
+        return integer("seed", 0 if seed is None else seed, *limits.SEED)
     if seed is not None:
         raise SpecError("seed", "left out where the sampling is not random", seed)
     return None
@@ -343,7 +339,7 @@ def _fibre(
         return given | {"orientations": 1}
     found = dict.fromkeys(given) | {
         "orientations": integer(
-            "orientations", 6 if orientations is None else orientations, 1, MAX_ORIENTATIONS
+            "orientations", 6 if orientations is None else orientations, *limits.ORIENTATIONS
         )
     }
     if xi is None:
@@ -353,7 +349,7 @@ def _fibre(
     if xi != "alpha" and alpha is not None:
         raise SpecError("alpha", f"left out where xi is {xi}", alpha, "Give one of the two.")
     if xi == "alpha":
-        alpha = number("alpha", 1 if alpha is None else alpha, 1e-6, 1e6)
+        alpha = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
         return found | {"xi": "alpha", "alpha": alpha}
     if xi == "auto":
         if found["orientations"] == 1:
@@ -361,23 +357,24 @@ def _fibre(
             where = "left out with one orientation, where all edges are in-plane"
             raise SpecError(field, where, given[field] if given[field] is not None else xi)
         share = 0.4 if in_plane_fraction is None else in_plane_fraction
-        fraction = number("in_plane_fraction", share, 0.01, 0.99)
+        fraction = number("in_plane_fraction", share, *limits.IN_PLANE_FRACTION)
         return found | {"xi": "auto", "in_plane_fraction": fraction}
-    return found | {"xi": number("xi", xi, 1e-6, 1e6, "'alpha', 'auto', or a number")}
+    return found | {"xi": number("xi", xi, *limits.XI, "'alpha', 'auto', or a number")}
 
 
 def _anisotropy(geometry: Manifold, eps: Number | None, eps_squared: Number | None) -> float:
     if eps is not None and eps_squared is not None:
         raise SpecError("eps", "left out where eps_squared is given", eps, "Give one of the two.")
     if eps_squared is not None:
-        field, value = "eps_squared", math.sqrt(number("eps_squared", eps_squared, 1e-6, 1))
+        field, given = "eps_squared", eps_squared
+        value = math.sqrt(number(field, given, *limits.EPS_SQUARED))
     else:
-        field = "eps"
-        value = number("eps", geometry.default_eps if eps is None else eps, 0.001, 1)
+        field, given = "eps", geometry.default_eps if eps is None else eps
+        value = number(field, given, *limits.EPS)
     if not geometry.oriented and value != 1:
         oriented = {"plane": "se2", "sphere": "so3"}[geometry.base]
         remedy = f"Use {oriented} for an anisotropic metric."
-        raise SpecError(field, f"1 on {geometry.name}, which is isotropic", value, remedy)
+        raise SpecError(field, f"1 on {geometry.name}, which is isotropic", given, remedy)
     return value
 
 
@@ -420,7 +417,7 @@ def _edges(
         return _selling(geometry, kind, neighbors, kernel, bandwidth)
     if neighbors is None:
         neighbors = geometry.default_neighbors
-    count = integer("neighbors", neighbors, 1, MAX_NEIGHBORS)
+    count = integer("neighbors", neighbors, *limits.NEIGHBORS)
     if weights == "matched" and geometry.base == "plane" and kind.name != "lattice":
         found = f"{kind.name} sampling"
         raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", found)
@@ -428,11 +425,12 @@ def _edges(
         accepted = f"at least {LEAST_MATCHED_ON_SPHERE} with matched weights on the sphere"
         remedy = f"Use --neighbors {LEAST_MATCHED_ON_SPHERE} or more; fewer can't be matched."
         raise SpecError("neighbors", accepted, count, remedy)
+    width = 0.2 if bandwidth is None else bandwidth
     return {
         "weights": weights,
         "neighbors": count,
         "kernel": choice("kernel", "gaussian" if kernel is None else kernel, tuple(KERNELS)),
-        "bandwidth": number("bandwidth", 0.2 if bandwidth is None else bandwidth, 0.01, 100),
+        "bandwidth": number("bandwidth", width, *limits.BANDWIDTH),
     }
 
 

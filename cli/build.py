@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.help import WholeSentences, examples
+from cheblienet_cli.specification import options_of
 from cheblienet_graphs import words
 from cheblienet_graphs.engines import DEVICES, ENGINES, choose
 from cheblienet_graphs.errors import RecipeError, SpecError
+from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
-from cheblienet_graphs.samplings import MAX_SUBDIVISIONS, sampling_names
-from cheblienet_graphs.spec import BOUNDARIES, LAPLACIANS, WEIGHTS, GraphSpec
-from cheblienet_graphs.weights.kernels import KERNELS
+from cheblienet_graphs.spec import GraphSpec
 
 if TYPE_CHECKING:
     from cheblienet_graphs.levels import Progress
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class _ManifoldGroup(click.Group):
+class _ManifoldGroup(WholeSentences):
     """Says which manifolds there are when asked for another."""
 
     def resolve_command(
@@ -42,82 +43,25 @@ class _ManifoldGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_ManifoldGroup)
+@click.group(
+    cls=_ManifoldGroup,
+    epilog=examples(
+        "clg build se2 --size 96 --weights selling",
+        "clg build so3 --subdivisions 3 --xi auto",
+        "clg build recipe stl10",
+    ),
+)
 def build() -> None:
     """Build a graph pyramid and publish it in a store."""
 
 
-SIZES = {
-    "plane": {
-        "--size N|WxH": "Pixels, width x height, of the finest level of a lattice.",
-        "--points N": "Size of a random sampling.",
-        "--seed S": "Of a random sampling.  [default: 0]",
-        f"--boundary {'|'.join(BOUNDARIES)}": "Of the image domain.  [default: open]",
-    },
-    "sphere": {
-        "--subdivisions L": f"Of the icosahedron, 0 to {MAX_SUBDIVISIONS}: 10 * 4^L + 2 points.",
-        "--nside N": "Of HEALPix (nested), a power of two: 12 N^2 points.",
-        "--bandlimit B": "Of the equiangular grid: 2B x 2B points.",
-        "--points N": "Size of a random sampling.",
-        "--seed S": "Of a random sampling.  [default: 0]",
-    },
-}
-FIBRE = {
-    "--orientations N": "Samples of the orientation.  [default: 6]",
-    "--alpha X": "xi^2 = alpha n_o A, A the area of a point (a pixel).  [default: 1]",
-    "--xi X|alpha|auto": "xi of the finest level, coarser ones keep its alpha; or auto.  "
-    "[default: alpha]",
-    "--in-plane-fraction F": "Solve xi on each level for this share of edges within one "
-    "orientation.  [default with --xi auto: 0.4]",
-}
-COMMON = {
-    "--eps X": "Anisotropy in R = diag(1, eps^-2, xi^2), in (0, 1].",
-    "--eps-squared X": "The same as its square; the paper's is 0.1.",
-    f"--weights {'|'.join(WEIGHTS)}": "The kernel of the distance; or weights true to the "
-    "metric: the nearest to the kernel's, or on lattices the smallest stencil.  [default: kernel]",
-    "--neighbors K": "At most this many neighbours.",
-    f"--kernel {'|'.join(KERNELS)}": "Weight of an edge.  [default: gaussian]",
-    "--bandwidth X": "Kernel width over mean squared distance.  [default: 0.2]",
-    "--levels L": "Graphs in the pyramid, each half as fine as the one before.  "
-    "[default: while sides are at least 8, or points at least 42]",
-    f"--laplacian {'|'.join(LAPLACIANS)}": "Which Laplacian.  [default: normalized with kernel "
-    "weights, else combinatorial]",
-    "--lambda-max exact|2": "What the Laplacian is rescaled by.  [default: exact]",
-    "--eigenpairs M": "Store so many of the smallest eigenvalues of each level with their vectors.",
-}
-
-
-def _spec_options(manifold: Manifold) -> Callable[[Command], Command]:
-    """The options that have a meaning on a manifold."""
-    samplings = sampling_names(manifold.base)
-    described = {
-        f"--sampling {'|'.join(samplings)}": f"Which points.  [default: {samplings[0]}, or the one "
-        "whose size is given]",
-        **SIZES[manifold.base],
-        **FIBRE,
-        **COMMON,
-    }
-    defaults = {
-        "--eps": "sqrt(0.1)" if manifold.oriented else "1, the only one here",
-        "--neighbors": manifold.default_neighbors,
-    }
-
-    def decorate(command: Command) -> Command:
-        for described_option, text in reversed(described.items()):
-            flag, metavar = described_option.split(" ")
-            default = f"  [default: {defaults[flag]}]" if flag in defaults else ""
-            hidden = not manifold.oriented and described_option in FIBRE
-            option = click.option(flag, metavar=metavar, help=text + default, hidden=hidden)
-            command = option(command)
-        return command
-
-    return decorate
+def _name(default: str) -> Callable[[Command], Command]:
+    return click.option("--name", metavar="NAME", help=f"Name of the graph.  [default: {default}]")
 
 
 def _build_options(command: Command) -> Command:
     for option in reversed(
         [
-            click.option("--name", help="Name of the graph.  [default: made from the above]"),
             options.store,
             click.option(
                 "--engine",
@@ -136,8 +80,8 @@ def _build_options(command: Command) -> Command:
             click.option(
                 "--workers",
                 metavar="N",
-                help="Processes that do the work.  [default: 1; with --dask local one for each "
-                "core]",
+                help=f"Processes that do the work, in {WORKERS}.  [default: 1; with --dask local "
+                "one for each core]",
             ),
             click.option(
                 "--memory-limit",
@@ -173,7 +117,8 @@ def _command(manifold: Manifold) -> click.Command:
     @click.command(
         manifold.name, help=f"Build graphs on {title}.", short_help=f"Graphs on {title}."
     )
-    @_spec_options(manifold)
+    @options_of(manifold)
+    @_name("made from the above")
     @_build_options
     def command(**chosen: Any) -> None:
         how = {field: chosen.pop(field) for field in _HOW}
@@ -185,6 +130,7 @@ def _command(manifold: Manifold) -> click.Command:
 
 @build.command()
 @click.argument("name_or_file", metavar="NAME|FILE")
+@_name("that of the recipe")
 @_build_options
 def recipe(name_or_file: str, **how: Any) -> None:
     """Build a shipped recipe, or one in a TOML file of the same form; `clg recipes` lists them."""

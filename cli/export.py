@@ -13,12 +13,26 @@ SUFFIXES = {"scipy": ".npz", "anndata": ".h5ad", "pyg": ".pyg.npz", "zip": ".zip
 
 @click.command()
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
-@click.option("--to", "target", type=click.Choice(list(SUFFIXES)), required=True, help="For whom.")
 @click.option(
-    "--level", type=int, default=0, show_default=True, help="Of the pyramid; not for zip."
+    "--to",
+    "target",
+    type=click.Choice(list(SUFFIXES)),
+    required=True,
+    help="For which library, or zip.",
 )
 @click.option(
-    "--output", type=click.Path(path_type=Path), metavar="FILE", help="[default: NAME.SUFFIX]"
+    "--level",
+    type=int,
+    metavar="L",
+    default=0,
+    show_default=True,
+    help="Which level of the pyramid, 0 the finest; zip has them all.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File to write.  [default: made from the graph's name]",
 )
 @options.store
 @options.debug
@@ -51,7 +65,9 @@ def export(name: str | None, target: str, level: int, output: Path | None, store
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--name", help="Of the graph.  [default: the one it was exported from]")
+@click.option(
+    "--name", metavar="NAME", help="Name of the graph.  [default: the one it was exported from]"
+)
 @options.store
 @options.debug
 def import_(file: Path, name: str | None, store: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cheblienet_cli import options
+from cheblienet_graphs.limits import EIGENVALUES
 
 if TYPE_CHECKING:
     from cheblienet_graphs.report import Progress
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     metavar="M",
     default=6,
     show_default=True,
-    help="How many of the smallest eigenvalues of Delta to compute, 0 for none.",
+    help=f"How many of the smallest eigenvalues of Delta to compute, in {EIGENVALUES}.",
 )
 @options.as_json
 @options.debug

@@ -11,6 +11,7 @@ import click
 from cheblienet_cli.build import build
 from cheblienet_cli.doctor import doctor
 from cheblienet_cli.export import export, import_
+from cheblienet_cli.help import WholeSentences, examples
 from cheblienet_cli.inspect import inspect
 from cheblienet_cli.ls import ls
 from cheblienet_cli.recipes import recipes
@@ -33,15 +34,14 @@ class Terminated(BaseException):
 DONE, FAILED, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=WholeSentences,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples("clg build se2 --size 96 --weights selling", "clg inspect"),
+)
 @click.version_option(__version__, prog_name="clg")
 def clg() -> None:
-    r"""Graphs on Lie groups for group-equivariant spectral networks.
-
-    \b
-    clg build se2 --size 96 --orientations 6 --eps 0.1
-    clg inspect
-    """
+    """Graphs on Lie groups for group-equivariant spectral networks."""
 
 
 for command in (build, recipes, inspect, ls, tag, rm, verify, export, import_, doctor):

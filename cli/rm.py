@@ -10,7 +10,7 @@ from cheblienet_graphs.store import refs
 
 @click.command()
 @click.argument("name", metavar="NAME@REF")
-@click.option("--force", is_flag=True, help="Even if refs other than latest name it.")
+@click.option("--force", is_flag=True, help="Delete it even if refs other than latest name it.")
 @options.store
 @options.debug
 def rm(name: str, store: Path, force: bool) -> None:

@@ -5,20 +5,18 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.help import examples
 from cheblienet_graphs.store import refs
 
 
-@click.command()
+@click.command(epilog=examples("clg tag se2-96x96x6@v003 paper"))
 @click.argument("name", metavar="NAME[@REF]")
 @click.argument("ref")
 @click.option("--delete", is_flag=True, help="Take the name REF away instead.")
 @options.store
 @options.debug
 def tag(name: str, ref: str, store: Path, delete: bool) -> None:
-    """Give a version the further name REF, or move that name to it.
-
-    clg tag se2-96x96x6@v003 paper
-    """
+    """Give a version the further name REF, or move that name to it."""
     store = store.expanduser().absolute()
     if delete:
         refs.untag(store, name, ref)

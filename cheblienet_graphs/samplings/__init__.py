@@ -9,13 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.limits import BANDLIMIT, NSIDE, POINTS, SIDE, SUBDIVISIONS
 from cheblienet_graphs.values import integer, parsed
-
-MAX_SIDE = 65_536
-MAX_SUBDIVISIONS = 9
-MAX_NSIDE = 8_192
-MAX_BANDLIMIT = 16_384
-MAX_POINTS = 2**31 - 1
 
 Size = Any
 """(width, height) of a lattice, one integer for the other samplings."""
@@ -52,9 +47,7 @@ class SamplingKind:
 
 
 def _lattice_size(size: object) -> tuple[int, int]:
-    accepted = (
-        f"N or WxH, width and height in [2, {MAX_SIDE}] (WxH is for image tensors (B, C, H, W))"
-    )
+    accepted = f"N or WxH, width and height in {SIDE} (WxH is for image tensors (B, C, H, W))"
     sides: Sequence[object]
     if isinstance(size, str):
         sides = size.lower().split("x")
@@ -68,7 +61,7 @@ def _lattice_size(size: object) -> tuple[int, int]:
         raise SpecError("size", accepted, size) from None
     if len(numbers) == 1:
         numbers *= 2
-    if len(numbers) != 2 or not all(n.is_integer() and 2 <= n <= MAX_SIDE for n in numbers):
+    if len(numbers) != 2 or not all(n.is_integer() and SIDE.low <= n <= SIDE.high for n in numbers):
         raise SpecError("size", accepted, size)
     return int(numbers[0]), int(numbers[1])
 
@@ -80,8 +73,8 @@ def _halved_lattice(size: tuple[int, int]) -> tuple[int, int] | None:
 
 
 def _nside(value: object) -> int:
-    accepted = f"a power of two in [1, {MAX_NSIDE}]"
-    nside = integer("nside", value, 1, MAX_NSIDE, accepted)
+    accepted = f"a power of two in {NSIDE}"
+    nside = integer("nside", value, *NSIDE, accepted)
     if nside & (nside - 1):
         raise SpecError("nside", accepted, value)
     return nside
@@ -101,7 +94,7 @@ _ALL = (
         "icosahedral",
         ("sphere",),
         "subdivisions",
-        lambda value: integer("subdivisions", value, 0, MAX_SUBDIVISIONS),
+        lambda value: integer("subdivisions", value, *SUBDIVISIONS),
         lambda subdivisions: 10 * 4**subdivisions + 2,
         lambda subdivisions: subdivisions - 1 if subdivisions else None,
         lambda subdivisions: (10 * 4**subdivisions + 2,),
@@ -119,7 +112,7 @@ _ALL = (
         "equiangular",
         ("sphere",),
         "bandlimit",
-        lambda value: integer("bandlimit", value, 1, MAX_BANDLIMIT),
+        lambda value: integer("bandlimit", value, *BANDLIMIT),
         lambda bandlimit: 4 * bandlimit**2,
         lambda bandlimit: bandlimit // 2 if bandlimit % 2 == 0 else None,
         lambda bandlimit: (2 * bandlimit, 2 * bandlimit),
@@ -128,7 +121,7 @@ _ALL = (
         "random",
         ("plane", "sphere"),
         "points",
-        lambda value: integer("points", value, 2, MAX_POINTS),
+        lambda value: integer("points", value, *POINTS),
         int,
         lambda _: None,
         lambda points: (points,),

@@ -1,0 +1,46 @@
+"""The numbers that are accepted: one place for what is checked and what help pages say."""
+
+from typing import NamedTuple
+
+
+class Range(NamedTuple):
+    """Numbers from `low` to `high`, both included."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"[{self.low:g}, {self.high:g}]"
+
+
+class Integers(NamedTuple):
+    """Whole numbers from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"[{self.low}, {self.high}]"
+
+
+SIDE = Integers(2, 65_536)
+SUBDIVISIONS = Integers(0, 9)
+NSIDE = Integers(1, 8_192)
+BANDLIMIT = Integers(1, 16_384)
+POINTS = Integers(2, 2**31 - 1)
+SEED = Integers(0, 2**32 - 1)
+ORIENTATIONS = Integers(1, 180)
+ALPHA = Range(1e-6, 1e6)
+XI = Range(1e-6, 1e6)
+IN_PLANE_FRACTION = Range(0.01, 0.99)
+EPS = Range(0.001, 1)
+EPS_SQUARED = Range(EPS.low**2, EPS.high**2)
+NEIGHBORS = Integers(1, 1024)
+BANDWIDTH = Range(0.01, 100)
+EIGENPAIRS = Integers(1, 1000)
+"""Of a level with fewer vertices, at most those."""
+EIGENVALUES = Integers(0, 1000)
+"""Of a report."""
+WORKERS = Integers(1, 1024)
+VERTICES = 2**34
+"""Of a level, at most."""

@@ -1,0 +1,110 @@
+"""The options that say what to build; each has a field of GraphSpec of the same name."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from cheblienet_graphs import limits
+from cheblienet_graphs.manifolds import Manifold
+from cheblienet_graphs.samplings import sampling_names
+from cheblienet_graphs.spec import (
+    BOUNDARIES,
+    LAPLACIANS,
+    SMALLEST_DEFAULT_POINTS,
+    SMALLEST_DEFAULT_SIDE,
+    WEIGHTS,
+)
+from cheblienet_graphs.weights.kernels import KERNELS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Described = dict[str, str]
+"""Option and what stands for its value, "--alpha X" -> help."""
+
+PLANE = {
+    "--size N|WxH": f"Pixels of the finest level of a lattice, width x height, in {limits.SIDE}.",
+    "--points N": f"Points of a random sampling, in {limits.POINTS}.",
+    "--seed S": f"Seed of a random sampling, in {limits.SEED}.  [default: 0]",
+    f"--boundary {'|'.join(BOUNDARIES)}": "Boundary of the image domain; periodic glues opposite "
+    "sides.  [default: open]",
+}
+SPHERE = {
+    "--subdivisions L": "Subdivisions of the icosahedron, 10 * 4^L + 2 points, in "
+    f"{limits.SUBDIVISIONS}.",
+    "--nside N": f"Size of HEALPix (nested), 12 N^2 points: a power of two in {limits.NSIDE}.",
+    "--bandlimit B": f"Size of the equiangular grid, 2B x 2B points, in {limits.BANDLIMIT}.",
+    "--points N": f"Points of a random sampling, in {limits.POINTS}.",
+    "--seed S": f"Seed of a random sampling, in {limits.SEED}.  [default: 0]",
+}
+FIBRE = {
+    "--orientations N": f"How many orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6]",
+    "--alpha X": "Sets xi^2 = alpha n_o A on each level, A the area of {point}, in "
+    f"{limits.ALPHA}.  [default: 1]",
+    "--xi X|alpha|auto": "Length that one radian of rotation counts for, {unit}, in "
+    f"{limits.XI}; it is that of the finest level, coarser ones keep its alpha. Or alpha, as "
+    "--alpha sets it; or auto, solved for as --in-plane-fraction asks.  [default: alpha]",
+    "--in-plane-fraction F": "Solve for xi on each level so that this share of edges stays within "
+    f"one orientation, in {limits.IN_PLANE_FRACTION}.  [default with --xi auto: 0.4]",
+    "--eps X": f"Anisotropy in R = diag(1, eps^-2, xi^2), in {limits.EPS}; 1 is isotropic.  "
+    "[default: sqrt(0.1)]",
+    "--eps-squared X": f"The same as its square, in {limits.EPS_SQUARED}.  [default: 0.1, the "
+    "paper's]",
+}
+COMMON = {
+    "--weights {weights}": "Weights of edges: the paper's kernel of distance; or true to the "
+    "metric, matched: the nearest to the kernel's{selling}.  [default: kernel]",
+    "--neighbors K": f"At most this many neighbours, in {limits.NEIGHBORS}.  "
+    "[default: {neighbors}]",
+    f"--kernel {'|'.join(KERNELS)}": "Which function of distance weighs an edge.  "
+    "[default: gaussian]",
+    "--bandwidth X": "Kernel width t over the mean squared distance, in "
+    f"{limits.BANDWIDTH}.  [default: 0.2]",
+    "--levels L": "Graphs in the pyramid, each half as fine as the one before.  [default: {while}]",
+    f"--laplacian {'|'.join(LAPLACIANS)}": "Which Laplacian.  [default: normalized with kernel "
+    "weights, else combinatorial]",
+    "--lambda-max exact|2": "What the Laplacian is rescaled by: its largest eigenvalue, or 2, "
+    "a bound of those of every normalized one.  [default: exact]",
+    "--eigenpairs M": "Store so many of the smallest eigenvalues of each level with their "
+    f"vectors, in {limits.EIGENPAIRS} and at most the vertices of the coarsest level.  "
+    "[default: none]",
+}
+
+OF_BASE = {
+    "plane": {
+        "point": "a pixel",
+        "unit": "in widths of the domain",
+        "weights": "|".join(WEIGHTS),
+        "selling": ", or selling: the smallest stencil, on lattices",
+        "while": f"while sides are at least {SMALLEST_DEFAULT_SIDE}",
+    },
+    "sphere": {
+        "point": "a point",
+        "unit": "in radians of arc",
+        "weights": "|".join(name for name in WEIGHTS if name != "selling"),
+        "selling": "",
+        "while": f"while points are at least {SMALLEST_DEFAULT_POINTS}, or sides of the "
+        f"equiangular grid at least {SMALLEST_DEFAULT_SIDE}",
+    },
+}
+
+
+def options_of(manifold: Manifold) -> Callable[[Command], Command]:
+    """The options that have a meaning on a manifold; others are known, for a better refusal."""
+    words = OF_BASE[manifold.base] | {"neighbors": str(manifold.default_neighbors)}
+    sizes = PLANE if manifold.base == "plane" else SPHERE
+
+    def decorate(command: Command) -> Command:
+        for described, text in reversed((_sampling(manifold) | sizes | FIBRE | COMMON).items()):
+            flag, metavar = described.format_map(words).split(" ")
+            hidden = not manifold.oriented and described in FIBRE
+            option = click.option(flag, metavar=metavar, help=text.format_map(words), hidden=hidden)
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _sampling(manifold: Manifold) -> Described:
+    names = sampling_names(manifold.base)
+    default = f"[default: {names[0]}, or the one whose size is given]"
+    return {f"--sampling {'|'.join(names)}": f"How points are chosen.  {default}"}

@@ -1,0 +1,81 @@
+"""Every help page, as a user reads it on terminals of several widths."""
+
+import re
+
+import click
+import pytest
+
+from cheblienet_cli.main import clg, run
+
+
+def pages(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
+    """Every command by the words that call it, the group itself included."""
+    found: dict[tuple[str, ...], click.Command] = {path: group}
+    for name, command in group.commands.items():
+        below = pages(command, (*path, name)) if isinstance(command, click.Group) else None
+        found |= below or {(*path, name): command}
+    return found
+
+
+PAGES = pages(clg)
+
+
+@pytest.fixture(params=[60, 80, 100, 200])
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """That of the terminal, in columns."""
+    monkeypatch.setenv("COLUMNS", str(request.param))
+    return int(request.param)
+
+
+def page(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> str:
+    assert run([*path, "--help"]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: " ".join(("clg", *path)))
+def test_pages_are_whole(
+    path: tuple[str, ...], width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage, _, told = page(path, capsys).partition("\n\n")
+    assert usage.startswith(" ".join(("Usage: clg", *path)))
+    assert "\\" not in told
+    assert "\b" not in told
+    assert "..." not in told, "a sentence is cut short"
+    assert max(map(len, told.splitlines())) <= width
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: " ".join(("clg", *path)))
+def test_every_option_says_what_it_does(path: tuple[str, ...]) -> None:
+    for parameter in PAGES[path].params:
+        if isinstance(parameter, click.Option) and not parameter.hidden:
+            words = re.sub(r"\[default.*\]", "", parameter.help or "")
+            assert len(words.split()) >= 2, parameter.opts
+            assert words.strip().endswith("."), parameter.opts
+
+
+def test_groups_tell_the_first_sentence_of_each_command(
+    width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path, group in PAGES.items():
+        if not isinstance(group, click.Group):
+            continue
+        listed = " ".join(page(path, capsys).partition("Commands:")[2].split())
+        for name, command in group.commands.items():
+            paragraph = (command.short_help or command.help or "").partition("\n\n")[0]
+            first = re.split(r"(?<=\.) (?=[A-Z])", " ".join(paragraph.split()))[0]
+            assert f"{name} {first}" in listed
+
+
+@pytest.mark.parametrize(
+    ("path", "examples"),
+    [
+        ((), ["clg build se2 --size 96 --weights selling", "clg inspect"]),
+        (("build",), ["clg build so3 --subdivisions 3 --xi auto", "clg build recipe stl10"]),
+        (("tag",), ["clg tag se2-96x96x6@v003 paper"]),
+    ],
+)
+def test_examples_stand_on_lines_of_their_own(
+    path: tuple[str, ...], examples: list[str], width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [line.strip() for line in page(path, capsys).splitlines()]
+    assert lines[lines.index(examples[0]) :][: len(examples)] == examples

@@ -1,0 +1,107 @@
+"""The range that an option's help states is the one its error states and the one it accepts."""
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cheblienet_cli.main import clg, run
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.pools import opened_pool
+
+BUILDS = clg.commands["build"].commands
+NUMERIC = re.compile(r"\bin \[(\S+), (\S+)\]")
+COMPANIONS = {
+    "size": {"orientations": "1", "levels": "1"},
+    "points": {},
+    "seed": {"points": "9"},
+    "in_plane_fraction": {"xi": "auto"},
+    "eigenpairs": {"levels": "1"},
+}
+"""Options that a limit needs beside it."""
+SIZES = {"plane": {"size": "64"}, "sphere": {"subdivisions": "4"}}
+
+
+def ranges(manifold: str) -> Iterator[tuple[str, str, float, float]]:
+    """Option, range as written, and its ends, of every option whose help states one."""
+    for option in BUILDS[manifold].params:
+        found = NUMERIC.search(getattr(option, "help", None) or "")
+        if found and not option.hidden:
+            low, high = map(float, found.groups())
+            yield option.name, found[0].removeprefix("in "), low, high
+
+
+CASES = [(name, *found) for name in ("r2", "se2", "s2", "so3") for found in ranges(name)]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[GraphSpec]:
+    """The specifications that commands come to, instead of being built."""
+    found: list[GraphSpec] = []
+
+    def note(spec: GraphSpec, **how: Any) -> None:
+        with opened_pool(how["workers"]):
+            found.append(spec)
+
+    monkeypatch.setattr("cheblienet_cli.build._run", note)
+    return found
+
+
+def arguments(manifold: str, name: str, value: str) -> list[str]:
+    base = "plane" if manifold in {"r2", "se2"} else "sphere"
+    given = SIZES[base] | COMPANIONS.get(name, {})
+    if manifold in {"r2", "s2"}:
+        given.pop("orientations", None)
+    if name in {"size", "points", "seed", "subdivisions", "nside", "bandlimit"}:
+        given = {n: v for n, v in given.items() if n not in {"size", "subdivisions"}}
+    pairs = (("--" + n.replace("_", "-"), v) for n, v in (given | {name: value}).items())
+    return ["build", manifold, *(word for pair in pairs for word in pair)]
+
+
+@pytest.mark.parametrize(("manifold", "name", "written", "low", "high"), CASES)
+def test_both_ends_are_accepted_and_what_is_beyond_refused(
+    manifold: str,
+    name: str,
+    written: str,
+    low: float,
+    high: float,
+    asked: list[GraphSpec],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for end in (low, high):
+        text = f"{end:.17g}"
+        assert run(arguments(manifold, name, text)) == 0, (text, capsys.readouterr().err)
+        assert asked.pop().manifold == manifold
+    whole = low.is_integer() and high.is_integer() and name not in {"eps", "eps_squared"}
+    below = low - 1 if whole else math.nextafter(low, -math.inf)
+    above = high + 1 if whole else math.nextafter(high, math.inf)
+    for beyond in (below, above):
+        assert run(arguments(manifold, name, f"{beyond:.17g}")) == 2
+        message = capsys.readouterr().err
+        assert message.startswith(f"Error: --{name.replace('_', '-')} must be ")
+        assert f"in {written}" in message
+    assert not asked
+
+
+def test_all_numbers_have_a_range() -> None:
+    numbers = {field for field, *_ in ranges("se2")} | {field for field, *_ in ranges("so3")}
+    assert numbers == {
+        *("size", "points", "seed", "subdivisions", "nside", "bandlimit", "orientations", "alpha"),
+        *("xi", "in_plane_fraction", "eps", "eps_squared", "neighbors", "bandwidth"),
+        *("eigenpairs", "workers"),
+    }
+
+
+def test_eigenvalues_of_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "graphs.zarr"
+    build(GraphSpec("r2", 8, levels=1), store)
+    option = next(o for o in clg.commands["inspect"].params if o.name == "eigenvalues")
+    written = NUMERIC.search(option.help)[0]
+    assert written == "in [0, 1000]"
+    for end, code in (("0", 0), ("1000", 0), ("-1", 2), ("1001", 2)):
+        assert run(["inspect", "--store", str(store), "--eigenvalues", end]) == code
+        said = capsys.readouterr().err
+        assert code == 0 or (said.startswith("Error: --eigenvalues must be") and written in said)
