@@ -56,7 +56,7 @@ class Cluster:
         except distributed.KilledWorker as error:
             raise CheblienetError(
                 f"Dask gave up on a block that lost {error.allowed_failures + 1} workers: killed, "
-                "or out of memory. Nothing was published; a smaller --memory-limit may help."
+                "or out of memory. Nothing was published; a smaller `memory_limit` may help."
             ) from error
         except (CommClosedError, distributed.CancelledError) as error:
             raise CheblienetError("The Dask scheduler vanished. Nothing was published.") from error

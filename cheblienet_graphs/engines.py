@@ -56,7 +56,7 @@ def choose(
             accepted = f"auto, pruned or keops with {sampling} sampling"
             raise SpecError("engine", accepted, engine, "Stencils exist on lattices only.")
         if device == "cuda":
-            remedy = "Use --engine pruned for a GPU; stencils need none."
+            remedy = "Use `engine='pruned'` for a GPU; stencils need none."
             raise SpecError("device", "auto or cpu with the stencil engine", device, remedy)
     if engine == "auto":
         engine = "stencil" if lattice and device != "cuda" else "pruned"
@@ -109,7 +109,7 @@ def _found(device: str) -> str:
     if torch.cuda.is_available():
         return "cuda"
     if device == "cuda":
-        remedy = "Use --device cpu, or see what `clg doctor` says."
+        remedy = "Use `device='cpu'`, or see what `clg doctor` says."
         raise SpecError(
             "device", "auto or cpu here, where torch sees no CUDA device", device, remedy
         )

@@ -5,7 +5,10 @@ MISSING = object()
 
 
 class CheblienetError(Exception):
-    """The work could not be done; the message says what was wrong, what was found, what to do."""
+    """The work could not be done; the message says what was wrong, what was found, what to do.
+
+    It writes parameters as `name` or `name=value`; the command line turns these into options.
+    """
 
 
 class SpecError(CheblienetError, ValueError):

@@ -83,7 +83,7 @@ class Processes(Here):
         except BrokenProcessPool as error:
             raise CheblienetError(
                 "A worker process vanished: killed, or out of memory. Nothing was published; if "
-                "memory was short, use fewer --workers or a smaller --memory-limit."
+                "memory was short, use fewer `workers` or a smaller `memory_limit`."
             ) from error
         finally:
             for future in futures:

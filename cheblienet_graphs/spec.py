@@ -291,11 +291,11 @@ def _sampling(
     for field, value in sizes.items():
         if value is not None and field != kind.field:
             where = f"left out on {geometry.name} with {kind.name} sampling"
-            remedy = f"Its size is given by {kind.field} alone."
+            remedy = f"Its size is given by `{kind.field}` alone."
             raise SpecError(field, where, value, remedy)
     if sizes[kind.field] is None:
         where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
-        others = ", ".join(SAMPLINGS[n].field for n in names if n != kind.name)
+        others = ", ".join(f"`{SAMPLINGS[n].field}`" for n in names if n != kind.name)
         remedy = "" if sampling_given else f"Or choose another sampling by its size: {others}."
         raise SpecError(kind.field, where, MISSING, remedy)
     return kind, kind.parse(sizes[kind.field])
@@ -345,9 +345,9 @@ def _fibre(
     if xi is None:
         xi = "alpha" if in_plane_fraction is None else "auto"
     if xi != "auto" and in_plane_fraction is not None:
-        raise SpecError("in_plane_fraction", "left out unless xi is 'auto'", in_plane_fraction)
+        raise SpecError("in_plane_fraction", "left out unless `xi` is 'auto'", in_plane_fraction)
     if xi != "alpha" and alpha is not None:
-        raise SpecError("alpha", f"left out where xi is {xi}", alpha, "Give one of the two.")
+        raise SpecError("alpha", f"left out where `xi` is {xi}", alpha, "Give one of the two.")
     if xi == "alpha":
         alpha = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
         return found | {"xi": "alpha", "alpha": alpha}
@@ -364,7 +364,7 @@ def _fibre(
 
 def _anisotropy(geometry: Manifold, eps: Number | None, eps_squared: Number | None) -> float:
     if eps is not None and eps_squared is not None:
-        raise SpecError("eps", "left out where eps_squared is given", eps, "Give one of the two.")
+        raise SpecError("eps", "left out where `eps_squared` is given", eps, "Give one of the two.")
     if eps_squared is not None:
         field, given = "eps_squared", eps_squared
         value = math.sqrt(number(field, given, *limits.EPS_SQUARED))
@@ -423,7 +423,7 @@ def _edges(
         raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", found)
     if weights == "matched" and geometry.base == "sphere" and count < LEAST_MATCHED_ON_SPHERE:
         accepted = f"at least {LEAST_MATCHED_ON_SPHERE} with matched weights on the sphere"
-        remedy = f"Use --neighbors {LEAST_MATCHED_ON_SPHERE} or more; fewer can't be matched."
+        remedy = f"Use `neighbors={LEAST_MATCHED_ON_SPHERE}` or more; fewer can't be matched."
         raise SpecError("neighbors", accepted, count, remedy)
     width = 0.2 if bandwidth is None else bandwidth
     return {

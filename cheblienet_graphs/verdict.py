@@ -84,14 +84,14 @@ def _remedy(spec: GraphSpec, sampling: Sampling, metric: Metric) -> str:
         if spec.weights != "kernel":
             return ": its middle is within reach of the boundary"
         most = SELLING_NEIGHBORS[spec.manifold]
-        use = f": use --weights selling (<= {most} neighbours)"
+        use = f": use `weights='selling'` (K <= {most})"
         enough = _enough_neighbors(spec, sampling, metric)
         if enough is None:
-            return f"{use} or --weights matched"
-        return f"{use}, --weights matched or --neighbors {enough}"
+            return f"{use} or `weights='matched'`"
+        return f"{use}, `weights='matched'` or `neighbors={enough}`"
     if spec.weights == "kernel" and spec.geometry.base == "sphere":
         count = max(spec.neighbors, LEAST_MATCHED_ON_SPHERE)
-        return f": use --weights matched --neighbors {count}"
+        return f": use `weights='matched'` with `neighbors={count}`"
     return ": more neighbours may help"
 
 

@@ -74,7 +74,7 @@ def _anisotropy(spec: GraphSpec) -> list[str]:
     ratio = PAPER_EPS_SQUARED / spec.eps**2
     if not spec.geometry.oriented or spec.eps == 1 or math.isclose(ratio, 1):
         return []
-    remedy = f"--eps-squared {PAPER_EPS_SQUARED} is the paper's"
+    remedy = f"`eps_squared={PAPER_EPS_SQUARED}` is the paper's"
     if ratio > 1:
         return [f"eps^2 = {spec.eps**2:.4g} is {ratio:.3g} times the paper's anisotropy; {remedy}"]
     return [f"eps^2 = {spec.eps**2:.4g} is less anisotropic than the paper's; {remedy}"]

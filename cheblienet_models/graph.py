@@ -222,7 +222,7 @@ class Graph(_Mapped):
 
     def _missing_eigenpairs(self) -> MissingEigenpairsError:
         return MissingEigenpairsError(
-            f"{self.label} has no stored eigenpairs; build it with --eigenpairs M."
+            f"{self.label} has no stored eigenpairs; build it with `eigenpairs=M`."
         )
 
     def __getattr__(self, name: str) -> Any:

@@ -13,6 +13,7 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.help import WholeSentences, examples
 from cheblienet_cli.specification import options_of
+from cheblienet_cli.spelling import as_options
 from cheblienet_graphs import words
 from cheblienet_graphs.engines import DEVICES, ENGINES, choose
 from cheblienet_graphs.errors import RecipeError, SpecError
@@ -185,7 +186,7 @@ def _planned_lines(planned: "Plan") -> list[str]:
         for number, level in enumerate(planned.levels)
     ]
     size = f"{bound}{words.human_bytes(planned.nbytes)} would be written; nothing was"
-    return [*words.sentences(planned.spec), *levels, size]
+    return [*map(as_options, words.sentences(planned.spec)), *levels, size]
 
 
 def _build(
@@ -204,7 +205,7 @@ def _build(
     if quiet:
         return
     for sentence in [*words.sentences(spec), *words.reached(spec, list(result.levels))]:
-        click.echo(sentence, err=True)
+        click.echo(as_options(sentence), err=True)
     if how["resume"] and result.built:
         went_on = "Went on with an" if result.resumed else "There was no"
         click.echo(f"{went_on} interrupted build of this graph.", err=True)

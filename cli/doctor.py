@@ -6,6 +6,7 @@ from dataclasses import asdict
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.spelling import as_options
 
 
 @click.command()
@@ -23,9 +24,9 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     for finding in examine():
         findings.append(finding)
         if not as_json:
-            verdict = "works" if finding.works else f"does not work: {finding.remedy}"
+            verdict = "works" if finding.works else f"does not work: {as_options(finding.remedy)}"
             click.echo(f"{finding.subject:<8}  {finding.device:<4}  {verdict}")
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings]))
+        click.echo(as_options(json.dumps([asdict(finding) for finding in findings])))
     if any(finding.needed and not finding.works for finding in findings):
         ctx.exit(1)

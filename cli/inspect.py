@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.spelling import as_options
 from cheblienet_graphs.limits import EIGENVALUES
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def inspect(
 
     with _progress(shown=sys.stderr.isatty()) as progress:
         report = report_on(store, name, eigenvalues=eigenvalues, level=level, progress=progress)
-    click.echo(json.dumps(report.to_json(), allow_nan=False) if as_json else str(report))
+    text = json.dumps(report.to_json(), allow_nan=False) if as_json else str(report)
+    click.echo(as_options(text))
 
 
 @contextmanager

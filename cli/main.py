@@ -16,6 +16,7 @@ from cheblienet_cli.inspect import inspect
 from cheblienet_cli.ls import ls
 from cheblienet_cli.recipes import recipes
 from cheblienet_cli.rm import rm
+from cheblienet_cli.spelling import as_options
 from cheblienet_cli.tag import tag
 from cheblienet_cli.verify import verify
 from cheblienet_graphs import __version__
@@ -87,11 +88,11 @@ def _explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, click.UsageError):
         return " ".join(error.format_message().split()), USAGE
     if isinstance(error, SpecError):
-        return f"--{error.field.replace('_', '-')} {error.complaint}", USAGE
-    if isinstance(error, UnknownGraphError | RecipeError):
-        return str(error), USAGE
+        return as_options(f"`{error.field}` {error.complaint}"), USAGE
+    if isinstance(error, RecipeError):
+        return str(error), USAGE  # which names fields as the file does
     if isinstance(error, CheblienetError):
-        return str(error), FAILED
+        return as_options(str(error)), USAGE if isinstance(error, UnknownGraphError) else FAILED
     if isinstance(error, MemoryError):
         return "out of memory; build fewer vertices or free some.", FAILED
     text = " ".join(str(error).split())
@@ -100,7 +101,7 @@ def _explained(error: Exception) -> tuple[str, int]:
 
 def _with_notes(message: str, error: BaseException) -> str:
     """A message with what was noted on the way, such as what can be resumed."""
-    return " ".join([message, *getattr(error, "__notes__", [])])
+    return " ".join([message, *map(as_options, getattr(error, "__notes__", []))])
 
 
 def _terminate(_number: int, _frame: object) -> NoReturn:

@@ -34,7 +34,7 @@ def rows_within(level: Level, memory_limit: int | str | None, processes: int) ->
     rows = int((limit - kept * processes - _vectors(level)) / processes / row)
     if rows < LEAST_BLOCK_ROWS:
         least = processes * (kept + LEAST_BLOCK_ROWS * row) + _vectors(level)
-        remedy = "Use fewer --workers." if processes > 1 else ""
+        remedy = "Use fewer `workers`." if processes > 1 else ""
         raise SpecError(
             "memory_limit",
             f"at least {human_bytes(int(least))} here, with {processes} workers",

@@ -141,18 +141,18 @@ def _remedy(error: BaseException, chatter: str) -> str:
     if not _writable(Path(folder)):
         return (
             f"KeOps can't write to its cache in {folder}. Set KEOPS_CACHE_FOLDER to a folder that "
-            "can be written, or use --engine pruned."
+            "can be written, or use `engine='pruned'`."
         )
     compiler = os.environ.get("CXX") or "g++"
     if shutil.which(compiler) is None:
         return (
             f"KeOps can't compile: there is no C++ compiler {compiler}. Install one (Debian: apt "
-            "install g++) or set CXX, or use --engine pruned, which needs none."
+            "install g++) or set CXX, or use `engine='pruned'`, which needs none."
         )
     said = " ".join(f"{type(error).__name__}: {error} {chatter}".split())[:300]
     return (
         f"KeOps can't compile or run here ({said}). See that {compiler} works and for a GPU that "
-        "the CUDA toolkit with nvrtc is there, or use --engine pruned, which needs neither."
+        "the CUDA toolkit with nvrtc is there, or use `engine='pruned'`, which needs neither."
     )
 
 

@@ -207,7 +207,7 @@ def _solved(
         raise CheblienetError(
             f"{count} eigenpairs of {size:,} vertices take blocks of {needed / 2**30:.1f} GiB, "
             f"for which {BLOCK_BYTES / 2**30:.1f} GiB is the limit. Ask for fewer, for a coarser "
-            "level, or for eigenvalues alone with inspect()."
+            "level, or for eigenvalues alone."
         )
     values, vectors, converged = _filtered_subspace(product, size, count, max_products)
     if not converged and rescaled.nnz <= CAST_AT_ONCE:

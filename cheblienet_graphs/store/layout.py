@@ -166,14 +166,14 @@ def check_store(store: Path) -> bool:
         if not store.exists() or (store.is_dir() and not any(store.iterdir())):
             return False
         if not store.is_dir():
-            raise StoreError(f"{store} is a file, not a store; choose another --store.")
+            raise StoreError(f"{store} is a file, not a store; choose another `store`.")
         if not (store / "zarr.json").exists():
-            raise StoreError(f"{store} is a folder of other files; choose another --store.")
+            raise StoreError(f"{store} is a folder of other files; choose another `store`.")
     except OSError as error:
         raise StoreError(f"{store} can't be read: {error.strerror}.") from error
     attributes = read_attributes(store)
     if attributes is None:
-        raise StoreError(f"{store} is a zarr group of another program; choose another --store.")
+        raise StoreError(f"{store} is a zarr group of another program; choose another `store`.")
     if attributes.get("store_schema") != STORE_SCHEMA:
         found = attributes.get("store_schema")
         raise StoreError(

@@ -29,7 +29,7 @@ def check_graph(store: Path, name: str) -> None:
     else:
         ours = not graph.exists() or (graph.is_dir() and not any(graph.iterdir()))
     if not ours:
-        raise StoreError(f"{graph} exists and is not a graph of ours; choose another --name.")
+        raise StoreError(f"{graph} exists and is not a graph of ours; choose another `name`.")
 
 
 def publish(store: Path, name: str, staged: Path) -> str:
@@ -124,8 +124,8 @@ def remove(store: Path, name: str, *, force: bool = False) -> Path:
         naming = sorted(r for r, v in refs.items() if v == version.name and r != "latest")
         if naming and not force:
             raise StoreError(
-                f"{graph.name}@{version.name} is named {', '.join(naming)}; --force removes it "
-                "all the same."
+                f"{graph.name}@{version.name} is named {', '.join(naming)}; `force=True` removes "
+                "it all the same."
             )
         doomed = layout.staging_folder(store) / uuid.uuid4().hex
         before = layout.read_attributes(graph) or {}

@@ -129,7 +129,7 @@ class Staging:
         if error is not None and (kept or self.resumed) and not isinstance(error, SpecError):
             blocks = "1 finished block is" if kept == 1 else f"{kept:,} finished blocks are"
             error.add_note(
-                f"{blocks} kept: the same command with --resume goes on from there, `clg verify "
+                f"{blocks} kept: the same build with `resume=True` goes on from there, `clg verify "
                 "--clean` deletes them."
             )
         else:

@@ -118,7 +118,7 @@ def _check_room(lattice: PlaneLattice, stencils: Sequence[Stencil]) -> None:
         f"such that every level has at least {needed[0]}x{needed[1]} pixels, as the stencils of "
         f"this metric reach {max(reach(stencils))} pixels far"
     )
-    remedy = "Give fewer --levels, a larger --size or --eps, or --weights kernel."
+    remedy = "Give fewer `levels`, a larger `size` or `eps`, or `weights='kernel'`."
     raise SpecError("levels", accepted, f"{lattice.width}x{lattice.height}", remedy)
 
 
@@ -179,7 +179,7 @@ class _Plane:
         start *= targets.sum() / (constraints @ start)[targets > 0].sum()
         found = nearest_matching(constraints, targets, start, entries / 2)
         if not found.converged:
-            remedy = "Use --weights selling, or more neighbours."
+            remedy = "Use `weights='selling'`, or more `neighbors`."
             accepted = "kernel or selling here: no matched weights exist on these edges"
             raise SpecError("weights", accepted, "matched", remedy)
         values: Floats = found.values[unknown.ravel()]

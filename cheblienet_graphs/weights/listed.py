@@ -121,7 +121,9 @@ def matched_edges(
     prior *= targets.sum() / (constraints @ prior)[targets > 0].sum()
     found = nearest_matching(constraints, targets, prior, np.ones(len(prior)))
     if not found.converged:
-        remedy = "Use more --neighbors, a --xi nearer to what alpha = 1 gives, or --weights kernel."
+        remedy = (
+            "Use more `neighbors`, an `xi` nearer to what alpha = 1 gives, or `weights='kernel'`."
+        )
         accepted = f"kernel here: no weights on these edges, K = {spec.neighbors}, match the metric"
         raise SpecError("weights", accepted, "matched", remedy)
     kept = found.values > VANISHED * found.values.max()

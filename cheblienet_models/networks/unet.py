@@ -139,7 +139,7 @@ def _checked_channels(pyramid: Pyramid, channels: Sequence[int] | None) -> tuple
     if levels < 2:
         raise ValueError(
             f"UNet takes a pyramid of at least two levels. {label} has {levels}; build one with "
-            "--levels 2 or more."
+            "`levels=2` or more."
         )
     if channels is None:
         return default_channels(levels)

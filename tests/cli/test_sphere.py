@@ -47,7 +47,7 @@ def test_samplings(
     [
         ("s2 --subdivisions 10", "--subdivisions must be an integer in [0, 9]. Got '10'."),
         ("s2 --nside 6", "--nside must be a power of two in [1, 8192]. Got '6'."),
-        ("s2 --subdivisions 2 --eps 0.1", "--eps must be 1 on s2, which is isotropic. Got 0.1."),
+        ("s2 --subdivisions 2 --eps 0.1", "--eps must be 1 on s2, which is isotropic. Got '0.1'."),
         ("s2", "--subdivisions must be given"),
         ("r2", "--size must be given"),
         ("s2", "--subdivisions must be given: it is the size of s2 with icosahedral sampling. Or"),

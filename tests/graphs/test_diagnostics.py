@@ -78,8 +78,8 @@ def test_verdict_names_what_is_realised_and_a_remedy_that_works(tmp_path: Path) 
     build(GraphSpec("se2", 32, **PERIODIC), store, name="g")
     verdict = inspect(store, eigenvalues=0).levels[0].verdict
     assert verdict == (
-        "realises eps^2 = 0.019 .. 0.0583, asked 0.1: use --weights selling (<= 8 "
-        "neighbours), --weights matched or --neighbors 48"
+        "realises eps^2 = 0.019 .. 0.0583, asked 0.1: use `weights='selling'` (K <= 8), "
+        "`weights='matched'` or `neighbors=48`"
     )
     for remedy in ({"weights": "selling"}, {"weights": "matched"}, {"neighbors": 48}):
         build(GraphSpec("se2", 32, **PERIODIC, **remedy), store, name="g")
@@ -94,7 +94,10 @@ def test_verdict_on_the_sphere_looks_at_every_point(tmp_path: Path) -> None:
     build(GraphSpec("s2", nside=8, levels=1), store, name="g")
     (level,) = inspect(store, eigenvalues=0).levels
     assert level.effective_metric[0].eps_squared == pytest.approx(1, abs=0.1)
-    assert "single points are up to 18 % off: use --weights matched --neighbors 24" in level.verdict
+    assert (
+        "single points are up to 18 % off: use `weights='matched'` with `neighbors=24`"
+        in level.verdict
+    )
     build(GraphSpec("s2", nside=8, levels=1, weights="matched", neighbors=24), store, name="g")
     (level,) = inspect(store, eigenvalues=0).levels
     assert level.verdict == "true to its metric, exactly"

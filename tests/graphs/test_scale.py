@@ -354,7 +354,7 @@ def test_interrupted_anywhere_and_resumed(
         kept = inodes(store)
         if kept:
             assert f"{len(kept):,} finished block" in stop.__notes__[0]
-            assert "--resume" in stop.__notes__[0]
+            assert "`resume=True`" in stop.__notes__[0]
         else:
             assert leftovers(store) == []
         interrupted(spec, store, 3, block_rows=150, resume=True)
@@ -498,7 +498,7 @@ def test_vanished_worker(
     store = tmp_path / "g"
     with pytest.raises(CheblienetError, match="A worker process vanished") as caught:
         build(SPECS["sphere"], store, workers=2, block_rows=50, progress=kill)
-    assert "--resume" in caught.value.__notes__[0]
+    assert "`resume=True`" in caught.value.__notes__[0]
     assert build(SPECS["sphere"], store, resume=True).resumed
     assert manifest(store) == expected["sphere"]
 
@@ -586,7 +586,7 @@ def test_memory_limit_sets_the_block(spec: GraphSpec) -> None:
     assert rows == sorted(rows)
     assert rows[0] >= sizes.LEAST_BLOCK_ROWS
     assert rows[-1] == sizes.MOST_BLOCK_ROWS
-    with pytest.raises(SpecError, match=r"at least .*B here, with 4 workers.*fewer --workers"):
+    with pytest.raises(SpecError, match=r"at least .*B here, with 4 workers.*fewer `workers`"):
         sizes.rows_within(level, "100MB", 4)
     with pytest.raises(SpecError, match="Got '1 B'"):
         sizes.rows_within(level, 1, 1)

@@ -54,7 +54,7 @@ def test_refs_that_can_not_be(three: Path, ref: str) -> None:
 
 def test_removal(three: Path) -> None:
     tag(three, f"{NAME}@v002", "paper")
-    with pytest.raises(StoreError, match="named paper; --force"):
+    with pytest.raises(StoreError, match="named paper; `force=True`"):
         remove(three, f"{NAME}@v002")
     with pytest.raises(UnknownGraphError, match="Say which version"):
         remove(three, NAME)

@@ -1,0 +1,96 @@
+"""What the libraries say of parameters, the command line says of options."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cheblienet_cli.main import run
+from cheblienet_cli.spelling import as_options
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CLG_STORE", raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("Use `neighbors=24` or more.", "Use --neighbors 24 or more."),
+        ("left out where `eps_squared` is given", "left out where --eps-squared is given"),
+        ("`weights='selling'`, `engine=\"pruned\"`", "--weights selling, --engine pruned"),
+        ("go on with `resume=True`", "go on with --resume"),
+        ("`clg verify --clean` deletes it", "`clg verify --clean` deletes it"),
+        ("`recipe NAME`", "`recipe NAME`"),
+        ("no parameters", "no parameters"),
+    ],
+)
+def test_spelling(text: str, spelled: str) -> None:
+    assert as_options(text) == spelled
+
+
+REFUSED = [
+    ("build se2 --size 8 --eps 1 --eps-squared 1", "--eps must be left out where --eps-squared is"),
+    ("build se2 --size 8 --xi 1 --alpha 1", "--alpha must be left out where --xi is 1."),
+    ("build se2 --size 8 --xi 1 --in-plane-fraction .4", "left out unless --xi is 'auto'"),
+    ("build s2 --nside 4 --bandlimit 4", "--bandlimit must be left out on s2 with healpix"),
+    ("build s2 --nside 4 --bandlimit 4", "given by --nside alone"),
+    ("build s2", "by its size: --nside, --bandlimit, --points."),
+    ("build so3 --nside 4 --weights matched", "Use --neighbors 24 or more"),
+    ("build r2 --size 8 --engine stencil --device cuda", "Use --engine pruned for a GPU"),
+    ("build se2 --size 8 --weights matched --eps .001 --levels 1", "--levels, a larger --size or"),
+    ("build se2 --size 8 --weights matched --eps .001 --levels 1", "or --weights kernel."),
+    ("build so3 --points 99 --weights matched --neighbors 24", "Use more --neighbors, an --xi "),
+    ("build se2 --size 8 --workers 2 --memory-limit 1kB", "Use fewer --workers."),
+    ("build r2 --size 8 --store file", "choose another --store."),
+    ("rm two@v001", "--force removes it all the same."),
+]
+
+
+@pytest.mark.parametrize(("arguments", "fragment"), REFUSED)
+def test_refusals_name_options_alone(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: str, fragment: str
+) -> None:
+    (here / "file").touch()
+    if arguments.startswith("rm"):
+        assert run(["build", "r2", "--size", "8", "--name", "two", "--quiet"]) == 0
+        assert run(["tag", "two", "paper"]) == 0
+    capsys.readouterr()
+    assert run(arguments.split()) in {1, 2}
+    message = capsys.readouterr().err
+    assert fragment in message
+    assert not re.search(r"`\w+(=[^`]*)?`", message)
+
+
+def test_what_is_said_of_a_build_and_in_a_report_names_options(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    build = ["build", "se2", "--size", "16", "--eps", "0.1", "--levels", "1"]
+    assert run([*build, "--dry-run"]) == 0
+    assert run(build) == 0
+    captured = capsys.readouterr()
+    assert captured.out.count("--eps-squared 0.1") == 1
+    assert captured.err.count("--eps-squared 0.1") == 1
+    assert run(["inspect"]) == 0
+    report = capsys.readouterr().out
+    assert "--eps-squared 0.1" in report
+    assert "--weights selling" in report
+    assert run(["inspect", "--json"]) == 0
+    json_report = capsys.readouterr().out
+    assert "--weights selling" in json_report
+    for said in (captured.out, captured.err, report, json_report):
+        assert not re.search(r"`\w+(=[^`]*)?`", said)
+
+
+def test_recipes_are_told_as_they_are_written(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = 'manifold = "so3"\nnside = 4\nweights = "matched"\n'
+    (here / "mine.toml").write_text(f"[graph]\n{graph}")
+    assert run(["build", "recipe", "mine.toml"]) == 2
+    message = capsys.readouterr().err
+    assert "mine.toml: neighbors must be at least 24" in message
+    assert "Use `neighbors=24` or more" in message

@@ -1,0 +1,76 @@
+"""Messages of the libraries name parameters, as `neighbors=24`; never options, nor bare names."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import cheblienet_graphs
+import cheblienet_models
+from cheblienet_cli.main import clg
+from cheblienet_graphs import GraphSpec, SpecError, build
+from cheblienet_graphs import inspect as report_on
+
+PACKAGES = [Path(package.__file__).parent for package in (cheblienet_graphs, cheblienet_models)]
+FILES = sorted(file for folder in PACKAGES for file in folder.rglob("*.py"))
+PARAMETERS = {*inspect.signature(GraphSpec).parameters, *inspect.signature(build).parameters}
+OPTIONS = {
+    option.name
+    for group in (clg, clg.commands["build"])
+    for command in group.commands.values()
+    for option in command.params
+}
+
+
+def texts(file: Path) -> Iterator[str]:
+    """Every literal of a module but docstrings; what is filled into an f-string stands as {}."""
+    tree = ast.parse(file.read_text())
+    bare = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+    inner = {id(part) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for part in n.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = (p.value if isinstance(p, ast.Constant) else "{}" for p in node.values)
+            yield "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and id(node) not in bare | inner:
+            yield str(node.value)
+
+
+def plain(text: str) -> str:
+    """A text without what stands in backticks: parameters, and commands for a shell."""
+    return re.sub(r"`[^`]*`", "", text)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_no_message_names_an_option_or_a_bare_parameter(file: Path) -> None:
+    for text in texts(file):
+        assert not re.search(r"(?<![-\w])--[a-z]", plain(text)), text
+        if " " in text and PACKAGES[0] in file.parents:  # a sentence, no key, of who has parameters
+            found = set(re.findall(r"\b[a-z]+_[a-z_]+\b", plain(text)))
+            assert not found & PARAMETERS, text
+
+
+def test_parameters_in_messages_exist() -> None:
+    named = {
+        name
+        for file in FILES
+        for text in texts(file)
+        for name in re.findall(r"`(\w+)(?:=[^`]*)?`", text)
+    }
+    assert {"neighbors", "weights", "levels", "resume", "engine", "eigenpairs"} <= named
+    assert named <= OPTIONS
+
+
+def test_the_remedies_of_a_report_are_parameters(tmp_path: Path) -> None:
+    build(GraphSpec("se2", 16, eps=0.1, levels=1), tmp_path / "g.zarr")
+    said = str(report_on(tmp_path / "g.zarr"))
+    assert "`weights='selling'`" in said
+    assert "`eps_squared=0.1`" in said
+    assert "--" not in plain(said)
+
+
+def test_an_error_names_other_parameters_too() -> None:
+    with pytest.raises(SpecError, match="eps must be left out where `eps_squared` is given"):
+        GraphSpec("se2", 8, eps=1, eps_squared=1)
