@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cheblienet_graphs import words
+from cheblienet_graphs import units, words
 from cheblienet_graphs.report import LevelReport, Report
 from cheblienet_graphs.spec import GraphSpec
 
@@ -24,9 +24,13 @@ def text(report: Report) -> str:
     lines += [f"  {sentence}" for sentence in words.sentences(report.spec)]
     lines += [f"  {size}, built {report.created} by {generator}, spec {report.spec_sha256[:12]}"]
     lines += ["", *_table(report)]
+    if reading := _reading(report.spec):
+        lines += ["", *reading]
     for level in report.levels:
         if level.eigenvalues:
             lines += ["", *_spectrum(level)]
+    if any(level.eigenvalues for level in report.levels):
+        lines += [f"  of the operator: scaled to be those of {_operator(report.spec)}"]
     lines += ["", *_verdicts(report)]
     lines += [remark for level in report.levels for remark in _remarks(report.spec, level)]
     return "\n".join(lines)
@@ -35,6 +39,7 @@ def text(report: Report) -> str:
 def _table(report: Report) -> list[str]:
     rows = [("", [f"level {level.level}" for level in report.levels])]
     rows += [(title, [cell(level) for level in report.levels]) for title, cell in _ROWS]
+    rows += _length_rows(report.spec, report.levels)
     rows += _metric_rows(report)
     symmetries = dict.fromkeys(name for level in report.levels for name in level.equivariance)
     for name in symmetries:
@@ -60,8 +65,6 @@ _ROWS: list[tuple[str, Callable[[LevelReport], str]]] = [
         lambda x: f"{x.degree['min']:.0f} / {x.degree['mean']:.1f} / {x.degree['max']:.0f}",
     ),
     ("in-plane fraction", lambda x: f"{x.in_plane_fraction:.3f}"),
-    ("xi", lambda x: "-" if x.xi is None else f"{x.xi:.4g}"),
-    ("bandwidth", lambda x: "-" if x.bandwidth is None else f"{x.bandwidth:.4g}"),
     (
         "weights, min / median / max",
         lambda x: " / ".join(f"{x.weights[name]:.2g}" for name in ("min", "median", "max")),
@@ -79,6 +82,25 @@ def _grid(level: LevelReport) -> str:
     return " x ".join(map(str, [*reversed(base), *fibre]))
 
 
+def _length_rows(spec: GraphSpec, levels: tuple[LevelReport, ...]) -> list[tuple[str, list[str]]]:
+    """The metric's xi and the kernel's t, in the metric's unit and in one that can be seen."""
+    unit, visible = units.unit(spec), units.visible_unit(spec)
+    rows = []
+    if spec.geometry.oriented:
+        known = [(level.level, level.xi or 0.0) for level in levels]
+        rows = [
+            (f"xi, {unit} per radian", [f"{xi:.4g}" for _, xi in known]),
+            (f"xi, {visible} per radian", [f"{units.visible(spec, *xi):.3g}" for xi in known]),
+        ]
+    if spec.bandwidth is not None:
+        spread = [(level.level, math.sqrt(level.bandwidth or 0.0)) for level in levels]
+        rows += [
+            (f"sqrt t, {unit}", [f"{length:.4g}" for _, length in spread]),
+            (f"sqrt t, {visible}", [f"{units.visible(spec, *t):.3g}" for t in spread]),
+        ]
+    return rows
+
+
 def _metric_rows(report: Report) -> list[tuple[str, list[str]]]:
     asked = f"{report.spec.eps**2:.4g}"
     realised = [
@@ -93,6 +115,26 @@ def _metric_rows(report: Report) -> list[tuple[str, list[str]]]:
         ]
         rows.append(("realised xi^2 / asked", [_range(values) for values in ratios]))
     return rows
+
+
+def _reading(spec: GraphSpec) -> list[str]:
+    """What the table's words mean."""
+    lines = []
+    if spec.geometry.oriented:
+        lines.append(
+            "realised eps^2: least .. largest over the orientations; smaller is more anisotropic"
+        )
+    if spec.bandwidth is not None:
+        lines.append("t: how wide the kernel is, a function of d^2 / (4 t)")
+    return [f"  {line}" for line in lines]
+
+
+def _operator(spec: GraphSpec) -> str:
+    """The operator whose eigenvalues those of Delta stand for, lengths in the metric's unit."""
+    per = {"plane": "per width^2", "sphere": "on the unit sphere"}[spec.geometry.base]
+    if not spec.geometry.oriented:
+        return f"the Laplacian -div grad, {per}"
+    return f"-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), {per}"
 
 
 def _range(values: list[float | None] | list[float]) -> str:

@@ -4,13 +4,14 @@ import math
 from typing import Any
 
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.units import per_radian
 
 PAPER_EPS_SQUARED = 0.1
 
 
 def sentences(spec: GraphSpec) -> list[str]:
-    """What was asked for, a line each: the domain, the metric, the edges and weights."""
-    return [_domain(spec), _metric(spec), *_anisotropy(spec), _edges(spec)]
+    """What was asked for, a line each: the domain, coordinates, metric, edges and weights."""
+    return [_domain(spec), _coordinates(spec), *_metric(spec), *_anisotropy(spec), _edges(spec)]
 
 
 def reached(spec: GraphSpec, levels: list[dict[str, Any]]) -> list[str]:
@@ -24,7 +25,7 @@ def reached(spec: GraphSpec, levels: list[dict[str, Any]]) -> list[str]:
         return []
     return [
         f"level {number}: in-plane fraction {facts['in_plane_fraction']:.3f} "
-        f"(asked for {spec.in_plane_fraction:g}) at xi = {facts['xi']:.4g}"
+        f"(asked for {spec.in_plane_fraction:g}) at xi = {per_radian(spec, number, facts['xi'])}"
         for number, facts in enumerate(levels)
     ]
 
@@ -52,22 +53,34 @@ def _domain(spec: GraphSpec) -> str:
     )
 
 
-def _metric(spec: GraphSpec) -> str:
+def _coordinates(spec: GraphSpec) -> str:
+    """What the columns of the coordinates are; on the plane y goes down, as rows of images do."""
+    turned = "in [-pi/2, pi/2)"
+    if spec.geometry.base == "plane":
+        domain = "image" if spec.sampling == "lattice" else "domain"
+        theta = f", theta from x towards y, {turned}" if spec.geometry.oriented else ""
+        return f"coordinates x (right) and y (down) in widths of the {domain}{theta}"
+    alpha = f"alpha from south towards east, {turned}, " if spec.geometry.oriented else ""
+    gamma = "[0, 2 pi)" if spec.sampling == "equiangular" else "[-pi, pi]"
+    return f"coordinates {alpha}beta (colatitude) in [0, pi], gamma (longitude, east) in {gamma}"
+
+
+def _metric(spec: GraphSpec) -> list[str]:
     if not spec.geometry.oriented:
-        return "R = diag(1, 1), isotropic"
-    start = f"eps = {spec.eps:.4g}, eps^2 = {spec.eps**2:.4g}"
+        return ["R = diag(1, 1), isotropic"]
+    start = f"eps = {spec.eps:.4g}, eps^2 = {spec.eps**2:.4g}, xi "
     if spec.xi == "auto":
-        return (
-            f"R = diag(1, eps^-2, xi^2) = diag(1, {spec.eps**-2:.6g}, xi^2): {start}, xi solved on "
-            f"each level for an in-plane fraction of {spec.in_plane_fraction:g}"
-        )
-    metric = spec.metric(0)
-    _, sideways, rotation = metric.diagonal
-    origin = "" if spec.alpha is None else f", alpha = {spec.alpha:g}"
-    return (
-        f"R = diag(1, eps^-2, xi^2) = diag(1, {sideways:.6g}, {rotation:.4g}): "
-        f"{start}, xi = {metric.xi:.4g}{origin}"
-    )
+        rotation = "xi^2"
+        start += f"solved on each level for an in-plane fraction of {spec.in_plane_fraction:g}"
+    else:
+        metric = spec.metric(0)
+        rotation = f"{metric.diagonal[2]:.4g}"
+        start += f"= {per_radian(spec, 0, metric.xi)}"
+    if spec.alpha is not None:
+        start += f", alpha = {spec.alpha:g}"
+    diagonal = f"diag(1, {spec.eps**-2:.6g}, {rotation})"
+    frame = "(forward, sideways, rotation)"
+    return [f"R = diag(1, eps^-2, xi^2) = {diagonal} along {frame}", start]
 
 
 def _anisotropy(spec: GraphSpec) -> list[str]:

@@ -1,0 +1,30 @@
+"""Lengths as reports tell them: in the metric's unit, and in one that can be seen."""
+
+import math
+
+from cheblienet_graphs.spec import GraphSpec
+
+
+def unit(spec: GraphSpec) -> str:
+    """What the metric measures lengths in: widths of the domain, or arcs of the unit sphere."""
+    return "widths" if spec.geometry.base == "plane" else "radians of arc"
+
+
+def visible_unit(spec: GraphSpec) -> str:
+    """What a length is also told in: pixels, degrees, or spacings where points are random."""
+    if spec.geometry.base == "sphere":
+        return "degrees of arc"
+    return "pixels" if spec.sampling == "lattice" else "mean spacings"
+
+
+def visible(spec: GraphSpec, level: int, length: float) -> float:
+    """A length in the visible unit; pixels are those of the level."""
+    if spec.geometry.base == "sphere":
+        return math.degrees(length)
+    return length / math.sqrt(spec.base_area(level))
+
+
+def per_radian(spec: GraphSpec, level: int, xi: float) -> str:
+    """xi, the length that one radian of rotation counts for, in both units."""
+    first = f"{xi:.4g} widths" if spec.geometry.base == "plane" else f"{xi:.4g}"
+    return f"{first} ({visible(spec, level, xi):.3g} {visible_unit(spec)}) per radian"
