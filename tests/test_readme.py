@@ -1,26 +1,49 @@
-"""The README's examples run, on graphs small enough for a test."""
+"""The README's examples run: Python on graphs small enough for a test, builds up to their plan."""
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+BUILDS = set(re.findall(r"clg (build (?:\w+ --|recipe [a-z])[^`\n]*)", README))
+PLACEHOLDERS = re.compile(r"--help|\b[A-Z]+\b|mine\.toml")
 
 
-def test_examples_run_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CLG_STORE", raising=False)
+    return tmp_path
+
+
+def namespace_after(example: str) -> dict[str, Any]:
+    """What an example's names stand for once it has run by itself: each has its own imports."""
+    small = example.replace("96x96x6", "16x16x6").replace("96, 96", "16, 16")
+    names: dict[str, Any] = {}
+    exec(compile(small.replace("96x64", "24x16"), "README.md", "exec"), names)
+    return names
+
+
+def test_examples_run_in_order_each_by_itself() -> None:
     build(GraphSpec("se2", 16), "graphs.zarr")
-    assert len(EXAMPLES) == 3
-    names: dict[str, object] = {}
-    for example in EXAMPLES:
-        small = example.replace("96x96x6", "16x16x6").replace("96, 96", "16, 16")
-        small = small.replace("96x64", "24x16")
-        exec(compile(small, "README.md", "exec"), names)
-    assert names["log_probabilities"].shape == (8, 10)
-    x = names["lift"](names["torch"].zeros(2, 3, 16, 24))
-    y = names["project"](names["unpool"](names["pool"](names["conv"](x))))
+    first, _, last = map(namespace_after, EXAMPLES)
+    assert first["log_probabilities"].shape == (8, 10)
+    x = last["lift"](last["torch"].zeros(2, 3, 16, 24))
+    y = last["project"](last["unpool"](last["pool"](last["conv"](x))))
     assert y.shape == (2, 16, 16 * 24)
+
+
+@pytest.mark.parametrize("command", [c for c in sorted(BUILDS) if not PLACEHOLDERS.search(c)])
+def test_builds_are_valid(here: Path, command: str) -> None:
+    assert run([*command.split(), "--dry-run"]) == 0
+    assert list(here.iterdir()) == []
+
+
+def test_builds_are_found() -> None:
+    assert {"build se2 --size 96 --orientations 6 --eps 0.1", "build recipe climatenet"} <= BUILDS

@@ -101,7 +101,8 @@ def test_missing_healpix_is_said(
 def test_recipes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["recipes"]) == 0
     table = capsys.readouterr().out.splitlines()
-    assert len(table) == 7
+    assert len(table) == 8
+    assert any(line.startswith("mnist-isotropic ") and " 784 " in line for line in table)
     assert any("61452 / 15372 / 3852 / 972 / 252 / 72" in line for line in table)
     assert run(["recipes", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -9,6 +9,7 @@ from cheblienet_graphs.recipes import recipe, recipes
 
 VERTICES = {
     "mnist": [4704],
+    "mnist-isotropic": [784],
     "cifar10": [6144, 1536, 384],
     "cifar10-isotropic": [1024, 256, 64],
     "stl10": [55296, 13824, 3456],
