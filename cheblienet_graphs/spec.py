@@ -165,8 +165,9 @@ class GraphSpec:
         for field, value in normalised.items():
             object.__setattr__(self, field, value)
         if self.num_vertices > limits.VERTICES:
-            found = f"{self.num_vertices} vertices"
-            raise SpecError(kind.field, f"such that there are at most {limits.VERTICES}", found)
+            accepted = f"such that there are at most {limits.VERTICES:,} vertices"
+            remedy = "Or use fewer `orientations`." if self.orientations > 1 else ""
+            raise SpecError(kind.field, accepted, self.num_vertices, remedy)
         object.__setattr__(self, "eigenpairs", self._eigenpairs(eigenpairs))
 
     def _eigenpairs(self, eigenpairs: Number | None) -> int | None:

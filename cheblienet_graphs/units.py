@@ -17,6 +17,13 @@ def visible_unit(spec: GraphSpec) -> str:
     return "pixels" if spec.sampling == "lattice" else "mean spacings"
 
 
+SINGULAR = {
+    "pixels": "pixel",
+    "mean spacings": "mean spacing",
+    "degrees of arc": "degree of arc",
+}
+
+
 def visible(spec: GraphSpec, level: int, length: float) -> float:
     """A length in the visible unit; pixels are those of the level."""
     if spec.geometry.base == "sphere":
@@ -27,4 +34,5 @@ def visible(spec: GraphSpec, level: int, length: float) -> float:
 def per_radian(spec: GraphSpec, level: int, xi: float) -> str:
     """xi, the length that one radian of rotation counts for, in both units."""
     first = f"{xi:.4g} widths" if spec.geometry.base == "plane" else f"{xi:.4g}"
-    return f"{first} ({visible(spec, level, xi):.3g} {visible_unit(spec)}) per radian"
+    number, name = f"{visible(spec, level, xi):.3g}", visible_unit(spec)
+    return f"{first} ({number} {SINGULAR[name] if number == '1' else name}) per radian"

@@ -31,7 +31,8 @@ def reached(spec: GraphSpec, levels: list[dict[str, Any]]) -> list[str]:
 
 
 def _domain(spec: GraphSpec) -> str:
-    fibre = f" x {spec.orientations} orientations" if spec.geometry.oriented else ""
+    several = "s" if spec.orientations > 1 else ""
+    fibre = f" x {spec.orientations} orientation{several}" if spec.geometry.oriented else ""
     points, size = spec.base_points(0), spec.level_size(0)
     if spec.sampling == "lattice":
         width, height = size

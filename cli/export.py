@@ -32,7 +32,7 @@ SUFFIXES = {"scipy": ".npz", "anndata": ".h5ad", "pyg": ".pyg.npz", "zip": ".zip
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="File to write.  [default: made from the graph's name]",
+    help="File to write, or to replace.  [default: made from the graph's name]",
 )
 @options.store
 @options.debug
@@ -53,6 +53,7 @@ def export(name: str | None, target: str, level: int, output: Path | None, store
     if output is not None and output.is_dir():
         raise click.UsageError(f"--output must be a file. {output} is a folder.")
     file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
+    exports.refuse_in_store(file)
     if target == "zip":
         export_zip(version, file)
     else:

@@ -12,6 +12,7 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.spelling import as_options
 from cheblienet_graphs.limits import EIGENVALUES
+from cheblienet_graphs.values import integer
 
 if TYPE_CHECKING:
     from cheblienet_graphs.report import Progress
@@ -23,16 +24,15 @@ if TYPE_CHECKING:
 @click.option("--level", type=int, metavar="L", help="Only this level, 0 the finest.")
 @click.option(
     "--eigenvalues",
-    type=int,
     metavar="M",
-    default=6,
+    default="6",
     show_default=True,
     help=f"How many of the smallest eigenvalues of Delta to compute, in {EIGENVALUES}.",
 )
 @options.as_json
 @options.debug
 def inspect(
-    name: str | None, store: Path, level: int | None, eigenvalues: int, as_json: bool
+    name: str | None, store: Path, level: int | None, eigenvalues: str, as_json: bool
 ) -> None:
     """Report on a graph: sparsity, degrees, spectrum, symmetries, realised metric.
 
@@ -40,8 +40,9 @@ def inspect(
     """
     from cheblienet_graphs.report import inspect as report_on
 
+    count = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     with _progress(shown=sys.stderr.isatty()) as progress:
-        report = report_on(store, name, eigenvalues=eigenvalues, level=level, progress=progress)
+        report = report_on(store, name, eigenvalues=count, level=level, progress=progress)
     text = json.dumps(report.to_json(), allow_nan=False) if as_json else str(report)
     click.echo(as_options(text))
 

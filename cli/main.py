@@ -86,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, click.UsageError):
-        return " ".join(error.format_message().split()), USAGE
+        return _with_page(error), USAGE
     if isinstance(error, SpecError):
         return as_options(f"`{error.field}` {error.complaint}"), USAGE
     if isinstance(error, RecipeError):
@@ -97,6 +97,15 @@ def _explained(error: Exception) -> tuple[str, int]:
         return "out of memory; build fewer vertices or free some.", FAILED
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text} (rerun with --debug for the traceback)", FAILED
+
+
+def _with_page(error: click.UsageError) -> str:
+    """What click says, and where it is explained."""
+    message = " ".join(error.format_message().split())
+    if error.ctx is None:  # our own words, which say what to do
+        return message
+    end = "" if message.endswith((".", "?")) else "."
+    return f"{message}{end} See `{error.ctx.command_path} --help`."
 
 
 def _with_notes(message: str, error: BaseException) -> str:

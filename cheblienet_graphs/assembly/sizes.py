@@ -35,9 +35,10 @@ def rows_within(level: Level, memory_limit: int | str | None, processes: int) ->
     if rows < LEAST_BLOCK_ROWS:
         least = processes * (kept + LEAST_BLOCK_ROWS * row) + _vectors(level)
         remedy = "Use fewer `workers`." if processes > 1 else ""
+        several = "s" if processes > 1 else ""
         raise SpecError(
             "memory_limit",
-            f"at least {human_bytes(int(least))} here, with {processes} workers",
+            f"at least {human_bytes(int(least))} here, with {processes} worker{several}",
             human_bytes(limit),
             remedy,
         )

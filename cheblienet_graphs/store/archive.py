@@ -62,6 +62,8 @@ def import_zip(file: Path, store: Path, name: str | None = None) -> tuple[str, s
         StoreError: the archive can't be read, holds anything but a version as it was published, or
             the store can't be written to.
     """
+    if file.exists() and not file.is_file():  # a pipe would be waited for
+        raise StoreError(f"{file} is not a file; give what `clg export --to zip` wrote.")
     try:
         with zipfile.ZipFile(file) as archive:
             return _import(archive, file, store, name)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr
 
@@ -62,6 +63,17 @@ def to_anndata(version: Path, level: int, file: Path) -> None:
     _written(file, ".h5ad", data.write_h5ad)
 
 
+def refuse_in_store(file: Path) -> None:
+    """Refuse to write into a store, whose files belong to what was published.
+
+    Raises:
+        StoreError: a folder above the file is a store.
+    """
+    for folder in file.absolute().resolve().parents:
+        if (folder / "zarr.json").is_file() and layout.read_attributes(folder) is not None:
+            raise StoreError(f"{file} is in the store {folder}; choose another `output`.")
+
+
 def _written(file: Path, suffix: str, save: Callable[[Path], Any]) -> None:
     """Save under another name first, so that a failure leaves no half a file.
 
@@ -69,6 +81,7 @@ def _written(file: Path, suffix: str, save: Callable[[Path], Any]) -> None:
     """
     temporary = file.parent / f".{uuid.uuid4().hex}{suffix}"
     with write_errors(file, "Nothing was exported"):
+        temporary.touch(exist_ok=False)  # what the system refuses it says more clearly than they do
         try:
             save(temporary)
             temporary.replace(file)

@@ -237,7 +237,9 @@ def resolve(store: Path, name: str | None) -> Path:
         name = names[0]
     name, at, ref = name.partition("@")
     if at and not ref:
-        raise UnknownGraphError(f"Nothing follows the @ of {name}@; leave it out for the newest.")
+        raise UnknownGraphError(
+            f"Nothing follows the @ of {name}@; give a version, such as @v001, or a ref."
+        )
     if name not in names:
         raise UnknownGraphError(f"No graph {name!r} in {store}. There: {listed}.")
     graph = store / name
