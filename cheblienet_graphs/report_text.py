@@ -67,12 +67,17 @@ _ROWS: list[tuple[str, Callable[[LevelReport], str]]] = [
     ("in-plane fraction", lambda x: f"{x.in_plane_fraction:.3f}"),
     (
         "weights, min / median / max",
-        lambda x: " / ".join(f"{x.weights[name]:.2g}" for name in ("min", "median", "max")),
+        lambda x: " / ".join(_short(x.weights[name]) for name in ("min", "median", "max")),
     ),
     ("lambda_max", lambda x: f"{x.lambda_max:.7g}"),
     ("isolated vertices", lambda x: f"{x.isolated:,}"),
     ("components", lambda x: f"{x.components:,}"),
 ]
+
+
+def _short(number: float) -> str:
+    """Two digits, or all before the point: 0.12, 9.3, 140; those beyond a million as 1.4e+06."""
+    return f"{number:,.0f}" if 100 <= number < 1e6 else f"{number:.2g}"
 
 
 def _grid(level: LevelReport) -> str:

@@ -93,6 +93,8 @@ def _explained(error: Exception) -> tuple[str, int]:
         return str(error), USAGE  # which names fields as the file does
     if isinstance(error, CheblienetError):
         return as_options(str(error)), USAGE if isinstance(error, UnknownGraphError) else FAILED
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename} can't be used: {error.strerror}.", FAILED
     if isinstance(error, MemoryError):
         return "out of memory; build fewer vertices or free some.", FAILED
     text = " ".join(str(error).split())

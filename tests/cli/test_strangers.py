@@ -124,6 +124,14 @@ def test_an_export_where_there_is_no_folder(
     assert "choose another place" in message
 
 
+def test_a_place_that_the_system_refuses(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "a" * 300
+    for command in (["export", "--to", "zip", "--output", name], ["import", name]):
+        assert refused(capsys, *command).endswith(": File name too long.")
+    recipe = refused(capsys, "build", "recipe", f"{name}.toml")
+    assert recipe.endswith(": File name too long.")
+
+
 def test_an_archive_that_is_no_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A pipe makes a plain read wait for ever, /dev/zero one without end."""
     os.mkfifo(here / "pipe")

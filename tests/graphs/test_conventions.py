@@ -118,6 +118,15 @@ def test_lengths_are_told_in_degrees_on_the_sphere(tmp_path: Path) -> None:
     assert f"xi = {xi[0]:.4g} ({math.degrees(xi[0]):.3g} degrees of arc) per radian" in report
 
 
+def test_weights_beyond_a_hundred_are_written_out(tmp_path: Path) -> None:
+    build(GraphSpec("se2", 96, weights="selling", levels=1), tmp_path / "g.zarr")
+    found = inspect(tmp_path / "g.zarr", eigenvalues=0)
+    weights = found.levels[0].weights
+    assert 100 < weights["max"] < 1e6
+    told = " / ".join(f"{weights[name]:,.0f}" for name in ("min", "median", "max"))
+    assert told in str(found)
+
+
 def test_solved_xi_is_told_in_pixels(tmp_path: Path) -> None:
     spec = GraphSpec("se2", 16, xi="auto", levels=2)
     result = build(spec, tmp_path / "g.zarr")
