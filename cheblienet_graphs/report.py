@@ -20,6 +20,7 @@ from cheblienet_graphs.spectrum import exact
 from cheblienet_graphs.spectrum.numeric import Eigenvalues, multiplicities, smallest_eigenvalues
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.reader import mapped_array, mapped_weights
+from cheblienet_graphs.values import integer
 from cheblienet_graphs.verdict import verdict
 
 Progress = Callable[[str, int, int], None]
@@ -149,10 +150,9 @@ def inspect(
         nbytes = sum(entry["nbytes"] for entry in attributes["manifest"].values())
     except (KeyError, TypeError, AttributeError, SpecError) as error:
         raise StoreError(f"{version} has attributes of another form than ours: {error}.") from error
-    if level is not None and not 0 <= level < spec.levels:
-        raise SpecError("level", f"an integer in [0, {spec.levels - 1}]", level)
-    if not EIGENVALUES.low <= eigenvalues <= EIGENVALUES.high:
-        raise SpecError("eigenvalues", f"an integer in {EIGENVALUES}", eigenvalues)
+    if level is not None:
+        level = integer("level", level, 0, spec.levels - 1)
+    eigenvalues = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     return Report(
         version.parent.name,
         version.name,

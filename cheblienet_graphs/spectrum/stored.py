@@ -16,6 +16,7 @@ from cheblienet_graphs.spectrum.lanczos import End
 from cheblienet_graphs.spectrum.numeric import Eigenpairs, extreme_eigenpairs
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.reader import mapped_csr
+from cheblienet_graphs.values import integer
 
 LARGEST_DENSE = 8_000
 """Vertices of the largest graph off periodic lattices of which all eigenvalues are computed."""
@@ -47,8 +48,7 @@ def eigenpairs(
     laplacian, lambda_max, points = _level(store, name, level)
     if which not in ("smallest", "largest"):
         raise SpecError("which", "'smallest' or 'largest'", which)
-    if not 1 <= count <= points.num_vertices:
-        raise SpecError("count", f"an integer in [1, {points.num_vertices}]", count)
+    count = integer("count", count, 1, points.num_vertices)
     return extreme_eigenpairs(laplacian, lambda_max, count, which=which, sampling=points)
 
 
@@ -88,7 +88,6 @@ def _level(
     version = layout.resolve(Path(store).expanduser().absolute(), name)
     attributes: dict[str, Any] = layout.check_version(version)
     spec = GraphSpec.from_dict(attributes["spec"])
-    if not 0 <= level < spec.levels:
-        raise SpecError("level", f"an integer in [0, {spec.levels - 1}]", level)
+    level = integer("level", level, 0, spec.levels - 1)
     laplacian = mapped_csr(version / f"levels/{level}/laplacian")
     return laplacian, float(attributes["levels"][level]["lambda_max"]), sampling(spec, level)

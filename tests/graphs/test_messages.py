@@ -11,7 +11,7 @@ import pytest
 import cheblienet_graphs
 import cheblienet_models
 from cheblienet_cli.main import clg
-from cheblienet_graphs import GraphSpec, SpecError, build
+from cheblienet_graphs import GraphSpec, SpecError, build, eigenpairs, eigenvalues
 from cheblienet_graphs import inspect as report_on
 
 PACKAGES = [Path(package.__file__).parent for package in (cheblienet_graphs, cheblienet_models)]
@@ -69,6 +69,20 @@ def test_the_remedies_of_a_report_are_parameters(tmp_path: Path) -> None:
     assert "`weights='selling'`" in said
     assert "`eps_squared=0.1`" in said
     assert "--" not in plain(said)
+
+
+@pytest.mark.parametrize("number", ["x", None, 2.5, [1], float("nan")])
+def test_numbers_of_another_type_are_refused(tmp_path: Path, number: object) -> None:
+    build(GraphSpec("r2", 8, levels=1), store := tmp_path / "g.zarr")
+    with pytest.raises(SpecError, match=r"eigenvalues must be an integer in \[0, 1000\]\. Got "):
+        report_on(store, eigenvalues=number)
+    with pytest.raises(SpecError, match=r"count must be an integer in \[1, 64\]\. Got "):
+        eigenpairs(store, count=number)
+    with pytest.raises(SpecError, match=r"level must be an integer in \[0, 0\]\. Got "):
+        eigenvalues(store, level=number)
+    if number is not None:  # which is all levels
+        with pytest.raises(SpecError, match=r"level must be an integer in \[0, 0\]\. Got "):
+            report_on(store, level=number)
 
 
 def test_an_error_names_other_parameters_too() -> None:
