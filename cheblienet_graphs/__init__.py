@@ -5,7 +5,7 @@ Importing this package imports nothing heavy: each public name loads its module 
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _PUBLIC = {
     "CheblienetError": "errors",

@@ -15,6 +15,9 @@ LEAST_BLOCK_ROWS = 1_024
 PROCESS = {"stencil": 100e6, "search": 350e6}
 """What a process takes before it does a block: interpreter, libraries, for a search torch too."""
 
+VORONOI = 1_000
+"""What a random point takes besides, while the areas of cells are computed."""
+
 
 def rows_within(level: Level, memory_limit: int | str | None, processes: int) -> int:
     """Vertices in a block so that all processes together stay within a limit.
@@ -66,7 +69,8 @@ def _kept(level: Level) -> float:
     """Bytes that a process keeps from block to block."""
     if level.choice.engine == "stencil":
         return PROCESS["stencil"]
-    return PROCESS["search"] + 150 * level.num_vertices
+    cells = VORONOI if level.spec.sampling == "random" else 0
+    return PROCESS["search"] + 150 * level.num_vertices + cells * level.sampling.num_points
 
 
 def _vectors(level: Level) -> int:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from cheblienet_graphs.pooling import LevelMap
 from cheblienet_graphs.samplings.fibre import orientation_angles, vertices
 from cheblienet_graphs.samplings.sphere import SphereSampling
+from cheblienet_graphs.samplings.voronoi import plane_cells, sphere_cells
 
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -18,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RandomSphere(SphereSampling):
-    """Points uniform by area; each stands for the same area.
+    """Points uniform by area; each stands for the area of its Voronoi cell.
 
     Args:
         points: how many.
@@ -38,8 +39,10 @@ class RandomSphere(SphereSampling):
 
     @cached_property
     def base_areas(self) -> Floats:
-        """(points,) ones."""
-        return np.ones(self.points)
+        """(points,) areas of the Voronoi cells, in units of their mean."""
+        areas = sphere_cells(self.base_points)
+        areas /= areas.mean()
+        return areas
 
     def children(self) -> Indices:
         """There are none."""
@@ -77,6 +80,13 @@ class RandomPlane:
         """(points, 2) x, y."""
         return np.random.default_rng(self.seed).random((self.points, 2))
 
+    @cached_property
+    def base_areas(self) -> Floats:
+        """(points,) areas of the Voronoi cells within the domain, in units of their mean."""
+        areas = plane_cells(self.base_points, self.extent, periodic=self.periodic)
+        areas /= areas.mean()
+        return areas
+
     @property
     def extent(self) -> tuple[float, float]:
         """Width and height of the domain."""
@@ -101,8 +111,9 @@ class RandomPlane:
         return np.column_stack([points, orientation_angles(self.orientations)[orientation]])
 
     def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) ones: each point stands for the same area; or of the vertices start..stop."""
-        return np.ones(len(range(self.num_vertices)[start:stop]))
+        """(V,) areas in units of their mean, or those of the vertices start..stop."""
+        areas: Floats = self.base_areas[vertices(self, start, stop)[1]]
+        return areas
 
     def pooling(self) -> LevelMap:
         """There is none."""

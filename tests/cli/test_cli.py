@@ -375,4 +375,4 @@ def test_every_command_has_help_and_is_in_the_readme(
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
-    assert capsys.readouterr().out == "clg, version 0.1.0\n"
+    assert capsys.readouterr().out == "clg, version 0.2.0\n"

@@ -1,0 +1,181 @@
+"""Areas of Voronoi cells: of the part of a domain that is nearer to a point than to all others.
+
+The circumcentres of two Delaunay triangles that share an edge bound, with either end of that edge,
+a triangle of the end's cell, both of the same area. Points so close that Qhull takes them for one
+share a cell equally.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.errors import CheblienetError
+
+Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+FLAT = 1e-9
+"""Points of the sphere this close to a plane lie on a circle, as three always do."""
+FIRST_MARGIN = 4.0
+"""Width of the strip of images around the plane's domain that is tried first, in spacings."""
+ROUNDING = 1e-6
+"""Relative difference between the sum of all cells and the domain that is a failure."""
+
+
+def sphere_cells(points: Floats) -> Floats:
+    """Solid angles of the cells of points on the unit sphere.
+
+    Args:
+        points: (N, 3) unit vectors.
+
+    Returns:
+        (N,), whose sum is 4 pi.
+
+    Raises:
+        CheblienetError: they can't be told apart.
+    """
+    from scipy.spatial import ConvexHull, QhullError
+
+    _, spread, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    if len(points) < 4 or spread[-1] < FLAT:
+        return _lunes(points)
+    try:
+        hull = ConvexHull(points, qhull_options="Qt Qc")
+    except QhullError as error:
+        raise _indistinct(len(points)) from error
+    near, far, (one, other) = _pairs(hull.simplices, hull.neighbors)
+    normals = hull.equations[:, :3]
+    share = abs(_solid_angles(points[one], normals[near], normals[far]))
+    cells = _cells((one, other), share, hull.coplanar, len(points))
+    return _checked(cells, 4 * np.pi)
+
+
+def _lunes(points: Floats) -> Floats:
+    """Cells of points on one circle: between half circles that join the ends of its axis."""
+    _, _, axes = np.linalg.svd(points - points.mean(axis=0))
+    angle = np.arctan2(points @ axes[1], points @ axes[0])
+    order = np.argsort(angle)
+    after = np.diff(angle[order], append=angle[order[0]] + 2 * np.pi)
+    cells = np.empty(len(points))
+    cells[order] = after + np.roll(after, 1)
+    return cells
+
+
+def _solid_angles(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Of spherical triangles, negative where a, b, c go clockwise as seen from outside.
+
+    Source: van Oosterom and Strackee, 1983, eq. 8.
+    """
+    triple = (a * np.cross(b, c)).sum(axis=1)
+    dots = sum((u * v).sum(axis=1) for u, v in ((a, b), (b, c), (c, a)))
+    solid: Floats = 2 * np.arctan2(triple, 1 + dots)
+    return solid
+
+
+def plane_cells(points: Floats, extent: tuple[float, float], *, periodic: bool) -> Floats:
+    """Areas of the cells of points in [0, width) x [0, height).
+
+    Images carry the cells up to the domain's edge and no further: on a torus the points moved by
+    its sides, else their reflections in the edges, which are then where cells meet.
+
+    Args:
+        points: (N, 2) x, y.
+        extent: width and height.
+        periodic: whether opposite sides are glued.
+
+    Returns:
+        (N,), whose sum is width * height.
+
+    Raises:
+        CheblienetError: the points can't be told apart.
+    """
+    sides = np.array(extent)
+    images = np.concatenate(_images(points, sides, periodic=periodic))
+    margin = FIRST_MARGIN * float(np.sqrt(sides.prod() / len(points)))
+    while True:
+        inside = ((images >= -margin) & (images <= sides + margin)).all(axis=1)
+        cells, reach = _triangulated(np.concatenate([points, images[inside]]), len(points), sides)
+        if reach <= margin or inside.all():
+            return _checked(cells, float(sides.prod()))
+        margin *= 2
+
+
+def _images(points: Floats, sides: Floats, *, periodic: bool) -> list[Floats]:
+    if periodic:
+        steps = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0)]
+        return [points + step * sides for step in np.array(steps)]
+    flips = np.array([[-1, 1], [1, -1]])
+    return [points * flip + far * (flip < 0) for flip in flips for far in (0 * sides, 2 * sides)]
+
+
+def _triangulated(points: Floats, first: int, sides: Floats) -> tuple[Floats, float]:
+    """Cells of the first points, and how far beyond the domain one more could change them.
+
+    Such a point would lie within the circumcircle of one of their triangles.
+    """
+    from scipy.spatial import Delaunay
+
+    mesh = Delaunay(points)
+    a, b, c = points[mesh.simplices].transpose(1, 0, 2)
+    to_centre = _to_circumcentres(b - a, c - a)
+    centres = a + to_centre
+    near, far, (one, other) = _pairs(mesh.simplices, mesh.neighbors)
+    side, height = (
+        np.linalg.norm(x, axis=1)
+        for x in (centres[near] - centres[far], (points[one] - points[other]) / 2)
+    )
+    cells = _cells((one, other), side * height / 2, mesh.coplanar, len(points))
+    kept = (mesh.simplices < first).any(axis=1)
+    radius = np.linalg.norm(to_centre, axis=1)[kept, None]
+    beyond = np.maximum(radius - centres[kept], centres[kept] + radius - sides)
+    return cells[:first], float(beyond.max())
+
+
+def _to_circumcentres(u: Floats, v: Floats) -> Floats:
+    """From corners of triangles, whose edges there are u and v; 0 where there is no triangle."""
+    x = v[:, 1] * (u**2).sum(axis=1) - u[:, 1] * (v**2).sum(axis=1)
+    y = u[:, 0] * (v**2).sum(axis=1) - v[:, 0] * (u**2).sum(axis=1)
+    found = np.stack([x, y], axis=1)
+    double = 2 * (u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])[:, None]
+    return np.divide(found, double, out=np.zeros_like(found), where=double != 0)
+
+
+def _pairs(triangles: Indices, neighbours: Indices) -> tuple[Indices, Indices, Indices]:
+    """Both triangles of each edge, (edges,) and (edges,), and its ends, (2, edges).
+
+    Args:
+        triangles: (N, 3) their corners.
+        neighbours: (N, 3) the triangle across each corner's opposite edge, -1 where there is none.
+    """
+    near, corner = np.nonzero(neighbours > np.arange(len(triangles))[:, None])
+    ends = np.stack([triangles[near, (corner + step) % 3] for step in (1, 2)])
+    return near, neighbours[near, corner], ends
+
+
+def _cells(ends: tuple[Indices, Indices], share: Floats, coincident: Indices, count: int) -> Floats:
+    """(count,) the sum of what edges give to both of their ends.
+
+    Args:
+        ends: of the edges.
+        share: of each end.
+        coincident: (M, 3) points that were taken for another, in the first column; that one in the
+            last column.
+        count: of the points.
+    """
+    cells = sum(np.bincount(end, share, count) for end in ends)
+    owner = np.arange(count)
+    owner[coincident[:, 0]] = coincident[:, 2]
+    found: Floats = (cells / np.bincount(owner, minlength=count).clip(1))[owner]
+    return found
+
+
+def _checked(cells: Floats, domain: float) -> Floats:
+    if not (cells > 0).all() or abs(cells.sum() / domain - 1) > ROUNDING:
+        raise _indistinct(len(cells))
+    return cells
+
+
+def _indistinct(count: int) -> CheblienetError:
+    return CheblienetError(
+        f"The Voronoi cells of these {count:,} points can't be told apart in double precision, "
+        "since some points all but coincide. Use another --seed, or fewer --points."
+    )
