@@ -28,8 +28,8 @@ EDGES_AT_ONCE = 2**17
 class EffectiveMetric:
     """The metric that the weights at one orientation add up to.
 
-    A graph is true to R = diag(1, eps^-2, xi^2) where M = sum_j w_ij c c^T is a multiple m R^-1 at
-    every vertex, m a_i R^-1 where vertices have different areas a_i.
+    A graph's second moments are those of R = diag(1, eps^-2, xi^2) where M = sum_j w_ij c c^T is a
+    multiple m R^-1 at every vertex, m a_i R^-1 where vertices have different areas a_i.
 
     Args:
         orientation: index k of theta = -pi/2 + k pi/n_o; 0 where there are no orientations.
@@ -38,6 +38,9 @@ class EffectiveMetric:
         leakage: the largest |M_ab| / sqrt(M_aa M_bb) of two directions a, b; 0 is none.
         second_moment: m = tr(R M) / dim, by which D - W is m / 2 times the operator.
         deviation: the largest entry of |M R / m - I| at a single point, m of that point.
+        squared_reach: sum_j w_ij c_a^4 / sum_j w_ij c_a^2, c in units of the metric, of the
+            direction a in which that is largest. By the next term of its Taylor series an
+            eigenvalue lambda is low by lambda squared_reach / 12 at most, relatively.
     """
 
     orientation: int
@@ -46,6 +49,7 @@ class EffectiveMetric:
     leakage: float
     second_moment: float
     deviation: float
+    squared_reach: float
 
 
 def components(laplacian: scipy.sparse.csr_array, *, entries: int = ENTRIES) -> int:
@@ -176,13 +180,14 @@ def effective_metrics(
     found = []
     for k in range(sampling.orientations):
         vertices = probed(sampling, k)
-        total, largest = np.zeros(()), 0.0
+        total, fourth, largest = np.zeros(()), np.zeros(()), 0.0
         edges = int(np.diff(weights.laplacian.indptr)[vertices].sum())
         for piece in np.array_split(vertices, max(1, -(-edges // entries))):
-            moments = _moments(weights, points, sampling, manifold, metric, piece)
-            total = total + moments.sum(axis=0)
+            moments, fourths = _moments(weights, points, sampling, manifold, metric, piece)
+            total, fourth = total + moments.sum(axis=0), fourth + fourths
             largest = max(largest, deviation(moments))
-        found.append(effective_metric(k, total / areas[vertices].sum(), largest, metric))
+        area = areas[vertices].sum()
+        found.append(effective_metric(k, total / area, fourth / area, largest, metric))
     return found
 
 
@@ -193,8 +198,8 @@ def _moments(
     manifold: Manifold,
     metric: Metric,
     vertices: Indices,
-) -> Floats:
-    """(N, dim, dim) sqrt(R) M sqrt(R) of some vertices."""
+) -> tuple[Floats, Floats]:
+    """(N, dim, dim) sqrt(R) M sqrt(R) of some vertices, and (dim,) sum of w c^4 over all."""
     edges = weights.rows(vertices).tocoo()
     row, column = edges.coords
     starts, ends = points[vertices[row]], points[column]
@@ -204,7 +209,14 @@ def _moments(
     _, second = edge_moments(manifold, metric, starts, ends)
     moments = np.zeros((len(vertices), *second.shape[1:]))
     np.add.at(moments, row, edges.data[:, None, None] * second)
-    return moments
+    return moments, fourth_moments(edges.data, second)
+
+
+def fourth_moments(weights: Floats, second: Floats) -> Floats:
+    """(dim,) sum of w c_a^4 from (N, dim, dim) moments c c^T of single edges, in their units."""
+    squares = second.diagonal(axis1=1, axis2=2)
+    found: Floats = weights @ squares**2
+    return found
 
 
 def operator_scale(
@@ -216,8 +228,8 @@ def operator_scale(
     """What eigenvalues of Delta are multiplied by to estimate those of the operator.
 
     With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
-    mean degree, for the normalized one, where degrees are equal. Weights that are true to the
-    metric have m = 2. None where no vertex has a neighbour.
+    mean degree, for the normalized one, where degrees are equal. Matched and Selling's weights
+    have m = 2. None where no vertex has a neighbour.
 
     Args:
         spec: of the build.
@@ -253,20 +265,23 @@ def deviation(moments: Floats) -> float:
 
 
 def effective_metric(
-    orientation: int, mean: Floats, largest_deviation: float, metric: Metric
+    orientation: int, mean: Floats, fourth: Floats, largest_deviation: float, metric: Metric
 ) -> EffectiveMetric:
-    """What second moments of one orientation amount to.
+    """What the moments of one orientation amount to.
 
     Args:
         orientation: its index.
         mean: (dim, dim) sqrt(R) M sqrt(R), in units of area.
+        fourth: (dim,) sum of w c_a^4 in the same units.
         largest_deviation: of single points.
         metric: R.
     """
     spread = np.sqrt(np.outer(mean.diagonal(), mean.diagonal()))
     mixed = np.divide(abs(mean), spread, out=np.zeros_like(mean), where=spread > 0)
     np.fill_diagonal(mixed, 0)
-    forward, sideways, *turning = mean.diagonal()
+    diagonal = mean.diagonal()
+    reach = np.divide(fourth, diagonal, out=np.zeros_like(fourth), where=diagonal > 0)
+    forward, sideways, *turning = diagonal
     rotates = bool(turning) and turning[0] > 0
     return EffectiveMetric(
         orientation=orientation,
@@ -275,4 +290,5 @@ def effective_metric(
         leakage=float(mixed.max()),
         second_moment=float(mean.trace()) / len(mean),
         deviation=largest_deviation,
+        squared_reach=float(reach.max()),
     )

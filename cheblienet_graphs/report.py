@@ -17,11 +17,12 @@ from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.samplings.levels import Sampling, sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum import exact
+from cheblienet_graphs.spectrum.compared import compared
 from cheblienet_graphs.spectrum.numeric import Eigenvalues, multiplicities, smallest_eigenvalues
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.reader import mapped_array, mapped_weights
 from cheblienet_graphs.values import integer
-from cheblienet_graphs.verdict import verdict
+from cheblienet_graphs.verdict import Consistency, verdict
 
 Progress = Callable[[str, int, int], None]
 """Called with what is done, the steps done and the most that may be."""
@@ -55,11 +56,15 @@ class LevelReport:
         multiplicities_may_be_larger: whether copies of eigenvalues can have been missed, as
             recursions with a single vector do that symmetries do not tell apart.
         eigenvalue_scale: times this they estimate those of the operator; 1 for combinatorial
-            Laplacians of weights true to the metric.
+            Laplacians of matched and Selling's weights.
         exact_eigenvalues: those of the Laplace-Beltrami operator, in its units; None where none
             are known.
         effective_metric: what the weights realise, by orientation.
-        verdict: what that means, in words.
+        consistency: with the metric, as of `Verdict`: "consistent", "inconsistent", "not compared"
+            or "too coarse".
+        spectral_error: the largest |found / exact - 1| of the first 6 eigenvalues; None where none
+            were compared.
+        verdict: what all that means, in words.
         equivariance: symmetry -> max |P'LP - L|; one that the sampling has only approximately says
             so in its name.
         weights: min, median, max of the edges.
@@ -89,6 +94,8 @@ class LevelReport:
     eigenvalue_scale: float | None
     exact_eigenvalues: list[float] | None
     effective_metric: list[EffectiveMetric]
+    consistency: Consistency
+    spectral_error: float | None
     verdict: str
     equivariance: dict[str, float]
     weights: dict[str, float]
@@ -189,7 +196,12 @@ def _level_report(
     found = _eigenvalues(folder, laplacian, facts["lambda_max"], count, points, step)
     step("metric")
     metrics = diagnostics.effective_metrics(weights, coordinates, points, spec.geometry, metric)
-    said = verdict(spec, points, metric, metrics)
+    scale = diagnostics.operator_scale(spec, metrics, degree, points)
+    known = _exact_eigenvalues(spec, metric, count)
+    comparison = compared(found, scale, known)
+    step("components")
+    components = diagnostics.components(laplacian)
+    judged = verdict(spec, points, metric, metrics, components, comparison)
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, points)
     step("weights")
@@ -197,16 +209,18 @@ def _level_report(
         level=level,
         sparsity=1 - facts["nnz"] / facts["vertices"] ** 2,
         degree=_degrees(laplacian),
-        components=diagnostics.components(laplacian),
+        components=components,
         eigenvalues=found.values.tolist(),
         multiplicities=multiplicities(found.values, facts["lambda_max"]),
         eigenvalues_converged=found.converged,
         eigenvalues_method=found.method if count else None,
         multiplicities_may_be_larger=found.method == "lanczos",
-        eigenvalue_scale=diagnostics.operator_scale(spec, metrics, degree, points),
-        exact_eigenvalues=_exact_eigenvalues(spec, metric, count),
+        eigenvalue_scale=scale,
+        exact_eigenvalues=known,
         effective_metric=metrics,
-        verdict=said,
+        consistency=judged.consistency,
+        spectral_error=comparison.error,
+        verdict=judged.words,
         equivariance=errors,
         weights=diagnostics.weight_statistics(weights),
         **facts,

@@ -1,18 +1,17 @@
 """The report as text for a terminal."""
 
 import math
+import textwrap
 from collections.abc import Callable
 
 import numpy as np
 
 from cheblienet_graphs import units, words
+from cheblienet_graphs.remarks import remarks, verdicts
 from cheblienet_graphs.report import LevelReport, Report
-from cheblienet_graphs.spec import GraphSpec
 
-SPARSE_ENOUGH = 0.985
-"""The paper's rule of thumb for the share of zeros."""
-FAR_FROM_TARGET = 0.02
-"""A miss of the in-plane fraction that deserves a remark."""
+WIDTH = 110
+"""Of lines that are sentences."""
 
 
 def text(report: Report) -> str:
@@ -31,8 +30,9 @@ def text(report: Report) -> str:
             lines += ["", *_spectrum(level)]
     if any(level.eigenvalues for level in report.levels):
         lines += [f"  of the operator: scaled to be those of {_operator(report.spec)}"]
-    lines += ["", *_verdicts(report)]
-    lines += [remark for level in report.levels for remark in _remarks(report.spec, level)]
+    lines.append("")
+    for sentence in [*verdicts(report.levels), *remarks(report.spec, report.levels)]:
+        lines += textwrap.wrap(sentence, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     return "\n".join(lines)
 
 
@@ -167,47 +167,3 @@ def _spectrum(level: LevelReport) -> list[str]:
             line += f"{true:>13.6g}{error:>10}"
         lines.append(line.rstrip())
     return lines
-
-
-def _verdicts(report: Report) -> list[str]:
-    """A line for all levels where they share a verdict, else one for each."""
-    verdicts = {level.verdict for level in report.levels}
-    if len(verdicts) == 1:
-        return [*verdicts]
-    return [f"level {level.level}: {level.verdict}" for level in report.levels]
-
-
-def _remarks(spec: GraphSpec, level: LevelReport) -> list[str]:
-    remarks = []
-    target = spec.in_plane_fraction
-    if target is not None and abs(level.in_plane_fraction - target) > FAR_FROM_TARGET:
-        remarks.append(
-            f"in-plane fraction {level.in_plane_fraction:.3f}, asked for {target:g}: the closest "
-            "that any xi tried gives with these points and neighbours"
-        )
-    if level.degree["max"] > spec.neighbors:
-        remarks.append(
-            f"up to {level.degree['max']:.0f} neighbours, more than K = {spec.neighbors}: those "
-            "added so that the weights can match the metric"
-        )
-    if level.dropped_edges:
-        remarks.append(f"{level.dropped_edges:,} edges left out, as their matched weight is 0")
-    if level.sparsity < SPARSE_ENOUGH:
-        remarks.append(f"{level.sparsity:.2%} zeros, below the paper's rule of thumb")
-    if level.isolated:
-        remarks.append(f"{level.isolated:,} vertices have no neighbours")
-    if level.components > 1:
-        remedy = "more neighbours may link them"
-        if spec.geometry.oriented:
-            remedy = "a smaller alpha links orientations, a larger one links points"
-        remarks.append(
-            f"falls into {level.components:,} components, between which no signal passes; {remedy}"
-        )
-    if not level.eigenvalues_converged:
-        remarks.append("the eigenvalues are approximate, the solver gave up")
-    if level.multiplicities_may_be_larger:
-        remarks.append(
-            "eigenvalues from Lanczos recursions, one for each sector of the half turns and "
-            "reflections: those that are multiple for other reasons may have more copies"
-        )
-    return [f"level {level.level}: {remark}" for remark in remarks]

@@ -60,9 +60,9 @@ class GraphSpec:
         alpha: in [1e-6, 1e6], default 1; exclusive with other kinds of xi.
         in_plane_fraction: share of edges within one orientation that xi "auto" aims at, in
             [0.01, 0.99]; default 0.4, the paper's. Giving it means xi "auto".
-        weights: "kernel" (default), the paper's: a function of distance. Two others make the graph
-            true to its metric: "matched", the weights nearest to the kernel's that are, on the K
-            nearest neighbours and, on lattices, the offsets of "selling"; "selling", on lattices,
+        weights: "kernel" (default), the paper's: a function of distance. Two others have the second
+            moments of the metric: "matched", the weights nearest to the kernel's that have, on the
+            K nearest neighbours and, on lattices, the offsets of "selling"; "selling", on lattices,
             the smallest such stencil, at most 8 neighbours (on r2 4).
         neighbors: K in [1, 1024], at most this many neighbours; default 16, on r2 and s2 8. At
             least 24 with matched weights on the sphere; left out with selling weights.

@@ -1,131 +1,92 @@
-"""Whether a graph is true to its metric, in words, and what to do where it is not."""
+"""Whether a graph is consistent with its metric, in words, and what to do where it is not."""
 
 import math
-from dataclasses import replace
-
-import numpy as np
+from dataclasses import dataclass
+from typing import Literal
 
 from cheblienet_graphs import words
-from cheblienet_graphs.diagnostics import EffectiveMetric, deviation, effective_metric
+from cheblienet_graphs.diagnostics import EffectiveMetric
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.moments import edge_moments
-from cheblienet_graphs.neighbours.stencil import Stencils
+from cheblienet_graphs.remedies import consistent_inside, remedy
 from cheblienet_graphs.samplings.levels import Sampling
-from cheblienet_graphs.samplings.plane import PlaneLattice
-from cheblienet_graphs.spec import LEAST_MATCHED_ON_SPHERE, SELLING_NEIGHBORS, GraphSpec
+from cheblienet_graphs.second_moments import closeness, faults
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spectrum.compared import Comparison
 
-TRUE = 0.15
-"""A graph is true to its metric where it deviates from it by no more than this, relatively."""
-EXACT = 1e-4
-"""What storing weights in float32 may take away from exactness."""
-LARGER = (24, 32, 48, 64, 96, 128)
-"""Numbers of neighbours that are tried for a suggestion."""
+Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a level's graph is worth as a stand-in for the operator of its metric.
+
+    Args:
+        consistency: "consistent": one component, second moments those of the metric, and the first
+            eigenvalues those of the operator; "not compared": the same as far as is known, but no
+            eigenvalues were compared; "too coarse": what is off is explained by the length of the
+            edges, so that a finer level need not have it; else "inconsistent".
+        words: that in one line, with a remedy.
+    """
+
+    consistency: Consistency
+    words: str
 
 
 def verdict(
-    spec: GraphSpec, sampling: Sampling, metric: Metric, metrics: list[EffectiveMetric]
-) -> str:
-    """One line: how close the realised metric is to the one asked for, and a remedy.
+    spec: GraphSpec,
+    sampling: Sampling,
+    metric: Metric,
+    metrics: list[EffectiveMetric],
+    components: int,
+    comparison: Comparison,
+) -> Verdict:
+    """Judge a level.
 
     Args:
         spec: of the build.
         sampling: of the level.
         metric: asked for on the level.
         metrics: what its weights realise, by orientation.
+        components: connected ones.
+        comparison: of its first eigenvalues with the exact ones.
     """
-    off = _deviation(spec, metric, metrics)
-    if off <= TRUE:
-        close = "exactly" if off < EXACT else f"within {_percent(off)}"
-        fibre = ""
-        if spec.weights == "selling" and spec.orientations > 1:
-            fibre = " (fibre edges are weighted for the first orientation mode to be exact)"
-        return f"true to its metric, {close}{fibre}"
-    return f"{_realised(metric, metrics)}{_remedy(spec, sampling, metric)}"
+    close = closeness(spec, metric, metrics)
+    moments, apart = faults(spec, metric, metrics), components > 1
+    if not moments and not apart and comparison.agree:
+        return _nothing_off(close, comparison)
+    if moments and not apart and consistent_inside(spec, sampling, metric):
+        ends = "around the torus" if sampling.periodic else "from its middle to the boundary"
+        return Verdict("too coarse", f"too coarse for its metric: its edges reach {ends}")
+    reach = max(m.squared_reach for m in metrics)
+    if not moments and not apart and comparison.too_coarse(reach):
+        waves = 2 * math.pi / math.sqrt(float(comparison.exact.max()) * reach)
+        return Verdict(
+            "too coarse",
+            f"too coarse for its first eigenvalues, up to {_error(comparison)} off: their waves "
+            f"are down to {waves:.2g} edges long; second moments {close}",
+        )
+    found = [f"falls into {components:,} components"] if apart else []
+    found += moments
+    if not apart and not comparison.agree:
+        found.append(f"first eigenvalues are up to {_error(comparison)} off")
+    known = f"; second moments {close}" if not moments else ""
+    todo = f": {remedy(spec, sampling, metric)}" if moments or not apart else ""
+    return Verdict(
+        "inconsistent", f"not consistent with its metric: {'; '.join(found)}{known}{todo}"
+    )
 
 
-def _deviation(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> float:
-    """How far the realised metric is off, relatively: on lattices by orientation, else by point."""
-    if spec.sampling != "lattice":
-        return max(m.deviation for m in metrics)
-    ratios = [math.inf if m.eps_squared is None else m.eps_squared / metric.eps**2 for m in metrics]
-    if spec.orientations > 1:
-        ratios += [
-            math.inf if m.xi_squared is None else m.xi_squared / _expected_xi_squared(spec, metric)
-            for m in metrics
-        ]
-    return max(*(abs(ratio - 1) for ratio in ratios), *(m.leakage for m in metrics))
+def _nothing_off(close: str, comparison: Comparison) -> Verdict:
+    if comparison.unknown is not None:
+        return Verdict(
+            "not compared",
+            f"second moments consistent with its metric: {close}; spectrum not compared: "
+            f"{comparison.unknown}",
+        )
+    count = len(comparison.errors) + 1
+    spectrum = f"first {count} eigenvalues within {_error(comparison)}"
+    return Verdict("consistent", f"consistent with its metric: second moments {close}, {spectrum}")
 
 
-def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
-    """xi^2 as second moments see it: Selling's fibre edges make up for the length of a step."""
-    if spec.weights != "selling":
-        return metric.xi**2
-    step = math.pi / spec.orientations
-    return (metric.xi * math.sin(step) / step) ** 2
-
-
-def _realised(metric: Metric, metrics: list[EffectiveMetric]) -> str:
-    known = [m.eps_squared for m in metrics if m.eps_squared is not None]
-    if len(known) < len(metrics):
-        return "at some orientations no neighbour lies forward or sideways"
-    said = f"realises eps^2 = {words.interval(min(known), max(known))}, asked {metric.eps**2:.4g}"
-    turning = [m.xi_squared / metric.xi**2 for m in metrics if m.xi_squared]
-    if turning and max(abs(ratio - 1) for ratio in turning) > TRUE:
-        said += f", and {words.interval(min(turning), max(turning))} of the xi^2 asked for"
-    if max(abs(value / metric.eps**2 - 1) for value in known) <= TRUE:
-        worst = max(m.deviation for m in metrics)
-        said += f"; single points are up to {_percent(worst)} off"
-    return said
-
-
-def _remedy(spec: GraphSpec, sampling: Sampling, metric: Metric) -> str:
-    if isinstance(sampling, PlaneLattice):
-        if spec.weights != "kernel":
-            return ": its middle is within reach of the boundary"
-        most = SELLING_NEIGHBORS[spec.manifold]
-        use = f": use `weights='selling'` (K <= {most})"
-        enough = _enough_neighbors(spec, sampling, metric)
-        if enough is None:
-            return f"{use} or `weights='matched'`"
-        return f"{use}, `weights='matched'` or `neighbors={enough}`"
-    if spec.weights == "kernel" and spec.geometry.base == "sphere":
-        count = max(spec.neighbors, LEAST_MATCHED_ON_SPHERE)
-        return f": use `weights='matched'` with `neighbors={count}`"
-    return ": more neighbours may help"
-
-
-def _enough_neighbors(spec: GraphSpec, lattice: PlaneLattice, metric: Metric) -> int | None:
-    """The least K of those tried that is true to the metric; a larger one need not be."""
-    for count in LARGER:
-        if count > spec.neighbors:
-            metrics = _with_neighbors(spec, lattice, metric, count)
-            if _deviation(spec, metric, metrics) <= TRUE:
-                return count
-    return None
-
-
-def _with_neighbors(
-    spec: GraphSpec, lattice: PlaneLattice, metric: Metric, count: int
-) -> list[EffectiveMetric]:
-    """What kernel weights would realise with K = count, away from boundaries."""
-    flat = replace(lattice, periodic=False)
-    stencils = Stencils.of(flat, spec.geometry, metric, count).stencils
-    mean = float(np.concatenate([s.squared_distance for s in stencils]).mean())
-    kernel, relative_bandwidth = spec.kernel_and_bandwidth
-    columns = len(spec.geometry.columns)
-    found = []
-    for k, s in enumerate(stencils):
-        x, y = s.dx * lattice.spacing, s.dy * lattice.spacing
-        ends = np.stack([x, y, lattice.theta[s.orientation]], axis=1)[:, :columns]
-        starts = np.zeros_like(ends)
-        starts[:, 2:] = lattice.theta[k]
-        weights = kernel(array(s.squared_distance / (4 * relative_bandwidth * mean)))
-        _, second = edge_moments(spec.geometry, metric, starts, ends)
-        moments = np.einsum("j,jab->ab", weights, second)
-        found.append(effective_metric(k, moments, deviation(moments[None]), metric))
-    return found
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+def _error(comparison: Comparison) -> str:
+    return words.percent(comparison.error or 0.0)

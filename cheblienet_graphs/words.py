@@ -97,7 +97,7 @@ def _anisotropy(spec: GraphSpec) -> list[str]:
 def _edges(spec: GraphSpec) -> str:
     scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
     if spec.weights == "selling":
-        edges = f"Selling's stencils, at most {spec.neighbors} neighbours, true to the metric"
+        edges = f"Selling's stencils, at most {spec.neighbors} neighbours, made for the metric"
     else:
         edges = (
             f"at most K = {spec.neighbors} neighbours, {spec.kernel} kernel, "
@@ -113,6 +113,12 @@ def interval(low: float, high: float) -> str:
     """'0.019 .. 0.0583', or one number where both look alike."""
     first, last = f"{low:.3g}", f"{high:.3g}"
     return first if first == last else f"{first} .. {last}"
+
+
+def percent(share: float) -> str:
+    """0.0123 -> '1.2 %'."""
+    value = 100 * share
+    return f"{value:.2g} %" if value < 99.5 else f"{value:,.0f} %"
 
 
 def human_bytes(count: float) -> str:

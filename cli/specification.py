@@ -51,7 +51,7 @@ FIBRE = {
     "paper's]",
 }
 COMMON = {
-    "--weights {weights}": "Weights of edges: the paper's kernel of distance; or true to the "
+    "--weights {weights}": "Weights of edges: the paper's kernel of distance; or made for the "
     "metric, matched: the nearest to the kernel's{selling}.  [default: kernel]",
     "--neighbors K": f"At most this many neighbours, in {limits.NEIGHBORS}.  "
     "[default: {neighbors}]",

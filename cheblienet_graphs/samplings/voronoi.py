@@ -134,9 +134,10 @@ def _to_circumcentres(u: Floats, v: Floats) -> Floats:
     """From corners of triangles, whose edges there are u and v; 0 where there is no triangle."""
     x = v[:, 1] * (u**2).sum(axis=1) - u[:, 1] * (v**2).sum(axis=1)
     y = u[:, 0] * (v**2).sum(axis=1) - v[:, 0] * (u**2).sum(axis=1)
-    found = np.stack([x, y], axis=1)
+    scaled = np.stack([x, y], axis=1)
     double = 2 * (u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])[:, None]
-    return np.divide(found, double, out=np.zeros_like(found), where=double != 0)
+    found: Floats = np.divide(scaled, double, out=np.zeros_like(scaled), where=double != 0)
+    return found
 
 
 def _pairs(triangles: Indices, neighbours: Indices) -> tuple[Indices, Indices, Indices]:

@@ -1,1 +1,1 @@
-"""Edge weights: the paper's kernels, and those that make a graph true to its metric."""
+"""Edge weights: the paper's kernels, and those that have the second moments of a metric."""

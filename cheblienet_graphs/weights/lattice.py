@@ -1,4 +1,4 @@
-"""Weights on plane lattices that make the graph true to its metric, as stencils.
+"""Weights on plane lattices consistent with the metric, as stencils.
 
 They are those of the operator -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) itself: D - W has its eigenvalues,
 and the second moments of every interior vertex are M = 2 R^-1.

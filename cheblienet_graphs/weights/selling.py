@@ -1,4 +1,4 @@
-"""Selling's stencils: the fewest neighbours that make a lattice's Laplacian true to the metric.
+"""Selling's stencils: the fewest neighbours that make a lattice's Laplacian the metric's.
 
 With D = Rot(theta) diag(1, eps^2) Rot(theta)^T and an obtuse superbase b0 + b1 + b2 = 0 of Z^2,
 b_j^T D b_k <= 0, Selling's formula D = sum_i rho_i v_i v_i^T holds with rho_i = -b_j^T D b_k >= 0
