@@ -162,6 +162,7 @@ def effective_metrics(
     manifold: Manifold,
     metric: Metric,
     *,
+    probes: Indices | None = None,
     entries: int = EDGES_AT_ONCE,
 ) -> list[EffectiveMetric]:
     """The metric realised at each orientation: at the pixel in the middle of a lattice.
@@ -174,19 +175,21 @@ def effective_metrics(
         sampling: of the level.
         manifold: says what logarithms are.
         metric: R.
+        probes: points to look at instead.
         entries: edges whose moments are in memory together.
     """
-    areas = sampling.areas()
+    areas = sampling.areas(0, sampling.num_points)
+    probes = sampling.probes() if probes is None else probes
     found = []
     for k in range(sampling.orientations):
-        vertices = probed(sampling, k)
+        vertices = k * sampling.num_points + probes
         total, fourth, largest = np.zeros(()), np.zeros(()), 0.0
         edges = int(np.diff(weights.laplacian.indptr)[vertices].sum())
         for piece in np.array_split(vertices, max(1, -(-edges // entries))):
             moments, fourths = _moments(weights, points, sampling, manifold, metric, piece)
             total, fourth = total + moments.sum(axis=0), fourth + fourths
             largest = max(largest, deviation(moments))
-        area = areas[vertices].sum()
+        area = areas[probes].sum()
         found.append(effective_metric(k, total / area, fourth / area, largest, metric))
     return found
 

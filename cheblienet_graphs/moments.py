@@ -1,8 +1,8 @@
 """Second moments of edges: what a weighted graph takes for the metric.
 
 Around a vertex i a graph Laplacian acts on smooth functions through M_i = sum_j w_ij c c^T, c the
-logarithm of the relative element of j; it can stand for the metric R only where M_i is a multiple of
-R^-1.
+logarithm of the relative element of j; it can stand for the metric R only where M_i is a multiple
+of R^-1.
 """
 
 import numpy as np

@@ -14,6 +14,7 @@ import cheblienet_graphs
 from cheblienet_graphs.assembly.driver import Driver, assemble
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.sizes import rows_within, scratch_nbytes
+from cheblienet_graphs.checks import LevelCheck, check
 from cheblienet_graphs.engines import Choice, choose
 from cheblienet_graphs.errors import CheblienetError, StoreError
 from cheblienet_graphs.levels import Level, Progress
@@ -39,6 +40,7 @@ class Published:
         built: False where it was there already.
         levels: what was recorded of each level, finest first, as `LevelFacts`.
         resumed: whether an interrupted build was gone on with.
+        checks: what to know of each level, finest first; empty where nothing was built.
     """
 
     store: Path
@@ -47,6 +49,7 @@ class Published:
     built: bool
     levels: tuple[dict[str, Any], ...]
     resumed: bool = False
+    checks: tuple[LevelCheck, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -170,8 +173,16 @@ def build(
                     "levels": facts,
                 }
             )
+        folder = store / name / version
+        checks = (check(level, folder, known) for level, known in zip(levels, facts, strict=True))
         return Published(
-            store, name, version, built=True, levels=tuple(facts), resumed=staging.resumed
+            store,
+            name,
+            version,
+            built=True,
+            levels=tuple(facts),
+            resumed=staging.resumed,
+            checks=tuple(checks),
         )
 
 

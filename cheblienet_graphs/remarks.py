@@ -1,30 +1,15 @@
 """What of a graph deserves a remark: said once for all levels of which it holds."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from cheblienet_graphs.report import LevelReport
+from cheblienet_graphs.said import Remark, said_once
 from cheblienet_graphs.spec import GraphSpec
 
 SPARSE_ENOUGH = 0.985
 """The paper's rule of thumb for the share of zeros."""
 FAR_FROM_TARGET = 0.02
 """A miss of the in-plane fraction that deserves a remark."""
-
-
-@dataclass(frozen=True)
-class Remark:
-    """What holds of a level.
-
-    Args:
-        level: its number.
-        sentence: with {} where its number goes, if it has one.
-        number: differs from level to level.
-    """
-
-    level: int
-    sentence: str
-    number: str = ""
 
 
 def remarks(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[str]:
@@ -34,40 +19,20 @@ def remarks(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[str]:
         spec: of the build.
         levels: those of the report.
     """
-    by_sentence: dict[str, list[Remark]] = {}
-    for level in levels:
-        for remark in _remarks(spec, level):
-            by_sentence.setdefault(remark.sentence, []).append(remark)
-    every = [level.level for level in levels]
-    return [_line(alike, every) for alike in by_sentence.values()]
+    found = [remark for level in levels for remark in _remarks(spec, level)]
+    return said_once(found, [level.level for level in levels])
 
 
 def verdicts(levels: Sequence[LevelReport]) -> list[str]:
     """A line for each verdict; without levels where all share it."""
-    by_words: dict[str, list[int]] = {}
-    for level in levels:
-        by_words.setdefault(level.verdict, []).append(level.level)
-    if len(by_words) == 1:
-        return [*by_words]
-    return [f"{_levels(numbers)}: {words}" for words, numbers in by_words.items()]
-
-
-def _line(alike: Sequence[Remark], every: Sequence[int]) -> str:
-    numbers = [remark.number for remark in alike]
-    said = numbers[0] if len(set(numbers)) == 1 else _listed(numbers)
-    levels = [remark.level for remark in alike]
-    title = "all levels" if len(every) > 1 and levels == [*every] else _levels(levels)
-    return f"{title}: {alike[0].sentence.format(said)}"
-
-
-def _levels(numbers: Sequence[int]) -> str:
-    """'level 2', or 'levels 0, 1 and 3'."""
-    return f"level{'s' if len(numbers) > 1 else ''} {_listed(map(str, numbers))}"
-
-
-def _listed(words: Iterable[str]) -> str:
-    *others, last = words
-    return f"{', '.join(others)} and {last}" if others else last
+    every = [level.level for level in levels]
+    if len({level.verdict for level in levels}) == 1:
+        return [levels[0].verdict]
+    found = [
+        Remark(level.level, level.verdict, whatever_numbers=level.consistency == "inconsistent")
+        for level in levels
+    ]
+    return said_once(found, every)
 
 
 def _remarks(spec: GraphSpec, level: LevelReport) -> list[Remark]:

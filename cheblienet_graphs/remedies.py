@@ -23,13 +23,20 @@ LARGER = (24, 32, 48, 64, 96, 128)
 """Numbers of neighbours that are tried for a suggestion."""
 
 
-def remedy(spec: GraphSpec, sampling: Sampling, metric: Metric) -> str:
-    """Parameters that give second moments like those of the metric, or may."""
+def remedy(spec: GraphSpec, sampling: Sampling, metric: Metric, *, try_larger: bool = True) -> str:
+    """Parameters that give second moments like those of the metric, or may.
+
+    Args:
+        spec: of the build.
+        sampling: of the level.
+        metric: asked for on the level.
+        try_larger: whether to find out how many neighbours would be enough on a lattice.
+    """
     if spec.geometry.oriented and spec.orientations == 1:
         return "use `orientations=4` or more"
     if isinstance(sampling, PlaneLattice):
         use = f"use `weights='selling'` (K <= {SELLING_NEIGHBORS[spec.manifold]})"
-        enough = _enough_neighbors(spec, sampling, metric)
+        enough = _enough_neighbors(spec, sampling, metric) if try_larger else None
         if enough is None:
             return f"{use} or `weights='matched'`"
         return f"{use}, `weights='matched'` or `neighbors={enough}`"

@@ -192,6 +192,7 @@ def _planned_lines(planned: "Plan") -> list[str]:
 def _build(
     spec: GraphSpec, store: Path, how: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> None:
+    from cheblienet_graphs.checks import sentences
     from cheblienet_graphs.pipeline import build as build_graph
 
     with _progress(shown=sys.stderr.isatty() and not quiet) as progress:
@@ -211,6 +212,8 @@ def _build(
         click.echo(f"{went_on} interrupted build of this graph.", err=True)
     if result.built:
         click.echo(f"Published as {identity} in {store}.", err=True)
+        for sentence in sentences(result.checks):
+            click.echo(sentence, err=True)
     else:
         click.echo(f"Already published as {identity} in {store}; --force builds it anew.", err=True)
 

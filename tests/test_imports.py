@@ -47,6 +47,7 @@ def test_a_stencil_build_does_not_load_torch(tmp_path: Path) -> None:
     loaded = modules_after(f"{run}assert run({arguments!r}) == 0")
     assert "scipy.sparse" in loaded
     assert {"torch", "pykeops", "matplotlib"}.isdisjoint(loaded)
+    assert "cheblienet_graphs.spectrum.numeric" not in loaded  # what it says takes no eigenproblem
 
 
 def test_help_and_ls_load_nothing_heavy(store: Path) -> None:

@@ -88,22 +88,23 @@ class MappedWeights:
     Args:
         laplacian: (V, V) the stored one, rescaled, over mapped files.
         lambda_max: its scale.
-        root_mass: (V,) sqrt(n).
+        mass: (V,) n, possibly mapped.
     """
 
     laplacian: "scipy.sparse.csr_array"
     lambda_max: float
-    root_mass: npt.NDArray[np.float64]
+    mass: npt.NDArray[np.float32]
 
     def rows(self, vertices: npt.NDArray[np.int64]) -> "scipy.sparse.csr_array":
         """(N, V) float64 rows of W, those of N vertices."""
         import scipy.sparse
 
-        stored, root = self.laplacian[vertices], self.root_mass
+        stored = self.laplacian[vertices]
         row = np.repeat(np.arange(len(vertices)), np.diff(stored.indptr))
         edge = stored.indices != vertices[row]
         row, column = row[edge], stored.indices[edge]
-        weights = -stored.data[edge] * (self.lambda_max / 2) * (root[vertices[row]] * root[column])
+        roots = (np.sqrt(self.mass[end], dtype=np.float64) for end in (vertices[row], column))
+        weights = -stored.data[edge] * (self.lambda_max / 2) * math.prod(roots)
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(vertices)))])
         return scipy.sparse.csr_array((weights, column, indptr), shape=stored.shape)
 
@@ -124,8 +125,7 @@ def mapped_weights(version: Path, level: int) -> MappedWeights:
         raise StoreError(
             f"{version} has attributes of another form than ours: {error!r}."
         ) from error
-    root = mapped_array(folder / mass).astype(np.float64)
-    return MappedWeights(laplacian, lambda_max, np.sqrt(root, out=root))
+    return MappedWeights(laplacian, lambda_max, mapped_array(folder / mass))
 
 
 def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":

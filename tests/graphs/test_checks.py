@@ -1,0 +1,147 @@
+"""What a build says of the graphs that it made, against brute force and the full report."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.sparse.csgraph import connected_components
+
+from cheblienet_graphs import GraphSpec, SpecError, build, inspect
+from cheblienet_graphs.checks import sentences
+from cheblienet_graphs.engines import choose
+from cheblienet_graphs.levels import Level
+from cheblienet_graphs.neighbours import connected
+from cheblienet_graphs.neighbours.connected import lattice_components
+from cheblienet_graphs.neighbours.stencil import StencilEngine
+
+
+def engine_of(spec: GraphSpec) -> StencilEngine:
+    return Level(spec, choose("lattice")).on_lattice.engine
+
+
+def drawn(count: int) -> Iterator[GraphSpec]:
+    """Specifications of small lattices, half of which fall into pieces."""
+    choice = random.Random(1).choice
+    while count:
+        fibre = {
+            "orientations": choice([1, 2, 3, 6, 8]),
+            "eps": choice([0.01, 0.05, 0.1, 0.3, 1]),
+            **choice([{"alpha": choice([0.01, 1, 10, 1000])}, {"xi": choice([0.01, 0.3, 1])}]),
+        }
+        manifold = choice(["r2", "se2", "se2", "se2"])
+        try:
+            yield GraphSpec(
+                manifold,
+                (choice(range(2, 30)), choice(range(2, 30))),
+                neighbors=choice([4, 6, 8, 16, 24]),
+                boundary=choice(["open", "periodic"]),
+                levels=1,
+                **(fibre if manifold == "se2" else {}),
+            )
+        except SpecError:
+            continue
+        count -= 1
+
+
+def test_components_of_lattices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With windows so small that most lattices are not looked at as a whole."""
+    monkeypatch.setattr(connected, "ENTRIES", 2_000)
+    exact = open_and_many = 0
+    for spec in drawn(400):
+        try:
+            engine = engine_of(spec)
+        except SpecError:  # no whole shell within K
+            continue
+        vertices = engine.lattice.num_vertices
+        starts = np.concatenate([[0], np.cumsum(engine.degrees(0, vertices))])
+        columns = engine.columns(0, vertices)
+        edges = scipy.sparse.csr_array((np.ones(len(columns)), columns, starts), (vertices,) * 2)
+        count = connected_components(edges, directed=False, return_labels=False)
+        found = lattice_components(engine)
+        assert found.exact in {None, count}, spec
+        assert 1 <= found.least <= count, spec
+        exact += found.exact is not None
+        open_and_many += found.exact is None and found.least > 1
+        assert found.exact == count or not engine.lattice.periodic
+    assert exact > 250
+    assert open_and_many > 20
+
+
+def test_counting_does_not_visit_a_large_lattice(monkeypatch: pytest.MonkeyPatch) -> None:
+    visited = []
+    columns = StencilEngine.columns
+
+    def counted(self: StencilEngine, start: int, stop: int) -> np.ndarray:
+        found = columns(self, start, stop)
+        visited.append(len(found))
+        return found
+
+    monkeypatch.setattr(StencilEngine, "columns", counted)
+    for broken in (False, True):
+        given = {"xi": 0.05, "eps": 0.1, "orientations": 4} if broken else {}
+        engine = engine_of(GraphSpec("se2", 4096, levels=1, **given))
+        visited.clear()
+        found = lattice_components(engine)
+        assert sum(visited) <= engine.total_degree / 30
+        assert found.exact == (None if broken else 1)
+        assert (found.least > 1) == broken
+
+
+SPECS = {
+    "plane": GraphSpec("se2", 24),
+    "selling": GraphSpec("se2", 24, weights="selling"),
+    "torus": GraphSpec("se2", 24, boundary="periodic", weights="matched", levels=1),
+    "sphere": GraphSpec("so3", subdivisions=2, levels=2),
+    "matched": GraphSpec("s2", subdivisions=3, weights="matched", neighbors=24, levels=1),
+    "broken": GraphSpec("se2", 24, orientations=8, xi=1.5, eps=0.1, levels=1),
+    "polar": GraphSpec("s2", bandlimit=16, levels=1),
+    "random": GraphSpec("r2", points=400, neighbors=3),
+}
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_build_agrees_with_the_report(tmp_path: Path, name: str) -> None:
+    built = build(SPECS[name], tmp_path / "g.zarr", device="cpu")
+    levels = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
+    assert [check.level for check in built.checks] == [level.level for level in levels]
+    said = "\n".join(sentences(built.checks))
+    for check, level in zip(built.checks, levels, strict=True):
+        assert check.components == level.components
+        assert check.least_components == level.components
+        assert check.isolated == level.isolated
+        if check.moments_consistent is None:
+            assert level.consistency == "too coarse"
+        elif level.components == 1:
+            assert check.moments_consistent == (level.consistency != "inconsistent")
+        assert (f"{level.components:,} components" in said) == (level.components > 1)
+    assert ("all levels: one component" in said) == (
+        len(levels) > 1 and all(level.components == 1 for level in levels)
+    )
+
+
+def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
+    spec = GraphSpec("se2", 144, orientations=16, xi=0.28, eps=0.1, levels=1, lambda_max=2)
+    built = build(spec, tmp_path / "g.zarr")
+    moments, components = sentences(built.checks)
+    assert moments == (
+        "level 0: second moments not consistent with the metric: orientations are not linked, as "
+        "no edge leads to another one (a smaller --xi does); realises eps^2 = 0 .. 0.011, asked "
+        "0.01: use --weights selling (<= 8 neighbours) or --weights matched"
+    )
+    assert components == "level 0: falls into at least 302 components, `clg inspect` counts them"
+    assert inspect(tmp_path / "g.zarr", eigenvalues=0).levels[0].components == 302
+    again = build(spec, tmp_path / "g.zarr")
+    assert (again.built, again.checks) == (False, ())
+
+
+def test_levels_that_differ_in_numbers_share_a_sentence(tmp_path: Path) -> None:
+    built = build(GraphSpec("se2", 32, eps=0.1, levels=2), tmp_path / "g.zarr")
+    moments, components = sentences(built.checks)
+    assert moments.startswith("all levels: second moments not consistent with the metric: realises")
+    assert moments.endswith(
+        "use --weights selling (<= 8 neighbours) or --weights matched (numbers of level 0)"
+    )
+    assert components == "all levels: one component"
