@@ -178,20 +178,25 @@ def effective_metrics(
         probes: points to look at instead.
         entries: edges whose moments are in memory together.
     """
-    areas = sampling.areas(0, sampling.num_points)
     probes = sampling.probes() if probes is None else probes
-    found = []
-    for k in range(sampling.orientations):
-        vertices = k * sampling.num_points + probes
-        total, fourth, largest = np.zeros(()), np.zeros(()), 0.0
-        edges = int(np.diff(weights.laplacian.indptr)[vertices].sum())
-        for piece in np.array_split(vertices, max(1, -(-edges // entries))):
-            moments, fourths = _moments(weights, points, sampling, manifold, metric, piece)
-            total, fourth = total + moments.sum(axis=0), fourth + fourths
-            largest = max(largest, deviation(moments))
-        area = areas[probes].sum()
-        found.append(effective_metric(k, total / area, fourth / area, largest, metric))
-    return found
+    area = sampling.areas(0, sampling.num_points)[probes].sum()
+    orientations = np.arange(sampling.orientations)
+    vertices = (orientations[:, None] * sampling.num_points + probes).ravel()
+    indptr = weights.laplacian.indptr
+    edges = int((indptr[vertices + 1] - indptr[vertices]).sum())
+    second, fourth, largest = 0.0, 0.0, np.zeros(len(orientations))
+    for piece in np.array_split(vertices, max(1, -(-edges // entries))):
+        moments, fourths = _moments(weights, points, sampling, manifold, metric, piece)
+        own = piece // sampling.num_points == orientations[:, None]
+        second = second + np.einsum("kn,nab->kab", own, moments)
+        fourth = fourth + own @ fourths
+        np.maximum.at(largest, piece // sampling.num_points, deviations(moments))
+    return [
+        effective_metric(k, mean, fourths, float(most), metric)
+        for k, mean, fourths, most in zip(
+            orientations.tolist(), second / area, fourth / area, largest, strict=True
+        )
+    ]
 
 
 def _moments(
@@ -202,7 +207,7 @@ def _moments(
     metric: Metric,
     vertices: Indices,
 ) -> tuple[Floats, Floats]:
-    """(N, dim, dim) sqrt(R) M sqrt(R) of some vertices, and (dim,) sum of w c^4 over all."""
+    """(N, dim, dim) sqrt(R) M sqrt(R) of some vertices, and (N, dim) sums of w c_a^4."""
     edges = weights.rows(vertices).tocoo()
     row, column = edges.coords
     starts, ends = points[vertices[row]], points[column]
@@ -211,15 +216,10 @@ def _moments(
         ends[:, :2] -= np.round(offsets / sampling.extent) * sampling.extent
     _, second = edge_moments(manifold, metric, starts, ends)
     moments = np.zeros((len(vertices), *second.shape[1:]))
+    fourths = np.zeros(moments.shape[:2])
     np.add.at(moments, row, edges.data[:, None, None] * second)
-    return moments, fourth_moments(edges.data, second)
-
-
-def fourth_moments(weights: Floats, second: Floats) -> Floats:
-    """(dim,) sum of w c_a^4 from (N, dim, dim) moments c c^T of single edges, in their units."""
-    squares = second.diagonal(axis1=1, axis2=2)
-    found: Floats = weights @ squares**2
-    return found
+    np.add.at(fourths, row, edges.data[:, None] * second.diagonal(axis1=1, axis2=2) ** 2)
+    return moments, fourths
 
 
 def operator_scale(
@@ -255,8 +255,8 @@ def probed(sampling: Sampling, orientation: int) -> Indices:
     return orientation * sampling.num_points + sampling.probes()
 
 
-def deviation(moments: Floats) -> float:
-    """The largest entry of |M R / m - I| at a single point, m of that point.
+def deviations(moments: Floats) -> Floats:
+    """(N,) the largest entry of |M R / m - I| at each point, m of that point.
 
     Args:
         moments: (N, dim, dim) sqrt(R) M sqrt(R) of the points.
@@ -264,7 +264,8 @@ def deviation(moments: Floats) -> float:
     dimension = moments.shape[-1]
     trace = moments.trace(axis1=1, axis2=2)[:, None, None]
     shapes = np.divide(moments * dimension, trace, out=np.zeros_like(moments), where=trace > 0)
-    return float(abs(shapes - np.eye(dimension)).max())
+    found: Floats = abs(shapes - np.eye(dimension)).max(axis=(1, 2))
+    return found
 
 
 def effective_metric(

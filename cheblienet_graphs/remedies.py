@@ -6,9 +6,8 @@ import numpy as np
 
 from cheblienet_graphs.diagnostics import (
     EffectiveMetric,
-    deviation,
+    deviations,
     effective_metric,
-    fourth_moments,
 )
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
@@ -86,6 +85,7 @@ def _with_neighbors(
         weights = kernel(array(s.squared_distance / (4 * relative_bandwidth * mean)))
         _, second = edge_moments(spec.geometry, metric, starts, ends)
         moments = np.einsum("j,jab->ab", weights, second)
-        fourth = fourth_moments(weights.view(np.ndarray), second)
-        found.append(effective_metric(k, moments, fourth, deviation(moments[None]), metric))
+        fourth = np.einsum("j,ja->a", weights, second.diagonal(axis1=1, axis2=2) ** 2)
+        most = float(deviations(moments[None])[0])
+        found.append(effective_metric(k, moments, fourth, most, metric))
     return found
