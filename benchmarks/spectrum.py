@@ -1,7 +1,7 @@
 """How well stored graphs reproduce the spectrum of the operator that their metric stands for.
 
     python benchmarks/spectrum.py            # everything, a few minutes
-    python benchmarks/spectrum.py moments|s2|se2|so3|times
+    python benchmarks/spectrum.py moments|s2|random|se2|open|so3|times
 
 moments: over 80 settings of SE(2), what matched and Selling's weights realise at worst: residual of
 the second moments (M R / 2 = I, Selling's within an orientation), least weight over the largest,
@@ -14,6 +14,13 @@ se2, so3: joint refinement of base and fibre at fixed eps^2 = xi^2 = 0.1. Larges
 the first 30 nonzero eigenvalues of the stored operator, its scale from second moments, none free;
 stored edges per vertex, and the time of a Chebyshev convolution on the graph, forward and
 backward.
+
+random: the same first six eigenvalues of random points of the sphere as `clg inspect` compares,
+matched weights, K = 30: the range of their errors and the verdict.
+
+open: the same refinement of SE(2) with an open boundary, against the Neumann operator's spectrum
+by Galerkin's method (`neumann.py`): the largest error of the first 10 and 30, its order, and the
+largest error upwards.
 
 times: `clg inspect` on the STL10 recipe's pyramid, as a whole process; all eigenvalues of a
 periodic graph of the same size.
@@ -30,6 +37,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from neumann import neumann_spectrum
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenvalues, inspect
 from cheblienet_graphs.moments import edge_moments
@@ -173,6 +181,39 @@ def plane_specs() -> dict[str, list[GraphSpec]]:
     }
 
 
+def random_points(store: Path) -> None:
+    print("| points | seed | errors of the first 5 | consistency |")
+    print("|---|---|---|---|")
+    for count in (500, 2000, 8000):
+        for seed in (1, 2, 3):
+            spec = GraphSpec("s2", points=count, seed=seed, weights="matched", neighbors=30)
+            built = build(spec, store, name="random", device="cpu", force=True)
+            (level,) = inspect(store, f"random@{built.version}").levels
+            errors = np.array(level.eigenvalues[1:]) / EXACT[1:6] - 1
+            worst = f"{errors.min():.1%} .. {errors.max():.1%}"
+            print(f"| {count:,} | {seed} | {worst} | {level.consistency} |", flush=True)
+
+
+def open_boundary(store: Path) -> None:
+    exact = neumann_spectrum(FIRST + 1, math.sqrt(METRIC["eps_squared"]), METRIC["xi"])[1:]
+    print("| weights | graph | first 10 | first 30 | order | upwards |")
+    print("|---|---|---|---|---|---|")
+    for weights in ("selling", "matched"):
+        before = math.nan
+        for n, n_o in ((16, 6), (32, 12), (64, 24)):
+            spec = GraphSpec("se2", n, orientations=n_o, weights=weights, levels=1, **METRIC)
+            built = build(spec, store, name="open", device="cpu", force=True)
+            (level,) = inspect(store, f"open@{built.version}", eigenvalues=FIRST + 1).levels
+            assert level.eigenvalues_converged
+            assert level.eigenvalue_scale == 1
+            errors = np.array(level.eigenvalues[1:]) / exact - 1
+            few, error = abs(errors[:10]).max(), abs(errors).max()
+            order = "" if math.isnan(before) else f"{math.log2(before / error):.2f}"
+            cells = f"{few:.4f} | {error:.4f} | {order} | {max(errors.max(), 0):.4f}"
+            print(f"| {weights} | {n}x{n}x{n_o} | {cells} |", flush=True)
+            before = error
+
+
 def rotation_specs() -> dict[str, list[GraphSpec]]:
     kinds = {
         "Gaussian, normalized": {},
@@ -207,14 +248,18 @@ def times(store: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=["moments", "s2", "se2", "so3", "times"])
+    parser.add_argument(
+        "part", nargs="?", choices=["moments", "s2", "random", "se2", "open", "so3", "times"]
+    )
     part = parser.parse_args().part
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "graphs.zarr"
         for name, work in (
             ("moments", lambda: moments(store)),
             ("s2", lambda: sphere(store)),
+            ("random", lambda: random_points(store)),
             ("se2", lambda: refinement(store, plane_specs())),
+            ("open", lambda: open_boundary(store)),
             ("so3", lambda: refinement(store, rotation_specs())),
             ("times", lambda: times(store)),
         ):

@@ -211,9 +211,9 @@ def _build(
         went_on = "Went on with an" if result.resumed else "There was no"
         click.echo(f"{went_on} interrupted build of this graph.", err=True)
     if result.built:
-        click.echo(f"Published as {identity} in {store}.", err=True)
         for sentence in sentences(result.checks):
             click.echo(sentence, err=True)
+        click.echo(f"Published as {identity} in {store}.", err=True)
     else:
         click.echo(f"Already published as {identity} in {store}; --force builds it anew.", err=True)
 

@@ -37,7 +37,7 @@ class Manifold(Protocol):
         """Components (forward, sideways[, rotation]) of each candidate for log g^-1 h."""
 
     def squared_distance(self, g: Point, h: Point, metric: Metric) -> Elements:
-        """Squared distance of elements under R, symmetric and left-invariant."""
+        """Squared norm of log g^-1 h under R: symmetric, left-invariant, no geodesic distance."""
 
 
 _ALL: tuple[Manifold, ...] = (R2(), SE2(), S2(), SO3())

@@ -43,7 +43,8 @@ class SE2:
     def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], metric: Metric) -> Any:
         """The smaller |log|^2_R of the two candidates: symmetric, left-invariant, pi-periodic.
 
-        The smaller angle is not always the nearer candidate, so both are evaluated. The triangle
+        The smaller angle is not always the nearer candidate, so both are evaluated. It is the
+        length of the path exp(t log), an upper bound of the geodesic distance; the triangle
         inequality does not hold.
         """
         direct, turned = (metric.squared_norm(c) for c in self.logarithms(g, h))

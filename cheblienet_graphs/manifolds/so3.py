@@ -43,7 +43,10 @@ class SO3:
             yield tuple(sign * c for c in components)
 
     def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], metric: Metric) -> Any:
-        """The smaller |log|^2_R of the two candidates: symmetric, left-invariant, pi-periodic."""
+        """The smaller |log|^2_R of the two candidates: symmetric, left-invariant, pi-periodic.
+
+        The length of the path exp(t log), an upper bound of the geodesic distance.
+        """
         direct, turned = (metric.squared_norm(c) for _, c in _up_to_sign(g, h))
         return direct.minimum(turned)
 

@@ -51,7 +51,9 @@ def _search(cloud: Cloud, choice: Choice) -> Search:
 class NeighbourLists:
     """For each vertex a, the vertices within r_a.
 
-    As the distance is symmetric, d(a, b) <= min(r_a, r_b) where each lists the other.
+    As the distance is symmetric, d(a, b) <= min(r_a, r_b) where each lists the other. On a torus
+    all images of a vertex count among the K nearest, though they make one edge, and a vertex's own
+    none.
 
     Args:
         sampling: where.

@@ -85,7 +85,10 @@ class Icosphere(SphereSampling):
         return areas
 
     def children(self) -> Indices:
-        """(coarser points, 7) each point and the midpoints of its edges; 5 at the 12 pentagons."""
+        """(coarser points, 7) each point and the midpoints of its edges; 6 at the 12 pentagons.
+
+        A midpoint belongs to two points, so means by area do not keep integrals exactly.
+        """
         parents = self.mesh.parents
         coarser = len(self.mesh.points) - len(parents)
         ends, midpoints = parents.ravel(), np.repeat(np.arange(len(parents)), 2) + coarser

@@ -227,6 +227,19 @@ def test_equiangular_blocks_centre_on_the_coarser_points(bandlimit: int) -> None
         assert np.allclose(row[inside], sine[inside] / sine[inside].sum(), rtol=1e-14)
 
 
+def test_mean_pooling_on_the_icosphere_does_not_keep_integrals() -> None:
+    """Midpoints count for both of their parents: how much, the README says."""
+    fine, coarse = Icosphere(subdivisions=4), Icosphere(subdivisions=3)
+    fine_share, coarse_share = (x.base_areas / x.base_areas.sum() for x in (fine, coarse))
+    means = matrix(fine.pooling())
+    counted = means.T @ coarse_share / fine_share
+    assert counted.min() == pytest.approx(0.57, abs=0.01)
+    assert counted.max() == pytest.approx(1.21, abs=0.01)
+    smooth = np.exp(fine.base_points[:, 0])
+    change = coarse_share @ (means @ smooth) / (fine_share @ smooth) - 1
+    assert 1e-9 < abs(change) < 1e-5
+
+
 def test_random_sphere_is_uniform() -> None:
     points = RandomSphere(points=20_000, seed=1).base_points
     rotated = rotations([0.4, 1.1, -0.3]).apply(points)
