@@ -9,6 +9,7 @@ import numpy as np
 from cheblienet_graphs import units, words
 from cheblienet_graphs.remarks import remarks, verdicts
 from cheblienet_graphs.report import LevelReport, Report
+from cheblienet_graphs.spec import GraphSpec
 
 WIDTH = 110
 """Of lines that are sentences."""

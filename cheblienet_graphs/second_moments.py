@@ -76,7 +76,7 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
 def _unlinked(spec: GraphSpec) -> str:
     if spec.orientations == 1:
         return "has one orientation, so nothing turns"
-    smaller = "--xi" if spec.alpha is None else "--alpha"
+    smaller = "`xi`" if spec.alpha is None else "`alpha`"
     return (
         f"orientations are not linked, as no edge leads to another one (a smaller {smaller} does)"
     )

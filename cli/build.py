@@ -13,7 +13,7 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.help import WholeSentences, examples
 from cheblienet_cli.specification import options_of
-from cheblienet_cli.spelling import as_options
+from cheblienet_cli.spelling import as_options, with_options
 from cheblienet_graphs import words
 from cheblienet_graphs.engines import DEVICES, ENGINES, choose
 from cheblienet_graphs.errors import RecipeError, SpecError
@@ -200,7 +200,8 @@ def _build(
     identity = f"{result.name}@{result.version}"
     if as_json:
         found = asdict(result) | {"store": str(store)}
-        click.echo(json.dumps(found | {"spec": spec.to_dict(), "spec_sha256": spec.sha256}))
+        found |= {"spec": spec.to_dict(), "spec_sha256": spec.sha256}
+        click.echo(json.dumps(with_options(found)))
     else:
         click.echo(identity)
     if quiet:
@@ -212,7 +213,7 @@ def _build(
         click.echo(f"{went_on} interrupted build of this graph.", err=True)
     if result.built:
         for sentence in sentences(result.checks):
-            click.echo(sentence, err=True)
+            click.echo(as_options(sentence), err=True)
         click.echo(f"Published as {identity} in {store}.", err=True)
     else:
         click.echo(f"Already published as {identity} in {store}; --force builds it anew.", err=True)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 
 from cheblienet_cli import options
-from cheblienet_cli.spelling import as_options
+from cheblienet_cli.spelling import as_options, with_options
 
 
 @click.command()
@@ -27,6 +27,6 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
             verdict = "works" if finding.works else f"does not work: {as_options(finding.remedy)}"
             click.echo(f"{finding.subject:<8}  {finding.device:<4}  {verdict}")
     if as_json:
-        click.echo(as_options(json.dumps([asdict(finding) for finding in findings])))
+        click.echo(json.dumps(with_options([asdict(finding) for finding in findings])))
     if any(finding.needed and not finding.works for finding in findings):
         ctx.exit(1)

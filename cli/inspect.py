@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cheblienet_cli import options
-from cheblienet_cli.spelling import as_options
+from cheblienet_cli.spelling import as_options, with_options
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.values import integer
 
@@ -43,8 +43,10 @@ def inspect(
     count = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     with _progress(shown=sys.stderr.isatty()) as progress:
         report = report_on(store, name, eigenvalues=count, level=level, progress=progress)
-    text = json.dumps(report.to_json(), allow_nan=False) if as_json else str(report)
-    click.echo(as_options(text))
+    if as_json:
+        click.echo(json.dumps(with_options(report.to_json()), allow_nan=False))
+    else:
+        click.echo(as_options(str(report)))
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Parameters of the library as options of the command line."""
 
 import re
+from typing import Any
 
 PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")
 
@@ -11,6 +12,15 @@ def as_options(text: str) -> str:
     Commands in backticks, which are of several words, stay as they are.
     """
     return PARAMETER.sub(lambda found: _option(found[1], found[2]), text)
+
+
+def with_options(value: Any) -> Any:
+    """JSON types, every text in them with options: the JSON itself has quotes to be kept apart."""
+    if isinstance(value, str):
+        return as_options(value)
+    if isinstance(value, dict):
+        return {key: with_options(inner) for key, inner in value.items()}
+    return [*map(with_options, value)] if isinstance(value, list | tuple) else value
 
 
 def _option(name: str, value: str | None) -> str:

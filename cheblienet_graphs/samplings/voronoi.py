@@ -178,5 +178,5 @@ def _checked(cells: Floats, domain: float) -> Floats:
 def _indistinct(count: int) -> CheblienetError:
     return CheblienetError(
         f"The Voronoi cells of these {count:,} points can't be told apart in double precision, "
-        "since some points all but coincide. Use another --seed, or fewer --points."
+        "since some points all but coincide. Use another `seed`, or fewer `points`."
     )

@@ -128,8 +128,8 @@ def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
     moments, components = sentences(built.checks)
     assert moments == (
         "level 0: second moments not consistent with the metric: orientations are not linked, as "
-        "no edge leads to another one (a smaller --xi does); realises eps^2 = 0 .. 0.011, asked "
-        "0.01: use --weights selling (<= 8 neighbours) or --weights matched"
+        "no edge leads to another one (a smaller `xi` does); realises eps^2 = 0 .. 0.011, asked "
+        "0.01: use `weights='selling'` (K <= 8) or `weights='matched'`"
     )
     assert components == "level 0: falls into at least 302 components, `clg inspect` counts them"
     assert inspect(tmp_path / "g.zarr", eigenvalues=0).levels[0].components == 302
@@ -142,6 +142,6 @@ def test_levels_that_differ_in_numbers_share_a_sentence(tmp_path: Path) -> None:
     moments, components = sentences(built.checks)
     assert moments.startswith("all levels: second moments not consistent with the metric: realises")
     assert moments.endswith(
-        "use --weights selling (<= 8 neighbours) or --weights matched (numbers of level 0)"
+        "use `weights='selling'` (K <= 8) or `weights='matched'` (numbers of level 0)"
     )
     assert components == "all levels: one component"

@@ -63,7 +63,7 @@ def test_right_second_moments_with_a_wrong_spectrum(
     assert level.consistency == "inconsistent"
     assert level.verdict == (
         "not consistent with its metric: first eigenvalues are up to 28 % off; second moments "
-        "exact: more --neighbors may help"
+        "exact: more `neighbors` may help"
     )
 
 
@@ -87,8 +87,8 @@ def test_orientations_that_are_not_linked(report_on: Callable, boundary: str) ->
     assert level.consistency == "inconsistent"
     assert level.verdict == (
         "not consistent with its metric: falls into 4 components; orientations are not linked, as "
-        "no edge leads to another one (a smaller --alpha does): use --weights selling (<= 8 "
-        "neighbours) or --weights matched"
+        "no edge leads to another one (a smaller `alpha` does): use `weights='selling'` "
+        "(K <= 8) or `weights='matched'`"
     )
 
 
@@ -96,7 +96,7 @@ def test_one_orientation_is_no_graph_on_se2(report_on: Callable) -> None:
     level = level_of(report_on(GraphSpec("se2", 16, orientations=1, **PERIODIC)))
     assert level.consistency == "inconsistent"
     assert "has one orientation, so nothing turns" in level.verdict
-    assert level.verdict.endswith("use --orientations 4 or more")
+    assert level.verdict.endswith("use `orientations=4` or more")
 
 
 def test_levels_that_are_only_too_coarse_say_so(report_on: Callable) -> None:
