@@ -171,10 +171,9 @@ class LatLonToVertices(_Resampler):
     Methods: "bilinear" interpolates in latitude and longitude, across the seam too; from the last
     row to a pole, whose value is that row's mean. "conservative" takes the mean over a point's
     Voronoi cell of an image that is constant in each pixel, to within the cells' sampling: for
-    grids finer than the points. It keeps integrals, with Graph.area on icosahedral, HEALPix and
-    equiangular samplings; random points, whose areas are equal, have other cells. "nearest" takes
-    the pixel that a point is in, of any dtype: for labels; on a border it takes either. All of them
-    keep constants.
+    grids finer than the points. It keeps integrals, those of points being sums with Graph.area.
+    "nearest" takes the pixel that a point is in, of any dtype: for labels; on a border it takes
+    either. All of them keep constants.
 
     Its matrix is built once a process for each combination of points, grid and method. Like a
     graph's Laplacian it is not saved with checkpoints, and stays float32 in networks of half

@@ -151,7 +151,7 @@ def test_harmonics_survive_on_other_samplings(
     assert (down(up(image)) - image).abs().max() < bound
 
 
-@pytest.mark.parametrize("name", ["icosahedral", "healpix", "equiangular"])
+@pytest.mark.parametrize("name", ["icosahedral", "healpix", "equiangular", "random"])
 @pytest.mark.parametrize("width", [240, 360])
 def test_conservative_averages_keep_integrals(
     spheres: dict[str, Pyramid], name: str, width: int
