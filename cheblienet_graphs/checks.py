@@ -6,7 +6,6 @@ No eigenproblem is solved, and no pass is made over a lattice; `inspect` knows m
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from cheblienet_graphs.said import Remark, said_once
 from cheblienet_graphs.samplings.levels import Sampling
 from cheblienet_graphs.samplings.plane import PlaneLattice
 from cheblienet_graphs.second_moments import closeness, faults
+from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.reader import MappedWeights, mapped_array
 
 EDGES = 2**15
@@ -49,7 +49,7 @@ class LevelCheck:
     isolated: int
 
 
-def check(level: Level, version: Path, facts: dict[str, Any]) -> LevelCheck:
+def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
     """Look at a level that has just been published.
 
     Args:
@@ -58,16 +58,16 @@ def check(level: Level, version: Path, facts: dict[str, Any]) -> LevelCheck:
         facts: recorded of the level.
     """
     folder = version / "levels" / str(level.number)
-    weights = _weights(level, folder, facts["lambda_max"])
-    consistent, moments = _moments(level, folder, weights, facts["xi"])
+    weights = _weights(level, folder, facts.lambda_max)
+    consistent, moments = _moments(level, folder, weights, facts.xi)
     if level.on_lattice is not None:
         found = lattice_components(level.on_lattice.engine)
     else:
         count = diagnostics.components(weights.laplacian)
         found = Components(count, count)
-    least = max(found.least, facts["isolated"])
+    least = max(found.least, facts.isolated)
     return LevelCheck(
-        level.number, consistent, moments, found.exact, least, isolated=facts["isolated"]
+        level.number, consistent, moments, found.exact, least, isolated=facts.isolated
     )
 
 

@@ -1,5 +1,7 @@
 """Everything this package raises on purpose."""
 
+from cheblienet_graphs.quoting import one_line, quoted
+
 MISSING = object()
 """Stands for a value that was not given."""
 
@@ -7,8 +9,12 @@ MISSING = object()
 class CheblienetError(Exception):
     """The work could not be done; the message says what was wrong, what was found, what to do.
 
-    It writes parameters as `name` or `name=value`; the command line turns these into options.
+    It writes parameters as `name` or `name=value`; the command line turns these into options. It is
+    one line of at most 2,000 characters, whatever it quotes.
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(one_line(message))
 
 
 class SpecError(CheblienetError, ValueError):
@@ -20,7 +26,7 @@ class SpecError(CheblienetError, ValueError):
     def __init__(self, field: str, accepted: str, found: object, remedy: str = "") -> None:
         self.field = field
         self._given = field, accepted, found, remedy
-        got = "" if found is MISSING else f" Got {found!r}."
+        got = "" if found is MISSING else f" Got {quoted(found)}."
         self.complaint = f"must be {accepted}.{got}" + (f" {remedy}" if remedy else "")
         super().__init__(f"{field} {self.complaint}")
 

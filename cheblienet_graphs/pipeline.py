@@ -1,8 +1,8 @@
 """From a specification to a published version, in row blocks."""
 
 import datetime as dt
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from cheblienet_graphs.samplings.levels import Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
+from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.staged import Writer, csr_nbytes
 from cheblienet_graphs.store.writer import Staging
 
@@ -38,18 +39,24 @@ class Published:
     Args:
         store, name, version: where it is.
         built: False where it was there already.
-        levels: what was recorded of each level, finest first, as `LevelFacts`.
+        levels: what was recorded of each level, finest first.
         resumed: whether an interrupted build was gone on with.
         checks: what to know of each level, finest first; empty where nothing was built.
+        other: the version that the name stood for before, or stands for where nothing was built;
+            None where there is no other than this one.
+        changes: field -> (its value in that other version's spec, its value in this one's), for
+            those that differ.
     """
 
     store: Path
     name: str
     version: str
     built: bool
-    levels: tuple[dict[str, Any], ...]
+    levels: tuple[LevelFacts, ...]
     resumed: bool = False
     checks: tuple[LevelCheck, ...] = ()
+    other: str | None = None
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,29 +80,6 @@ class Plan:
     levels: tuple[PlannedLevel, ...]
     nbytes: int
     exact: bool
-
-
-@dataclass(frozen=True)
-class LevelFacts:
-    """What a build records of a level; `xi` and `xi_squared` are None without orientations.
-
-    `grid` is the shape of a signal, orientations first: (n_o, height, width) on a lattice.
-    `bandwidth` is None where no kernel is involved; `dropped_edges` are those whose matched weight
-    came out 0.
-    """
-
-    grid: tuple[int, ...]
-    vertices: int
-    edges: int
-    nnz: int
-    isolated: int
-    dropped_edges: int
-    in_plane_fraction: float
-    xi: float | None
-    xi_squared: float | None
-    bandwidth: float | None
-    lambda_max: float
-    lambda_max_method: str
 
 
 def build(
@@ -148,13 +132,16 @@ def build(
         CheblienetError: a library that this sampling or engine needs does not work here, or a
             worker vanished.
     """
-    store = Path(store).expanduser().absolute()
+    store = layout.store_path(store)
     name = layout.check_name(spec.default_name if name is None else name)
     with opened_pool(workers, dask) as pool:
         choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
-        if not force and (version := published(spec, store, name)):
-            facts = layout.check_version(store / name / version)["levels"]
-            return Published(store, name, version, built=False, levels=tuple(facts))
+        if not force and (found := published(spec, store, name)):
+            version, known = found
+            other, changes = changes_of(store / name, version, spec, built=False)
+            return Published(
+                store, name, version, built=False, levels=known.levels, other=other, changes=changes
+            )
         progress = progress or (lambda *_: None)
         levels = _levels(spec, choice, progress)
         block_rows = block_rows or rows_within(levels[0], memory_limit, pool.processes)
@@ -162,7 +149,7 @@ def build(
         nbytes = _plan(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
         with Staging(store, name, nbytes, identity=identity, resume=resume) as staging:
             build = _Build(spec, choice, store, staging, pool, block_rows, progress)
-            facts = [asdict(facts) for facts in build.write(levels)]
+            facts = tuple(build.write(levels))
             version = staging.publish(
                 {
                     "schema": layout.SCHEMA,
@@ -170,24 +157,30 @@ def build(
                     "spec_sha256": spec.sha256,
                     "generator": GENERATOR,
                     "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-                    "levels": facts,
+                    "levels": [asdict(facts) for facts in facts],
                 }
             )
         folder = store / name / version
         checks = (check(level, folder, known) for level, known in zip(levels, facts, strict=True))
+        other, changes = changes_of(folder.parent, version, spec, built=True)
         return Published(
             store,
             name,
             version,
             built=True,
-            levels=tuple(facts),
+            levels=facts,
             resumed=staging.resumed,
             checks=tuple(checks),
+            other=other,
+            changes=changes,
         )
 
 
-def published(spec: GraphSpec, store: Path, name: str) -> str | None:
+def published(spec: GraphSpec, store: Path, name: str) -> tuple[str, VersionFacts] | None:
     """The newest version of a graph with this spec and this version of the package, if any.
+
+    Returns:
+        Its name and its facts.
 
     Raises:
         StoreError: the store can't be read.
@@ -197,12 +190,42 @@ def published(spec: GraphSpec, store: Path, name: str) -> str | None:
         return None
     for version in reversed(layout.versions(graph)):
         try:
-            found = layout.check_version(graph / version)
+            facts = read_facts(graph / version)
         except StoreError:
             continue  # `clg verify` says what is wrong with it
-        if found.get("spec_sha256") == spec.sha256 and found.get("generator") == GENERATOR:
-            return version
+        if facts.spec_sha256 == spec.sha256 and facts.generator == GENERATOR:
+            return version, facts
     return None
+
+
+def changes_of(
+    graph: Path, version: str, spec: GraphSpec, *, built: bool
+) -> tuple[str | None, dict[str, tuple[Any, Any]]]:
+    """How a version's spec differs from that of the one its name stood for, or stands for.
+
+    Args:
+        graph: folder of the graph.
+        version: the one published or found.
+        spec: of that version.
+        built: whether it was published just now.
+
+    Returns:
+        The newest readable one of the older versions, or of the newer ones where nothing was built;
+        and for each field that differs its values there and here. None and nothing where there is
+        no such version.
+    """
+    number = layout.version_number(version)
+    for other in reversed(layout.versions(graph)):
+        is_older = layout.version_number(other) < number
+        if other == version or is_older != built:
+            continue
+        try:
+            before, now = read_facts(graph / other).spec.to_dict(), spec.to_dict()
+        except StoreError:
+            continue
+        differ = [key for key in now | before if before.get(key) != now.get(key)]
+        return other, {key: (before.get(key), now.get(key)) for key in differ}
+    return None, {}
 
 
 def plan(spec: GraphSpec) -> Plan:

@@ -10,7 +10,6 @@ import scipy.sparse
 
 from cheblienet_graphs import diagnostics
 from cheblienet_graphs.diagnostics import EffectiveMetric
-from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours import Floats
@@ -20,7 +19,8 @@ from cheblienet_graphs.spectrum import exact
 from cheblienet_graphs.spectrum.compared import compared
 from cheblienet_graphs.spectrum.numeric import Eigenvalues, multiplicities, smallest_eigenvalues
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.reader import mapped_array, mapped_weights
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays, weights_of
 from cheblienet_graphs.values import integer
 from cheblienet_graphs.verdict import Consistency, verdict
 
@@ -148,15 +148,9 @@ def inspect(
         StoreError: it can't be read.
         SpecError: `level` or `eigenvalues` is out of range.
     """
-    version = layout.resolve(Path(store).expanduser().absolute(), name)
-    attributes = layout.check_version(version)
-    try:
-        spec = GraphSpec.from_dict(attributes["spec"])
-        facts = attributes["levels"]
-        found = (attributes["spec_sha256"], attributes["generator"], attributes["created"])
-        nbytes = sum(entry["nbytes"] for entry in attributes["manifest"].values())
-    except (KeyError, TypeError, AttributeError, SpecError) as error:
-        raise StoreError(f"{version} has attributes of another form than ours: {error}.") from error
+    version = layout.resolve(layout.store_path(store), name)
+    facts = read_facts(version)
+    spec = facts.spec
     if level is not None:
         level = integer("level", level, 0, spec.levels - 1)
     eigenvalues = integer("eigenvalues", eigenvalues, *EIGENVALUES)
@@ -165,35 +159,31 @@ def inspect(
         version.name,
         tuple(ref for ref, target in layout.refs(version.parent).items() if target == version.name),
         spec,
-        *found,
-        nbytes + (version / "zarr.json").stat().st_size,
+        facts.spec_sha256,
+        dict(facts.generator),
+        facts.created,
+        facts.nbytes + (version / "zarr.json").stat().st_size,
         tuple(
-            _level_report(version, spec, number, facts[number], eigenvalues, progress or _silent)
+            _level_report(LevelArrays(version, facts, number), eigenvalues, progress or _silent)
             for number in range(spec.levels)
             if level in {None, number}
         ),
     )
 
 
-def _level_report(
-    version: Path,
-    spec: GraphSpec,
-    level: int,
-    facts: dict[str, Any],
-    count: int,
-    progress: Progress,
-) -> LevelReport:
-    folder = version / "levels" / str(level)
-    points, metric = sampling(spec, level), Metric(spec.eps, facts["xi"] or 0.0)
-    weights, coordinates = mapped_weights(version, level), mapped_array(folder / "coordinates")
-    laplacian, degree = weights.laplacian, mapped_array(folder / "degree")
-    count = min(count, facts["vertices"])
+def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelReport:
+    spec, level, facts = arrays.facts.spec, arrays.level, arrays.of_level
+    weights, coordinates, degree = weights_of(arrays), arrays.coordinates, arrays.degree
+    laplacian = weights.laplacian
+    # Not before the arrays: points of a size that no array has would fill the memory.
+    points, metric = sampling(spec, level), Metric(spec.eps, facts.xi or 0.0)
+    count = min(count, facts.vertices)
 
     def step(what: str, done: int = 0, total: int = 0) -> None:
         progress(f"level {level}: {what}", done, total)
 
     step("eigenvalues")
-    found = _eigenvalues(folder, laplacian, facts["lambda_max"], count, points, step)
+    found = _eigenvalues(arrays, count, points, step)
     step("metric")
     metrics = diagnostics.effective_metrics(weights, coordinates, points, spec.geometry, metric)
     scale = diagnostics.operator_scale(spec, metrics, degree, points)
@@ -207,11 +197,11 @@ def _level_report(
     step("weights")
     return LevelReport(
         level=level,
-        sparsity=1 - facts["nnz"] / facts["vertices"] ** 2,
+        sparsity=1 - facts.nnz / facts.vertices**2,
         degree=_degrees(laplacian),
         components=components,
         eigenvalues=found.values.tolist(),
-        multiplicities=multiplicities(found.values, facts["lambda_max"]),
+        multiplicities=multiplicities(found.values, facts.lambda_max),
         eigenvalues_converged=found.converged,
         eigenvalues_method=found.method if count else None,
         multiplicities_may_be_larger=found.method == "lanczos",
@@ -227,26 +217,21 @@ def _level_report(
     )
 
 
-def _eigenvalues(
-    folder: Path,
-    laplacian: scipy.sparse.csr_array,
-    lambda_max: float,
-    count: int,
-    points: Sampling,
-    step: Progress,
-) -> Eigenvalues:
+def _eigenvalues(arrays: LevelArrays, count: int, points: Sampling, step: Progress) -> Eigenvalues:
     """The smallest ones: those stored, where there are enough."""
     if not count:
         return Eigenvalues(np.empty(0), converged=True, method="")
-    if (folder / "eigenvalues").is_dir():
-        stored = mapped_array(folder / "eigenvalues")
-        if len(stored) >= count:
-            return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")
+    stored = arrays.eigenvalues
+    if stored is not None and len(stored) >= count:
+        return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")
 
     def report(products: int, most: int) -> None:
         step("eigenvalues", products, most)
 
-    return smallest_eigenvalues(laplacian, lambda_max, count, sampling=points, progress=report)
+    lambda_max = arrays.of_level.lambda_max
+    return smallest_eigenvalues(
+        arrays.laplacian, lambda_max, count, sampling=points, progress=report
+    )
 
 
 def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:

@@ -1,8 +1,10 @@
 """A specification in plain words."""
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.units import per_radian
 
@@ -14,7 +16,19 @@ def sentences(spec: GraphSpec) -> list[str]:
     return [_domain(spec), _coordinates(spec), *_metric(spec), *_anisotropy(spec), _edges(spec)]
 
 
-def reached(spec: GraphSpec, levels: list[dict[str, Any]]) -> list[str]:
+def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
+    """'other than g@v001: levels 3 -> 2', the fields in the order that they are given in."""
+    pairs = [f"{field} {_value(then)} -> {_value(now)}" for field, (then, now) in changed.items()]
+    return f"other than {name}@{other}: {', '.join(pairs)}"
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "none"
+    return f"{value:.6g}" if isinstance(value, float) else quoted(value).strip("'")
+
+
+def reached(spec: GraphSpec, levels: Sequence[Mapping[str, Any]]) -> list[str]:
     """What solving for xi came to, a line for each level; nothing where xi was given.
 
     Args:

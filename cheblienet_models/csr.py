@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_models.errors import StoreError
+from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.files import Folder
 
 ENCODING = {"encoding-type": "csr_matrix", "encoding-version": "0.1.0"}
@@ -34,7 +34,7 @@ def read_csr(folder: Folder, shape: tuple[int, int]) -> CsrArrays:
         raise StoreError(f"{folder} is not a CSR matrix of encoding version 0.1.0.")
     if attributes.get("shape") != list(shape):
         found = attributes.get("shape")
-        raise StoreError(f"{folder} must have shape {list(shape)}. Got {found!r:.99}.")
+        raise StoreError(f"{folder} must have shape {list(shape)}. Got {quoted(found)}.")
     indptr = (folder / "indptr").array(("int32", "int64"), 1)
     indices = (folder / "indices").array((indptr.dtype.name,), 1)
     data = (folder / "data").array(("float32",), 1)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cheblienet_models.errors import StoreError
+from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.files import Folder
 
 ROUNDING = 1e-4
@@ -43,7 +43,7 @@ def read_eigenpairs(folder: Folder, vertices: int, count: Any, lambda_max: float
     """
     if type(count) is not int or not 1 <= count <= vertices:
         raise StoreError(
-            f"{folder} must have a number of eigenpairs in [1, {vertices}]. Got {count!r:.99}."
+            f"{folder} must have a number of eigenpairs in [1, {vertices}]. Got {quoted(count)}."
         )
     values = (folder / "eigenvalues").array(("float64",), 1)
     vectors = (folder / "eigenvectors").array(("float32",), 2)

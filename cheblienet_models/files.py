@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cheblienet_models.errors import StoreError
+from cheblienet_models.errors import StoreError, quoted
 
 SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
 MAX_METADATA = 4 * 2**20
+MAX_DEPTH = 32
 MAX_SIDE = 2**40
 
 Document = dict[str, Any]
@@ -42,7 +43,10 @@ class Folder:
         self._path, self._segments, self._descriptors = path, segments, descriptors
 
     def __truediv__(self, path: str) -> "Folder":
-        return Folder(self._path, (*self._segments, *path.split("/")), self._descriptors)
+        segments = path.split("/")
+        if not all(map(SEGMENT.fullmatch, segments)):
+            raise StoreError(f"{self} has no {quoted(path)}: that is no path below a graph.")
+        return Folder(self._path, (*self._segments, *segments), self._descriptors)
 
     def __str__(self) -> str:
         return "/".join((self._path, *self._segments))
@@ -93,11 +97,13 @@ class Folder:
         document = self.document()
         shape, dtype = document.get("shape"), document.get("data_type")
         if not isinstance(shape, list) or len(shape) != dimensions:
-            raise StoreError(f"{self} must have {dimensions} dimensions. Got shape {shape!r:.99}.")
+            raise StoreError(
+                f"{self} must have {dimensions} dimensions. Got shape {quoted(shape)}."
+            )
         if not all(type(n) is int and 0 <= n <= MAX_SIDE for n in shape):
-            raise StoreError(f"{self} has an impossible shape {shape!r:.99}.")
+            raise StoreError(f"{self} has an impossible shape {quoted(shape)}.")
         if not isinstance(dtype, str) or dtype not in dtypes:
-            raise StoreError(f"{self} must be of type {' or '.join(dtypes)}. Got {dtype!r:.99}.")
+            raise StoreError(f"{self} must be of type {' or '.join(dtypes)}. Got {quoted(dtype)}.")
         document.pop("attributes", None)
         if not _same(document, _array_document(shape, dtype)):
             raise StoreError(f"{self} is not a raw little-endian array of one chunk.")
@@ -111,9 +117,13 @@ class Folder:
         """
         path = self / "zarr.json"
         try:
-            document = json.loads(path.contents().decode("utf-8"))
+            document = json.loads(
+                path.contents().decode("utf-8"), parse_constant=_finite, parse_float=_finite
+            )
         except (ValueError, RecursionError) as error:
             raise StoreError(f"{path} is not JSON.") from error
+        if _deeper_than(document, MAX_DEPTH):
+            raise StoreError(f"{path} is nested more than {MAX_DEPTH} deep, all that is allowed.")
         if not isinstance(document, dict):
             raise StoreError(f"{path} is not the metadata of a zarr node.")
         return document
@@ -203,6 +213,29 @@ def opened(path: str) -> Iterator[Folder]:
 
 def _unreadable(path: Folder, error: Exception) -> StoreError:
     return StoreError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.")
+
+
+def _finite(text: str) -> float:
+    """A number of a document, which may not be NaN or infinite: JSON has no such numbers."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _deeper_than(document: Any, most: int) -> bool:
+    """Whether values lie deeper in one another; looked at level by level, without recursion."""
+    level = [document]
+    for _ in range(most + 1):
+        level = [
+            child
+            for value in level
+            if isinstance(value, dict | list)
+            for child in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _mapped(descriptor: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

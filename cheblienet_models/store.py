@@ -11,7 +11,8 @@ import torch
 
 from cheblienet_models.csr import read_averages, read_csr
 from cheblienet_models.eigenpairs import read_eigenpairs
-from cheblienet_models.errors import StoreError
+from cheblienet_models.errors import StoreError, quoted
+from cheblienet_models.facts import verify_level, verify_spec
 from cheblienet_models.files import SEGMENT, Document, Folder, opened
 from cheblienet_models.graph import LAPLACIANS, Graph, LaplacianKind, LevelMap, Pyramid
 from cheblienet_models.verify import verify_files, verify_laplacian
@@ -47,7 +48,7 @@ class Store(Mapping[str, Pyramid]):
             schema = _ours(root).get("store_schema")
         if schema != STORE_SCHEMA:
             raise StoreError(
-                f"{path} has store schema {schema!r:.99}; this version reads {STORE_SCHEMA}. "
+                f"{path} has store schema {quoted(schema)}; this version reads {STORE_SCHEMA}. "
                 "Install the version of cheblienet that wrote it."
             )
 
@@ -58,16 +59,16 @@ class Store(Mapping[str, Pyramid]):
             StoreError: there is none of that name (also a KeyError), or it is not valid.
         """
         if not isinstance(name, str):
-            raise UnknownGraphError(f"A graph's name is text. Got {name!r:.99}.")
+            raise UnknownGraphError(f"A graph's name is text. Got {quoted(name)}.")
         graph, at, ref = name.partition("@")
         if at and not ref:
             raise UnknownGraphError(
-                f"Nothing follows the @ of {name!r:.99}. There: versions, refs."
+                f"Nothing follows the @ of {quoted(name)}. There: versions, refs."
             )
         with opened(str(self.path)) as root:
             if not SEGMENT.fullmatch(graph) or not _is_graph(root / graph):
                 known = ", ".join(self) or "none"
-                raise UnknownGraphError(f"No graph {graph!r:.99} in {self.path}. There: {known}.")
+                raise UnknownGraphError(f"No graph {quoted(graph)} in {self.path}. There: {known}.")
             version = _resolve(root / graph, ref or "latest")
             return _pyramid(root, (str(self.path), graph, version), verify=self.verify)
 
@@ -124,8 +125,8 @@ def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False
     schema = attributes.get("schema")
     if not isinstance(schema, str) or schema.partition(".")[0] != SCHEMA_MAJOR:
         raise StoreError(
-            f"{folder} has schema {schema!r:.99}; this version reads {SCHEMA_MAJOR}.x. Install the "
-            f"version of cheblienet that wrote it: {attributes.get('generator')!r:.99}."
+            f"{folder} has schema {quoted(schema)}; this version reads {SCHEMA_MAJOR}.x. Install "
+            f"the version of cheblienet that wrote it: {quoted(attributes.get('generator'))}."
         )
     spec, facts, digest = (attributes.get(key) for key in ("spec", "levels", "spec_sha256"))
     if not (isinstance(spec, dict) and isinstance(facts, list) and isinstance(digest, str)):
@@ -134,8 +135,10 @@ def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False
         raise StoreError(f"{folder} must have 1 to {MAX_LEVELS} levels. Got {len(facts)}.")
     levels = [_graph(folder, handle, level, spec, fact) for level, fact in enumerate(facts)]
     if verify:
-        for graph in levels:
+        verify_spec(folder, attributes)
+        for number, graph in enumerate(levels):
             verify_laplacian(graph)
+            verify_level(spec, facts[number], graph)
     sizes = [graph.num_vertices for graph in levels]
     poolings = [
         _level_map(folder, handle, "pooling", (fine, fine + 1), (sizes[fine + 1], sizes[fine]))
@@ -186,7 +189,7 @@ def _laplacian_kind(folder: Folder, spec: Document) -> LaplacianKind:
             return kind
     raise StoreError(
         f"{folder} must have a spec whose laplacian is one of {', '.join(LAPLACIANS)}. "
-        f"Got {spec.get('laplacian')!r:.99}."
+        f"Got {quoted(spec.get('laplacian'))}."
     )
 
 
@@ -194,7 +197,7 @@ def _lambda_max(folder: Folder, fact: Any) -> float:
     value: Any = fact.get("lambda_max") if isinstance(fact, dict) else None
     if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
         raise StoreError(
-            f"{folder} must have lambda_max in (0, {MAX_LAMBDA:g}]. Got {value!r:.99}."
+            f"{folder} must have lambda_max in (0, {MAX_LAMBDA:g}]. Got {quoted(value)}."
         )
     return float(value)
 
@@ -229,7 +232,7 @@ def _grid(folder: Folder, fact: Any) -> tuple[int, ...]:
     ):
         raise StoreError(
             f"{folder} must have a grid of orientations and 1 to {MAX_GRID - 1} sides. "
-            f"Got {grid!r:.99}."
+            f"Got {quoted(grid)}."
         )
     return tuple(grid)
 
@@ -264,4 +267,4 @@ def _resolve(graph: Folder, ref: str) -> str:
     if version in versions:
         return str(version)
     known = ", ".join([*versions, *refs])
-    raise UnknownGraphError(f"No version {ref!r:.99} of {graph}. There: {known:.999}.")
+    raise UnknownGraphError(f"No version {quoted(ref)} of {graph}. There: {known:.999}.")

@@ -19,6 +19,7 @@ from cheblienet_graphs.engines import DEVICES, ENGINES, choose
 from cheblienet_graphs.errors import RecipeError, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
+from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class _ManifoldGroup(WholeSentences):
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             known = ", ".join(name for name in self.commands if name != "recipe")
             raise click.UsageError(
-                f"There is no manifold {args[0]!r}. Choose one of {known}, or `recipe NAME`; "
+                f"There is no manifold {quoted(args[0])}. Choose one of {known}, or `recipe NAME`; "
                 "`clg recipes` lists those."
             )
         return super().resolve_command(ctx, args)
@@ -206,7 +207,7 @@ def _build(
         click.echo(identity)
     if quiet:
         return
-    for sentence in [*words.sentences(spec), *words.reached(spec, list(result.levels))]:
+    for sentence in [*words.sentences(spec), *words.reached(spec, result.levels)]:
         click.echo(as_options(sentence), err=True)
     if how["resume"] and result.built:
         went_on = "Went on with an" if result.resumed else "There was no"
@@ -217,6 +218,10 @@ def _build(
         click.echo(f"Published as {identity} in {store}.", err=True)
     else:
         click.echo(f"Already published as {identity} in {store}; --force builds it anew.", err=True)
+    if result.other is not None and result.changes:
+        differs = words.changes(result.name, result.other, result.changes)
+        newest = identity if result.built else f"{result.name}@{result.other}"
+        click.echo(f"{identity} is {differs}. {result.name} stands for {newest}.", err=True)
 
 
 @contextmanager

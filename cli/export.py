@@ -44,9 +44,10 @@ def export(name: str | None, target: str, level: int, output: Path | None, store
     """
     from cheblienet_graphs.store import export as exports
     from cheblienet_graphs.store.archive import export_zip
+    from cheblienet_graphs.store.facts import read_facts
 
-    version = layout.resolve(store.expanduser().absolute(), name)
-    levels = len(layout.check_version(version)["levels"])
+    version = layout.resolve(layout.store_path(store), name)
+    levels = read_facts(version).spec.levels
     if not 0 <= level < levels:
         raise SpecError("level", f"an integer in [0, {levels - 1}]", level)
     inner = "" if target == "zip" or levels == 1 else f"-level{level}"
@@ -74,9 +75,12 @@ def export(name: str | None, target: str, level: int, output: Path | None, store
 def import_(file: Path, name: str | None, store: Path) -> None:
     """Publish the version in a zip archive that `clg export --to zip` wrote.
 
-    Every file is compared with the manifest first.
+    Every file is compared with the manifest first. A version that is there already stays the only
+    one of its kind.
     """
     from cheblienet_graphs.store.archive import import_zip
 
-    graph, version = import_zip(file, store.expanduser().absolute(), name)
-    click.echo(f"{graph}@{version}")
+    found = import_zip(file, store, name)
+    click.echo(f"{found.name}@{found.version}")
+    if not found.new:
+        click.echo(f"It is there already, as {found.name}@{found.version}.", err=True)

@@ -26,6 +26,7 @@ from cheblienet_graphs.errors import (
     SpecError,
     UnknownGraphError,
 )
+from cheblienet_graphs.quoting import one_line
 
 
 class Terminated(BaseException):
@@ -68,20 +69,23 @@ def run(arguments: Sequence[str]) -> int:
         return FAILED
     except (KeyboardInterrupt, click.Abort) as error:
         # click turns the one into the other
-        click.echo(
-            _with_notes("Interrupted.", error.__cause__ or error.__context__ or error), err=True
-        )
+        _tell(_with_notes("Interrupted.", error.__cause__ or error.__context__ or error))
         return INTERRUPTED
     except Terminated as error:
-        click.echo(_with_notes("Terminated.", error), err=True)
+        _tell(_with_notes("Terminated.", error))
         return TERMINATED
     except Exception as error:
         if "--debug" in arguments:
             raise
         message, code = _explained(error)
-        click.echo(_with_notes(f"Error: {message}", error), err=True)
+        _tell(_with_notes(f"Error: {message}", error))
         return code
     return code if isinstance(code, int) else DONE
+
+
+def _tell(message: str) -> None:
+    """Print a message on stderr, as one line whatever it quotes."""
+    click.echo(one_line(message), err=True)
 
 
 def _explained(error: Exception) -> tuple[str, int]:

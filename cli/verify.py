@@ -8,6 +8,7 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.quoting import one_line
 
 
 @click.command()
@@ -25,7 +26,7 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     from cheblienet_graphs.store import layout
     from cheblienet_graphs.store import verify as checks
 
-    store = store.expanduser().absolute()
+    store = layout.store_path(store)
 
     removed = checks.clean(store) if clean else []
     left = checks.leftovers(store)
@@ -37,7 +38,7 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
         click.echo(json.dumps({"versions": checked, "faults": found, "leftovers": len(left)}))
     else:
         for fault in faults:
-            click.echo(f"{fault.where}: {fault.what}")
+            click.echo(one_line(f"{fault.where}: {fault.what}"))
     if not quiet:
         remedy = "harmless: --resume goes on with one, `clg verify --clean` deletes them"
         for count, fate in ((len(removed), "deleted"), (len(left), remedy)):

@@ -1,7 +1,6 @@
 """Spectra of published graphs."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -10,12 +9,12 @@ from cheblienet_graphs.errors import CheblienetError, SpecError
 from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.samplings.levels import Sampling, sampling
 from cheblienet_graphs.samplings.plane import PlaneLattice
-from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
 from cheblienet_graphs.spectrum.lanczos import End
 from cheblienet_graphs.spectrum.numeric import Eigenpairs, extreme_eigenpairs
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.reader import mapped_csr
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.values import integer
 
 LARGEST_DENSE = 8_000
@@ -85,9 +84,8 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
 def _level(
     store: str | Path, name: str | None, level: int
 ) -> tuple[scipy.sparse.csr_array, float, Sampling]:
-    version = layout.resolve(Path(store).expanduser().absolute(), name)
-    attributes: dict[str, Any] = layout.check_version(version)
-    spec = GraphSpec.from_dict(attributes["spec"])
-    level = integer("level", level, 0, spec.levels - 1)
-    laplacian = mapped_csr(version / f"levels/{level}/laplacian")
-    return laplacian, float(attributes["levels"][level]["lambda_max"]), sampling(spec, level)
+    version = layout.resolve(layout.store_path(store), name)
+    facts = read_facts(version)
+    level = integer("level", level, 0, facts.spec.levels - 1)
+    arrays = LevelArrays(version, facts, level)
+    return arrays.laplacian, arrays.of_level.lambda_max, sampling(facts.spec, level)

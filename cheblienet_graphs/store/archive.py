@@ -1,26 +1,35 @@
 """A version as one compressed file, for transfer; raw and verified again when it comes back."""
 
-import json
 import re
 import shutil
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, NamedTuple
 
 from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import reserve, write, write_errors
+from cheblienet_graphs.store.facts import VersionFacts, checked_facts, read_facts
 from cheblienet_graphs.store.verify import version_faults
 from cheblienet_graphs.store.writer import Staging
 
-MAX_METADATA = 4 * 2**20
 SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 CHUNK_BYTES = 2**20
+COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-def export_zip(version: Path, file: Path) -> None:
+class Imported(NamedTuple):
+    """A version that came from an archive: `new` is False where the store had it already."""
+
+    name: str
+    version: str
+    new: bool
+
+
+def export_zip(version: Path, file: str | Path) -> None:
     """Write a published version to a zip archive: NAME/zarr.json, NAME/levels/...
 
     Args:
@@ -31,6 +40,7 @@ def export_zip(version: Path, file: Path) -> None:
         StoreError: the version is not what was published, or the archive can't be written.
     """
     _refuse_faults(version)
+    file = Path(file).expanduser()
     temporary = file.with_name(f".{file.name}.part")
     with write_errors(file, "No archive was written"):
         try:
@@ -47,8 +57,8 @@ def export_zip(version: Path, file: Path) -> None:
             temporary.unlink(missing_ok=True)
 
 
-def import_zip(file: Path, store: Path, name: str | None = None) -> tuple[str, str]:
-    """Publish the version in an archive as the next one of its graph.
+def import_zip(file: str | Path, store: str | Path, name: str | None = None) -> Imported:
+    """Publish the version in an archive as the next one of its graph, unless it is there already.
 
     Args:
         file: what `export_zip` wrote.
@@ -56,12 +66,13 @@ def import_zip(file: Path, store: Path, name: str | None = None) -> tuple[str, s
         name: of the graph; default the one it was exported from.
 
     Returns:
-        The graph's name and the version it became.
+        The graph's name and the version that it became, or that it is since an earlier import.
 
     Raises:
         StoreError: the archive can't be read, holds anything but a version as it was published, or
             the store can't be written to.
     """
+    file, store = Path(file).expanduser(), layout.store_path(store)
     if file.exists() and not file.is_file():  # a pipe would be waited for
         raise StoreError(f"{file} is not a file; give what `clg export --to zip` wrote.")
     try:
@@ -74,24 +85,37 @@ def import_zip(file: Path, store: Path, name: str | None = None) -> tuple[str, s
         raise StoreError(f"{file} is not a whole zip archive: {error}.") from error
 
 
-def _import(archive: zipfile.ZipFile, file: Path, store: Path, name: str | None) -> tuple[str, str]:
+def _import(archive: zipfile.ZipFile, file: Path, store: Path, name: str | None) -> Imported:
     members = dict(_members(archive, file))
-    folder, attributes = _attributes(archive, members, file)
+    folder, facts = _facts(archive, members, file)
     name = layout.check_name(folder if name is None else name)
-    try:
-        sizes = {str(k): int(entry["nbytes"]) for k, entry in attributes["manifest"].items()}
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreError(f"{file} holds a version without a manifest.") from error
     for path, entry in members.items():
-        if path != "zarr.json" and entry.file_size != sizes.get(layout.manifest_key(path)):
-            raise StoreError(f"{file} holds {path}, which is not as its manifest says.")
+        known = facts.files.get(layout.manifest_key(path))
+        if path != "zarr.json" and (known is None or entry.file_size != known.nbytes):
+            raise StoreError(f"{file} holds {quoted(path)}, which is not as its manifest says.")
     total = sum(entry.file_size for entry in members.values())
     with Staging(store, name, total) as staging:
         for path, entry in members.items():
             with archive.open(entry) as source, write_errors(store):
                 _extract(source, staging.path / path, entry.file_size)
         _refuse_faults(staging.path, called=str(file))
-        return name, staging.publish_as_is()
+        if earlier := _imported_before(store / name, facts):
+            return Imported(name, earlier, new=False)
+        return Imported(name, staging.publish_as_is(), new=True)
+
+
+def _imported_before(graph: Path, facts: VersionFacts) -> str | None:
+    """The oldest version with all of these attributes that is as it was published."""
+    if not graph.is_dir():
+        return None
+    for version in layout.versions(graph):
+        try:
+            equal = read_facts(graph / version).sha256 == facts.sha256
+        except StoreError:
+            continue  # `clg verify` says what is wrong with it
+        if equal and not version_faults(graph / version):
+            return version
+    return None
 
 
 def _members(archive: zipfile.ZipFile, file: Path) -> Iterator[tuple[str, zipfile.ZipInfo]]:
@@ -99,25 +123,29 @@ def _members(archive: zipfile.ZipFile, file: Path) -> Iterator[tuple[str, zipfil
     for entry in archive.infolist():
         segments = entry.filename.split("/")
         if len(segments) < 2 or not all(map(SEGMENT.fullmatch, segments)):
-            raise StoreError(f"{file} holds {entry.filename!r:.99}, which is no file of a version.")
+            raise StoreError(
+                f"{file} holds {quoted(entry.filename)}, which is no file of a version."
+            )
+        if entry.compress_type not in COMPRESSIONS:
+            raise StoreError(f"{file} is compressed otherwise than `clg export` does.")
         yield "/".join(segments[1:]), entry
 
 
-def _attributes(
+def _facts(
     archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], file: Path
-) -> tuple[str, layout.Attributes]:
+) -> tuple[str, VersionFacts]:
+    """Name of the graph in the archive, and what the version says of itself."""
     folders = {entry.filename.partition("/")[0] for entry in members.values()}
     if len(folders) != 1 or "zarr.json" not in members:
         raise StoreError(f"{file} does not hold one version of a graph.")
-    if members["zarr.json"].file_size > MAX_METADATA:
-        raise StoreError(f"{file} holds more than {MAX_METADATA} bytes of metadata.")
-    try:
-        attributes = json.loads(archive.read(members["zarr.json"]))["attributes"]["clg"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise StoreError(f"{file} holds metadata of another form than ours.") from error
-    if not isinstance(attributes, dict):
-        raise StoreError(f"{file} holds metadata of another form than ours.")
-    return folders.pop(), attributes
+    where = f"zarr.json in {file}"
+    with archive.open(members["zarr.json"]) as opened:
+        document = layout.parsed_document(opened.read(layout.MAX_METADATA + 1), where)
+    attributes = document.get("attributes")
+    ours = attributes.get("clg") if isinstance(attributes, dict) else None
+    if not isinstance(ours, dict):
+        raise StoreError(f"{where} is not the metadata of a version.")
+    return folders.pop(), checked_facts(ours, where)
 
 
 def _extract(source: IO[bytes], target: Path, size: int) -> None:

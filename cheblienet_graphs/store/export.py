@@ -11,7 +11,8 @@ import scipy.sparse
 from cheblienet_graphs.errors import CheblienetError, StoreError
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
-from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays, all_weights
 
 PYG_LINES = """\
 arrays = {{name: torch.from_numpy(array) for name, array in numpy.load("{file}").items()}}
@@ -21,17 +22,18 @@ data.validate()"""
 
 def to_scipy(version: Path, level: int, file: Path) -> None:
     """The rescaled Laplacian for scipy.sparse.load_npz."""
-    laplacian = mapped_csr(version / f"levels/{level}/laplacian")
+    laplacian = LevelArrays(version, read_facts(version), level).laplacian
     _written(file, ".npz", lambda target: scipy.sparse.save_npz(target, laplacian))
 
 
 def to_pyg(version: Path, level: int, file: Path) -> None:
     """edge_index (2, E) int64, edge_weight (E,) float32, pos (V, d) float32; both directions."""
-    weights = edge_weights(version, level).tocoo()
+    level_arrays = LevelArrays(version, read_facts(version), level)
+    weights = all_weights(level_arrays).tocoo()
     arrays = {
         "edge_index": np.stack(weights.coords).astype(np.int64),
         "edge_weight": weights.data.astype(np.float32),
-        "pos": mapped_array(version / f"levels/{level}/coordinates").astype(np.float32),
+        "pos": level_arrays.coordinates.astype(np.float32),
     }
     _written(file, ".npz", lambda target: np.savez_compressed(target, **arrays))
 
@@ -49,15 +51,15 @@ def to_anndata(version: Path, level: int, file: Path) -> None:
         raise CheblienetError(
             f"{error.name} is needed for this and not installed; `pip install anndata` does."
         ) from error
-    folder = version / f"levels/{level}"
-    columns = {name: np.array(mapped_array(folder / name)) for name in ("degree", "area")}
+    arrays = LevelArrays(version, read_facts(version), level)
+    columns = {"degree": np.array(arrays.degree), "area": np.array(arrays.area)}
     index = np.arange(len(columns["degree"])).astype(str)
     data = anndata.AnnData(
         obs=pd.DataFrame(columns, index=index),
-        obsm={"coordinates": np.array(mapped_array(folder / "coordinates"))},
+        obsm={"coordinates": np.array(arrays.coordinates)},
         obsp={
-            "laplacian": scipy.sparse.csr_matrix(mapped_csr(folder / "laplacian")),
-            "weights": scipy.sparse.csr_matrix(edge_weights(version, level)),
+            "laplacian": scipy.sparse.csr_matrix(arrays.laplacian),
+            "weights": scipy.sparse.csr_matrix(all_weights(arrays)),
         },
     )
     _written(file, ".h5ad", data.write_h5ad)

@@ -13,6 +13,7 @@ matrices follow AnnData's encoding. The documents are those that zarr-python its
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 import stat
@@ -21,11 +22,22 @@ from pathlib import Path
 from typing import Any
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError
+from cheblienet_graphs.quoting import listed, quoted
 
 STORE_SCHEMA = 1
 SCHEMA = "1.0"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"v[0-9]{3,9}")
+SCHEMA_NUMBER = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
+LAST_VERSION = 10**9 - 1
+MAX_DIMENSIONS = 2
+"""Of an array,"""
+MAX_SIDE = 2**40
+"""and how long each may be."""
+MAX_METADATA = 4 * 2**20
+"""Bytes of a metadata document at most,"""
+MAX_DEPTH = 32
+"""and how deep lists and objects may lie in one another."""
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
 
 Attributes = dict[str, Any]
@@ -55,9 +67,41 @@ def array_document(shape: Sequence[int], dtype: str, attributes: Attributes) -> 
     }
 
 
+def store_path(store: str | Path) -> Path:
+    """The absolute path of a store, "~" expanded.
+
+    Raises:
+        StoreError: nobody has that home.
+    """
+    try:
+        return Path(store).expanduser().absolute()
+    except RuntimeError as error:
+        raise StoreError(f"{store} can't be found: {error} Write the path out.") from error
+
+
 def staging_folder(store: Path) -> Path:
     """Where versions are made and locks lie: beside the store, inside it zarr would list them."""
     return store.parent / f".{store.name}.staging"
+
+
+def array_type(document: Attributes) -> tuple[tuple[int, ...], str]:
+    """Shape and data type, a key of DTYPES, of an array from its zarr.json.
+
+    Raises:
+        StoreError: the document is none of `array_document`, or the shape is impossible.
+    """
+    shape, dtype = document.get("shape"), document.get("data_type")
+    if not isinstance(shape, list) or not 1 <= len(shape) <= MAX_DIMENSIONS:
+        raise StoreError(f"it must have 1 to {MAX_DIMENSIONS} dimensions. Got {quoted(shape)}.")
+    if not all(type(n) is int and 0 <= n <= MAX_SIDE for n in shape):
+        raise StoreError(f"it has an impossible shape {quoted(shape)}.")
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise StoreError(f"it must be of type {' or '.join(DTYPES)}. Got {quoted(dtype)}.")
+    ours = array_document(shape, dtype, document.get("attributes", {}))
+    # As text, in which 1, 1.0 and true are three different things.
+    if json.dumps(document, sort_keys=True) != json.dumps(ours, sort_keys=True):
+        raise StoreError("it is not a raw little-endian array of one chunk.")
+    return tuple(shape), dtype
 
 
 def chunk_file(array: Path, dimensions: int) -> Path:
@@ -76,7 +120,8 @@ def manifest_file(version: Path, key: str) -> Path:
     if key.rpartition("/")[2] == "zarr.json":
         return version / key
     try:
-        dimensions = len(read_document(version / key)["shape"])
+        shape = read_document(version / key)["shape"]
+        dimensions = min(len(shape), MAX_DIMENSIONS)
     except (StoreError, KeyError, TypeError):
         dimensions = 1  # its metadata is another entry of the manifest, and at fault itself
     return chunk_file(version / key, dimensions)
@@ -112,23 +157,65 @@ def read_document(node: Path) -> Attributes:
         StoreError: there is none, or it is not a zarr v3 document.
     """
     try:
-        document = json.loads(_read_regular(node / "zarr.json"))
+        contents = _read_regular(node / "zarr.json")
     except OSError as error:
         raise StoreError(f"{node} can't be read: {error.strerror}.") from error
+    return parsed_document(contents, f"{node}/zarr.json")
+
+
+def parsed_document(contents: bytes, where: str) -> Attributes:
+    """A metadata document from the contents of its file.
+
+    Raises:
+        StoreError: it is too large or too deep, not JSON, or not a zarr v3 document.
+    """
+    if len(contents) > MAX_METADATA:
+        raise StoreError(f"{where} has more than {MAX_METADATA:,} bytes, all that is allowed.")
+    try:
+        document = json.loads(contents, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        raise StoreError(f"{node}/zarr.json is not JSON.") from error
-    if isinstance(document, dict) and document.get("node_type") in {"group", "array"}:
+        raise StoreError(f"{where} is not JSON.") from error
+    if _deeper_than(document, MAX_DEPTH):
+        raise StoreError(f"{where} is nested more than {MAX_DEPTH} deep, all that is allowed.")
+    if isinstance(document, dict) and document.get("node_type") in ("group", "array"):
         return document
-    raise StoreError(f"{node}/zarr.json is not a zarr v3 document.")
+    raise StoreError(f"{where} is not a zarr v3 document.")
+
+
+def _finite(text: str) -> float:
+    """A number of a document, which may not be NaN or infinite: JSON has no such numbers."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _deeper_than(document: Any, most: int) -> bool:
+    """Whether values lie deeper in one another; looked at level by level, without recursion."""
+    level = [document]
+    for _ in range(most + 1):
+        level = [
+            child
+            for value in level
+            if isinstance(value, dict | list)
+            for child in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _read_regular(file: Path) -> bytes:
-    """Contents of a file; a pipe in its place would make a plain read wait for ever."""
+    """Contents of a metadata file, or its beginning where it is larger than one may be.
+
+    A pipe in its place would make a plain read wait for ever.
+    """
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
-        return opened.read()
+        return opened.read(min(status.st_size, MAX_METADATA + 1))
 
 
 def read_attributes(group: Path) -> Attributes | None:
@@ -152,7 +239,7 @@ def check_name(name: str) -> str:
         return name
     raise UnknownGraphError(
         f"A graph's name must be 1 to 64 letters, digits, '.', '_' or '-', starting with a letter "
-        f"or digit, and not look like a version. Got {name!r}."
+        f"or digit, and not look like a version. Got {quoted(name)}."
     )
 
 
@@ -174,10 +261,10 @@ def check_store(store: Path) -> bool:
     attributes = read_attributes(store)
     if attributes is None:
         raise StoreError(f"{store} is a zarr group of another program; choose another `store`.")
-    if attributes.get("store_schema") != STORE_SCHEMA:
-        found = attributes.get("store_schema")
+    found = attributes.get("store_schema")
+    if type(found) is not int or found != STORE_SCHEMA:
         raise StoreError(
-            f"{store} has store schema {found!r}; this version reads {STORE_SCHEMA}. "
+            f"{store} has store schema {quoted(found)}; this version reads {STORE_SCHEMA}. "
             "Install the version of cheblienet that wrote it."
         )
     return True
@@ -191,7 +278,8 @@ def graph_names(store: Path) -> list[str]:
 def _is_graph(folder: Path) -> bool:
     """Whether a folder is a graph with at least one version; a crash can leave one without."""
     try:
-        return read_attributes(folder) is not None and bool(versions(folder))
+        named = NAME.fullmatch(folder.name) is not None
+        return named and read_attributes(folder) is not None and bool(versions(folder))
     except StoreError:
         return False
 
@@ -208,14 +296,21 @@ def version_number(version: str) -> int:
 
 
 def refs(graph: Path) -> dict[str, str]:
-    """Refs of a graph: name -> version. `latest` is the newest, whatever a crash left behind."""
-    attributes = read_attributes(graph) or {}
-    found = attributes.get("refs", {})
-    if isinstance(found, dict):
-        stored = {str(ref): str(version) for ref, version in found.items()}
-        existing = versions(graph)
-        return stored | ({"latest": existing[-1]} if existing else {})
-    raise StoreError(f"{graph}/zarr.json has refs of another form than ours.")
+    """Refs of a graph: name -> version. `latest` is the newest, whatever a crash left behind.
+
+    Raises:
+        StoreError: they can't be read, or are of another form than ours.
+    """
+    found = (read_attributes(graph) or {}).get("refs", {})
+    if not isinstance(found, dict) or not all(map(_is_ref, found.items())):
+        raise StoreError(f"{graph}/zarr.json has refs of another form than ours.")
+    existing = versions(graph)
+    return found | ({"latest": existing[-1]} if existing else {})
+
+
+def _is_ref(named: tuple[str, Any]) -> bool:
+    ref, version = named
+    return bool(NAME.fullmatch(ref) and isinstance(version, str) and VERSION.fullmatch(version))
 
 
 def resolve(store: Path, name: str | None) -> Path:
@@ -230,29 +325,30 @@ def resolve(store: Path, name: str | None) -> Path:
     names = graph_names(store)
     if not names:
         raise UnknownGraphError(f"{store} holds no graph; `clg build` makes one.")
-    listed = ", ".join(names)
     if name is None:
         if len(names) != 1:
-            raise UnknownGraphError(f"Name one of the graphs in {store}: {listed}.")
+            raise UnknownGraphError(f"Name one of the graphs in {store}: {listed(names)}.")
         name = names[0]
     name, at, ref = name.partition("@")
     if at and not ref:
         raise UnknownGraphError(
-            f"Nothing follows the @ of {name}@; give a version, such as @v001, or a ref."
+            f"Nothing follows the @ of {quoted(name)}; give a version, such as @v001, or a ref."
         )
     if name not in names:
-        raise UnknownGraphError(f"No graph {name!r} in {store}. There: {listed}.")
+        raise UnknownGraphError(f"No graph {quoted(name)} in {store}. There: {listed(names)}.")
     graph = store / name
     known = refs(graph)
     version = known.get(ref or "latest", ref)
     if version not in versions(graph):
-        choices = ", ".join([*versions(graph), *known])
-        raise UnknownGraphError(f"No version {ref or 'latest'!r} of {name}. There: {choices}.")
+        choices = listed([*versions(graph), *known])
+        raise UnknownGraphError(
+            f"No version {quoted(ref or 'latest')} of {name}. There: {choices}."
+        )
     return graph / version
 
 
 def check_version(version: Path) -> Attributes:
-    """Our attributes of a published version.
+    """Our attributes of a published version, unchecked but for their schema; see `facts`.
 
     Raises:
         StoreError: they are missing, or of a format that this version can't read.
@@ -260,10 +356,20 @@ def check_version(version: Path) -> Attributes:
     attributes = read_attributes(version)
     if attributes is None:
         raise StoreError(f"{version} is not a version of a graph of ours.")
-    schema = str(attributes.get("schema"))
-    if schema.partition(".")[0] != SCHEMA.partition(".")[0]:
+    return check_schema(attributes, str(version))
+
+
+def check_schema(attributes: Attributes, where: str) -> Attributes:
+    """The attributes, if this version can read them: those of every minor number of its schema.
+
+    Raises:
+        StoreError: they have another major number, or none.
+    """
+    schema = attributes.get("schema")
+    known = isinstance(schema, str) and SCHEMA_NUMBER.fullmatch(schema)
+    if not known or known[0].partition(".")[0] != SCHEMA.partition(".")[0]:
         raise StoreError(
-            f"{version} has schema {schema}; this version reads {SCHEMA}. Install the version of "
-            f"cheblienet that wrote it: {attributes.get('generator')}."
+            f"{where} has schema {quoted(schema)}; this version reads {SCHEMA}. Install the "
+            f"version of cheblienet that wrote it: {quoted(attributes.get('generator'))}."
         )
     return attributes

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import read_facts
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def listing(store: str | Path) -> list[Listed]:
         UnknownGraphError: there is no store.
         StoreError: it can't be read.
     """
-    store = Path(store).expanduser().absolute()
+    store = layout.store_path(store)
     if not layout.check_store(store):
         raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
     return [
@@ -42,11 +42,11 @@ def listing(store: str | Path) -> list[Listed]:
 
 
 def _listed(graph: Path, version: str) -> Listed:
-    names = tuple(ref for ref, target in layout.refs(graph).items() if target == version)
+    names: tuple[str, ...] = ()
     try:
-        attributes: dict[str, Any] = layout.check_version(graph / version)
-        vertices = tuple(int(level["vertices"]) for level in attributes["levels"])
-        size = sum(int(entry["nbytes"]) for entry in attributes["manifest"].values())
-        return Listed(graph.name, version, names, vertices, size, str(attributes["created"]))
-    except (StoreError, KeyError, TypeError, ValueError, AttributeError) as error:
+        names = tuple(ref for ref, target in layout.refs(graph).items() if target == version)
+        facts = read_facts(graph / version)
+    except StoreError as error:
         return Listed(graph.name, version, names, (), 0, "", str(error))
+    vertices = tuple(level.vertices for level in facts.levels)
+    return Listed(graph.name, version, names, vertices, facts.nbytes, facts.created)

@@ -3,18 +3,31 @@
 import math
 import stat
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 
 if TYPE_CHECKING:
     import scipy.sparse
     import zarr
+
+SPECTRUM = 1 + 1e-6
+"""Largest absolute eigenvalue that a rescaled Laplacian may have, in float32."""
+EIGENVALUE = 1e-4
+"""How far stored eigenvalues may be out of range, in units of lambda_max."""
+LARGEST = 1e15
+"""Of degrees, areas and coordinates."""
+SMALLEST = 1e-15
+"""Of areas."""
+CHECKED_AT_ONCE = 2**20
 
 
 def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
@@ -30,52 +43,218 @@ def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
     """
     import zarr
 
-    return zarr.open_group(
-        layout.resolve(Path(store).expanduser().absolute(), name), mode="r", zarr_format=3
-    )
+    return zarr.open_group(layout.resolve(layout.store_path(store), name), mode="r", zarr_format=3)
 
 
-def mapped_array(array: Path) -> npt.NDArray[Any]:
+def mapped_array(
+    array: Path, shape: tuple[int, ...] | None = None, dtypes: tuple[str, ...] | None = None
+) -> npt.NDArray[Any]:
     """An array of a published version, mapped read-only.
 
+    Args:
+        array: folder of its node.
+        shape: what it must have; default any.
+        dtypes: keys of layout.DTYPES of which it must have one; default any.
+
     Raises:
-        StoreError: it is missing, not of the format, or not of the size that its metadata says.
+        StoreError: it is missing, not of the format, of another shape or type, or not of the size
+            that its metadata says.
     """
     document = layout.read_document(array)
     try:
-        shape, dtype = tuple(document["shape"]), np.dtype(layout.DTYPES[document["data_type"]])
-        nbytes = math.prod(shape) * dtype.itemsize
-        if nbytes == 0:
-            return np.zeros(shape, dtype)
-        chunk = layout.chunk_file(array, len(shape))
+        found, dtype = layout.array_type(document)
+    except StoreError as error:
+        raise StoreError(f"{array} can't be read: {error}") from error
+    if shape is not None and found != shape:
+        raise StoreError(f"{array} must have shape {list(shape)}. Got {list(found)}.")
+    if dtypes is not None and dtype not in dtypes:
+        raise StoreError(f"{array} must be of type {' or '.join(dtypes)}. Got {dtype}.")
+    kind = np.dtype(layout.DTYPES[dtype])
+    nbytes = math.prod(found) * kind.itemsize
+    if nbytes == 0:
+        return np.zeros(found, kind)
+    chunk = layout.chunk_file(array, len(found))
+    try:
         status = chunk.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size != nbytes:
             raise StoreError(f"{chunk} is not a file of {nbytes} bytes.")
-        return np.memmap(chunk, dtype, "r", shape=shape)
-    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-        raise StoreError(f"{array} can't be read: {error}.") from error
+        return np.memmap(chunk, kind, "r", shape=found)
+    except OSError as error:
+        raise StoreError(f"{array} can't be read: {error.strerror or error}.") from error
 
 
-def mapped_csr(group: Path) -> "scipy.sparse.csr_array":
+def mapped_csr(
+    group: Path, shape: tuple[int, int] | None = None, nnz: int | None = None
+) -> "scipy.sparse.csr_array":
     """A sparse matrix of a published version, its arrays mapped read-only.
 
+    Args:
+        group: folder of its node.
+        shape: what it must have; default what its metadata says.
+        nnz: number of entries that it must have; default any.
+
     Raises:
-        StoreError: it is missing, or not a CSR matrix, on which scipy would crash.
+        StoreError: it is missing, of another shape, or not a CSR matrix, on which scipy would
+            crash.
     """
     import scipy.sparse
 
-    attributes = layout.read_document(group).get("attributes", {})
-    data, indices, indptr = (mapped_array(group / part) for part in ("data", "indices", "indptr"))
-    try:
-        rows, columns = map(int, attributes["shape"])
-        if fault := _csr_fault((rows, columns), data, indices, indptr):
-            raise StoreError(f"{group} is not a CSR matrix: {fault}.")
-        matrix = scipy.sparse.csr_array((data, indices, indptr), shape=(rows, columns))
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise StoreError(f"{group} is not a CSR matrix: {error}.") from error
+    found = _csr_shape(group)
+    if shape is not None and found != shape:
+        raise StoreError(f"{group} must have shape {list(shape)}. Got {list(found)}.")
+    entries = None if nnz is None else (nnz,)
+    indptr = mapped_array(group / "indptr", (found[0] + 1,), ("int32", "int64"))
+    indices = mapped_array(group / "indices", entries, (indptr.dtype.name,))
+    data = mapped_array(group / "data", entries, ("float32",))
+    if fault := _csr_fault(found, data, indices, indptr):
+        raise StoreError(f"{group} is not a CSR matrix: {fault}.")
+    matrix = scipy.sparse.csr_array((data, indices, indptr), shape=found)
     if not matrix.has_canonical_format:
         raise StoreError(f"{group} is not a CSR matrix: columns do not ascend in every row.")
     return matrix
+
+
+def _csr_shape(group: Path) -> tuple[int, int]:
+    """Rows and columns of a matrix in AnnData's encoding."""
+    document = layout.read_document(group)
+    found = document.get("attributes")
+    attributes = found if isinstance(found, dict) else {}
+    shape = attributes.get("shape")
+    if not (
+        isinstance(shape, list)
+        and len(shape) == 2
+        and all(type(n) is int and 0 <= n <= layout.MAX_SIDE for n in shape)
+        and attributes == attributes | layout.csr_attributes(shape)
+        and document == layout.group_document(attributes)
+    ):
+        raise StoreError(
+            f"{group} is not a CSR matrix of encoding version 0.1.0. Got {quoted(attributes)}."
+        )
+    return shape[0], shape[1]
+
+
+def _csr_fault(
+    shape: tuple[int, int],
+    data: npt.NDArray[Any],
+    indices: npt.NDArray[Any],
+    indptr: npt.NDArray[Any],
+) -> str | None:
+    if indices.shape != data.shape or data.ndim != 1:
+        return "columns and values do not fit together"
+    if indptr[0] != 0 or indptr[-1] != len(data) or (indptr[1:] < indptr[:-1]).any():
+        return f"row pointers do not ascend from 0 to {len(data)}"
+    if len(data) and (indices.min() < 0 or indices.max() >= shape[1]):
+        return f"columns reach outside [0, {shape[1]})"
+    return None
+
+
+@dataclass(frozen=True)
+class LevelArrays:
+    """The arrays of a level, mapped on first use and of the shapes that its facts imply.
+
+    Their values are finite and within the range that they must have, so nothing that computes with
+    them meets an overflow.
+
+    Args:
+        version: folder of the version.
+        facts: of the version.
+        level: 0 is the finest.
+
+    Raises:
+        SpecError: there is no such level.
+    """
+
+    version: Path
+    facts: VersionFacts
+    level: int
+
+    def __post_init__(self) -> None:
+        levels = self.facts.spec.levels
+        if not 0 <= self.level < levels:
+            raise SpecError("level", f"an integer in [0, {levels - 1}]", self.level)
+
+    @property
+    def folder(self) -> Path:
+        """The level's."""
+        return self.version / f"levels/{self.level}"
+
+    @property
+    def of_level(self) -> LevelFacts:
+        """The level's facts."""
+        return self.facts.levels[self.level]
+
+    @cached_property
+    def laplacian(self) -> "scipy.sparse.csr_array":
+        """(V, V) rescaled, float32.
+
+        Raises:
+            StoreError: as `mapped_csr`, or entries are not finite or outside [-1, 1], where a
+                symmetric matrix with such a spectrum has none.
+        """
+        vertices = self.of_level.vertices
+        matrix = mapped_csr(self.folder / "laplacian", (vertices, vertices), self.of_level.nnz)
+        self._check("laplacian", matrix.data, -SPECTRUM, SPECTRUM)
+        return matrix
+
+    @cached_property
+    def degree(self) -> npt.NDArray[np.float32]:
+        """(V,) float32 weighted degrees."""
+        return self._of_vertices("degree", 0.0)
+
+    @cached_property
+    def area(self) -> npt.NDArray[np.float32]:
+        """(V,) float32 areas, positive."""
+        return self._of_vertices("area", SMALLEST)
+
+    @cached_property
+    def coordinates(self) -> npt.NDArray[np.float64]:
+        """(V, d) float64."""
+        shape = self.of_level.vertices, len(self.facts.spec.geometry.columns)
+        found = mapped_array(self.folder / "coordinates", shape, ("float64",))
+        return self._check("coordinates", found, -LARGEST, LARGEST)
+
+    @cached_property
+    def eigenvalues(self) -> npt.NDArray[np.float64] | None:
+        """(M,) float64 ascending, None where none are stored."""
+        if self.facts.spec.eigenpairs is None:
+            return None
+        shape, most = (self.facts.spec.eigenpairs,), self.of_level.lambda_max
+        found = mapped_array(self.folder / "eigenvalues", shape, ("float64",))
+        self._check("eigenvalues", found, -EIGENVALUE * most, (1 + EIGENVALUE) * most)
+        if (np.diff(found) < 0).any():
+            raise StoreError(f"{self.folder}/eigenvalues do not ascend.")
+        return found
+
+    @cached_property
+    def eigenvectors(self) -> npt.NDArray[np.float32] | None:
+        """(V, M) float32, None where none are stored; not looked at."""
+        count = self.facts.spec.eigenpairs
+        if count is None:
+            return None
+        shape = self.of_level.vertices, count
+        return mapped_array(self.folder / "eigenvectors", shape, ("float32",))
+
+    @property
+    def mass(self) -> npt.NDArray[np.float32]:
+        """(V,) what the Laplacian is divided by: the degrees, or the areas."""
+        return self.degree if self.facts.spec.laplacian == "normalized" else self.area
+
+    def _of_vertices(self, name: str, low: float) -> npt.NDArray[np.float32]:
+        found = mapped_array(self.folder / name, (self.of_level.vertices,), ("float32",))
+        return self._check(name, found, low, LARGEST)
+
+    def _check(
+        self, name: str, values: npt.NDArray[Any], low: float, high: float
+    ) -> npt.NDArray[Any]:
+        """The values, if all are numbers in [low, high]; not a number fails any comparison."""
+        for start in range(0, len(values), CHECKED_AT_ONCE):
+            block = values[start : start + CHECKED_AT_ONCE]
+            if not (block.min() >= low and block.max() <= high):
+                raise StoreError(
+                    f"{self.folder}/{name} has values that are not finite or outside "
+                    f"[{low:.6g}, {high:.6g}]."
+                )
+        return values
 
 
 @dataclass(frozen=True)
@@ -115,17 +294,16 @@ def mapped_weights(version: Path, level: int) -> MappedWeights:
     Raises:
         StoreError: it can't be read.
     """
-    attributes = layout.check_version(version)
-    folder = version / f"levels/{level}"
-    laplacian = mapped_csr(folder / "laplacian")
-    try:
-        lambda_max = float(attributes["levels"][level]["lambda_max"])
-        mass = {"normalized": "degree", "combinatorial": "area"}[attributes["spec"]["laplacian"]]
-    except (KeyError, TypeError, IndexError, ValueError) as error:
-        raise StoreError(
-            f"{version} has attributes of another form than ours: {error!r}."
-        ) from error
-    return MappedWeights(laplacian, lambda_max, mapped_array(folder / mass))
+    return weights_of(LevelArrays(version, read_facts(version), level))
+
+
+def weights_of(arrays: LevelArrays) -> MappedWeights:
+    """W of a level whose facts are known.
+
+    Raises:
+        StoreError: it can't be read.
+    """
+    return MappedWeights(arrays.laplacian, arrays.of_level.lambda_max, arrays.mass)
 
 
 def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":
@@ -134,21 +312,14 @@ def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":
     Raises:
         StoreError: it can't be read.
     """
-    weights = mapped_weights(version, level)
+    return all_weights(LevelArrays(version, read_facts(version), level))
+
+
+def all_weights(arrays: LevelArrays) -> "scipy.sparse.csr_array":
+    """W of a level whose facts are known, in memory.
+
+    Raises:
+        StoreError: it can't be read.
+    """
+    weights = weights_of(arrays)
     return weights.rows(np.arange(weights.laplacian.shape[0]))
-
-
-def _csr_fault(
-    shape: tuple[int, int],
-    data: npt.NDArray[Any],
-    indices: npt.NDArray[Any],
-    indptr: npt.NDArray[Any],
-) -> str | None:
-    rows, columns = shape
-    if indptr.shape != (rows + 1,) or indices.shape != data.shape or data.ndim != 1:
-        return "row pointers, columns and values do not fit together"
-    if indptr[0] != 0 or indptr[-1] != len(data) or (indptr[1:] < indptr[:-1]).any():
-        return f"row pointers do not ascend from 0 to {len(data)}"
-    if len(data) and (indices.min() < 0 or indices.max() >= columns):
-        return f"columns reach outside [0, {columns})"
-    return None

@@ -4,9 +4,8 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,16 +15,17 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError
 from cheblienet_graphs.neighbours import Floats, Indices
+from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spectrum.bound import ritz_range
 from cheblienet_graphs.spectrum.products import Product, mapped_product
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.agreement import disagreements, map_disagreement
 from cheblienet_graphs.store.durable import locked_folder, write_errors
-from cheblienet_graphs.store.reader import mapped_array, mapped_csr
+from cheblienet_graphs.store.facts import FileFacts, VersionFacts, checked_facts
+from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr
 from cheblienet_graphs.store.refs import locked
 from cheblienet_graphs.store.rows import ENTRIES, row_blocks, rows
 
-SPECTRUM = 1 + 1e-6
-"""Largest absolute eigenvalue that a rescaled Laplacian may have, in float32."""
 EIGENPAIR = 1e-4
 """Largest |L v - lambda v| that a stored eigenpair may have, and |V'V - I|, in float32."""
 
@@ -60,7 +60,7 @@ def verify(
         UnknownGraphError: there is no such store or graph.
         StoreError: the store itself can't be read.
     """
-    store = Path(store).expanduser().absolute()
+    store = layout.store_path(store)
     if name is None:
         if not layout.check_store(store):
             raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
@@ -78,36 +78,35 @@ def verify(
 
 
 def version_faults(version: Path) -> list[Fault]:
-    """What is wrong with one version, paths below it; files first, then matrices."""
+    """What is wrong with one version, paths below it: its facts, then files, then arrays."""
     try:
         attributes = layout.check_version(version)
+        facts = checked_facts(attributes, "it")
         document = layout.read_document(version)
-        manifest = {str(k): dict(v) for k, v in attributes["manifest"].items()}
-    except (StoreError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except StoreError as error:
         return [Fault("zarr.json", f"is not the metadata of a version: {error}")]
     faults = []
     sealed = layout.document_bytes(layout.group_document({"clg": attributes}))
-    if layout.canonical_sha256(attributes) != attributes.get("attributes_sha256"):
+    if layout.canonical_sha256(attributes) != facts.sha256:
         faults.append(Fault("zarr.json", "attributes differ from their digest"))
     elif document != layout.group_document({"clg": attributes}) or (
         (version / "zarr.json").read_bytes() != sealed
     ):
         faults.append(Fault("zarr.json", "holds more or other text than was published"))
-    faults += _file_faults(version, manifest)
-    faults = faults or list(_matrix_faults(version, manifest))
-    return faults or list(_eigenpair_faults(version, attributes))
+    faults += _file_faults(version, facts.files)
+    return faults or list(_array_faults(version, facts))
 
 
-def _file_faults(version: Path, manifest: dict[str, dict[str, object]]) -> Iterator[Fault]:
-    missing = {layout.manifest_file(version, key): entry for key, entry in manifest.items()}
+def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Fault]:
+    missing = {layout.manifest_file(version, key): entry for key, entry in files.items()}
     folders = {parent for file in missing for parent in file.parents}
-    entries = list(_entries(version))
+    entries = list(_entries(version, folders))
     read = [
         path
         for path, status in entries
         if path in missing
         and stat.S_ISREG(status.st_mode)
-        and status.st_size == missing[path].get("nbytes")
+        and status.st_size == missing[path].nbytes
     ]
     with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
         digests = dict(zip(read, pool.map(_sha256, read), strict=True))
@@ -120,21 +119,24 @@ def _file_faults(version: Path, manifest: dict[str, dict[str, object]]) -> Itera
             yield Fault(where, "is not in the manifest")
         elif not stat.S_ISREG(status.st_mode):
             yield Fault(where, "is not a regular file")
-        elif status.st_size != entry.get("nbytes"):
-            yield Fault(where, f"has {status.st_size} bytes; published were {entry.get('nbytes')}")
-        elif digests[path] != entry.get("sha256"):
+        elif status.st_size != entry.nbytes:
+            yield Fault(where, f"has {status.st_size} bytes; published were {entry.nbytes}")
+        elif digests[path] != entry.sha256:
             yield Fault(where, "has other contents than were published")
     for path in missing:
         yield Fault(str(path.relative_to(version)), "is missing")
 
 
-def _entries(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything below a folder, links not followed, sorted."""
+def _entries(folder: Path, known: set[Path]) -> Iterator[tuple[Path, os.stat_result]]:
+    """Everything below a folder, links not followed, sorted; of folders only the known are entered.
+
+    So however deep others lie, it goes no deeper than the manifest.
+    """
     for path in sorted(folder.iterdir()):
         status = path.lstat()
         yield path, status
-        if stat.S_ISDIR(status.st_mode):
-            yield from _entries(path)
+        if stat.S_ISDIR(status.st_mode) and path in known:
+            yield from _entries(path, known)
 
 
 def _sha256(path: Path) -> str:
@@ -145,28 +147,50 @@ def _sha256(path: Path) -> str:
         return f"unreadable: {error.strerror}"
 
 
-def _matrix_faults(version: Path, manifest: dict[str, dict[str, object]]) -> Iterator[Fault]:
-    """What is wrong with matrices whose files are as published: then the writer was."""
-    for key in manifest:
-        where, _, last = key.rpartition("/")
-        if last != "indptr":
+def _array_faults(version: Path, facts: VersionFacts) -> Iterator[Fault]:
+    """What is wrong with arrays whose files are as published.
+
+    Then the writer was at fault, or somebody computed new digests.
+    """
+    for level in range(facts.spec.levels):
+        arrays = LevelArrays(version, facts, level)
+        laplacian = f"levels/{level}/laplacian"
+        try:
+            if fault := _laplacian_fault(arrays.laplacian):
+                yield Fault(laplacian, fault)
+                continue
+        except StoreError as error:
+            yield Fault(laplacian, str(error))
             continue
         try:
-            matrix = mapped_csr(version / where)
+            found = [Fault(*disagreement) for disagreement in disagreements(arrays)]
+            yield from found or _eigenpair_faults(arrays)
+        except StoreError as error:
+            yield Fault(f"levels/{level}", str(error))
+        if level + 1 < facts.spec.levels:
+            yield from _map_faults(version, facts, level)
+
+
+def _map_faults(version: Path, facts: VersionFacts, fine: int) -> Iterator[Fault]:
+    """What is wrong with the maps between a level and the next coarser one."""
+    coarse = fine + 1
+    many, few = (facts.levels[level].vertices for level in (fine, coarse))
+    for where, shape in (
+        (f"pooling/{fine}to{coarse}", (few, many)),
+        (f"unpooling/{coarse}to{fine}", (many, few)),
+    ):
+        try:
+            matrix = mapped_csr(version / where, shape)
         except StoreError as error:
             yield Fault(where, str(error))
             continue
-        if where.endswith("laplacian") and (fault := _laplacian_fault(matrix)):
+        if fault := map_disagreement(matrix.data, matrix.indptr):
             yield Fault(where, fault)
 
 
 def _laplacian_fault(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> str | None:
     """What is wrong with a stored Laplacian, read in blocks of so many entries."""
-    if matrix.shape[0] != matrix.shape[1]:
-        return "is not square"
     blocks = list(row_blocks(matrix.indptr, entries))
-    if not all(np.isfinite(rows(matrix, *block).data).all() for block in blocks):
-        return "has values that are not finite"
     if not _is_symmetric(matrix, blocks):
         return "is not symmetric"
     ends = ritz_range(mapped_product(matrix), matrix.shape[0], tolerance=1e-5)
@@ -204,25 +228,29 @@ def _places(matrix: scipy.sparse.csr_array, row: Indices, column: Indices) -> In
     return low
 
 
-def _eigenpair_faults(version: Path, attributes: layout.Attributes) -> Iterator[Fault]:
+def _eigenpair_faults(arrays: LevelArrays) -> Iterator[Fault]:
     """What is wrong with stored eigenpairs: they must be those of the stored Laplacian."""
-    if attributes["spec"].get("eigenpairs") is None:
+    if arrays.eigenvalues is None or arrays.eigenvectors is None:
         return
-    for level, facts in enumerate(attributes["levels"]):
-        folder = version / f"levels/{level}"
-        try:
-            values = mapped_array(folder / "eigenvalues") * (2 / facts["lambda_max"]) - 1
-            vectors = mapped_array(folder / "eigenvectors")
-        except StoreError as error:
-            yield Fault(f"levels/{level}", str(error))
-            continue
-        product = mapped_product(mapped_csr(folder / "laplacian"))
-        if not max(_residual(product, values, vectors), _skewness(vectors)) <= EIGENPAIR:
-            yield Fault(f"levels/{level}/eigenvectors", "are not the Laplacian's")
+    values = arrays.eigenvalues * (2 / arrays.of_level.lambda_max) - 1
+    product, vectors = mapped_product(arrays.laplacian), arrays.eigenvectors
+    if not (
+        _is_bounded(vectors)
+        and _residual(product, values, vectors) <= EIGENPAIR
+        and _skewness(vectors) <= EIGENPAIR
+    ):
+        yield Fault(f"levels/{arrays.level}/eigenvectors", "are not the Laplacian's")
+
+
+def _is_bounded(vectors: npt.NDArray[np.float32]) -> bool:
+    """Whether no entry exceeds 1, as in unit vectors; not a number fails any comparison."""
+    step = max(1, ENTRIES // vectors.shape[1])
+    parts = (vectors[start : start + step] for start in range(0, len(vectors), step))
+    return all(bool((abs(part) <= 1 + EIGENPAIR).all()) for part in parts)
 
 
 def _residual(product: Product, values: Floats, vectors: npt.NDArray[np.float32]) -> float:
-    """Max |L v - lambda v|, some vectors at a time; nan where one is not finite."""
+    """Max |L v - lambda v|, some vectors at a time."""
     found = []
     for start in range(0, len(values), VECTORS_AT_ONCE):
         some = slice(start, start + VECTORS_AT_ONCE)
@@ -246,20 +274,26 @@ def _skewness(vectors: npt.NDArray[np.float32]) -> float:
 
 
 def _store_faults(store: Path) -> Iterator[Fault]:
-    """Groups whose metadata can't be read, so that nothing else would mention them."""
+    """Groups that can't be read or named, so that nothing else would mention them."""
     for folder in sorted(path for path in store.iterdir() if path.is_dir()):
         try:
-            layout.read_attributes(folder)
+            ours = layout.read_attributes(folder) is not None
         except StoreError as error:
             yield Fault(folder.name, str(error))
+            continue
+        if ours and not layout.NAME.fullmatch(folder.name):
+            yield Fault(folder.name, "is no name of a graph")
 
 
 def _graph_faults(graph: Path) -> Iterator[Fault]:
     """Refs that name nothing, and things that do not belong in a graph's folder."""
     existing = layout.versions(graph)
-    for ref, version in layout.refs(graph).items():
-        if version not in existing:
-            yield Fault(graph.name, f"ref {ref!r} names {version}, not there")
+    try:
+        for ref, version in layout.refs(graph).items():
+            if version not in existing:
+                yield Fault(graph.name, f"ref {quoted(ref)} names {version}, not there")
+    except StoreError as error:
+        yield Fault(graph.name, str(error))
     for path in sorted(graph.iterdir()):
         if path.name not in {"zarr.json", *existing}:
             yield Fault(f"{graph.name}/{path.name}", "does not belong in a graph")
@@ -267,10 +301,12 @@ def _graph_faults(graph: Path) -> Iterator[Fault]:
 
 def leftovers(store: str | Path) -> list[Path]:
     """What builds that were killed left beside a store; builds at work are left out."""
-    staging = layout.staging_folder(Path(store).expanduser().absolute())
-    if not staging.is_dir():
+    staging = layout.staging_folder(layout.store_path(store))
+    try:
+        found = sorted(staging.iterdir())
+    except (FileNotFoundError, NotADirectoryError):  # it goes with the last who works there
         return []
-    return [path for path in sorted(staging.iterdir()) if not _in_use(path)]
+    return [path for path in found if not _in_use(path)]
 
 
 def clean(store: str | Path) -> list[Path]:
@@ -282,8 +318,8 @@ def clean(store: str | Path) -> list[Path]:
     Raises:
         StoreError: the system refused.
     """
-    store = Path(store).expanduser().absolute()
-    if not leftovers(store):
+    store = layout.store_path(store)
+    if not layout.staging_folder(store).is_dir():
         return []
     with write_errors(store, "Not everything was cleaned"), locked(store):
         found = leftovers(store)
@@ -296,12 +332,11 @@ def clean(store: str | Path) -> list[Path]:
 
 
 def _in_use(path: Path) -> bool:
-    """Whether a living process holds the lock of a staged version."""
-    if path.is_dir() and not path.is_symlink():
-        with suppress(FileNotFoundError):
-            try:
-                with locked_folder(path, wait=False):
-                    return False
-            except BlockingIOError:
-                return True
-    return False
+    """Whether a living process holds the lock of a staged version, or has just left it."""
+    if not path.is_dir() or path.is_symlink():
+        return not path.exists() and not path.is_symlink()
+    try:
+        with locked_folder(path, wait=False):
+            return False
+    except (BlockingIOError, FileNotFoundError):
+        return True

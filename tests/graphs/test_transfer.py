@@ -79,9 +79,10 @@ def test_zip_round_trip(version: Path, tmp_path: Path) -> None:
     uncompressed = sum(path.stat().st_size for path in version.rglob("*") if path.is_file())
     assert (tmp_path / "g.zip").stat().st_size < uncompressed / 2
     other = tmp_path / "other.zarr"
-    assert import_zip(tmp_path / "g.zip", other) == ("torus", "v001")
-    assert import_zip(tmp_path / "g.zip", other) == ("torus", "v002")
-    assert import_zip(tmp_path / "g.zip", other, "copy") == ("copy", "v001")
+    assert import_zip(tmp_path / "g.zip", other) == ("torus", "v001", True)
+    assert import_zip(tmp_path / "g.zip", other) == ("torus", "v001", False)
+    assert import_zip(tmp_path / "g.zip", other, "copy") == ("copy", "v001", True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zip", "other.zarr"]
     assert verify(other) == []
     for path in version.rglob("*"):
         if path.is_file():

@@ -1,0 +1,44 @@
+"""Values in messages: cut to what a reader needs, on one line, without control characters."""
+
+import reprlib
+from collections.abc import Iterable
+
+VALUE = 80
+"""Characters of a value at most,"""
+MESSAGE = 2_000
+"""and of a message."""
+NAMES = 20
+"""Names of a list at most."""
+
+LONGEST_NUMBER = 256
+"""Bits of an integer at most; Python itself refuses to write very long ones."""
+
+
+class _Short(reprlib.Repr):
+    """Values of which only the beginning and the end are written."""
+
+    def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002
+        bits = x.bit_length()
+        return f"an integer of {bits} bits" if bits > LONGEST_NUMBER else repr(x)
+
+
+_SHORT = _Short()
+_SHORT.maxstring = _SHORT.maxother = VALUE
+
+
+def quoted(value: object) -> str:
+    """A value as Python writes it, of which at most 80 characters are shown."""
+    return one_line(_SHORT.repr(value), VALUE)
+
+
+def one_line(text: str, most: int = MESSAGE) -> str:
+    """At most so many characters of a text; those that can't be printed are escaped."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: most + 1])
+    return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+
+
+def listed(names: Iterable[str]) -> str:
+    """'a, b, c', or the first of many and how many more there are."""
+    known = list(names)
+    more = f" and {len(known) - NAMES} more" if len(known) > NAMES else ""
+    return ", ".join(known[:NAMES]) + more

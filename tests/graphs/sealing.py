@@ -1,0 +1,51 @@
+"""Published versions changed by somebody who computes new digests, as an attacker can."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def digest(value: Any) -> str:
+    """Of JSON in canonical form."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def writable(version: Path) -> Path:
+    """The version, its files writable."""
+    for path in version.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return version
+
+
+def reseal(version: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change our attributes of a version, then make every digest agree."""
+    file = writable(version) / "zarr.json"
+    clg = json.loads(file.read_bytes())["attributes"]["clg"]
+    untouched = digest(clg["spec"])
+    change(clg)
+    if "spec" in clg and digest(clg["spec"]) != untouched:
+        clg["spec_sha256"] = digest(clg["spec"])
+    clg["attributes_sha256"] = digest({k: v for k, v in clg.items() if k != "attributes_sha256"})
+    document = {"attributes": {"clg": clg}, "zarr_format": 3, "node_type": "group"}
+    file.write_text(json.dumps(document, indent=2))
+
+
+def reseal_file(version: Path, name: str, contents: bytes) -> None:
+    """Give a file of a version other contents and its manifest their digest."""
+    (writable(version) / name).write_bytes(contents)
+    key = name.partition("/c/")[0]
+    entry = {"sha256": hashlib.sha256(contents).hexdigest(), "nbytes": len(contents)}
+    reseal(version, lambda clg: clg["manifest"].update({key: entry}))
+
+
+def reseal_array(version: Path, key: str, change: Callable[[np.ndarray], object]) -> None:
+    """Change the values of a one-dimensional float32 array of a version."""
+    name = f"{key}/c/0"
+    values = np.frombuffer((version / name).read_bytes(), "<f4").copy()
+    change(values)
+    reseal_file(version, name, values.tobytes())

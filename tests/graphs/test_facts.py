@@ -1,0 +1,280 @@
+"""What a version says of itself: refused in one line where it can't be, whatever digests say."""
+
+import json
+import math
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sealing import digest, reseal, reseal_array, reseal_file
+
+from cheblienet_graphs import (
+    GraphSpec,
+    StoreError,
+    build,
+    eigenpairs,
+    eigenvalues,
+    inspect,
+    verify,
+)
+from cheblienet_graphs.pipeline import published
+from cheblienet_graphs.store import export
+from cheblienet_graphs.store.archive import export_zip, import_zip
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.listing import listing
+from cheblienet_models import StoreError as ModelsStoreError
+from cheblienet_models import open_store
+
+SPEC = GraphSpec("se2", 8, orientations=2, levels=2, eigenpairs=3)
+XI_SOLVED = GraphSpec("se2", 8, orientations=4, levels=1, xi="auto")
+
+
+@pytest.fixture
+def version(tmp_path: Path) -> Path:
+    build(SPEC, tmp_path / "g.zarr", name="g")
+    return tmp_path / "g.zarr/g/v001"
+
+
+def raw_zip(version: Path, file: Path) -> Path:
+    """The version as it is, whatever `export_zip` would say."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for path in sorted(path for path in version.rglob("*") if path.is_file()):
+            archive.write(path, f"g/{path.relative_to(version)}")
+    return file
+
+
+def commands(version: Path) -> Iterator[Callable[[], object]]:
+    """Whatever reads the facts of a version."""
+    store, beside = version.parents[1], version.parents[2]
+    yield lambda: inspect(store, "g", eigenvalues=3)
+    yield lambda: export.to_scipy(version, 0, beside / "x.npz")
+    yield lambda: export.to_pyg(version, 1, beside / "x.npz")
+    yield lambda: export_zip(version, beside / "x.zip")
+    yield lambda: import_zip(raw_zip(version, beside / "raw.zip"), beside / "other.zarr")
+    yield lambda: eigenvalues(store, "g")
+    yield lambda: eigenpairs(store, "g", level=1)
+    yield lambda: read_facts(version)
+
+
+def refused_everywhere(version: Path) -> None:
+    """Every command refuses the version in one line, without a warning; `clg ls` goes on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for command in commands(version):
+            with pytest.raises(StoreError) as caught:
+                command()
+            assert len(str(caught.value)) < 1000
+            assert str(caught.value).isprintable()
+        (fault,) = verify(version.parents[1])
+        assert fault.where == "g/v001/zarr.json"
+        (listed,) = listing(version.parents[1])
+        assert listed.fault is not None
+        assert published(SPEC, version.parents[1], "g") is None
+
+
+def at(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    """Put a value at "levels/0/edges"."""
+
+    def change(clg: dict[str, Any]) -> None:
+        *parents, last = path.split("/")
+        place: Any = clg
+        for key in parents:
+            place = place[int(key)] if isinstance(place, list) else place[key]
+        place[last] = value
+
+    return change
+
+
+def without(key: str) -> Callable[[dict[str, Any]], None]:
+    return lambda clg: clg.pop(key)
+
+
+NESTED: Any = []
+for _ in range(200):
+    NESTED = [NESTED]
+COUNTS = ("vertices", "edges", "nnz", "isolated", "dropped_edges")
+NUMBERS = ("in_plane_fraction", "xi", "xi_squared", "bandwidth", "lambda_max")
+IMPOSSIBLE = ["128", [128], None, True, 1.5, -1, 10**19, 10**4200, {"a": 1}]
+FACTS = [
+    *(at(f"levels/0/{fact}", value) for fact in COUNTS for value in IMPOSSIBLE),
+    *(
+        at(f"levels/1/{fact}", value)
+        for fact in NUMBERS
+        for value in ("0.5", [0.5], True, -0.5, 1e300, 10**400, 0 if fact != "xi" else -0.0)
+        if (fact, value) != ("in_plane_fraction", 0)
+    ),
+    *(at("levels/0/grid", value) for value in ([2, 8], [2, 8.0, 8], [1, 8, 16], "2x8x8", NESTED)),
+    *(at("levels", value) for value in ([], None, "two", [1, 2], {"0": {}}, NESTED)),
+    *(at("levels/0/lambda_max_method", value) for value in ("", "guess", 3, None)),
+    *(at("spec", value) for value in ({}, None, [], "se2", NESTED)),
+    *(at("spec/levels", value) for value in (1, 2.0, "2", 10**400, None, [2])),
+    at("spec/size", [8, 8.0]),
+    at("spec/size", ["8", "8"]),
+    at("spec/size", [10**19, 10**19]),
+    at("spec/manifold", "x" * 40_000),
+    at("spec/manifold", "\x1b[2J\n" * 99),
+    *(at("manifest", value) for value in (None, [], {"x": 1}, {"../../etc": {}}, {"a" * 300: {}})),
+    lambda clg: clg["manifest"].update({"levels/0/degree": None}),
+    *(at("created", value) for value in ("yesterday", 3, None, "2026-01-01", "\n" * 99)),
+    *(at("generator", value) for value in (None, {}, {"name": "a\nb", "version": "1"}, "me")),
+    *(at("schema", value) for value in ("2.0", 1, "1", "1.x", None, "1." + "0" * 999)),
+    *map(without, ("spec", "levels", "manifest", "spec_sha256", "generator", "created", "schema")),
+    at("spec_sha256", "0" * 64),
+]
+
+
+def test_facts_of_another_form_are_refused_by_every_command(version: Path) -> None:
+    original = (version / "zarr.json").read_bytes()
+    assert list(map(callable, FACTS)).count(True) > 130
+    for number, change in enumerate(FACTS):
+        reseal(version, change)
+        try:
+            refused_everywhere(version)
+        except BaseException as error:
+            error.add_note(f"change {number}: {(version / 'zarr.json').read_text()[:2000]}")
+            raise
+        (version / "zarr.json").write_bytes(original)
+    assert verify(version.parents[1]) == []
+    assert not (version.parents[2] / "other.zarr").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"[" * 100_000, b"NaN", b"1e999", b'{"a": -Infinity}', b"\xff", b" " * 5_000_000, b"9" * 5000],
+)
+def test_documents_that_are_no_json_are_refused(version: Path, text: bytes) -> None:
+    document = json.loads((version / "zarr.json").read_bytes())
+    document["attributes"]["clg"]["levels"] = "HERE"
+    contents = json.dumps(document).encode().replace(b'"HERE"', text)
+    (version / "zarr.json").chmod(0o644)
+    (version / "zarr.json").write_bytes(contents)
+    refused_everywhere(version)
+    with pytest.raises(ModelsStoreError):
+        open_store(version.parents[1])["g"]
+
+
+CONTRADICTIONS = [
+    at("levels/0/vertices", 129),
+    at("levels/0/nnz", 1000),
+    at("levels/0/edges", 300),
+    lambda clg: clg["levels"][0].update(edges=300, nnz=728),
+    at("levels/0/isolated", 1),
+    at("levels/0/in_plane_fraction", 0.5),
+    at("levels/0/xi_squared", 0.25),
+    at("levels/1/lambda_max", 1.7),
+    lambda clg: clg["levels"][1].update(lambda_max=clg["levels"][1]["lambda_max"] * (1 + 1e-5)),
+    at("levels/0/grid", [4, 8, 4]),
+    at("spec/levels", 1),
+    at("spec/orientations", 4),
+    lambda clg: clg["levels"].pop(),
+    lambda clg: clg["spec"].update(laplacian="combinatorial"),
+    lambda clg: clg["spec"].pop("eigenpairs") and clg["spec"].update(eigenpairs=2),
+]
+
+
+@pytest.mark.parametrize("change", CONTRADICTIONS)
+def test_facts_that_contradict_the_arrays_are_noticed(version: Path, change: Callable) -> None:
+    reseal(version, change)
+    assert verify(version.parents[1]) != []
+    with pytest.raises(StoreError):
+        import_zip(raw_zip(version, version.parents[2] / "x.zip"), version.parents[2] / "o.zarr")
+    with pytest.raises(ModelsStoreError):
+        open_store(version.parents[1], verify=True)["g"]
+
+
+def test_a_spec_of_another_digest_is_noticed(version: Path) -> None:
+    reseal(version, at("spec_sha256", "ab" * 32))
+    assert "spec_sha256" in verify(version.parents[1])[0].what
+    with pytest.raises(ModelsStoreError, match="spec_sha256"):
+        open_store(version.parents[1], verify=True)["g"]
+
+
+def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
+    """An xi that was solved for is no function of the spec."""
+    build(XI_SOLVED, tmp_path / "g.zarr", name="g")
+    version = tmp_path / "g.zarr/g/v001"
+    reseal(version, at("levels/0/xi", 0.1))
+    with pytest.raises(StoreError, match=r"xi_squared must be 0\.01"):
+        read_facts(version)
+    with pytest.raises(ModelsStoreError, match="xi_squared"):
+        open_store(tmp_path / "g.zarr", verify=True)["g"]
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("levels/0/degree", lambda v: v.__setitem__(5, v[5] * 1.001)),
+        ("levels/0/degree", lambda v: v.__setitem__(5, np.nan)),
+        ("levels/0/degree", lambda v: v.__setitem__(5, -1)),
+        ("levels/1/area", lambda v: v.__imul__(1.01)),
+        ("levels/1/area", lambda v: v.__setitem__(0, np.inf)),
+        ("pooling/0to1/data", lambda v: v.__imul__(0.5)),
+        ("unpooling/1to0/data", lambda v: v.__setitem__(0, np.nan)),
+    ],
+)
+def test_arrays_that_contradict_the_laplacian_are_noticed(
+    version: Path, key: str, change: Callable
+) -> None:
+    reseal_array(version, key, change)
+    assert verify(version.parents[1]) != []
+    with pytest.raises(ModelsStoreError):
+        open_store(version.parents[1], verify=True)["g"]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [[10**19], [math.inf, 1], ["128", "128"], [-1], [True], 128, [], None, [1] * 40, [2**40], [64]],
+)
+@pytest.mark.parametrize("array", ["laplacian", "laplacian/data", "degree", "coordinates"])
+def test_arrays_of_other_shapes_are_refused(version: Path, array: str, shape: Any) -> None:
+    name = f"levels/0/{array}/zarr.json"
+    document = json.loads((version / name).read_bytes())
+    place = document["attributes"] if array == "laplacian" else document
+    place["shape"] = shape
+    reseal_file(version, name, json.dumps(document).encode())
+    store = version.parents[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for command in (
+            lambda: inspect(store, "g"),
+            lambda: export.to_anndata(version, 0, version.parents[2] / "x.h5ad"),
+            lambda: export_zip(version, version.parents[2] / "x.zip"),
+        ):
+            with pytest.raises(StoreError) as caught:
+                command()
+            assert len(str(caught.value)) < 1000
+        assert verify(store) != []
+
+
+def test_further_facts_of_a_later_minor_schema_are_read_over(version: Path) -> None:
+    expected = inspect(version.parents[1], "g", eigenvalues=0)
+
+    def later(clg: dict[str, Any]) -> None:
+        clg["schema"], clg["licence"] = "1.1", "MIT"
+        clg["levels"][0]["diameter"] = clg["spec"]["colour"] = clg["generator"]["host"] = 7
+        clg["manifest"]["levels/0/degree"]["crc32"] = 7
+
+    reseal(version, later)
+    found = inspect(version.parents[1], "g", eigenvalues=0)
+    assert found.levels == expected.levels
+    assert verify(version.parents[1]) == []
+    assert [version.fault for version in listing(version.parents[1])] == [None]
+    assert open_store(version.parents[1], verify=True)["g"].levels
+    other = version.parents[2] / "other.zarr"
+    assert import_zip(raw_zip(version, version.parents[2] / "x.zip"), other).new
+    reseal(version, at("schema", "2.0"))
+    refused_everywhere(version)
+
+
+def test_a_digest_here_is_the_digest_there(version: Path) -> None:
+    """The tests' own sealing agrees with what was published, or they would prove nothing."""
+    clg = json.loads((version / "zarr.json").read_bytes())["attributes"]["clg"]
+    assert clg["spec_sha256"] == digest(clg["spec"])
+    before = (version / "zarr.json").read_bytes()
+    reseal(version, lambda _: None)
+    assert (version / "zarr.json").read_bytes() == before
+    assert verify(version.parents[1]) == []
