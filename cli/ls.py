@@ -17,12 +17,12 @@ from cheblienet_graphs.store.listing import Listed, listing
 @options.as_json
 @options.debug
 def ls(store: Path, as_json: bool) -> None:
-    """List the graphs of a store, a line for each version."""
+    """List the graphs of a store, a line for each version and one for all."""
     found = listing(store)
     if as_json:
         click.echo(json.dumps([asdict(version) for version in found]))
         return
-    rows = [_row(version) for version in found]
+    rows = [*map(_row, found), *_total(found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
@@ -42,6 +42,16 @@ def _row(version: Listed) -> tuple[str, ...]:
         _age(version.created),
         ", ".join(version.refs),
     )
+
+
+def _total(found: list[Listed]) -> list[tuple[str, ...]]:
+    """The last line: how many versions of how many graphs, and how large together."""
+    if not found:
+        return []
+    graphs = len({version.name for version in found})
+    size = words.human_bytes(sum(version.bytes for version in found))
+    versions = f"{len(found):,} version{'s' if len(found) > 1 else ''}"
+    return [("total", versions, f"{graphs:,} graph{'s' if graphs > 1 else ''}", size, "", "")]
 
 
 def _age(created: str) -> str:

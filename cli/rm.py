@@ -5,18 +5,34 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
+from cheblienet_graphs import words
+from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import refs
 
 
 @click.command()
-@click.argument("name", metavar="NAME@REF")
-@click.option("--force", is_flag=True, help="Delete it even if refs other than latest name it.")
+@click.argument("name", metavar="NAME[@REF]")
+@click.option("--keep", metavar="N", help="Delete all versions of NAME but the newest N.")
+@click.option(
+    "--force", is_flag=True, help="Delete even versions that refs other than latest name."
+)
 @options.store
 @options.debug
-def rm(name: str, store: Path, force: bool) -> None:
-    """Delete a version of a graph; its number is not given again.
+def rm(name: str, keep: str | None, store: Path, force: bool) -> None:
+    """Delete a version of a graph, NAME@REF, or with --keep the old ones of NAME.
 
-    A graph without versions is no longer listed. Processes that have the version mapped keep it.
+    A number is not given again; a graph without versions is no longer listed. Processes that have a
+    version mapped keep it.
     """
-    version = refs.remove(store.expanduser().absolute(), name, force=force)
-    click.echo(f"Removed {version.parent.name}@{version.name}.", err=True)
+    if keep is None:
+        removed = refs.remove(store, name, force=force)
+    elif "@" in name:
+        raise click.UsageError(f"--keep is for a graph, named alone. Got {quoted(name)}.")
+    else:
+        removed = refs.prune(store, name, keep, force=force)
+    versions = ", ".join(f"{removed.graph}@{version}" for version in removed.versions)
+    freed = words.human_bytes(removed.nbytes)
+    click.echo(f"Removed {versions}, {freed}." if versions else "Nothing to remove.", err=True)
+    for version, names in removed.spared.items():
+        kept = f"{removed.graph}@{version} stays, as it is named {', '.join(names)}"
+        click.echo(f"{kept}; --force removes it all the same.", err=True)

@@ -17,7 +17,6 @@ from cheblienet_graphs.store import refs
 @options.debug
 def tag(name: str, ref: str, store: Path, delete: bool) -> None:
     """Give a version the further name REF, or move that name to it."""
-    store = store.expanduser().absolute()
     if delete:
         refs.untag(store, name, ref)
         click.echo(f"{name.partition('@')[0]} has no ref {ref} any more.", err=True)

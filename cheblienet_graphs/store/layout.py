@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError
-from cheblienet_graphs.quoting import listed, quoted
+from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 
 STORE_SCHEMA = 1
 SCHEMA = "1.0"
@@ -332,7 +332,8 @@ def resolve(store: Path, name: str | None) -> Path:
     name, at, ref = name.partition("@")
     if at and not ref:
         raise UnknownGraphError(
-            f"Nothing follows the @ of {quoted(name)}; give a version, such as @v001, or a ref."
+            f"Nothing follows the @ of {one_line(name, VALUE)}@; give a version, such as @v001, or "
+            "a ref."
         )
     if name not in names:
         raise UnknownGraphError(f"No graph {quoted(name)} in {store}. There: {listed(names)}.")

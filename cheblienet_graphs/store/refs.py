@@ -4,15 +4,42 @@ import errno
 import re
 import shutil
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError
+from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import locked_folder, replace, sync, write_errors
+from cheblienet_graphs.store.durable import (
+    locked_common_folder,
+    remove_common_folder,
+    replace,
+    sync,
+    write_errors,
+)
+from cheblienet_graphs.values import Number, integer
 
 LIKE_VERSION = re.compile(r"v[0-9]+")
+UNCHANGED = "Nothing was changed"
+
+
+@dataclass(frozen=True)
+class Removed:
+    """Versions of a graph that were deleted.
+
+    Args:
+        graph: its name.
+        versions: which, oldest first.
+        nbytes: size of their files, which processes that have them mapped still hold.
+        spared: version -> refs, for those that stay only because refs name them.
+    """
+
+    graph: str
+    versions: tuple[str, ...]
+    nbytes: int
+    spared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def check_graph(store: Path, name: str) -> None:
@@ -64,7 +91,7 @@ def publish(store: Path, name: str, staged: Path) -> str:
     return published.name
 
 
-def tag(store: Path, name: str, ref: str) -> Path:
+def tag(store: str | Path, name: str, ref: str) -> Path:
     """Give a version a further name, or move that name to it.
 
     Args:
@@ -80,13 +107,14 @@ def tag(store: Path, name: str, ref: str) -> Path:
         StoreError: the store can't be written to.
     """
     _check_ref(ref)
+    store = layout.store_path(store)
     with _changing(store):
         version = layout.resolve(store, name)
         _change_refs(store, version.parent, lambda refs: refs | {ref: version.name})
     return version
 
 
-def untag(store: Path, name: str, ref: str) -> None:
+def untag(store: str | Path, name: str, ref: str) -> None:
     """Take a name from the versions of a graph.
 
     Raises:
@@ -94,14 +122,15 @@ def untag(store: Path, name: str, ref: str) -> None:
         StoreError: the store can't be written to.
     """
     _check_ref(ref)
+    store = layout.store_path(store)
     with _changing(store):
         graph = layout.resolve(store, name).parent
         if ref not in layout.refs(graph):
-            raise UnknownGraphError(f"{graph.name} has no ref {ref!r}.")
+            raise UnknownGraphError(f"{graph.name} has no ref {quoted(ref)}.")
         _change_refs(store, graph, lambda refs: {k: v for k, v in refs.items() if k != ref})
 
 
-def remove(store: Path, name: str, *, force: bool = False) -> Path:
+def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
     """Delete a version. Maps of it live on; its number is not given again.
 
     Args:
@@ -110,41 +139,100 @@ def remove(store: Path, name: str, *, force: bool = False) -> Path:
         force: even if refs other than `latest` name it; they go too.
 
     Returns:
-        Where the version was.
+        What was deleted.
 
     Raises:
         UnknownGraphError: there is no such version, or `name` names none.
         StoreError: refs name it, or the store can't be written to.
     """
     if "@" not in name:
-        raise UnknownGraphError(f"Say which version: {name}@v001, or {name}@latest.")
+        graph_name = one_line(name, VALUE)
+        raise UnknownGraphError(
+            f"Say which version: {graph_name}@v001, or {graph_name}@latest; or how many to `keep`."
+        )
+    store = layout.store_path(store)
     with _changing(store):
         version = layout.resolve(store, name)
-        graph, refs = version.parent, layout.refs(version.parent)
-        naming = sorted(r for r, v in refs.items() if v == version.name and r != "latest")
+        naming = _naming(version)
         if naming and not force:
-            raise StoreError(
-                f"{graph.name}@{version.name} is named {', '.join(naming)}; `force=True` removes "
-                "it all the same."
-            )
-        doomed = layout.staging_folder(store) / uuid.uuid4().hex
-        before = layout.read_attributes(graph) or {}
-        try:
-            _replace_attributes(store, graph, _without(before, version.name))
-            version.rename(doomed)
-        except BaseException:
-            with suppress(OSError):
-                _replace_attributes(store, graph, before)
-            raise
-        shutil.rmtree(doomed, ignore_errors=True)
-    return version
+            named = f"{version.parent.name}@{version.name} is named {listed(naming)}"
+            raise StoreError(f"{named}; `force=True` removes it all the same.")
+        return Removed(version.parent.name, (version.name,), _delete(store, version))
+
+
+def prune(store: str | Path, name: str, keep: Number, *, force: bool = False) -> Removed:
+    """Delete all versions of a graph but the newest.
+
+    Args:
+        store: path of the store.
+        name: of the graph.
+        keep: how many of the newest stay, at least 1. Older ones that refs other than `latest` name
+            stay too.
+        force: delete those as well, with the refs.
+
+    Returns:
+        What was deleted, possibly nothing.
+
+    Raises:
+        SpecError: `keep` is less than 1.
+        UnknownGraphError: there is no such graph, or `name` names a version.
+        StoreError: the store can't be written to; some versions may be deleted by then.
+    """
+    keep = integer("keep", keep, 1, layout.LAST_VERSION, "an integer from 1")
+    if "@" in name:
+        raise UnknownGraphError(f"Name the graph alone, not a version of it. Got {quoted(name)}.")
+    store = layout.store_path(store)
+    with _changing(store):
+        graph = layout.resolve(store, name).parent
+        older = [graph / version for version in layout.versions(graph)[:-keep]]
+        named = {version.name: _naming(version) for version in older}
+        spared = {version: refs for version, refs in named.items() if refs and not force}
+        removed: list[str] = []
+        nbytes = 0
+        for version in (version for version in older if version.name not in spared):
+            verb = "was" if len(removed) == 1 else "were"
+            outcome = f"{listed(removed)} {verb} removed before that" if removed else UNCHANGED
+            with write_errors(store, outcome):
+                nbytes += _delete(store, version)
+            removed.append(version.name)
+        return Removed(graph.name, tuple(removed), nbytes, spared)
+
+
+def _naming(version: Path) -> tuple[str, ...]:
+    """The refs other than latest that name a version."""
+    refs = layout.refs(version.parent).items()
+    return tuple(sorted(ref for ref, named in refs if named == version.name and ref != "latest"))
+
+
+def _delete(store: Path, version: Path) -> int:
+    """Take a version out of its graph, then delete it; returns the size of its files."""
+    graph, doomed = version.parent, layout.staging_folder(store) / uuid.uuid4().hex
+    nbytes = sum(path.lstat().st_size for path in version.rglob("*") if path.is_file())
+    before = layout.read_attributes(graph) or {}
+    try:
+        _replace_attributes(store, graph, _without(before, version.name))
+        version.rename(doomed)
+    except BaseException:
+        with suppress(OSError):
+            _replace_attributes(store, graph, before)
+        raise
+    shutil.rmtree(doomed, ignore_errors=True)
+    return nbytes
 
 
 @contextmanager
 def locked(store: Path) -> Iterator[None]:
-    """Hold the store's lock, which is that of its staging folder."""
-    with locked_folder(layout.staging_folder(store)):
+    """Hold the store's lock, which is that of its staging folder.
+
+    The folder is made if need be, and goes where it is empty at the end.
+    """
+    with locked_common_folder(layout.staging_folder(store)):
         yield
+
+
+def tidy(store: Path) -> None:
+    """Remove the staging folder of a store, unless something lies in it."""
+    remove_common_folder(layout.staging_folder(store))
 
 
 @contextmanager
@@ -152,17 +240,15 @@ def _changing(store: Path) -> Iterator[None]:
     """Hold the lock of a store that must exist; what the system refuses is a StoreError."""
     if not layout.check_store(store):
         raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
-    with write_errors(store, "Nothing was changed"):
-        layout.staging_folder(store).mkdir(exist_ok=True)
-        with locked(store):
-            yield
+    with write_errors(store, UNCHANGED), locked(store):
+        yield
 
 
 def _check_ref(ref: str) -> None:
     if not layout.NAME.fullmatch(ref) or LIKE_VERSION.fullmatch(ref) or ref == "latest":
         raise UnknownGraphError(
             "A ref must be 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or "
-            f"digit, not look like a version and not be 'latest'. Got {ref!r}."
+            f"digit, not look like a version and not be 'latest'. Got {quoted(ref)}."
         )
 
 
@@ -196,6 +282,8 @@ def _rename_to_next(graph: Path, staged: Path) -> Path:
     used = [*layout.versions(graph), *_removed(layout.read_attributes(graph) or {})]
     number = 1 + max(map(layout.version_number, used), default=0)
     while True:
+        if number > layout.LAST_VERSION:
+            raise OSError(errno.EOVERFLOW, f"{graph.name} has no version numbers left")
         version = graph / f"v{number:03d}"
         try:
             staged.rename(version)

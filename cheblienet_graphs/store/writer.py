@@ -21,7 +21,7 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import locked_folder, sync, write, write_errors
 from cheblienet_graphs.store.records import Records
-from cheblienet_graphs.store.refs import check_graph, locked, publish
+from cheblienet_graphs.store.refs import check_graph, locked, publish, tidy
 from cheblienet_graphs.store.staged import (
     StagedArray,
     StagedCsr,
@@ -70,8 +70,6 @@ class Staging:
         staging, self.resumed = layout.staging_folder(store), False
         self._lock = ExitStack()
         with write_errors(store):
-            if not staging.is_dir():
-                staging.mkdir(parents=True, exist_ok=True)
             with locked(store):
                 left = self._left(staging, identity) if resume else None
                 self.folder = left or staging / uuid.uuid4().hex
@@ -135,9 +133,8 @@ class Staging:
         else:
             shutil.rmtree(self.folder, ignore_errors=True)
         self._lock.close()
-        if not self._store.exists():
-            with suppress(OSError):  # other builders may be at work there
-                self.folder.parent.rmdir()
+        with suppress(OSError):
+            tidy(self._store)
 
     def csr(self, path: str, shape: tuple[int, int], nnz: int) -> StagedCsr:
         """Reserve a float32 CSR matrix; indices are int32 while everything fits."""

@@ -290,7 +290,7 @@ def test_unreadable_groups_hide_nothing_else(three: Path) -> None:
 def test_clean_spares_builds_at_work(three: Path) -> None:
     staging = layout.staging_folder(three)
     dead, alive = staging / "dead", staging / "alive"
-    dead.mkdir()
+    dead.mkdir(parents=True)
     (dead / "file").write_text("x")
     alive.mkdir()
     (staging / "temporary.json").write_text("{}")
@@ -299,6 +299,8 @@ def test_clean_spares_builds_at_work(three: Path) -> None:
         assert clean(three) == [dead, staging / "temporary.json"]
         assert list(staging.iterdir()) == [alive]
     assert clean(three) == [alive]
+    assert not staging.exists()
+    assert clean(three) == []
     assert verify(three) == []
 
 
