@@ -1,0 +1,221 @@
+"""Mutations of published stores: of bytes, of metadata, of places; sealed anew or not.
+
+An attacker can compute digests as well as we do, so some mutants get new ones.
+"""
+
+import collections
+import copy
+import hashlib
+import json
+import os
+import random
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from cheblienet_graphs.store import layout
+
+VALUES: list[Any] = [
+    None, True, False, 0, -1, 1, 2, 3.5, -0.0, 1e308, 2**31, 2**63, 10**30, "", "x", "float64",
+    "..", "../../etc", "<f4", "\u0000", [], {}, [0], [-1], [2**62, 2**62], {"name": "zstd"},
+    [[[[]]]], 1e-300, 1e999, -1e999, float("nan"), 10**19, [10**19, 1], [float("inf"), 1],
+    ["128", "128"], 10**4290, "v001", "9" * 4000, "\u001b[31m\n" * 5000, "\ud800", "x" * 40_000,
+    {"a": {"b": [1, 2, 3]}}, ["x" * 40_000] * 3,
+]  # fmt: skip
+DEPTHS = (20, 40, 900, 100_000)
+NAMES = ("x" * 40_000, "\u001b[2J\n" * 60, "../" * 40, "a/" * 9_000 + "b", "..", "v001", "\u202e")
+
+
+def nodes(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Paths of everything inside a JSON value."""
+    found = [path] if path else []
+    if isinstance(value, dict):
+        children = list(value.items())
+    else:
+        children = list(enumerate(value)) if isinstance(value, list) else []
+    for key, child in children:
+        found += nodes(child, (*path, key))
+    return found
+
+
+def mutate_json(text: bytes, chance: random.Random) -> bytes:
+    """Another document: one node replaced, removed, renamed or added."""
+    document = json.loads(text)
+    path = chance.choice(nodes(document))
+    parent = document
+    for key in path[:-1]:
+        parent = parent[key]
+    action = chance.choice(["replace", "replace", "delete", "add", "nudge", "nest"])
+    if action == "delete":
+        del parent[path[-1]]
+    elif action == "add" and isinstance(parent, dict):
+        parent[chance.choice(["x", "attributes", "codecs", "shape"])] = chance.choice(VALUES)
+    elif action == "nudge" and type(parent[path[-1]]) in {int, float}:
+        parent[path[-1]] += chance.choice([-1, 1, 2**32])
+    elif action == "nest":
+        parent[path[-1]] = [copy.deepcopy(parent[path[-1]])]
+    else:
+        parent[path[-1]] = chance.choice(VALUES)
+    return json.dumps(document, indent=2).encode()
+
+
+def mutate_bytes(contents: bytes, chance: random.Random) -> bytes:
+    """Other bytes: a bit, a word, a cut, an addition, a swap."""
+    changed = bytearray(contents)
+    at = chance.randrange(max(1, len(changed)))
+    action = chance.choice(["bit", "word", "word", "cut", "extend", "swap", "empty"])
+    if action == "bit" and changed:
+        changed[at] ^= 1 << chance.randrange(8)
+    elif action == "word" and len(changed) >= 4:
+        word = chance.choice([0, 1, -1, 2**31 - 1, -(2**31), chance.getrandbits(31)])
+        at -= at % 4
+        changed[at : at + 4] = word.to_bytes(4, "little", signed=True)
+    elif action == "cut":
+        del changed[at:]
+    elif action == "swap" and len(changed) >= 8:
+        other = chance.randrange(len(changed) // 4) * 4
+        at -= at % 4
+        changed[at : at + 4], changed[other : other + 4] = (
+            changed[other : other + 4],
+            changed[at : at + 4],
+        )
+    elif action == "empty":
+        changed.clear()
+    else:
+        changed += chance.randbytes(chance.choice([1, 4, 64]))
+    return bytes(changed)
+
+
+def mutate_place(path: Path, chance: random.Random) -> None:
+    """Another kind of thing where a file was."""
+    action = chance.choice(["unlink", "link", "folder", "fifo", "rename", "stray"])
+    if action == "stray":
+        (path.parent / "stray").write_bytes(b"x")
+        return
+    if action == "rename":
+        path.rename(path.with_name("renamed"))
+        return
+    contents = path.read_bytes()
+    path.unlink()
+    if action == "link":
+        elsewhere = path.with_name(".elsewhere")
+        elsewhere.write_bytes(contents)
+        path.symlink_to(elsewhere)
+    elif action == "folder":
+        path.mkdir()
+    elif action == "fifo":
+        os.mkfifo(path)
+
+
+def nest(path: Path, chance: random.Random) -> None:
+    """Metadata, or what stands in its place, within many lists."""
+    depth = chance.choice(DEPTHS)
+    value = b"[" * depth + b"]" * depth
+    member = b'{"attributes": {"clg": ' + value + b'}, "zarr_format": 3, "node_type": "group"}'
+    path.write_bytes(chance.choice([value, member]))
+
+
+def mutate_facts(store: Path, chance: random.Random) -> None:
+    """Another value of a fact of the version, of an array's shape, or of the graph's refs."""
+    version = store / "g" / "v001"
+    files = [version / "zarr.json"] * 4 + [store / "g" / "zarr.json", store / "zarr.json"]
+    path = chance.choice([*files, *sorted(version.glob("*/*/*/zarr.json"))])
+    try:
+        document = json.loads(path.read_bytes())
+        where = document["attributes"]
+        if path.parent == version:
+            where = where["clg"]
+            place = chance.choice(["spec", "levels", "levels", "levels", "manifest", "rest"])
+            where = where if place == "rest" else where[place]
+        elif path.parent.name == "g":
+            where = where["clg"]["refs"]
+        elif path.parent != store:
+            where = chance.choice([document, where])
+        if isinstance(where, list):
+            where = chance.choice(where)
+        key = chance.choice(sorted(where))
+        change(where, key, chance)
+        path.write_text(json.dumps(document, indent=2))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return  # an earlier mutation left nothing of that form
+
+
+def change(where: dict[str, Any], key: str, chance: random.Random) -> None:
+    """Another value for a key, or another key."""
+    value = where[key]
+    action = chance.choice(["value", "value", "near", "near", "name", "delete"])
+    if action == "delete":
+        del where[key]
+    elif action == "name":
+        where[chance.choice(NAMES)] = where.pop(key)
+    elif action == "near" and type(value) in {int, float}:
+        nudged = [value + 1, value - 1, -value, value * 2, value * (1 + 1e-4), str(value), [value]]
+        where[key] = chance.choice(nudged)
+    elif action == "near" and isinstance(value, list) and value:
+        where[key] = chance.choice([value[:-1], value + value, value[::-1], [*value[:-1], 10**19]])
+    else:
+        where[key] = chance.choice(VALUES)
+
+
+def seal(store: Path, *, spec_too: bool) -> None:
+    """Make the digests agree with what is there, as far as it still has the form for that."""
+    version = store / "g" / "v001"
+    try:
+        clg = json.loads((version / "zarr.json").read_bytes())["attributes"]["clg"]
+        for key, entry in clg["manifest"].items():
+            file = layout.manifest_file(version, key)
+            if file.is_file():
+                contents = file.read_bytes()
+                entry["sha256"] = hashlib.sha256(contents).hexdigest()
+                entry["nbytes"] = len(contents)
+        if spec_too:
+            clg["spec_sha256"] = layout.canonical_sha256(clg["spec"])
+        clg["attributes_sha256"] = layout.canonical_sha256(clg)
+        contents = layout.document_bytes(layout.group_document({"clg": clg}))
+        (version / "zarr.json").write_bytes(contents)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return
+
+
+def pack(version: Path, file: Path, chance: random.Random) -> None:
+    """A zip archive of a version as it is, now and then with an entry of another name."""
+    odd = chance.random() < 0.3
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w") as archive:
+        warnings.simplefilter("ignore")  # of two entries of one name
+        for path in sorted(version.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                name = f"g/{path.relative_to(version)}"
+                if odd and chance.random() < 0.05:
+                    name = chance.choice(NAMES) + chance.choice(["", "/" + name])
+                archive.writestr(zipfile.ZipInfo(name[:60_000]), path.read_bytes())
+    if chance.random() < 0.2:
+        file.write_bytes(mutate_bytes(file.read_bytes(), chance))
+
+
+def mutate(store: Path, chance: random.Random) -> None:
+    """One mutation somewhere below the version."""
+    version = store / "g" / "v001"
+    files = sorted(path for path in version.rglob("*") if path.is_file() and not path.is_symlink())
+    if not files:
+        return
+    by_kind = collections.defaultdict(list)
+    for path in files:
+        by_kind["metadata" if path.name == "zarr.json" else "chunk"].append(path)
+    path = chance.choice(by_kind[chance.choice(sorted(by_kind))])
+    kind = chance.choice(["contents", "contents", "contents", "place", "facts", "facts", "nested"])
+    if kind == "facts":
+        mutate_facts(store, chance)
+        return
+    if kind == "nested":
+        nest(path, chance)
+        return
+    if kind == "place":
+        mutate_place(path, chance)
+        return
+    contents = path.read_bytes()
+    as_json = path.name == "zarr.json" and chance.random() < 0.8
+    try:
+        path.write_bytes((mutate_json if as_json else mutate_bytes)(contents, chance))
+    except ValueError:  # an earlier mutation left no JSON
+        path.write_bytes(mutate_bytes(contents, chance))
