@@ -81,7 +81,7 @@ def _counted(arrays: LevelArrays, entries: int) -> Counted:
             here = slice(start, stop)
             diagonal = (values[own] + 1) * (arrays.of_level.lambda_max / 2)
             if _far(diagonal * mass[here], degree[here], arrays.of_level.lambda_max * mass[here]):
-                found.far_off.append("has another diagonal than lambda_max and the degrees say")
+                found.far_off.append("has another diagonal than its rescaling and the degrees say")
             terms = values * root[block.indices]
             sums, sizes = (
                 np.bincount(row - start, part, stop - start).astype(np.float64)
