@@ -12,8 +12,7 @@ from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.laplacian import EdgeWeights
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.neighbours import Engine, Lengths, Scratch
-from cheblienet_graphs.neighbours import too_few as no_shell_fits
+from cheblienet_graphs.neighbours import Engine, Lengths, Scratch, too_few
 from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.levels import Sampling, sampling
@@ -219,10 +218,10 @@ class Level:
 
     def too_few(self) -> SpecError:
         """What to raise where no two vertices list each other: names the smallest K that works."""
-        least = self.spec.neighbors + 1
-        while self._search(self.metric, least, f"search, K = {least}")[0].total_degree == 0:
-            least += 1
-        return no_shell_fits(least, self.spec.neighbors)
+        def has_edges(count: int) -> bool:
+            return self._search(self.metric, count, f"search, K = {count}")[0].total_degree > 0
+
+        return too_few(self.spec.neighbors, has_edges)
 
     @cached_property
     def _alpha(self) -> float:

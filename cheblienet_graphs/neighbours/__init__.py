@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.spec import MAX_NEIGHBORS
 
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -46,9 +47,29 @@ class Lengths(Protocol):
         """d^2 of edges, 0 where row and column coincide, shape of `rows`."""
 
 
-def too_few(least: int, neighbors: int) -> SpecError:
-    """What to raise where not one shell of neighbours fits."""
-    accepted = f"at least {least} here, where the nearest shell of equally distant vertices ends"
+def too_few(neighbors: int, has_edges: Callable[[int], bool]) -> SpecError:
+    """What to raise where no two vertices list each other: names the smallest K that works.
+
+    Radii grow with K, so edges stay: the smallest K is found by bisection.
+
+    Args:
+        neighbors: K, for which there are no edges.
+        has_edges: whether there are some for another K.
+    """
+    without, enough = neighbors, min(2 * neighbors, MAX_NEIGHBORS)
+    while not has_edges(enough):
+        if enough == MAX_NEIGHBORS:
+            accepted = f"more than {enough} here, the most there may be, for there to be edges"
+            remedy = "Use a larger --eps, another --xi or more points."
+            return SpecError("neighbors", accepted, neighbors, remedy)
+        without, enough = enough, min(2 * enough, MAX_NEIGHBORS)
+    while enough - without > 1:
+        middle = (without + enough) // 2
+        if has_edges(middle):
+            enough = middle
+        else:
+            without = middle
+    accepted = f"at least {enough} here, where the nearest shell of equally distant vertices ends"
     return SpecError("neighbors", accepted, neighbors)
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours import Floats, Indices, last_whole_shell, too_few
+from cheblienet_graphs.neighbours.ellipses import Ellipses
 from cheblienet_graphs.samplings.plane import PlaneLattice
 
 TOLERANCE = 1e-7
@@ -71,10 +72,7 @@ class Stencils:
         distances = OffsetDistances(lattice, manifold, metric.scaled(lattice.spacing))
         radii, stencils = distances.stencils(neighbors)
         if not any(map(len, stencils)):
-            least = neighbors + 1
-            while not any(map(len, distances.stencils(least)[1])):
-                least += 1
-            raise too_few(least, neighbors)
+            raise too_few(neighbors, lambda count: any(map(len, distances.stencils(count)[1])))
         if lattice.periodic:
             stencils = tuple(_wrapped(s, k, lattice) for k, s in enumerate(stencils))
         area = lattice.spacing**2
@@ -110,13 +108,10 @@ class OffsetTable:
     def __init__(
         self, lattice: PlaneLattice, stencils: Sequence[Stencil], values: Sequence[Floats]
     ) -> None:
-        self._lattice, n_o = lattice, lattice.orientations
-        self._reach_y, self._reach_x = reach_y, reach_x = reach(stencils)
-        self._table = np.full((n_o, n_o, 2 * reach_y + 1, 2 * reach_x + 1), np.nan)
-        self._table[np.arange(n_o), np.arange(n_o), reach_y, reach_x] = 0
-        for k, (stencil, numbers) in enumerate(zip(stencils, values, strict=True)):
-            place = (k, stencil.orientation, stencil.dy + reach_y, stencil.dx + reach_x)
-            self._table[place] = numbers
+        self._lattice, self._reach = lattice, reach(stencils)
+        keys = [self._keys(k, s.orientation, s.dy, s.dx) for k, s in enumerate(stencils)]
+        every, order = np.unique(np.concatenate(keys), return_index=True)
+        self._every, self._values = every, np.concatenate(values)[order]
 
     def at(self, rows: Indices, columns: Indices) -> Floats:
         """The numbers of edges, 0 where row and column coincide, shape of `rows`."""
@@ -126,8 +121,17 @@ class OffsetTable:
         dy, dx = other_y - y, other_x - x
         if lattice.periodic:
             dy, dx = nearest_image(dy, lattice.height), nearest_image(dx, lattice.width)
-        found: Floats = self._table[k, other_k, dy + self._reach_y, dx + self._reach_x]
+        place = np.searchsorted(self._every, self._keys(k, other_k, dy, dx))
+        found: Floats = self._values[np.minimum(place, len(self._values) - 1)]
+        found[rows == columns] = 0
         return found
+
+    def _keys(self, k: Indices | int, orientation: Indices, dy: Indices, dx: Indices) -> Indices:
+        """A number for each offset. A table of all of them would be large where few are used."""
+        reach_y, reach_x = self._reach
+        pair = k * self._lattice.orientations + orientation
+        keys: Indices = (pair * (2 * reach_y + 1) + dy + reach_y) * (2 * reach_x + 1) + dx + reach_x
+        return keys
 
 
 def reach(stencils: Sequence[Stencil]) -> tuple[int, int]:
@@ -212,6 +216,7 @@ class OffsetDistances:
 
     def __init__(self, lattice: PlaneLattice, manifold: Manifold, metric: Metric) -> None:
         self._lattice, self._manifold, self._metric = lattice, manifold, metric
+        self._known: dict[int, Ellipses] = {}
 
     def stencils(self, neighbors: int) -> tuple[Floats, tuple[Stencil, ...]]:
         """r_k^2 by orientation, and the neighbours of a vertex: d^2 <= min(r_i^2, r_k^2)."""
@@ -222,29 +227,35 @@ class OffsetDistances:
     def _radius(self, k: int, neighbors: int) -> float:
         """r_k^2: the last whole shell that holds at most `neighbors` vertices.
 
-        A base displacement of D pixels is a distance of at least D, so a box of half side B holds
-        every vertex nearer than B: it is large enough once K + 1 of them are.
+        A disc of radius R holds every vertex nearer than R: it is large enough once K + 1 are.
         """
-        box = 2
+        radius = 2.0
         while True:
-            others = np.delete(self.within(k, box).ravel(), _position_of_self(k, box))
-            if (others <= box**2).sum() > neighbors:
+            orientation, dy, dx, squared = self.within(k, radius**2)
+            others = squared[(orientation != k) | (dy != 0) | (dx != 0)]
+            if (others <= radius**2).sum() > neighbors:
                 return last_whole_shell(others, neighbors, TOLERANCE)
-            box *= 2
+            radius *= 2
 
     def _stencil(self, k: int, radii: Floats) -> Stencil:
-        box = int(np.sqrt(radii.max())) + 1
-        squared = self.within(k, box)
-        near = squared <= np.minimum(radii[k], radii)[:, None, None] * (1 + TOLERANCE)
-        near.ravel()[_position_of_self(k, box)] = False
-        orientation, dy, dx = np.nonzero(near)
-        return Stencil(orientation, dy - box, dx - box, squared[near])
+        orientation, dy, dx, squared = self.within(k, float(radii.max()))
+        near = squared <= np.minimum(radii[k], radii)[orientation] * (1 + TOLERANCE)
+        near &= (orientation != k) | (dy != 0) | (dx != 0)
+        return Stencil(orientation, dy, dx, squared).only(near)
 
-    def within(self, k: int, box: int) -> Floats:
-        """d^2 from (0, theta_k) to (dx, dy, theta_j), shape (n_o, 2 box + 1, 2 box + 1)."""
-        side = np.arange(-box, box + 1)
-        others = np.arange(self._lattice.orientations)[:, None, None]
-        return self.at(k, others, side[:, None], side)
+    def within(self, k: int, squared_radius: float) -> tuple[Indices, Indices, Indices, Floats]:
+        """Orientation, dy, dx and d^2 of the vertices around (0, theta_k) within a radius.
+
+        Ascending, itself included; a few may lie beyond.
+        """
+        orientation, dy, dx = self._ellipses(k).offsets(squared_radius)
+        return orientation, dy, dx, self.at(k, orientation, dy, dx)
+
+    def _ellipses(self, k: int) -> Ellipses:
+        if k not in self._known:
+            theta = self._lattice.theta
+            self._known[k] = Ellipses.around(self._manifold, self._metric, theta, k)
+        return self._known[k]
 
     def at(self, k: int, orientation: Indices, dy: Indices, dx: Indices) -> Floats:
         """d^2 from (0, theta_k) to other offsets, shapes broadcast.
@@ -262,11 +273,6 @@ class OffsetDistances:
         )
         shape = np.broadcast_shapes(orientation.shape, dy.shape, dx.shape)
         return np.broadcast_to(squared, shape).view(np.ndarray)
-
-
-def _position_of_self(k: int, box: int) -> int:
-    side = 2 * box + 1
-    return k * side**2 + box * side + box
 
 
 def nearest_image(offset: Indices, period: int) -> Indices:

@@ -1,7 +1,9 @@
 """Exact eigenvalues of the Laplace-Beltrami operator -(A1^2 + eps^2 A2^2 + xi^-2 A3^2)."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
@@ -10,7 +12,10 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours import Floats
 
 Fibre = Callable[[float, float], list[float]]
-"""(|2 pi k|^2, cutoff) -> the eigenvalues over that base frequency, at least those below it."""
+"""(|2 pi k|^2, cutoff) -> the eigenvalues over that base frequency up to the cutoff, ascending."""
+
+Lowest = Callable[[float], float]
+"""|2 pi k|^2 -> the lowest eigenvalue over that base frequency; grows with the frequency."""
 
 
 def periodic_plane(count: int, aspect: float = 1.0) -> Floats:
@@ -23,7 +28,7 @@ def periodic_plane(count: int, aspect: float = 1.0) -> Floats:
     Returns:
         (count,) ascending, 0 first.
     """
-    return _smallest(count, 1.0, aspect, lambda squared, _: [squared])
+    return _smallest(count, aspect, lambda squared, _: [squared], lambda squared: squared, math.inf)
 
 
 def periodic_se2(count: int, metric: Metric, aspect: float = 1.0) -> Floats:
@@ -43,45 +48,72 @@ def periodic_se2(count: int, metric: Metric, aspect: float = 1.0) -> Floats:
         (count,) ascending, 0 first.
     """
 
-    def fibre(squared: float, cutoff: float) -> list[float]:
+    def mathieu(squared: float, cutoff: float, **selected: Any) -> Floats:
         q = metric.xi**2 * squared * (1 - metric.eps**2) / 4
         largest = metric.xi * math.sqrt(cutoff) / 2
-        m = np.arange(-(reach := math.ceil(largest + 1.2 * math.sqrt(q)) + 12), reach + 1)
-        values = eigvalsh_tridiagonal(4.0 * m**2, np.full(2 * reach, q))
+        # Past the turning point 4 m^2 = a + 2 q vectors fall off like exp(-m^2 / sqrt q), or faster.
+        m = np.arange(-(reach := math.ceil(largest + min(1.2 * q**0.5, 7 * q**0.25)) + 12), reach + 1)
+        values = eigvalsh_tridiagonal(4.0 * m**2, np.full(2 * reach, q), **selected)
         shifted = squared * (1 + metric.eps**2) / 2 + values / metric.xi**2
-        return [float(value) for value in shifted if value <= cutoff]
+        # None is smaller than that; where xi is tiny rounding could say otherwise.
+        bounded: Floats = np.maximum(shifted, metric.eps**2 * squared)
+        return bounded
 
-    return _smallest(count, metric.eps, aspect, fibre)
+    def fibre(squared: float, cutoff: float) -> list[float]:
+        below = (-math.inf, metric.xi**2 * (cutoff - squared * (1 + metric.eps**2) / 2) + 1)
+        values = mathieu(squared, cutoff, select="v", select_range=below)
+        return [float(value) for value in values if value <= cutoff]
+
+    def lowest(squared: float) -> float:
+        return float(mathieu(squared, 0.0, select="i", select_range=(0, 0))[0])
+
+    return _smallest(count, aspect, fibre, lowest, 4 / metric.xi**2)
 
 
-def _smallest(count: int, eps: float, aspect: float, fibre: Fibre) -> Floats:
+def _smallest(
+    count: int, aspect: float, fibre: Fibre, lowest: Lowest, first_of_fibre: float
+) -> Floats:
     """All eigenvalues up to a cutoff that is doubled until there are enough.
 
-    Each is at least eps^2 kappa^2, so the base frequencies to look at are finite in number.
+    The cutoff starts at the smallest eigenvalue that is not 0. As the lowest eigenvalue grows with
+    the base frequency, no frequency is looked at that has none below the cutoff, but for those up
+    to the first power of two that is high enough.
+
+    Args:
+        count: how many.
+        aspect: height / width.
+        fibre: the eigenvalues over a frequency.
+        lowest: the first of them.
+        first_of_fibre: the first eigenvalue over frequency 0 that is not 0.
     """
-    cutoff = 4 * math.pi**2
+    highest = 4 * math.pi**2 / max(1.0, aspect) ** 2
+    cutoff = min(lowest(highest), first_of_fibre)
     while True:
-        found = [
-            value
-            for squared in _squared_frequencies(math.sqrt(cutoff) / eps, aspect)
-            for value in fibre(squared, cutoff)
-            if value <= cutoff
-        ]
+        while lowest(highest) <= cutoff:
+            highest *= 2
+        found: list[float] = []
+        for squared, times in sorted(_squared_frequencies(math.sqrt(highest), aspect).items()):
+            values = fibre(squared, cutoff)
+            if not values:
+                break  # those that follow are higher
+            found += values * times
         if len(found) >= count:
             smallest: Floats = np.maximum(np.sort(found)[:count], 0.0)
             return smallest
         cutoff *= 2
 
 
-def _squared_frequencies(largest: float, aspect: float) -> Iterator[float]:
-    """|2 pi k|^2 up to largest^2 over the dual lattice Z x Z/aspect."""
+def _squared_frequencies(largest: float, aspect: float) -> Counter[float]:
+    """|2 pi k|^2 up to largest^2 over the dual lattice Z x Z/aspect, and how often each occurs."""
     reach_x = int(largest / (2 * math.pi))
     reach_y = int(largest * aspect / (2 * math.pi))
+    found: Counter[float] = Counter()
     for kx in range(-reach_x, reach_x + 1):
         for ky in range(-reach_y, reach_y + 1):
             squared = 4 * math.pi**2 * (kx**2 + (ky / aspect) ** 2)
             if squared <= largest**2:
-                yield squared
+                found[squared] += 1
+    return found
 
 
 def sphere(count: int) -> Floats:

@@ -40,6 +40,9 @@ SAME = 1e-5
 """Relative difference up to which eigenvalues count as one,"""
 ROUNDING = 1e-7
 """and, in units of lambda_max, what storing the matrix in float32 may do to them besides."""
+NARROWEST = 2e-4
+"""What a filter of the largest degree can tell apart at the end of the spectrum. Where the block is
+smaller than the null space, its own end would tell nothing, or even lie below -1 by rounding."""
 BLOCK_BYTES = 2**30
 """Largest block of vectors; about five of them are in memory together."""
 
@@ -239,6 +242,8 @@ def _filtered_subspace(
         before = largest
         largest = float(np.linalg.norm(image - block * values, axis=0)[:count].max())
         cut = min(float(values[-1]), 0.5)
+        if cut <= ROUNDING - 1:
+            cut = NARROWEST - 1
         products += degree + 1
         if SLOW * before < largest < np.inf and block.shape[1] + GUARD < size:
             block = np.hstack([block, random.standard_normal((size, GUARD))])
