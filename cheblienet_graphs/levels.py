@@ -218,6 +218,7 @@ class Level:
 
     def too_few(self) -> SpecError:
         """What to raise where no two vertices list each other: names the smallest K that works."""
+
         def has_edges(count: int) -> bool:
             return self._search(self.metric, count, f"search, K = {count}")[0].total_degree > 0
 

@@ -200,9 +200,10 @@ def assemble(driver: Driver) -> Assembled:
     while True:
         driver.scratch(f"lists{rings}", (vertices, neighbors), list_type(vertices))
         listed = driver.sweep("lists", level.sampling.num_points, vertices * neighbors, rings=rings)
-        if rows.lists(rings).complete(max(result["farthest"] for result in listed)):
+        farthest = max(result["farthest"] for result in listed)
+        if rows.lists(rings).complete(farthest):
             break
-        rings += 1
+        rings = rows.lists(rings).next_rings(farthest)
     matched: Result = {"bandwidth": None, "dropped_edges": 0}
     if rows.matched_together:
         matched = driver.once("matched", lambda: _match(driver, rows, rings))

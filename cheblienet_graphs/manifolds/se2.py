@@ -49,3 +49,11 @@ class SE2:
         """
         direct, turned = (metric.squared_norm(c) for c in self.logarithms(g, h))
         return direct.minimum(turned)
+
+    def turn(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Any:
+        """The difference of the orientations."""
+        return h[2] - g[2]
+
+    def squared_length_of_turn(self, angle: float, metric: Metric) -> float:
+        """What d^2 is at least for turns of this angle or more, in [0, pi/2] radians."""
+        return (metric.xi * angle) ** 2

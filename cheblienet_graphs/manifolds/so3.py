@@ -50,6 +50,21 @@ class SO3:
         direct, turned = (metric.squared_norm(c) for _, c in _up_to_sign(g, h))
         return direct.minimum(turned)
 
+    def turn(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Any:
+        """S with g^-1 h = Rz(s1) Ry(b) Rz(s2), s = s1 + s2: the angle after parallel transport."""
+        a, b, c, d = g
+        p, q, r, s = h
+        return 2 * (a * s - b * r + c * q - d * p).atan2(a * p + b * q + c * r + d * s)
+
+    def squared_length_of_turn(self, angle: float, metric: Metric) -> float:
+        """What d^2 is at least for turns of this angle or more, in [0, pi/2] radians.
+
+        With (w, x, y, z) the quaternion of g^-1 h and b the distance on the base, x^2 + y^2 =
+        sin^2(b/2) and |z| = cos(b/2) |sin(s/2)|; each component of the logarithm is at least twice
+        as long.
+        """
+        return 4 * min(1.0, (metric.xi * math.sin(angle / 2)) ** 2)
+
 
 def _up_to_sign(
     g: tuple[Any, ...], h: tuple[Any, ...]

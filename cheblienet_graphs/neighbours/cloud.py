@@ -1,13 +1,20 @@
 """The vertices of a sampling as a search sees them."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours import Floats, Indices
 from cheblienet_graphs.samplings.levels import Sampling
+
+PAIRS_AT_ONCE = 2**18
+"""Lengths of edges to their images that are measured together."""
+MOST_IMAGES = 2**23
+"""Vertices and images that are compared at most, more than one ring of them."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,26 @@ class Cloud:
         if self.manifold.base == "plane":
             return chord
         return 2 * np.arcsin(np.minimum(chord / 2, 1))
+
+
+def rings_within(sampling: Sampling, reach: float) -> int:
+    """Rings of images around a periodic domain that include all within a distance."""
+    return math.floor(reach / min(sampling.extent or (1.0, 1.0))) + 1
+
+
+def check_images(sampling: Sampling, metric: Metric, neighbors: int, rings: int) -> None:
+    """Refuse a search among images that are too many.
+
+    Raises:
+        SpecError: they are.
+    """
+    if rings > 1 and (2 * rings + 1) ** 2 * sampling.num_vertices > MOST_IMAGES:
+        accepted = (
+            f"larger here, where the {neighbors} nearest vertices lie up to {rings} periods of the "
+            "domain away"
+        )
+        remedy = "Or use more points, fewer --neighbors or --boundary open."
+        raise SpecError("eps", accepted, metric.eps, remedy)
 
 
 def cloud(sampling: Sampling, manifold: Manifold, metric: Metric, rings: int = 0) -> Cloud:
@@ -101,11 +128,12 @@ class PairLengths:
         start = self._at(low // cloud.points, low % cloud.points)
         orientation, point = np.divmod(high, cloud.points)
         found: Floats = np.full(rows.shape, np.inf)
-        for image in range(0, cloud.images, cloud.points):
+        images = np.arange(0, cloud.images, cloud.points)[:, None]
+        for some in np.array_split(images, -(-images.size * rows.size // PAIRS_AT_ONCE) or 1):
             squared = cloud.manifold.squared_distance(
-                start, self._at(orientation, point + image), cloud.metric
+                start, self._at(orientation, point + some), cloud.metric
             )
-            np.minimum(found, squared.view(np.ndarray), out=found)
+            np.minimum(found, squared.view(np.ndarray).min(axis=0), out=found)
         found[rows == columns] = 0
         return found
 

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.neighbours.cloud import Cloud
-from cheblienet_graphs.neighbours.shells import radii_and_counts
+from cheblienet_graphs.neighbours.shells import neighbours_within
 
 INDEX_LIMIT = 2**24
 """KeOps keeps the indices of an arg-reduction as floating point numbers; in float32 they would be
@@ -77,11 +77,12 @@ class KeopsSearch:
         given = None
         if squared_radii is not None:
             given = squared_radii.repeat_interleave(rows).to(self._device)
-        r2, inside = radii_and_counts(ascending, given, tolerance)
+        inside = neighbours_within(ascending, given, tolerance)
+        seen = ascending[:, -1] if given is None else given * (1 + tolerance)
         outside = torch.arange(count + 1, device=self._device) >= inside[:, None]
         found = vertex.masked_fill(outside, -1)[:, :count]
         shape = (orientations, rows)
-        return r2.view(shape).cpu(), found.reshape(*shape, count).cpu()
+        return seen.view(shape).cpu(), found.reshape(*shape, count).cpu()
 
     def _smallest(self, start: int, stop: int, width: int) -> tuple[Tensor, Tensor]:
         """(rows, width) ascending d^2 to the nearest vertices, self included, and their indices."""

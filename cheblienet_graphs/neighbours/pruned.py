@@ -14,7 +14,8 @@ from torch import Tensor
 
 from cheblienet_graphs.neighbours import Floats, Indices
 from cheblienet_graphs.neighbours.cloud import Cloud
-from cheblienet_graphs.neighbours.shells import radii_and_counts
+from cheblienet_graphs.neighbours.fibre import Fibre
+from cheblienet_graphs.neighbours.shells import neighbours_within
 
 PAIRS_AT_ONCE = {"cpu": 2**17, "cuda": 2**25}
 """Distances evaluated together: what fits a core's cache, or fills a GPU."""
@@ -27,7 +28,8 @@ class _Candidates:
     """The base points nearest to some: (n, M) Cartesian distances, ascending, and images."""
 
     def __init__(self, chords: Floats, images: Indices) -> None:
-        self.chords, self.images = (x.reshape(len(x), -1) for x in (chords, images))
+        self.chords: Floats = chords.reshape(len(chords), -1)
+        self.images: Indices = images.reshape(len(images), -1)
 
 
 class PrunedSearch:
@@ -44,6 +46,7 @@ class PrunedSearch:
         self._cloud, self._device = cloud, torch.device(device)
         self._tree = KDTree(cloud.base)
         self._elements = tuple(torch.from_numpy(e).to(self._device) for e in cloud.elements)
+        self._fibre = Fibre(cloud, self._elements)
         self._pairs = PAIRS_AT_ONCE[self._device.type]
 
     def nearest(
@@ -59,12 +62,13 @@ class PrunedSearch:
             tolerance: relative width of a shell.
 
         Returns:
-            (n_o, stop - start) r^2, and (n_o, stop - start, K) int64 neighbours within r,
-            `orientation * images + image`, padded with -1. On the CPU.
+            (n_o, stop - start) d^2 on which they depend: r^2, or where that is not known that of
+            the (K + 1)-th nearest, inf where there is none; and (n_o, stop - start, K) int64
+            neighbours, `orientation * images + image`, padded with -1. On the CPU.
         """
         points = np.arange(start, stop)
         orientations = self._cloud.orientations
-        radii = torch.zeros(orientations, len(points), dtype=torch.float64)
+        seen = torch.zeros(orientations, len(points), dtype=torch.float64)
         found = torch.full((orientations, len(points), count), -1)
         candidates = min(self._guess(count), self._cloud.images)
         while len(points):
@@ -80,13 +84,13 @@ class PrunedSearch:
                 for first in range(0, orientations, own):
                     rows = slice(first, min(first + own, orientations))
                     given = None if squared_radii is None else squared_radii[rows]
-                    r2, nearest, known = self._block(block, rows, near, count, given, tolerance)
-                    radii[rows, where], found[rows, where] = r2.cpu(), nearest.cpu()
+                    reach, nearest, known = self._block(block, rows, near, count, given, tolerance)
+                    seen[rows, where], found[rows, where] = reach.cpu(), nearest.cpu()
                     complete &= known.cpu().numpy()
                 missed.append(block[~complete])
             points = np.concatenate(missed)
             candidates = min(2 * candidates, self._cloud.images)
-        return radii, found
+        return seen, found
 
     def _guess(self, count: int) -> int:
         """Base points over which `count` neighbours are likely to lie.
@@ -121,19 +125,23 @@ class PrunedSearch:
         squared_radii: Tensor | None,
         tolerance: float,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """r^2 (own, n), neighbours (own, n, K), and (n,) whether the candidates sufficed.
+        """(own, n) as `nearest`, neighbours (own, n, K), and (n,) whether the candidates sufficed.
 
         For the vertices over the points whose orientation is one of `own`.
         """
         cloud, device = self._cloud, self._device
-        fibre = torch.arange(cloud.orientations, device=device)[own]
+        orientations = torch.arange(cloud.orientations, device=device)[own]
         rows, candidates = near.images.shape
         here, others = (torch.from_numpy(x).to(device) for x in (points, near.images))
-        squared = self._squared_distances(here, own, others)
-        itself = (others == here[:, None]).nonzero(as_tuple=True)
-        local = torch.arange(len(fibre), device=device)[:, None]
-        squared[local, itself[0], fibre[:, None], itself[1]] = math.inf
-        squared = squared.reshape(len(fibre) * rows, cloud.orientations * candidates)
+        bound = self._bound(near.chords[:, -1], candidates)
+        fibre = self._fibre.near(orientations, here, others, float(bound.max()))
+        squared = self._squared_distances(here, own, others, fibre)
+        row, place = (others == here[:, None]).nonzero(as_tuple=True)
+        windowed = fibre.shape[2] < cloud.orientations
+        over = fibre[:, row, :, place] if windowed else fibre[:, 0, :, 0]
+        itself = over == orientations[:, None]
+        squared[:, row, :, place] = squared[:, row, :, place].masked_fill(itself, math.inf)
+        squared = squared.reshape(len(orientations) * rows, -1)
         width = min(count + 1, squared.shape[1])
         ascending, which = squared.topk(width, largest=False)
         if width <= count:
@@ -141,24 +149,38 @@ class PrunedSearch:
             ascending = torch.nn.functional.pad(ascending, padding, value=math.inf)
             which = torch.nn.functional.pad(which, padding)
         given = None if squared_radii is None else squared_radii.repeat_interleave(rows).to(device)
-        r2, inside = radii_and_counts(ascending, given, tolerance)
+        inside = neighbours_within(ascending, given, tolerance)
         reach = ascending[:, -1] if given is None else given * (1 + tolerance)
-        bound = torch.from_numpy(self._bound(near.chords[:, -1], candidates)).to(device)
-        complete = (reach.view(-1, rows) * (1 + ROUNDING) <= bound).all(dim=0)
-        row = torch.arange(rows, device=device).repeat(len(fibre))[:, None]
-        vertex = which // candidates * cloud.images + others[row, which % candidates]
+        known = torch.from_numpy(bound).to(device)
+        complete = (reach.view(-1, rows) * (1 + ROUNDING) <= known).all(dim=0)
+        complete |= candidates == cloud.images
+        row = torch.arange(rows, device=device).repeat(len(orientations))[:, None]
+        image = others[row, which % candidates]
+        over = which // candidates
+        if windowed:
+            over = fibre.reshape(len(orientations) * rows, -1).gather(1, which)
+        vertex = over * cloud.images + image
         vertex.masked_fill_(torch.arange(count + 1, device=device) >= inside[:, None], -1)
-        return r2.view(-1, rows), vertex[:, :count].view(-1, rows, count), complete
+        return reach.view(-1, rows), vertex[:, :count].view(-1, rows, count), complete
 
-    def _squared_distances(self, points: Tensor, own: slice, others: Tensor) -> Tensor:
-        """(own, n, n_o, candidates) d^2 from vertices over points to those over candidates."""
+    def _squared_distances(
+        self, points: Tensor, own: slice, others: Tensor, fibre: Tensor
+    ) -> Tensor:
+        """(own, n, width, M) d^2 from vertices over points to those over candidates."""
         start = tuple(e[own][:, points][:, :, None, None] for e in self._elements)
-        end = tuple(e[:, others].transpose(0, 1) for e in self._elements)
+        if fibre.shape[2] < self._cloud.orientations:
+            end = tuple(e[fibre, others[None, :, None]] for e in self._elements)
+        else:
+            end = tuple(e[:, others].transpose(0, 1) for e in self._elements)
         squared: Tensor = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)
-        return squared.expand(len(start[0]), len(points), *end[0].shape[1:]).contiguous()
+        width = end[0].shape[-2:]
+        return squared.expand(len(start[0]), len(points), *width).contiguous()
 
-    def _bound(self, chord: np.ndarray, candidates: int) -> np.ndarray:
-        """Squared distance below which the candidates include everything."""
+    def _bound(self, chord: Floats, candidates: int) -> Floats:
+        """Squared distance below which the candidates include everything.
+
+        All images there are include everything as far as there are images.
+        """
         if candidates == self._cloud.images:
-            return np.full(len(chord), math.inf)
+            return np.full(len(chord), self._cloud.complete_within**2)
         return self._cloud.base_distance(chord) ** 2

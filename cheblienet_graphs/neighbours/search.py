@@ -1,5 +1,6 @@
 """An engine from a search for nearest vertices: edges join those that list each other."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -10,11 +11,14 @@ import torch
 from cheblienet_graphs.engines import Choice, own_device
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.neighbours import Floats, Indices, Scratch, stencil
-from cheblienet_graphs.neighbours.cloud import Cloud, cloud
+from cheblienet_graphs.neighbours.cloud import Cloud, check_images, cloud, rings_within
 from cheblienet_graphs.samplings.levels import Sampling
 
 TOLERANCE = 1e-6
 """Relative width of a shell where distances are not exactly repeated, as on the sphere."""
+
+SLACK = 2 * TOLERANCE
+"""Relative, for the number of rings: more than any shell is wide."""
 
 COMPARISONS_AT_ONCE = 2**23
 """Entries of lists compared together, K^2 for each vertex."""
@@ -35,7 +39,7 @@ class Search(Protocol):
         squared_radii: torch.Tensor | None,
         tolerance: float,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """r^2 and the neighbours within r of the vertices over base points start..stop."""
+        """How far they saw, and the neighbours of the vertices over base points start..stop."""
 
 
 def _search(cloud: Cloud, choice: Choice) -> Search:
@@ -78,7 +82,12 @@ class NeighbourLists:
         squared_radii: Floats | None = None,
         rings: int = 0,
     ) -> None:
-        self.cloud = cloud(sampling, manifold, metric, rings)
+        check_images(sampling, metric, neighbors, rings)
+        self.cloud, self._sampling, self._rings = (
+            cloud(sampling, manifold, metric, rings),
+            sampling,
+            rings,
+        )
         self._neighbors, self._search = neighbors, _search(self.cloud, choice)
         self._squared_radii = None if squared_radii is None else torch.from_numpy(squared_radii)
         self._tolerance = TOLERANCE if squared_radii is None else stencil.TOLERANCE
@@ -88,18 +97,30 @@ class NeighbourLists:
 
         Yields:
             The first point, (n_o, points, K) lists, ascending, V where there is none, and the
-            largest r^2.
+            largest d^2 that the lists depend on.
         """
         step = self._search.points_at_once
         for lo in range(start, stop, step):
-            radii, nearest = self._search.nearest(
+            reach, nearest = self._search.nearest(
                 lo, min(lo + step, stop), self._neighbors, self._squared_radii, self._tolerance
             )
-            yield lo, self._vertices(lo, nearest.numpy()), float(radii.max())
+            yield lo, self._vertices(lo, nearest.numpy()), float(reach.max())
 
     def complete(self, farthest: float) -> bool:
-        """Whether there are images enough for a largest r^2."""
+        """Whether there are images enough for a largest d^2 that lists depend on."""
+        if not self._sampling.periodic:
+            return True
         return farthest * (1 + self._tolerance) < self.cloud.complete_within**2
+
+    def next_rings(self, farthest: float) -> int:
+        """How many rings of images to try next: those that are enough, but at most twice as many.
+
+        With more images vertices come nearer, never farther.
+        """
+        rings = self._rings
+        if math.isinf(farthest):
+            return 2 * rings
+        return min(2 * rings, rings_within(self._sampling, math.sqrt(farthest * (1 + SLACK))))
 
     def _vertices(self, start: int, nearest: Indices) -> Indices:
         """Vertices for the images that a search found from consecutive points on."""
@@ -212,7 +233,7 @@ class SearchEngine(MutualNeighbours):
                 progress(stop * sampling.orientations, vertices)
             if search.complete(farthest):
                 break
-            rings += 1
+            rings = search.next_rings(farthest)
         self.cloud = search.cloud
         super().__init__(lists, points)
 

@@ -19,10 +19,8 @@ def whole_shells(ascending: Tensor, tolerance: float) -> Tensor:
     return (shell_ends * position).amax(dim=1)
 
 
-def radii_and_counts(
-    ascending: Tensor, squared_radii: Tensor | None, tolerance: float
-) -> tuple[Tensor, Tensor]:
-    """(rows,) r^2 of each vertex, and how many of the nearest lie within it.
+def neighbours_within(ascending: Tensor, squared_radii: Tensor | None, tolerance: float) -> Tensor:
+    """(rows,) how many of the nearest lie within each vertex's radius.
 
     Args:
         ascending: as in `whole_shells`.
@@ -30,7 +28,5 @@ def radii_and_counts(
         tolerance: relative width of a shell.
     """
     if squared_radii is not None:
-        return squared_radii, (ascending <= squared_radii[:, None] * (1 + tolerance)).sum(dim=1)
-    count = whole_shells(ascending, tolerance)
-    last = ascending.gather(1, (count - 1).clamp(min=0)[:, None])[:, 0]
-    return torch.where(count > 0, last, 0.0), count
+        return (ascending <= squared_radii[:, None] * (1 + tolerance)).sum(dim=1)
+    return whole_shells(ascending, tolerance)

@@ -51,8 +51,9 @@ def periodic_se2(count: int, metric: Metric, aspect: float = 1.0) -> Floats:
     def mathieu(squared: float, cutoff: float, **selected: Any) -> Floats:
         q = metric.xi**2 * squared * (1 - metric.eps**2) / 4
         largest = metric.xi * math.sqrt(cutoff) / 2
-        # Past the turning point 4 m^2 = a + 2 q vectors fall off like exp(-m^2 / sqrt q), or faster.
-        m = np.arange(-(reach := math.ceil(largest + min(1.2 * q**0.5, 7 * q**0.25)) + 12), reach + 1)
+        # Beyond the turning point 4 m^2 = a + 2 q vectors fall off like exp(-m^2 / sqrt q).
+        reach = math.ceil(largest + min(1.2 * q**0.5, 7 * q**0.25)) + 12
+        m = np.arange(-reach, reach + 1)
         values = eigvalsh_tridiagonal(4.0 * m**2, np.full(2 * reach, q), **selected)
         shifted = squared * (1 + metric.eps**2) / 2 + values / metric.xi**2
         # None is smaller than that; where xi is tiny rounding could say otherwise.
