@@ -28,6 +28,7 @@ from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.staged import Writer, csr_nbytes
 from cheblienet_graphs.store.writer import Staging
+from cheblienet_graphs.threads import threads_each
 
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
 
@@ -46,6 +47,8 @@ class Published:
             None where there is no other than this one.
         changes: field -> (its value in that other version's spec, its value in this one's), for
             those that differ.
+        processes: how many of this machine did the work; 0 where nothing was built.
+        threads: that each of them searched with.
     """
 
     store: Path
@@ -57,6 +60,8 @@ class Published:
     checks: tuple[LevelCheck, ...] = ()
     other: str | None = None
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    processes: int = 0
+    threads: int = 0
 
 
 @dataclass(frozen=True)
@@ -173,6 +178,8 @@ def build(
             checks=tuple(checks),
             other=other,
             changes=changes,
+            processes=pool.processes,
+            threads=threads_each(choice.engine, pool.processes),
         )
 
 

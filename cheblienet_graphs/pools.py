@@ -22,6 +22,7 @@ from typing import Any, Protocol, TypeVar
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import CheblienetError, SpecError
 from cheblienet_graphs.limits import WORKERS
+from cheblienet_graphs.threads import threads_each
 from cheblienet_graphs.values import integer
 
 Task = tuple[Any, ...]
@@ -116,7 +117,7 @@ def _processes(workers: int) -> Iterator[Pool]:
     if workers == 1:
         yield Here()
         return
-    threads = max(1, (os.cpu_count() or 1) // workers)
+    threads = threads_each("keops", workers)
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(workers, context, _start_worker, (threads,))
     try:

@@ -6,6 +6,7 @@ from typing import Any
 
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.threads import cores
 from cheblienet_graphs.units import per_radian
 
 PAPER_EPS_SQUARED = 0.1
@@ -42,6 +43,20 @@ def reached(spec: GraphSpec, levels: Sequence[Mapping[str, Any]]) -> list[str]:
         f"(asked for {spec.in_plane_fraction:g}) at xi = {per_radian(spec, number, facts['xi'])}"
         for number, facts in enumerate(levels)
     ]
+
+
+def done_by(processes: int, threads: int) -> str:
+    """Who did the work of a build.
+
+    Args:
+        processes: of this machine.
+        threads: of each.
+    """
+    found = [f"{processes} process" if processes == 1 else f"{processes} processes"]
+    found.append(f"{threads} thread" if threads == 1 else f"{threads} threads")
+    each = " each" if processes > 1 else ""
+    there = cores()
+    return f"Done by {found[0]} with {found[1]}{each}; {there} core{'s'[: there > 1]} to use."
 
 
 def _domain(spec: GraphSpec) -> str:

@@ -13,6 +13,7 @@ from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.neighbours import Floats, Indices, Scratch, stencil
 from cheblienet_graphs.neighbours.cloud import Cloud, check_images, cloud, rings_within
 from cheblienet_graphs.samplings.levels import Sampling
+from cheblienet_graphs.threads import threads_each, torch_threads
 
 TOLERANCE = 1e-6
 """Relative width of a shell where distances are not exactly repeated, as on the sphere."""
@@ -89,6 +90,7 @@ class NeighbourLists:
             rings,
         )
         self._neighbors, self._search = neighbors, _search(self.cloud, choice)
+        self._threads = threads_each(choice.engine, processes=1)
         self._squared_radii = None if squared_radii is None else torch.from_numpy(squared_radii)
         self._tolerance = TOLERANCE if squared_radii is None else stencil.TOLERANCE
 
@@ -101,9 +103,10 @@ class NeighbourLists:
         """
         step = self._search.points_at_once
         for lo in range(start, stop, step):
-            reach, nearest = self._search.nearest(
-                lo, min(lo + step, stop), self._neighbors, self._squared_radii, self._tolerance
-            )
+            with torch_threads(self._threads):
+                reach, nearest = self._search.nearest(
+                    lo, min(lo + step, stop), self._neighbors, self._squared_radii, self._tolerance
+                )
             yield lo, self._vertices(lo, nearest.numpy()), float(reach.max())
 
     def complete(self, farthest: float) -> bool:
