@@ -1,11 +1,12 @@
 """Blocks done by a Dask cluster, whose workers see the store's file system."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cheblienet_graphs.assembly.job import forget
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.pools import Pool, Task, interrupts_ignored
 
@@ -98,4 +99,8 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
             "it writes, or local."
         ) from error
     with client:
-        yield Cluster(client, 1)
+        try:
+            yield Cluster(client, 1)
+        finally:
+            with suppress(OSError, RuntimeError):  # the scheduler may be gone
+                client.run(forget, wait=False)

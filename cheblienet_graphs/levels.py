@@ -1,7 +1,8 @@
 """One level of a build: its sampling, metric, neighbours and the lengths of its edges."""
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, Self
@@ -12,14 +13,14 @@ from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.laplacian import EdgeWeights
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.neighbours import Engine, Lengths, Scratch, too_few
+from cheblienet_graphs.neighbours import Engine, Floats, Lengths, Scratch, too_few
 from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.levels import Sampling, sampling
 from cheblienet_graphs.samplings.plane import PlaneLattice
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.weights.of_length import KernelWeights
-from cheblienet_graphs.xi import first_guess, scanned, searched
+from cheblienet_graphs.xi import MOST_SCANNED, first_guess, scanned, searched
 
 if TYPE_CHECKING:
     from cheblienet_graphs.neighbours.search import NeighbourLists
@@ -67,6 +68,7 @@ class Level:
         number: 0 is the finest.
         xi: of the metric where it is known already; else it is solved for where it is "auto".
         scratch: makes the array of a search's lists.
+        solution: gives the matched weights of a lattice where they are solved for already.
         progress: called as searches proceed.
     """
 
@@ -78,9 +80,11 @@ class Level:
         *,
         xi: float | None = None,
         scratch: Scratch = np.empty,
+        solution: Callable[[], Floats | None] = lambda: None,
         progress: Progress = lambda *_: None,
     ) -> None:
         self.spec, self.choice, self.number, self._xi = spec, choice, number, xi
+        self._solution = solution
         self.scratch, self.progress = scratch, progress
 
     @cached_property
@@ -124,7 +128,7 @@ class Level:
             return LatticeEdges(StencilEngine(lattice, rule.stencils), KernelWeights(spec, rule))
         from cheblienet_graphs.weights.lattice import lattice_weights
 
-        weighted = lattice_weights(spec, lattice, self.metric)
+        weighted = lattice_weights(spec, lattice, self.metric, self._solution())
         return LatticeEdges(StencilEngine(lattice, weighted.stencils), weighted)
 
     @property
@@ -147,7 +151,7 @@ class Level:
         """
         if self.on_lattice and self.choice.engine == "stencil":
             return Edges(self.on_lattice.engine, self.on_lattice.weights)
-        engine, lengths = self._search(self.metric, self.spec.neighbors, "search")
+        engine, lengths = self._search(self.metric, self.spec.neighbors, "finding neighbours")
         if engine.total_degree == 0:
             raise self.too_few()
         if self.on_lattice:
@@ -169,7 +173,9 @@ class Level:
         """
         from cheblienet_graphs.weights.listed import matched_edges
 
-        self.progress(f"level {self.number}: matching weights", 0, engine.total_degree)
+        self.progress(
+            f"level {self.number}: matching weights to the metric", 0, engine.total_degree
+        )
         return matched_edges(self.spec, self.sampling, self.metric, engine, lengths)
 
     def neighbour_lists(self, rings: int) -> "NeighbourLists":
@@ -196,12 +202,13 @@ class Level:
         self,
         metric: Metric,
         neighbors: int,
-        purpose: str,
+        purpose: str | None,
     ) -> tuple[Engine, Lengths]:
         from cheblienet_graphs.neighbours.search import SearchEngine
 
         def report(done: int, total: int) -> None:
-            self.progress(f"level {self.number}: {purpose}", done, total)
+            if purpose is not None:
+                self.progress(f"level {self.number}: {purpose}", done, total)
 
         stencils = self._stencils(metric)
         engine = SearchEngine(
@@ -220,7 +227,10 @@ class Level:
         """What to raise where no two vertices list each other: names the smallest K that works."""
 
         def has_edges(count: int) -> bool:
-            return self._search(self.metric, count, f"search, K = {count}")[0].total_degree > 0
+            return (
+                self._search(self.metric, count, f"finding neighbours, K = {count}")[0].total_degree
+                > 0
+            )
 
         return too_few(self.spec.neighbors, has_edges)
 
@@ -230,15 +240,28 @@ class Level:
         target = self.spec.in_plane_fraction or math.nan
         guess = first_guess(self.spec)
         if self.spec.sampling == "lattice" or self.num_vertices <= SCANNED_VERTICES:
-            return scanned(self._fraction, target, guess)
+            return scanned(self._counted, target, guess)
         sizes = self.spec.sampling_kind.sizes(self.spec.level_size(self.number))
         if len(sizes) > 1 and self.spec.base_points(self.number + 1) >= STARTING_POINTS:
             guess = self.coarser._alpha  # noqa: SLF001
         return searched(self._fraction, target, guess)
 
-    def _fraction(self, alpha: float) -> float:
+    @cached_property
+    def _tried(self) -> Iterator[int]:
+        """Numbers of the values of xi that a scan tries."""
+        return itertools.count(1)
+
+    def _counted(self, alpha: float) -> float:
+        """As `_fraction`, telling how many values have been tried instead of how far each is."""
+        found = self._fraction(alpha, shown=False)
+        shown = f"level {self.number}: trying values of xi"
+        self.progress(shown, next(self._tried), MOST_SCANNED)
+        return found
+
+    def _fraction(self, alpha: float, *, shown: bool = True) -> float:
         """In-plane fraction of this level's graph for an alpha; nan where it has no edges."""
         metric = self.spec.metric_of_alpha(alpha, self.number)
+        purpose = f"trying xi = {metric.xi:.3g}" if shown else None
         try:
             stencils = self._stencils(metric)
         except SpecError:
@@ -247,6 +270,6 @@ class Level:
         if stencils is not None:
             found = StencilEngine(stencils.lattice, stencils.stencils)
         else:
-            found, _ = self._search(metric, self.spec.neighbors, f"search, alpha = {alpha:.3g}")
+            found, _ = self._search(metric, self.spec.neighbors, purpose)
         total = found.total_degree
         return found.in_plane_degree / total if total else math.nan

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import scipy.sparse
 
 import cheblienet_graphs
 from cheblienet_graphs.assembly.driver import Driver, assemble
-from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.job import Job, forget
 from cheblienet_graphs.assembly.sizes import rows_within, scratch_nbytes
 from cheblienet_graphs.checks import LevelCheck, check
 from cheblienet_graphs.engines import Choice, choose
@@ -47,7 +48,8 @@ class Published:
             None where there is no other than this one.
         changes: field -> (its value in that other version's spec, its value in this one's), for
             those that differ.
-        processes: how many of this machine did the work; 0 where nothing was built.
+        processes: how many of this machine did the work, those of a cluster elsewhere left out;
+            0 where nothing was built.
         threads: that each of them searched with.
     """
 
@@ -106,7 +108,8 @@ def build(
 
     Where this spec is already published by this version of the package, nothing is done. The bytes
     depend on the spec alone (on one machine, with the same versions of the libraries), not on any
-    of the arguments below `force`.
+    of the arguments below `force`, nor on the number of threads, unless numpy has another library
+    for linear algebra than OpenBLAS: then the last bits of eigenpairs and matched weights can.
 
     Args:
         spec: what to build.
@@ -152,7 +155,10 @@ def build(
         block_rows = block_rows or rows_within(levels[0], memory_limit, pool.processes)
         identity = {"name": name, "spec_sha256": spec.sha256, "software": software()}
         nbytes = _plan(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
-        with Staging(store, name, nbytes, identity=identity, resume=resume) as staging:
+        with (
+            _forgetting(),
+            Staging(store, name, nbytes, identity=identity, resume=resume) as staging,
+        ):
             build = _Build(spec, choice, store, staging, pool, block_rows, progress)
             facts = tuple(build.write(levels))
             version = staging.publish(
@@ -181,6 +187,15 @@ def build(
             processes=pool.processes,
             threads=threads_each(choice.engine, pool.processes),
         )
+
+
+@contextmanager
+def _forgetting() -> Iterator[None]:
+    """Keep nothing of a build in this process once it has ended."""
+    try:
+        yield
+    finally:
+        forget()
 
 
 def published(spec: GraphSpec, store: Path, name: str) -> tuple[str, VersionFacts] | None:
@@ -285,8 +300,9 @@ class _Build:
 
     def write(self, levels: list[Level]) -> Iterator[LevelFacts]:
         """Stage all levels with the maps between them."""
-        for level in levels:
+        for level in levels:  # those that are not written yet help to solve for xi, too
             level.scratch = self._search_lists
+        for level in levels:
             yield self._write_level(level)
             if level.number + 1 < len(levels):
                 sampling, fine, coarse = level.sampling, level.number, level.number + 1
@@ -298,7 +314,9 @@ class _Build:
         xi = self._xi(level) if oriented else None
         folder, made_by = self.staging.folder, tuple(software().items())
         job = Job(self.spec, self.choice, level.number, xi, self.store, folder, made_by)
-        assembled = assemble(Driver(job, self.staging, self.pool, self.block_rows, self.progress))
+        assembled = assemble(
+            Driver(job, level, self.staging, self.pool, self.block_rows, self.progress)
+        )
         bound = assembled.bound
         self._write_eigenpairs(job, bound.value)
         return LevelFacts(
@@ -356,7 +374,7 @@ class _Build:
         from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
 
         vertices, csr = level.num_vertices, job.csr
-        self.progress(f"level {job.number}: eigenpairs", 0, csr.data.shape[0])
+        self.progress(f"level {job.number}: finding eigenpairs", 0, csr.data.shape[0])
         parts = (csr.data.mapped(), csr.indices.mapped(), csr.indptr.mapped())
         matrix = scipy.sparse.csr_array(parts, shape=(vertices, vertices))
         pairs = extreme_eigenpairs(matrix, lambda_max, count, sampling=level.sampling)

@@ -15,6 +15,8 @@ STEPS = 120
 """Values of alpha that a scan tries, log-spaced in [x / 4, 4 x]."""
 
 WINDOWS = 4
+MOST_SCANNED = STEPS * WINDOWS
+"""Values of alpha that a scan tries at most; most often one window is enough."""
 CLOSE_ENOUGH = 0.002
 MAX_TRIALS = 24
 SATURATED = 4

@@ -215,7 +215,8 @@ def _build(
     if result.built:
         for sentence in sentences(result.checks):
             click.echo(as_options(sentence), err=True)
-        click.echo(words.done_by(result.processes, result.threads), err=True)
+        if how["dask"] in {None, "local"}:
+            click.echo(words.done_by(result.processes, result.threads), err=True)
         click.echo(f"Published as {identity} in {store}.", err=True)
     else:
         click.echo(f"Already published as {identity} in {store}; --force builds it anew.", err=True)

@@ -9,7 +9,7 @@ import scipy.sparse
 
 from cheblienet_graphs.assembly.job import Job, do_block, rows_of
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.levels import Progress
+from cheblienet_graphs.levels import Level, Progress
 from cheblienet_graphs.pools import Pool
 from cheblienet_graphs.spectrum.bound import SpectralBound, largest_eigenvalue_bound
 from cheblienet_graphs.spectrum.products import mapped_product
@@ -17,6 +17,17 @@ from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.records import Range, Result, cut, gaps
 from cheblienet_graphs.store.staged import StagedArray, Writer
 from cheblienet_graphs.store.writer import Staging
+
+SAID = {
+    "rows": "writing edges and weights",
+    "lists": "finding neighbours",
+    "counts": "counting edges",
+    "columns": "writing edges",
+    "degrees": "weighing edges",
+    "values": "writing the Laplacian",
+    "rescaling": "rescaling the Laplacian",
+}
+"""What a sweep does, to be shown."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +48,8 @@ class Driver:
     """Builds one level.
 
     Args:
-        job: the level.
+        job: the level, as all who do blocks know it.
+        level: the same as the one who builds knows it, with all that was solved for already.
         staging: where.
         pool: who does blocks.
         block_rows: vertices in a block; sets the memory, not the result.
@@ -45,12 +57,15 @@ class Driver:
     """
 
     job: Job
+    level: Level
     staging: Staging
     pool: Pool
     block_rows: int
     progress: Progress
 
-    def sweep(self, name: str, total: int, entries: int, **given: Any) -> list[Result]:
+    def sweep(
+        self, name: str, total: int, entries: int, *, parts: int = 1, **given: Any
+    ) -> list[Result]:
         """Do a sweep, except what is recorded as finished.
 
         A sweep of one block is done here and not recorded: doing it again is as quick.
@@ -59,6 +74,8 @@ class Driver:
             name: of the sweep.
             total: base points, lines or vertices that it goes over.
             entries: how many entries that makes, for the progress.
+            parts: into which blocks are cut further, where a block takes so long that the progress
+                would seem to stand still.
             given: what it needs of earlier sweeps.
 
         Returns:
@@ -68,20 +85,22 @@ class Driver:
         step = max(1, self.block_rows * total // self.job.level.num_vertices)
         with write_errors(self.job.store):
             results = records.finished(recorded)
-        blocks = cut(gaps(list(results), total), step)
+        small = total <= step and not results
+        blocks = cut(gaps(list(results), total), max(1, min(step, total) // parts))
         done = 0
 
         def finished(blocks: Mapping[Range, Result]) -> None:
             nonlocal done
             results.update(blocks)
             done += sum(stop - start for start, stop in blocks)
-            self.progress(f"level {self.job.number}: {name}", entries * done // total, entries)
+            shown = f"level {self.job.number}: {SAID[name]}"
+            self.progress(shown, entries * done // total, entries)
 
         finished(dict(results))
-        if len(blocks) == 1 and not results:
+        if small:
             with write_errors(self.job.store), Writer(durable=False) as out:
-                result = rows_of(self.job).sweep(name, out, blocks[0], **given)
-            finished({blocks[0]: result})
+                for block in blocks:
+                    finished({block: rows_of(self.job).sweep(name, out, block, **given)})
         else:
             tasks = [(self.job, name, block, given) for block in blocks]
             for task, result in self.pool.each(do_block, tasks):
@@ -153,7 +172,9 @@ class Driver:
         def compute() -> Result:
             csr, size = self.job.csr, self.job.level.num_vertices
             values = self.job.scratch("unscaled").mapped()
-            self.progress(f"level {self.job.number}: largest eigenvalue", 0, len(values))
+            self.progress(
+                f"level {self.job.number}: finding the largest eigenvalue", 0, len(values)
+            )
             parts = (values, csr.indices.mapped(), csr.indptr.mapped())
             matrix = scipy.sparse.csr_array(parts, shape=(size, size))
             bound = largest_eigenvalue_bound(mapped_product(matrix), size, limit=limit)

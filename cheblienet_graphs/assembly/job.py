@@ -5,9 +5,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.errors import CheblienetError, StoreError
 from cheblienet_graphs.levels import Level
+from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.pools import software
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.durable import write_errors
@@ -20,6 +23,9 @@ from cheblienet_graphs.store.staged import (
     opened_csr,
 )
 from cheblienet_graphs.store.writer import scratch_folder
+
+SOLUTION = "matched-weights"
+"""Scratch array of the matched weights of a lattice."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,11 @@ class Job:
     def level(self) -> Level:
         """Its sampling, metric and rule."""
         return _level(self)
+
+    def solution(self) -> Floats | None:
+        """Matched weights of a lattice, once the one who builds has solved for them."""
+        folder = scratch_folder(self.folder) / str(self.number) / SOLUTION
+        return np.array(opened(folder).mapped()) if (folder / "zarr.json").exists() else None
 
     @property
     def arrays(self) -> Path:
@@ -115,17 +126,24 @@ def do_block(job: Job, sweep: str, block: Range, given: dict[str, Any]) -> Resul
         return result
 
 
+@lru_cache(maxsize=2)
 def rows_of(job: Job) -> Rows:
-    """What the job's sweeps do."""
+    """What the job's sweeps do; kept until `forget`, as setting it up takes longer than a block."""
     if job.choice.engine == "stencil":
-        from cheblienet_graphs.assembly import lattice
+        from cheblienet_graphs.assembly.lattice import LatticeRows
 
-        return lattice.rows_of(job)
-    from cheblienet_graphs.assembly import searched
+        return LatticeRows(job)
+    from cheblienet_graphs.assembly.searched import SearchedRows
 
-    return searched.rows_of(job)
+    return SearchedRows(job)
 
 
 @lru_cache(maxsize=2)
 def _level(job: Job) -> Level:
-    return Level(job.spec, job.choice, job.number, xi=job.xi)
+    return Level(job.spec, job.choice, job.number, xi=job.xi, solution=job.solution)
+
+
+def forget() -> None:
+    """Let go of all that is kept for jobs in this process: trees, tensors, maps of their files."""
+    rows_of.cache_clear()
+    _level.cache_clear()

@@ -6,14 +6,14 @@ takes. Rows are computed on the small one and written down for the large one.
 """
 
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.assembly.driver import Assembled, Driver
-from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.job import SOLUTION, Job, rows_of
 from cheblienet_graphs.laplacian import RowBlock, inverse_root, laplacian, rescaled, with_diagonal
 from cheblienet_graphs.neighbours import Floats, Indices
 from cheblienet_graphs.neighbours.stencil import StencilEngine, nearest_image, reach
@@ -23,6 +23,8 @@ from cheblienet_graphs.store.records import Range, Result
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.sums import exact_sum, rounded
 from cheblienet_graphs.weights.of_length import KernelWeights
+
+KEPT_LINES = 4
 
 
 class Line(NamedTuple):
@@ -94,7 +96,7 @@ class LatticeRows:
         self.largest_possible = largest_possible(self._degree, mass) if combinatorial else 2.0
         self.bandwidth, self.dropped_edges = weights.bandwidth, weights.dropped_edges
         self.edges, self.in_plane = engine.total_degree // 2, engine.in_plane_degree
-        self._line = lru_cache(maxsize=4)(self._made_line)
+        self._lines: dict[tuple[int, int], Line] = {}
 
     @property
     def lines(self) -> int:
@@ -164,6 +166,15 @@ class LatticeRows:
             dx = inner_x + (dx - inner_x) // small.width * large.width
         return large.encode(other_k - k, dy, dx)
 
+    def _line(self, orientation: int, small_y: int) -> Line:
+        """One line; the last ones are kept, as most blocks have few different ones."""
+        place = orientation, small_y
+        if place not in self._lines:
+            while len(self._lines) >= KEPT_LINES:
+                self._lines.pop(next(iter(self._lines)))
+            self._lines[place] = self._made_line(*place)
+        return self._lines[place]
+
     def _made_line(self, orientation: int, small_y: int) -> Line:
         vertices = (orientation * self._small.height + small_y) * self._small.width + self._x.like
         starts, degrees = self._block.indptr[vertices], np.diff(self._block.indptr)[vertices]
@@ -229,19 +240,17 @@ class LatticeRows:
         return rescaled(line.values, rows == line.columns, lambda_max)
 
 
-@lru_cache(maxsize=2)
-def rows_of(job: Job) -> LatticeRows:
-    """What the job's sweeps do; kept, as setting it up takes longer than a block."""
-    return LatticeRows(job)
-
-
 def assemble(driver: Driver) -> Assembled:
     """Do all sweeps of such a level.
 
     Raises:
         SpecError: the stencils are empty, or there are no such weights, or they vanish.
     """
+    if driver.job.spec.weights == "matched":
+        driver.once("matched-weights", lambda: _share_solution(driver))
     rows = rows_of(driver.job)
+    if not isinstance(rows, LatticeRows):
+        raise TypeError("stencils exist on lattices only")
     driver.check_degrees(rows.vanished)
     driver.reserve(rows.nnz)
     limit = rows.largest_possible
@@ -259,3 +268,17 @@ def assemble(driver: Driver) -> Assembled:
         dropped_edges=rows.dropped_edges,
         bound=bound,
     )
+
+
+def _share_solution(driver: Driver) -> Result:
+    """Write down the matched weights that the one who builds has solved for, for all to read."""
+    from cheblienet_graphs.weights.lattice import LatticeWeights  # which needs scipy.linalg
+
+    on_lattice = driver.level.on_lattice
+    weights = None if on_lattice is None else on_lattice.weights
+    if not isinstance(weights, LatticeWeights) or weights.solution is None:
+        raise TypeError("matched weights are those of a lattice")
+    solution = weights.solution
+    with Writer() as out:
+        out.write(driver.scratch(SOLUTION, solution.shape, "float64"), 0, solution)
+    return {}

@@ -6,14 +6,13 @@ degrees, and its rescaling, which needs the spectrum.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.assembly.driver import Assembled, Driver
-from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.job import Job, rows_of
 from cheblienet_graphs.laplacian import (
     EdgeWeights,
     RowBlock,
@@ -24,13 +23,16 @@ from cheblienet_graphs.laplacian import (
 )
 from cheblienet_graphs.neighbours import Engine
 from cheblienet_graphs.neighbours.cloud import PairLengths
-from cheblienet_graphs.neighbours.search import MutualNeighbours, list_type
+from cheblienet_graphs.neighbours.search import MutualNeighbours, NeighbourLists, list_type
 from cheblienet_graphs.spectrum.bound import NORMALIZED, largest_possible
 from cheblienet_graphs.store.records import Range, Result
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.sums import exact_sum, rounded
 from cheblienet_graphs.weights.listed import ListedEdges
 from cheblienet_graphs.weights.of_length import KernelWeights
+
+PARTS = 16
+"""Searches are cut into so many times more blocks than other sweeps, which are quicker."""
 
 MATCHED = {"rows": "int64", "columns": "int64", "values": "float64"}
 """Scratch arrays of edges that have matched weights."""
@@ -45,9 +47,29 @@ class SearchedRows:
 
     def __init__(self, job: Job) -> None:
         self._job, self._level = job, job.level
-        self.lists = lru_cache(maxsize=1)(self._level.neighbour_lists)
-        self.weights = lru_cache(maxsize=1)(self._weights)
-        self._block = lru_cache(maxsize=1)(self._read_block)
+        self._kept: dict[str, tuple[tuple[Any, ...], Any]] = {}
+
+    def _last(self, what: str, make: Callable[..., Any], *arguments: Any) -> Any:
+        """What was made last, where it was made from the same."""
+        known = self._kept.get(what)
+        if known is None or known[0] != arguments:
+            self._kept[what] = known = arguments, make(*arguments)
+        return known[1]
+
+    def lists(self, rings: int) -> NeighbourLists:
+        """The search among so many rings of images."""
+        found: NeighbourLists = self._last("lists", self._level.neighbour_lists, rings)
+        return found
+
+    def weights(self, rings: int, mean: float | None) -> EdgeWeights:
+        """What weighs the edges, once the mean of their squared lengths is known."""
+        found: EdgeWeights = self._last("weights", self._weights, rings, mean)
+        return found
+
+    def _block(self, start: int, stop: int) -> RowBlock:
+        """Some rows as they are stored; the last ones are kept, as a level often is one block."""
+        found: RowBlock = self._last("block", self._read_block, start, stop)
+        return found
 
     def sweep(self, name: str, out: Writer, block: Range, **given: Any) -> Result:
         """Write one block of the sweep of that name."""
@@ -176,16 +198,9 @@ class SearchedRows:
         return int(self._job.csr.indptr.part(row, row + 1)[0])
 
     def _read_block(self, start: int, stop: int) -> RowBlock:
-        """Some rows as they are stored; the last ones are kept, as a level often is one block."""
         indptr = self._job.csr.indptr.part(start, stop + 1).astype(np.int64)
         columns = self._job.csr.indices.part(int(indptr[0]), int(indptr[-1])).astype(np.int64)
         return RowBlock(start, stop, indptr - indptr[0], columns)
-
-
-@lru_cache(maxsize=2)
-def rows_of(job: Job) -> SearchedRows:
-    """What the job's sweeps do; kept, as setting it up takes longer than a block."""
-    return SearchedRows(job)
 
 
 def assemble(driver: Driver) -> Assembled:
@@ -195,11 +210,15 @@ def assemble(driver: Driver) -> Assembled:
         SpecError: there are no edges, or no such weights, or they vanish.
     """
     rows, level = rows_of(driver.job), driver.job.level
+    if not isinstance(rows, SearchedRows):
+        raise TypeError("these rows are written by stencils")
     vertices, neighbors = level.num_vertices, driver.job.spec.neighbors
     rings = 1 if level.sampling.periodic else 0
     while True:
         driver.scratch(f"lists{rings}", (vertices, neighbors), list_type(vertices))
-        listed = driver.sweep("lists", level.sampling.num_points, vertices * neighbors, rings=rings)
+        listed = driver.sweep(
+            "lists", level.sampling.num_points, vertices * neighbors, parts=PARTS, rings=rings
+        )
         farthest = max(result["farthest"] for result in listed)
         if rows.lists(rings).complete(farthest):
             break
@@ -217,7 +236,7 @@ def assemble(driver: Driver) -> Assembled:
     found = driver.sweep("columns", vertices, nnz, rings=rings)
     squared = sum(result["squared_lengths"] for result in found)
     mean = rounded(squared) / (nnz - vertices) if squared else None
-    given = {"rings": rings, "mean": mean}
+    given: dict[str, Any] = {"rings": rings, "mean": mean}
     for name in ("degree", "inverse-root-mass"):
         driver.scratch(name, (vertices,), "float64")
     weighed = driver.sweep("degrees", vertices, nnz, **given)

@@ -20,6 +20,13 @@ from cheblienet_graphs.neighbours.shells import neighbours_within
 PAIRS_AT_ONCE = {"cpu": 2**17, "cuda": 2**25}
 """Distances evaluated together: what fits a core's cache, or fills a GPU."""
 
+MOMENT = 8
+"""Times as many distances are evaluated between two reports of progress,"""
+CANDIDATES = 32
+"""where a point has so many candidates, as with the usual numbers of neighbours,"""
+MOST_POINTS = 4096
+"""and of no more points than these."""
+
 ROUNDING = 1e-9
 """Relative slack between distances on the base and on the manifold."""
 
@@ -40,14 +47,18 @@ class PrunedSearch:
         device: "cpu" or "cuda".
     """
 
-    points_at_once = 4096
-
     def __init__(self, cloud: Cloud, device: str) -> None:
         self._cloud, self._device = cloud, torch.device(device)
         self._tree = KDTree(cloud.base)
         self._elements = tuple(torch.from_numpy(e).to(self._device) for e in cloud.elements)
         self._fibre = Fibre(cloud, self._elements)
         self._pairs = PAIRS_AT_ONCE[self._device.type]
+
+    @property
+    def points_at_once(self) -> int:
+        """Base points of so many pairs that they take a moment, in which no progress is told."""
+        each = CANDIDATES * self._cloud.orientations**2
+        return min(MOST_POINTS, max(1, MOMENT * self._pairs // each))
 
     def nearest(
         self, start: int, stop: int, count: int, squared_radii: Tensor | None, tolerance: float

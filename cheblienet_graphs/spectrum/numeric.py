@@ -18,6 +18,7 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import ArpackError, eigsh
 
+from cheblienet_graphs.blas import one_blas_thread
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.samplings.levels import Sampling
@@ -126,6 +127,8 @@ def extreme_eigenpairs(
 ) -> Eigenpairs:
     """The smallest or largest eigenpairs of Delta, multiplicities repeated.
 
+    Dense linear algebra takes one thread, so that the bits do not depend on how many there are.
+
     Args:
         rescaled: 2 Delta / lambda_max - I, symmetric, spectrum in [-1, 1].
         lambda_max: its scale.
@@ -140,6 +143,18 @@ def extreme_eigenpairs(
     Raises:
         CheblienetError: the block of vectors would take more than BLOCK_BYTES.
     """
+    with one_blas_thread():
+        return _extreme_eigenpairs(rescaled, lambda_max, count, which, sampling, max_products)
+
+
+def _extreme_eigenpairs(
+    rescaled: scipy.sparse.csr_array,
+    lambda_max: float,
+    count: int,
+    which: End,
+    sampling: object,
+    max_products: int,
+) -> Eigenpairs:
     sign = 1.0 if which == "smallest" else -1.0
     stored = mapped_product(rescaled)
 

@@ -42,6 +42,7 @@ class LatticeWeights:
         bandwidth: t of the kernel that they are nearest to, in squared widths of the domain; None
             where they follow from the metric alone.
         dropped_edges: how many edges were left out because their weight came out 0.
+        solution: matched weights as they were solved for, those that are 0 too, in pixels^-2.
     """
 
     lattice: PlaneLattice
@@ -49,6 +50,7 @@ class LatticeWeights:
     values: tuple[Floats, ...]
     bandwidth: float | None = None
     dropped_edges: int = 0
+    solution: Floats | None = None
 
     def on(self, lattice: PlaneLattice) -> "LatticeWeights":
         """The same on a lattice of another size, with the weights of this one."""
@@ -63,13 +65,16 @@ class LatticeWeights:
         return OffsetTable(self.lattice, self.stencils, self.values)
 
 
-def lattice_weights(spec: GraphSpec, lattice: PlaneLattice, metric: Metric) -> LatticeWeights:
+def lattice_weights(
+    spec: GraphSpec, lattice: PlaneLattice, metric: Metric, solution: Floats | None = None
+) -> LatticeWeights:
     """The weights "selling" or "matched" of a level.
 
     Args:
         spec: of the build.
         lattice: the level's.
         metric: the level's, lengths in units of the domain's width.
+        solution: of the same, where "matched" weights are solved for already.
 
     Raises:
         SpecError: the lattice is too small for the stencils, or there are no such weights.
@@ -86,7 +91,9 @@ def lattice_weights(spec: GraphSpec, lattice: PlaneLattice, metric: Metric) -> L
     squared = np.concatenate([stencil.squared_distance for stencil in united])
     bandwidth = relative_bandwidth * float(squared.mean())
     prior = [kernel(array(s.squared_distance / (4 * bandwidth))).view(np.ndarray) for s in united]
-    values = plane.matched(united, prior)
+    if solution is None:
+        solution = plane.matched(united, prior)
+    values = np.split(solution, np.cumsum([len(s) for s in united])[:-1])
     least = VANISHED * max(float(v.max()) for v in values)
     kept = [v > least for v in values]
     stencils = tuple(s.only(k) for s, k in zip(united, kept, strict=True))
@@ -97,6 +104,7 @@ def lattice_weights(spec: GraphSpec, lattice: PlaneLattice, metric: Metric) -> L
         _in_widths([v[k] for v, k in zip(values, kept, strict=True)], lattice),
         bandwidth * lattice.spacing**2,
         (entries[0] - entries[1]) // 2,
+        solution,
     )
 
 
@@ -148,8 +156,10 @@ class _Plane:
         orientation, dy, dx = offsets
         return Stencil(orientation, dy, dx, self.distances.at(k, orientation, dy, dx))
 
-    def matched(self, stencils: Sequence[Stencil], prior: Sequence[Floats]) -> list[Floats]:
+    def matched(self, stencils: Sequence[Stencil], prior: Sequence[Floats]) -> Floats:
         """The weights nearest to the prior's multiple that realises the metric on average.
+
+        Of all stencils, one after the other.
 
         Nearest means least sum over edges of (w - w0)^2 / w0. One unknown stands for all edges that
         translations and the half turn map to one another.
@@ -183,7 +193,7 @@ class _Plane:
             accepted = "kernel or selling here: no matched weights exist on these edges"
             raise SpecError("weights", accepted, "matched", remedy)
         values: Floats = found.values[unknown.ravel()]
-        return np.split(values, np.cumsum([len(s) for s in stencils])[:-1])
+        return values
 
     def _moments(self, k: Indices, j: Indices, dy: Indices, dx: Indices) -> Floats:
         """(N, constraints) what an edge of weight 1 adds, as `DIAGONAL`; others cancel in pairs."""

@@ -7,6 +7,7 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
+from cheblienet_graphs.blas import one_blas_thread
 from cheblienet_graphs.neighbours import Floats
 
 DENSE = 1000
@@ -63,6 +64,16 @@ def nearest_matching(
     Returns:
         The weights; not converged where the constraints can't be fulfilled.
     """
+    with one_blas_thread():
+        return _nearest_matching(constraints, targets, prior, repeats)
+
+
+def _nearest_matching(
+    constraints: scipy.sparse.csr_array,
+    targets: Floats,
+    prior: Floats,
+    repeats: Floats,
+) -> Matching:
     variance = prior / repeats
     transposed = constraints.T.tocsr()
     dual = np.zeros(len(targets))

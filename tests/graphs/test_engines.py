@@ -479,7 +479,7 @@ def halved(module: object, constant: str, value: object) -> Callable[[pytest.Mon
 @pytest.mark.parametrize(
     "change",
     [
-        halved(pruned.PrunedSearch, "points_at_once", 7),
+        halved(pruned, "MOST_POINTS", 7),
         halved(search, "COMPARISONS_AT_ONCE", 5),
         halved(pruned, "PAIRS_AT_ONCE", {"cpu": 100, "cuda": 100}),
     ],

@@ -1,0 +1,51 @@
+"""One thread for dense linear algebra, so that its bits do not depend on how many there could be.
+
+Sums are split among threads, so the last bits of eigenvectors, say, differ with their number. numpy
+and scipy each bring an OpenBLAS of their own. Where they have another library, variables of its own
+(OMP_NUM_THREADS and the like) have to be set to 1 for that.
+"""
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+MAPS = Path("/proc/self/maps")
+PREFIXES, SUFFIXES = ("scipy_", ""), ("64_", "")
+"""Of the names of OpenBLAS' functions: builds with wide integers, and those of scipy's makers."""
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let every OpenBLAS of this process compute with one thread meanwhile."""
+    import numpy.linalg  # noqa: F401 - for its library to be there
+    import scipy.linalg  # noqa: F401
+
+    with ExitStack() as restored:
+        for library in _libraries():
+            read, write = (_function(library, name) for name in ("get", "set"))
+            if read and write:
+                restored.callback(write, read())
+                write(1)
+        yield
+
+
+def _libraries() -> list[ctypes.CDLL]:
+    """Those that are loaded."""
+    try:
+        lines = MAPS.read_text().splitlines()
+    except OSError:  # not Linux
+        return []
+    files = {line.split(maxsplit=5)[-1] for line in lines if "openblas" in line}
+    return [ctypes.CDLL(file) for file in sorted(files) if Path(file).is_file()]
+
+
+def _function(library: ctypes.CDLL, verb: str) -> Callable[..., int] | None:
+    """The one that reads or writes the number of threads."""
+    for prefix in PREFIXES:
+        for suffix in SUFFIXES:
+            name = f"{prefix}openblas_{verb}_num_threads{suffix}"
+            if hasattr(library, name):
+                found: Callable[..., int] = getattr(library, name)
+                return found
+    return None

@@ -1,0 +1,68 @@
+"""Progress goes on with the work, in words; calls are counted, not timed."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.assembly import driver
+from cheblienet_graphs.neighbours import pruned
+
+Call = tuple[str, int, int]
+
+
+def calls_of(spec: GraphSpec, store: Path, **how: object) -> list[Call]:
+    calls: list[Call] = []
+    build(spec, store, device="cpu", progress=lambda *call: calls.append(call), **how)
+    return calls
+
+
+def shares(calls: list[Call], what: str) -> list[float]:
+    """How much of it was done, call by call."""
+    return [done / total for name, done, total in calls if name == what]
+
+
+@pytest.mark.parametrize("how", [{}, {"block_rows": 500}, {"workers": 2, "block_rows": 1000}])
+def test_a_search_advances_in_small_steps(tmp_path: Path, how: dict[str, object]) -> None:
+    spec = GraphSpec("so3", subdivisions=3, orientations=6, levels=1)
+    found = shares(calls_of(spec, tmp_path / "g", **how), "level 0: finding neighbours")
+    assert found == sorted(found)
+    assert len(set(found)) >= 16
+    assert max(b - a for a, b in pairwise(found)) < 0.15
+    assert found[-1] == 1
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        GraphSpec("so3", subdivisions=2, orientations=6, levels=1, xi="auto"),
+        GraphSpec("so3", subdivisions=1, orientations=6, levels=1, xi="auto"),
+        GraphSpec("se2", 12, orientations=6, levels=1, xi="auto"),
+    ],
+)
+def test_solving_for_xi_advances(
+    tmp_path: Path, spec: GraphSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pruned, "MOST_POINTS", 10)
+    calls = calls_of(spec, tmp_path / "g")
+    trying = [call for call in calls if "xi" in call[0]]
+    assert len(trying) >= 30
+    assert len({(done, total) for _, done, total in trying}) >= 15
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        GraphSpec("se2", 12, levels=2, eigenpairs=3),
+        GraphSpec("so3", subdivisions=1, levels=1, neighbors=24, weights="matched"),
+        GraphSpec("se2", points=30, boundary="periodic"),
+    ],
+)
+def test_what_is_done_is_said_in_words(tmp_path: Path, spec: GraphSpec) -> None:
+    calls = calls_of(spec, tmp_path / "g")
+    said = {name.partition(": ")[2] for name, _, _ in calls}
+    assert said
+    assert not said & set(driver.SAID)
+    assert all(len(words.split()) > 1 for words in said)
+    assert all(0 <= done <= total for _, done, total in calls)

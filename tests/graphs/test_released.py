@@ -1,0 +1,175 @@
+"""Nothing of a build is alive once it has ended, however it ended; matched weights, solved once."""
+
+import gc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.assembly.job import Job, forget, rows_of
+from cheblienet_graphs.engines import choose
+from cheblienet_graphs.levels import Level
+from cheblienet_graphs.neighbours.search import SearchEngine
+from cheblienet_graphs.pools import software
+from cheblienet_graphs.store.layout import check_version
+from cheblienet_graphs.store.staged import Writer
+from cheblienet_graphs.store.writer import Staging
+from cheblienet_graphs.weights import lattice, matching
+
+SPECS = {
+    "lattice": GraphSpec("se2", 16, orientations=4, levels=2),
+    "matched lattice": GraphSpec("se2", 24, orientations=3, levels=1, weights="matched", eps=0.5),
+    "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2, xi="auto"),
+    "matched": GraphSpec("s2", subdivisions=2, levels=1, weights="matched", neighbors=24),
+    "torus": GraphSpec("se2", points=60, orientations=4, boundary="periodic"),
+    "eigenpairs": GraphSpec("se2", 12, orientations=4, levels=1, eigenpairs=5),
+}
+
+KINDS = {
+    *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "SearchEngine", "PrunedSearch"),
+    *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
+    *("Staging", "Driver", "Icosphere", "RandomPlane", "StencilEngine"),
+}
+
+
+def alive() -> set[str]:
+    """Kinds of objects of builds that are there."""
+    gc.collect()
+    return {type(thing).__name__ for thing in gc.get_objects()} & KINDS
+
+
+def maps_of(folder: Path) -> list[str]:
+    """Files below a folder, deleted ones too, that this process has mapped."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return [line for line in lines if str(folder) in line]
+
+
+@pytest.fixture(autouse=True)
+def nothing_from_before() -> None:
+    forget()
+    if alive():  # what other tests keep for themselves
+        pytest.skip("objects of other tests are alive")
+
+
+class Stop(BaseException):
+    """What interrupts a build."""
+
+
+@pytest.mark.parametrize("how", [{}, {"block_rows": 100}, {"block_rows": 100, "workers": 2}])
+@pytest.mark.parametrize("name", SPECS)
+def test_nothing_stays_after_a_build(tmp_path: Path, name: str, how: dict[str, object]) -> None:
+    build(SPECS[name], tmp_path / "g", device="cpu", **how)
+    assert maps_of(tmp_path) == []
+    assert alive() == set()
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_nothing_stays_after_an_interruption(tmp_path: Path, name: str) -> None:
+    for after in (1, 4, 9, 16, 25):
+
+        def stop(*_: object, calls: list[int] = [], after: int = after) -> None:  # noqa: B006
+            calls.append(0)
+            if len(calls) >= after:
+                calls.clear()
+                raise Stop
+
+        try:
+            build(SPECS[name], tmp_path / "g", device="cpu", block_rows=100, progress=stop)
+        except Stop:
+            pass
+        else:
+            break
+        assert maps_of(tmp_path) == []
+        assert alive() == set()
+
+
+def test_searches_for_xi_lie_on_disk_on_all_levels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those on coarser levels, where a finer one begins."""
+    monkeypatch.setattr("cheblienet_graphs.levels.STARTING_POINTS", 10)
+    lists, original = [], SearchEngine.__init__
+
+    def seen(self: SearchEngine, *arguments: object, **named: object) -> None:
+        original(self, *arguments, **named)
+        lists.append((arguments[0].num_points, isinstance(self._lists, np.memmap)))
+
+    monkeypatch.setattr(SearchEngine, "__init__", seen)
+    spec = GraphSpec("so3", subdivisions=3, orientations=4, levels=2, xi="auto")
+    build(spec, tmp_path / "g", device="cpu")
+    assert {points for points, _ in lists} >= {642, 162}
+    assert all(mapped for _, mapped in lists)
+
+
+def solutions(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Changes what is solved for a little, differently each time, and counts it."""
+    solved: list[float] = []
+
+    def nudged(*arguments: object) -> matching.Matching:
+        found = matching.nearest_matching(*arguments)
+        solved.append(len(solved) * 1e-9)
+        return matching.Matching(found.values * (1 + solved[-1]), found.residual, found.converged)
+
+    monkeypatch.setattr(lattice, "nearest_matching", nudged)
+    return solved
+
+
+def manifest(store: Path) -> object:
+    [version] = store.glob("*/v001")
+    return check_version(version)["manifest"]
+
+
+def test_matched_weights_of_a_lattice_are_solved_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who would solve for them again would not come to the same bits."""
+    spec = SPECS["matched lattice"]
+    solved = solutions(monkeypatch)
+    build(spec, tmp_path / "a", block_rows=100)
+    assert len(solved) == 1
+    solved.clear()
+    build(spec, tmp_path / "b", block_rows=100, workers=2)  # where nothing is changed
+    assert len(solved) == 1
+    assert manifest(tmp_path / "a") == manifest(tmp_path / "b")
+
+
+def test_a_resumed_build_has_the_weights_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = SPECS["matched lattice"]
+    build(spec, tmp_path / "a", block_rows=100)
+    calls = 0
+
+    def stop(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 8:
+            raise Stop
+
+    with pytest.raises(Stop):
+        build(spec, tmp_path / "b", block_rows=100, progress=stop)
+    solved = solutions(monkeypatch)
+    solved.append(0.0)  # from now on each solution is another one
+    result = build(spec, tmp_path / "b", block_rows=150, resume=True)
+    assert result.resumed
+    assert manifest(tmp_path / "a") == manifest(tmp_path / "b")
+
+
+def test_who_does_a_block_reads_the_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As another process does, which has nothing but the job."""
+    spec = SPECS["matched lattice"]
+    solution = Level(spec, choose("lattice")).on_lattice.weights.solution
+    with Staging(tmp_path / "g", "g", 0) as staging:
+        made_by = tuple(software().items())
+        xi = spec.metric(0).xi
+        job = Job(spec, choose("lattice"), 0, xi, tmp_path / "g", staging.folder, made_by)
+        array = staging.scratch("0/matched-weights", solution.shape, "float64")
+        with Writer() as out:
+            out.write(array, 0, solution * 3)
+        solved = solutions(monkeypatch)
+        assert np.array_equal(job.level.on_lattice.weights.solution, solution * 3)
+        assert rows_of(job).nnz
+        assert solved == []
