@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.spec import MAX_NEIGHBORS
+from cheblienet_graphs.limits import NEIGHBORS
 
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -56,13 +56,13 @@ def too_few(neighbors: int, has_edges: Callable[[int], bool]) -> SpecError:
         neighbors: K, for which there are no edges.
         has_edges: whether there are some for another K.
     """
-    without, enough = neighbors, min(2 * neighbors, MAX_NEIGHBORS)
+    without, enough = neighbors, min(2 * neighbors, NEIGHBORS.high)
     while not has_edges(enough):
-        if enough == MAX_NEIGHBORS:
+        if enough == NEIGHBORS.high:
             accepted = f"more than {enough} here, the most there may be, for there to be edges"
-            remedy = "Use a larger --eps, another --xi or more points."
+            remedy = "Use a larger `eps`, another `xi` or more `points`."
             return SpecError("neighbors", accepted, neighbors, remedy)
-        without, enough = enough, min(2 * enough, MAX_NEIGHBORS)
+        without, enough = enough, min(2 * enough, NEIGHBORS.high)
     while enough - without > 1:
         middle = (without + enough) // 2
         if has_edges(middle):

@@ -75,7 +75,7 @@ def check_images(sampling: Sampling, metric: Metric, neighbors: int, rings: int)
             f"larger here, where the {neighbors} nearest vertices lie up to {rings} periods of the "
             "domain away"
         )
-        remedy = "Or use more points, fewer --neighbors or --boundary open."
+        remedy = "Or use more `points`, fewer `neighbors` or `boundary='open'`."
         raise SpecError("eps", accepted, metric.eps, remedy)
 
 

@@ -272,7 +272,9 @@ def test_too_many_images_are_refused() -> None:
         neighbors=1024,
         boundary="periodic",
     )
-    with pytest.raises(SpecError, match=r"eps must be larger here, where the 1024 nearest .*--bou"):
+    with pytest.raises(
+        SpecError, match=r"eps must be larger here, where the 1024 nearest .*boundary='open'"
+    ):
         Level(spec, PRUNED).edges()
 
 
