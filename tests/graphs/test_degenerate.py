@@ -290,3 +290,12 @@ def test_least_number_of_neighbours_is_found_by_bisection() -> None:
         assert f"at least {least} here" in str(too_few(1, has_edges))
         assert len(asked) <= 22
     assert "more than 1024 here" in str(too_few(5, lambda _: False))
+
+
+def test_rings_of_images_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbours more than a hundred periods away are found by a few searches."""
+    work = Work(monkeypatch, LIMITS | {"searches": 10, "distances": 3e7})
+    fields = {"points": 5, "orientations": 2, "eps": 0.001, "xi": 10, "neighbors": 1024}
+    edges = Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED).edges()
+    assert edges.engine.total_degree > 0
+    assert work.done["searches"] > 5
