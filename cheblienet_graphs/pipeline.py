@@ -153,7 +153,7 @@ def build(
         progress = progress or (lambda *_: None)
         levels = _levels(spec, choice, progress)
         block_rows = block_rows or rows_within(levels[0], memory_limit, pool.processes)
-        identity = {"name": name, "spec_sha256": spec.sha256, "software": software()}
+        identity = {"name": name, "spec_sha256": spec.sha256, "software": software(spec.sampling)}
         nbytes = _plan(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
         with (
             _forgetting(),
@@ -312,7 +312,7 @@ class _Build:
     def _write_level(self, level: Level) -> LevelFacts:
         oriented = self.spec.geometry.oriented
         xi = self._xi(level) if oriented else None
-        folder, made_by = self.staging.folder, tuple(software().items())
+        folder, made_by = self.staging.folder, tuple(software(self.spec.sampling).items())
         job = Job(self.spec, self.choice, level.number, xi, self.store, folder, made_by)
         assembled = assemble(
             Driver(job, level, self.staging, self.pool, self.block_rows, self.progress)

@@ -22,6 +22,7 @@ from typing import Any, Protocol, TypeVar
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import CheblienetError, SpecError
 from cheblienet_graphs.limits import WORKERS
+from cheblienet_graphs.samplings.healpix import check_library
 from cheblienet_graphs.threads import threads_each
 from cheblienet_graphs.values import integer
 
@@ -126,10 +127,18 @@ def _processes(workers: int) -> Iterator[Pool]:
         executor.shutdown(cancel_futures=True)
 
 
-@lru_cache(maxsize=1)
-def software() -> dict[str, str]:
-    """What the bytes of a build depend on besides its specification."""
-    libraries = {name: version(name) for name in ("numpy", "scipy", "torch")}
+@lru_cache
+def software(sampling: str) -> dict[str, str]:
+    """What the bytes of a build with this sampling depend on besides its specification.
+
+    Raises:
+        CheblienetError: the library of the sampling is not installed.
+    """
+    names = ["numpy", "scipy", "torch"]
+    if sampling == "healpix":
+        check_library()
+        names.append("astropy-healpix")
+    libraries = {name: version(name) for name in names}
     return {"cheblienet": __version__, **libraries, "machine": platform.machine()}
 
 

@@ -81,7 +81,7 @@ class Driver:
         Returns:
             What came out of the blocks, in their order.
         """
-        records, recorded = self.staging.records, self.job.sweep(name)
+        records, recorded = self.staging.records, self.job.sweep(name, given)
         step = max(1, self.block_rows * total // self.job.level.num_vertices)
         with write_errors(self.job.store):
             results = records.finished(recorded)
@@ -107,20 +107,20 @@ class Driver:
                 finished({task[2]: result})
         return [results[block] for block in sorted(results)]
 
-    def once(self, name: str, compute: Callable[[], Result]) -> Result:
+    def once(self, name: str, compute: Callable[[], Result], **given: Any) -> Result:
         """What is computed in one piece, by the one who builds, unless it is recorded.
 
-        As in `sweep`, not for a level of one block.
+        As in `sweep`, a level of one block is not worth a record. One that is there all the same,
+        from smaller blocks, counts: finished blocks are made from it.
         """
-        if self.job.level.num_vertices <= self.block_rows:
-            return compute()
-        recorded, everything = self.job.sweep(name), (0, 1)
+        recorded, everything = self.job.sweep(name, given), (0, 1)
         with write_errors(self.job.store):
             found = self.staging.records.result(recorded, everything)
         if found is None:
             found = compute()
-            with write_errors(self.job.store):
-                self.staging.records.keep(recorded, everything, found)
+            if self.job.level.num_vertices > self.block_rows:
+                with write_errors(self.job.store):
+                    self.staging.records.keep(recorded, everything, found)
         return found
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: str) -> StagedArray:

@@ -1,5 +1,7 @@
 """What a process needs to know to do a block of a sweep."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -83,10 +85,15 @@ class Job:
         """What of it is finished."""
         return Records(self.folder / "finished")
 
-    def sweep(self, name: str) -> str:
-        """What its records call a sweep: those of the two kinds of rows are different ones."""
+    def sweep(self, name: str, given: Mapping[str, Any]) -> str:
+        """What its records call a sweep.
+
+        Those of the two kinds of rows are different ones, and so are those that are given other
+        results of earlier sweeps: what is written depends on them.
+        """
         rows = "lattice" if self.choice.engine == "stencil" else "searched"
-        return f"{self.number}-{rows}-{name}"
+        told = [f"{what}={json.dumps(value)}" for what, value in sorted(given.items())]
+        return "-".join([str(self.number), rows, name, *told])
 
 
 class Rows(Protocol):
@@ -103,9 +110,8 @@ def do_block(job: Job, sweep: str, block: Range, given: dict[str, Any]) -> Resul
         CheblienetError: this process has other versions of libraries than the one who builds.
         StoreError: the staged level is not there, or can't be written.
     """
-    others = [
-        f"{name} {found}" for name, found in software().items() if (name, found) not in job.software
-    ]
+    mine = software(job.spec.sampling).items()
+    others = [" ".join(library) for library in mine if library not in job.software]
     if others:
         raise CheblienetError(
             f"A worker has {', '.join(others)}; the one who builds has another version, and bytes "
@@ -117,12 +123,13 @@ def do_block(job: Job, sweep: str, block: Range, given: dict[str, Any]) -> Resul
             "builds, must see the store's file system under the same path."
         )
     with write_errors(job.store):
-        done = job.records.result(job.sweep(sweep), block)
+        recorded = job.sweep(sweep, given)
+        done = job.records.result(recorded, block)
         if done is not None:
             return done
         with Writer() as out:
             result = rows_of(job).sweep(sweep, out, block, **given)
-        job.records.keep(job.sweep(sweep), block, result)
+        job.records.keep(recorded, block, result)
         return result
 
 

@@ -225,7 +225,7 @@ def assemble(driver: Driver) -> Assembled:
         rings = rows.lists(rings).next_rings(farthest)
     matched: Result = {"bandwidth": None, "dropped_edges": 0}
     if rows.matched_together:
-        matched = driver.once("matched", lambda: _match(driver, rows, rings))
+        matched = driver.once("matched", lambda: _match(driver, rows, rings), rings=rings)
     driver.scratch("counts", (vertices,), "int64")
     counted = driver.sweep("counts", vertices, vertices * neighbors, rings=rings)
     nnz = sum(result["entries"] for result in counted)

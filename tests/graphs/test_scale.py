@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builds import inodes, interrupted, manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +27,6 @@ from cheblienet_graphs.engines import Choice, choose, free_index
 from cheblienet_graphs.laplacian import inverse_root, laplacian, rescaled, with_diagonal
 from cheblienet_graphs.levels import Level
 from cheblienet_graphs.pools import software
-from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.records import Records, cut, gaps
 from cheblienet_graphs.store.staged import StagedArray, Writer
@@ -47,13 +47,6 @@ SPECS = {
     "random torus": GraphSpec("se2", points=150, orientations=4, boundary="periodic"),
     "fraction": GraphSpec("so3", subdivisions=2, orientations=4, levels=1, xi="auto"),
 }
-
-
-def manifest(store: Path) -> dict[str, object]:
-    """What identifies every byte of the only graph's newest version, and what is recorded of it."""
-    [graph] = [path for path in store.iterdir() if path.is_dir()]
-    attributes = check_version(graph / layout.versions(graph)[-1])
-    return {"manifest": attributes["manifest"], "levels": attributes["levels"]}
 
 
 @pytest.fixture(scope="module")
@@ -228,12 +221,6 @@ def test_bytes_do_not_depend_on_the_engine_and_its_blocks(
     assert manifest(tmp_path / "g") == expected[name]
 
 
-def inodes(store: Path) -> dict[Path, int]:
-    """Records of finished blocks: a block that is redone makes a new file."""
-    staging = layout.staging_folder(store)
-    return {path: path.stat().st_ino for path in staging.glob("*/finished/*/*.json")}
-
-
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[object]:
     distributed = pytest.importorskip("distributed")
@@ -309,27 +296,6 @@ def test_no_cluster_there(tmp_path: Path, address: str, monkeypatch: pytest.Monk
 
 
 # Interrupted and resumed
-
-
-class Stop(BaseException):
-    """What interrupts a build in these tests."""
-
-
-def interrupted(spec: GraphSpec, store: Path, after: int, **how: object) -> Stop | None:
-    """Build, and stop at the progress call of that number; None where it ends before."""
-    calls = 0
-
-    def count(*_: object) -> None:
-        nonlocal calls
-        calls += 1
-        if calls > after:
-            raise Stop
-
-    try:
-        build(spec, store, progress=count, **how)
-    except Stop as stop:
-        return stop
-    return None
 
 
 OTHER_WAYS = [
@@ -517,7 +483,7 @@ def test_refused_build_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def job(tmp_path: Path) -> Job:
     spec = SPECS["lattice"]
     staging = Staging(tmp_path / "g", "g", 0)
-    made_by = tuple(software().items())
+    made_by = tuple(software("lattice").items())
     return Job(spec, choose("lattice"), 0, 0.1, tmp_path / "g", staging.folder, made_by)
 
 

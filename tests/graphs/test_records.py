@@ -1,0 +1,77 @@
+"""What is recorded of finished blocks: everything that their bytes depend on."""
+
+from pathlib import Path
+
+import pytest
+from builds import inodes, interrupted, manifest
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.assembly import driver
+from cheblienet_graphs.pools import software
+from cheblienet_graphs.store.verify import leftovers
+
+# Neighbours so far that one ring of images around the domain has not all of them.
+RINGS = {
+    "plane": GraphSpec("r2", "16x4", neighbors=70, boundary="periodic", levels=1, lambda_max=2),
+    "three rings": GraphSpec(
+        "se2", "24x2", orientations=3, neighbors=40, boundary="periodic", levels=1
+    ),
+    "random": GraphSpec("se2", points=30, orientations=3, neighbors=100, boundary="periodic"),
+}
+
+
+@pytest.mark.parametrize("name", RINGS)
+def test_every_number_of_rings_has_its_own_blocks(tmp_path: Path, name: str) -> None:
+    """Against stencils where there are some, else against one block."""
+    spec = RINGS[name]
+    build(spec, tmp_path / "whole")
+    build(spec, tmp_path / "cut", engine="pruned", device="cpu", block_rows=13)
+    assert manifest(tmp_path / "cut") == manifest(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("name", RINGS)
+def test_interrupted_between_rings_and_resumed(tmp_path: Path, name: str) -> None:
+    spec = RINGS[name]
+    build(spec, tmp_path / "whole")
+    for after in range(0, 400, 9):
+        store = tmp_path / str(after)
+        if interrupted(spec, store, after, engine="pruned", device="cpu", block_rows=13) is None:
+            break
+        kept = inodes(store)
+        interrupted(spec, store, 5, engine="pruned", device="cpu", block_rows=17, resume=True)
+        assert inodes(store).items() >= kept.items()
+        kept = inodes(store)
+        result = build(spec, store, engine="pruned", device="cpu", block_rows=11, resume=True)
+        assert result.resumed == bool(kept)
+        assert manifest(store) == manifest(tmp_path / "whole")
+        assert leftovers(store) == []
+    assert after > 20
+
+
+def test_what_was_computed_once_is_not_computed_again_in_larger_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another machine's last bits would not fit blocks that are finished."""
+    spec = GraphSpec("se2", 24, orientations=4, levels=1)
+    computed = driver.largest_eigenvalue_bound
+    calls = []
+
+    def counted(*arguments: object, **named: object) -> object:
+        calls.append(arguments)
+        return computed(*arguments, **named)
+
+    monkeypatch.setattr(driver, "largest_eigenvalue_bound", counted)
+    build(spec, tmp_path / "whole")
+    [_] = calls
+    after = 0
+    while len(calls) < 2:  # until an interrupted build has come that far
+        interrupted(spec, tmp_path / "g", after, block_rows=300, resume=True)
+        after += 1
+    assert build(spec, tmp_path / "g", resume=True).resumed
+    assert len(calls) == 2
+    assert manifest(tmp_path / "g") == manifest(tmp_path / "whole")
+
+
+def test_bytes_of_a_sampling_depend_on_its_library() -> None:
+    assert "astropy-healpix" in software("healpix")
+    assert "astropy-healpix" not in software("lattice")
