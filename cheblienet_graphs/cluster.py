@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from cheblienet_graphs.assembly.job import forget
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.pools import Pool, Task, interrupts_ignored
+from cheblienet_graphs.interrupts import interrupts_ignored
+from cheblienet_graphs.pools import Pool, Task
 
 try:
     import distributed

@@ -142,51 +142,66 @@ def build(
     """
     store = layout.store_path(store)
     name = layout.check_name(spec.default_name if name is None else name)
-    with opened_pool(workers, dask) as pool:
-        choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
-        if not force and (found := published(spec, store, name)):
-            version, known = found
-            other, changes = changes_of(store / name, version, spec, built=False)
+    staging: Staging | None = None
+    try:
+        with opened_pool(workers, dask) as pool, _forgetting():
+            choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
+            if not force and (found := published(spec, store, name)):
+                version, known = found
+                other, changes = changes_of(store / name, version, spec, built=False)
+                return Published(
+                    store,
+                    name,
+                    version,
+                    built=False,
+                    levels=known.levels,
+                    other=other,
+                    changes=changes,
+                )
+            progress = progress or (lambda *_: None)
+            levels = _levels(spec, choice, progress)
+            block_rows = block_rows or rows_within(levels[0], memory_limit, pool.processes)
+            identity = {
+                "name": name,
+                "spec_sha256": spec.sha256,
+                "software": software(spec.sampling),
+            }
+            nbytes = _plan(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
+            staging = Staging(store, name, nbytes, identity=identity, resume=resume)
+            with staging:
+                build = _Build(spec, choice, store, staging, pool, block_rows, progress)
+                facts = tuple(build.write(levels))
+                version = staging.publish(
+                    {
+                        "schema": layout.SCHEMA,
+                        "spec": spec.to_dict(),
+                        "spec_sha256": spec.sha256,
+                        "generator": GENERATOR,
+                        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+                        "levels": [asdict(facts) for facts in facts],
+                    }
+                )
+            folder = store / name / version
+            pairs = zip(levels, facts, strict=True)
+            other, changes = changes_of(folder.parent, version, spec, built=True)
             return Published(
-                store, name, version, built=False, levels=known.levels, other=other, changes=changes
+                store,
+                name,
+                version,
+                built=True,
+                levels=facts,
+                resumed=staging.resumed,
+                checks=tuple(check(level, folder, known) for level, known in pairs),
+                other=other,
+                changes=changes,
+                processes=pool.processes,
+                threads=threads_each(choice.engine, pool.processes),
             )
-        progress = progress or (lambda *_: None)
-        levels = _levels(spec, choice, progress)
-        block_rows = block_rows or rows_within(levels[0], memory_limit, pool.processes)
-        identity = {"name": name, "spec_sha256": spec.sha256, "software": software(spec.sampling)}
-        nbytes = _plan(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
-        with (
-            _forgetting(),
-            Staging(store, name, nbytes, identity=identity, resume=resume) as staging,
-        ):
-            build = _Build(spec, choice, store, staging, pool, block_rows, progress)
-            facts = tuple(build.write(levels))
-            version = staging.publish(
-                {
-                    "schema": layout.SCHEMA,
-                    "spec": spec.to_dict(),
-                    "spec_sha256": spec.sha256,
-                    "generator": GENERATOR,
-                    "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-                    "levels": [asdict(facts) for facts in facts],
-                }
-            )
-        folder = store / name / version
-        checks = (check(level, folder, known) for level, known in zip(levels, facts, strict=True))
-        other, changes = changes_of(folder.parent, version, spec, built=True)
-        return Published(
-            store,
-            name,
-            version,
-            built=True,
-            levels=facts,
-            resumed=staging.resumed,
-            checks=tuple(checks),
-            other=other,
-            changes=changes,
-            processes=pool.processes,
-            threads=threads_each(choice.engine, pool.processes),
-        )
+    except BaseException as error:
+        # A second signal may have cut the exit of staging short, or come while the pool ended.
+        if staging is not None:
+            staging.close(error)
+        raise
 
 
 @contextmanager

@@ -7,7 +7,6 @@ hand back a few numbers.
 import multiprocessing
 import os
 import platform
-import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -21,6 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.interrupts import interrupts_ignored
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.samplings.healpix import check_library
 from cheblienet_graphs.threads import threads_each
@@ -140,19 +140,6 @@ def software(sampling: str) -> dict[str, str]:
         names.append("astropy-healpix")
     libraries = {name: version(name) for name in names}
     return {"cheblienet": __version__, **libraries, "machine": platform.machine()}
-
-
-@contextmanager
-def interrupts_ignored() -> Iterator[None]:
-    """Ignore SIGINT, as processes that are started meanwhile will do from their first moment."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _start_worker(threads: int) -> None:

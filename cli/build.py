@@ -24,7 +24,7 @@ from cheblienet_graphs.spec import GraphSpec
 
 if TYPE_CHECKING:
     from cheblienet_graphs.levels import Progress
-    from cheblienet_graphs.pipeline import Plan
+    from cheblienet_graphs.pipeline import Plan, Published
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -193,11 +193,31 @@ def _planned_lines(planned: "Plan") -> list[str]:
 def _build(
     spec: GraphSpec, store: Path, how: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> None:
-    from cheblienet_graphs.checks import sentences
     from cheblienet_graphs.pipeline import build as build_graph
 
-    with _progress(shown=sys.stderr.isatty() and not quiet) as progress:
-        result = build_graph(spec, store, progress=progress, **how)
+    result = None
+    try:
+        with _progress(shown=sys.stderr.isatty() and not quiet) as progress:
+            result = build_graph(spec, store, progress=progress, **how)
+        _tell(spec, store, result, how, as_json=as_json, quiet=quiet)
+    except BaseException as error:
+        if result:
+            error.add_note(f"{result.name}@{result.version} is published.")
+        raise
+
+
+def _tell(
+    spec: GraphSpec,
+    store: Path,
+    result: "Published",
+    how: dict[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say what was built."""
+    from cheblienet_graphs.checks import sentences
+
     identity = f"{result.name}@{result.version}"
     if as_json:
         found = asdict(result) | {"store": str(store)}

@@ -26,12 +26,16 @@ from cheblienet_graphs.errors import (
     SpecError,
     UnknownGraphError,
 )
+from cheblienet_graphs.interrupts import interrupts_ignored
 from cheblienet_graphs.quoting import one_line
 
 
 class Terminated(BaseException):
     """SIGTERM came."""
 
+
+ENDINGS = (KeyboardInterrupt, click.Abort, Terminated)
+"""What signals raise; click makes an Abort of a KeyboardInterrupt."""
 
 DONE, FAILED, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
@@ -59,6 +63,16 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; errors are printed as one line."""
     try:
+        try:
+            return _run(arguments)
+        except ENDINGS as error:
+            return _ended(error)
+    except ENDINGS as error:  # another signal, before the first one was told
+        return _ended(error)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
         code = clg.main(list(arguments), prog_name="clg", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as help_text:
@@ -67,13 +81,8 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except (KeyboardInterrupt, click.Abort) as error:
-        # click turns the one into the other
-        _tell(_with_notes("Interrupted.", error.__cause__ or error.__context__ or error))
-        return INTERRUPTED
-    except Terminated as error:
-        _tell(_with_notes("Terminated.", error))
-        return TERMINATED
+    except ENDINGS:
+        raise
     except Exception as error:
         if "--debug" in arguments:
             raise
@@ -86,6 +95,15 @@ def run(arguments: Sequence[str]) -> int:
 def _tell(message: str) -> None:
     """Print a message on stderr, as one line whatever it quotes."""
     click.echo(one_line(message), err=True)
+
+
+def _ended(error: BaseException) -> int:
+    """Tell that a signal ended the command, and what stays; the exit code."""
+    terminated = isinstance(error, Terminated)
+    with interrupts_ignored():
+        message = _with_notes("Terminated." if terminated else "Interrupted.", error)
+        _tell(message)
+    return TERMINATED if terminated else INTERRUPTED
 
 
 def _explained(error: Exception) -> tuple[str, int]:
@@ -115,8 +133,17 @@ def _with_page(error: click.UsageError) -> str:
 
 
 def _with_notes(message: str, error: BaseException) -> str:
-    """A message with what was noted on the way, such as what can be resumed."""
-    return " ".join([message, *map(as_options, getattr(error, "__notes__", []))])
+    """A message with what was noted on the way, such as what can be resumed.
+
+    A second Ctrl-C takes the place of the first, and click makes another error of either.
+    """
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.insert(0, cause)
+        cause = cause.__cause__ or cause.__context__
+    notes = [as_options(note) for cause in chain for note in getattr(cause, "__notes__", [])]
+    return " ".join(dict.fromkeys([message, *notes]))
 
 
 def _terminate(_number: int, _frame: object) -> NoReturn:

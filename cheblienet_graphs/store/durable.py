@@ -3,9 +3,8 @@
 import errno
 import fcntl
 import os
-import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from cheblienet_graphs.errors import StoreError
@@ -65,72 +64,19 @@ def replace(file: Path, contents: bytes, temporary: Path) -> None:
 
 
 @contextmanager
-def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
+def locked_folder(folder: Path) -> Iterator[int]:
     """Hold the lock of a folder, which ends with the process that holds it.
 
+    Yields:
+        Its descriptor.
+
     Raises:
-        BlockingIOError: another process holds it and `wait` is False.
+        BlockingIOError: another process holds it.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def locked_common_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder that several processes work in: it is made where there is none.
-
-    Whoever leaves it empty removes it. That happens under the lock, so nobody at work there loses
-    it; who waited for the lock of a folder that is gone makes a new one.
-    """
-    while (descriptor := _locked(folder)) is None:
-        _make(folder)
-    try:
-        yield
-    finally:
-        _leave(folder, descriptor)
-
-
-def _make(folder: Path) -> None:
-    """Make a folder, unless another process was first; that may remove it at once."""
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        with suppress(FileNotFoundError):
-            if not stat.S_ISDIR(folder.lstat().st_mode):
-                raise
-
-
-def remove_common_folder(folder: Path) -> None:
-    """Remove such a folder, unless something lies in it; whoever is at work there does it later."""
-    descriptor = _locked(folder)
-    if descriptor is not None:
-        _leave(folder, descriptor)
-
-
-def _locked(folder: Path) -> int | None:
-    """A descriptor, with its lock, of a folder; None where it is gone by the time of the lock."""
-    with suppress(FileNotFoundError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if os.path.samestat(os.fstat(descriptor), folder.stat()):
-                return descriptor
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
-    return None
-
-
-def _leave(folder: Path, descriptor: int) -> None:
-    """Remove a folder whose lock is held if it is empty, then release the lock."""
-    try:
-        with suppress(OSError):  # others are at work there
-            folder.rmdir()
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield descriptor
     finally:
         os.close(descriptor)
 

@@ -38,10 +38,10 @@ class Records:
         return chosen
 
     def result(self, sweep: str, rows: Range) -> Result | None:
-        """What came out of a range, None where it is not finished."""
+        """What came out of a range, None where it is not finished, or its record is not whole."""
         try:
             found: Result = json.loads(self._file(sweep, rows).read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):
             return None
         return found
 

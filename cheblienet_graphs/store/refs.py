@@ -1,24 +1,22 @@
 """Which versions of a graph there are and what they are called, changed under a lock."""
 
 import errno
+import os
 import re
 import shutil
+import stat
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError
+from cheblienet_graphs.interrupts import interrupts_deferred
 from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import (
-    locked_common_folder,
-    remove_common_folder,
-    replace,
-    sync,
-    write_errors,
-)
+from cheblienet_graphs.store.durable import locked_folder, replace, sync, write_errors
 from cheblienet_graphs.values import Number, integer
 
 LIKE_VERSION = re.compile(r"v[0-9]+")
@@ -42,6 +40,10 @@ class Removed:
     spared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+LOCK_TRIED_AGAIN = 0.01
+"""Seconds after which the lock of a store is tried again."""
+
+
 def check_graph(store: Path, name: str) -> None:
     """Make sure that a graph of that name could be published.
 
@@ -62,6 +64,8 @@ def check_graph(store: Path, name: str) -> None:
 def publish(store: Path, name: str, staged: Path) -> str:
     """Move a sealed version into the store as the next one of its graph, and as the latest.
 
+    Whoever calls it holds the store's lock.
+
     Returns:
         The version's name.
 
@@ -69,25 +73,19 @@ def publish(store: Path, name: str, staged: Path) -> str:
         StoreError: the store or the graph's name belongs to something else.
         OSError: the file system refused; then nothing was published.
     """
-    with locked(store):
-        check_graph(store, name)
-        graph = store / name
+    check_graph(store, name)
+    graph = store / name
+    with ExitStack() as undo:
         if not layout.check_store(store):
-            store.mkdir(exist_ok=True)
-            _replace_attributes(store, store, {"store_schema": layout.STORE_SCHEMA})
+            _make_group(store, store, {"store_schema": layout.STORE_SCHEMA}, undo)
         if not (graph / "zarr.json").exists():
-            graph.mkdir(exist_ok=True)
-            _replace_attributes(store, graph, {"refs": {}})
+            _make_group(store, graph, {"refs": {}}, undo)
         before = layout.read_attributes(graph) or {}
         published = _rename_to_next(graph, staged)
-        try:
-            sync(graph)
-            _change_refs(store, graph, lambda refs: refs | {"latest": published.name})
-        except BaseException:
-            published.rename(staged)
-            with suppress(OSError):
-                _replace_attributes(store, graph, before)
-            raise
+        undo.callback(_take_back, store, published, staged, before)
+        sync(graph)
+        _change_refs(store, graph, lambda refs: refs | {"latest": published.name})
+        undo.pop_all()
     return published.name
 
 
@@ -222,17 +220,47 @@ def _delete(store: Path, version: Path) -> int:
 
 @contextmanager
 def locked(store: Path) -> Iterator[None]:
-    """Hold the store's lock, which is that of its staging folder.
+    """Hold the store's lock, which is that of its staging folder; signals wait meanwhile.
 
     The folder is made if need be, and goes where it is empty at the end.
     """
-    with locked_common_folder(layout.staging_folder(store)):
-        yield
+    folder = layout.staging_folder(store)
+    while True:
+        with ExitStack() as held:
+            held.enter_context(interrupts_deferred())
+            if _got_lock(folder, held):
+                held.callback(_remove_empty, folder)
+                yield
+                return
+        time.sleep(LOCK_TRIED_AGAIN)
 
 
 def tidy(store: Path) -> None:
-    """Remove the staging folder of a store, unless something lies in it."""
-    remove_common_folder(layout.staging_folder(store))
+    """Remove the staging folder if it is empty and nobody holds its lock, who would do so."""
+    folder = layout.staging_folder(store)
+    with interrupts_deferred(), ExitStack() as held, suppress(OSError):
+        held.enter_context(locked_folder(folder))
+        folder.rmdir()
+
+
+def _got_lock(folder: Path, held: ExitStack) -> bool:
+    """Whether the lock of a folder was free; now it is held, and is that of what is there."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        with suppress(FileNotFoundError):  # it was there a moment ago
+            if not stat.S_ISDIR(folder.stat().st_mode):
+                raise
+    try:
+        descriptor = held.enter_context(locked_folder(folder))
+        return os.path.samestat(os.fstat(descriptor), folder.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 @contextmanager
@@ -276,6 +304,22 @@ def _replace_attributes(store: Path, group: Path, attributes: layout.Attributes)
     contents = layout.document_bytes(layout.group_document({"clg": attributes}))
     temporary = layout.staging_folder(store) / f"{uuid.uuid4().hex}.json"
     replace(group / "zarr.json", contents, temporary)
+
+
+def _make_group(store: Path, group: Path, attributes: layout.Attributes, undo: ExitStack) -> None:
+    """Make a group, unless a crash left its folder."""
+    if not group.exists():
+        undo.callback(_remove_empty, group)
+        group.mkdir()
+    undo.callback((group / "zarr.json").unlink, missing_ok=True)
+    _replace_attributes(store, group, attributes)
+
+
+def _take_back(store: Path, published: Path, staged: Path, before: layout.Attributes) -> None:
+    """Undo a publication that could not be finished."""
+    published.rename(staged)
+    with suppress(OSError):
+        _replace_attributes(store, published.parent, before)
 
 
 def _rename_to_next(graph: Path, staged: Path) -> Path:

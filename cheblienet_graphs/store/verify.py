@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ from cheblienet_graphs.store.facts import FileFacts, VersionFacts, checked_facts
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr
 from cheblienet_graphs.store.refs import locked
 from cheblienet_graphs.store.rows import ENTRIES, row_blocks, rows
+from cheblienet_graphs.store.unfinished import discard
 
 EIGENPAIR = 1e-4
 """Largest |L v - lambda v| that a stored eigenpair may have, and |V'V - I|, in float32."""
@@ -325,7 +325,7 @@ def clean(store: str | Path) -> list[Path]:
         found = leftovers(store)
         for path in found:
             if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
+                discard(path)
             else:
                 path.unlink()
     return found
@@ -336,7 +336,7 @@ def _in_use(path: Path) -> bool:
     if not path.is_dir() or path.is_symlink():
         return not path.exists() and not path.is_symlink()
     try:
-        with locked_folder(path, wait=False):
+        with locked_folder(path):
             return False
     except (BlockingIOError, FileNotFoundError):
         return True

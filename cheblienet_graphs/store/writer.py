@@ -7,6 +7,7 @@ behind lies in the staging folder only, from where a later one can go on.
 import errno
 import hashlib
 import json
+import logging
 import os
 import shutil
 import uuid
@@ -15,9 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.interrupts import interrupts_deferred
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import locked_folder, sync, write, write_errors
 from cheblienet_graphs.store.records import Records
@@ -27,6 +29,14 @@ from cheblienet_graphs.store.staged import (
     StagedCsr,
     index_type,
     write_document,
+)
+from cheblienet_graphs.store.unfinished import (
+    FINISHED,
+    IDENTITY,
+    VERSION,
+    Identity,
+    discard,
+    identity_of,
 )
 
 HASHED_AT_ONCE = 4
@@ -47,14 +57,12 @@ class Staging:
         resume: go on with what a build of the same identity left, if there is such.
 
     Attributes:
-        path: the version's folder.
-        folder: what everything lies in.
-        records: what is finished.
+        folder: what everything lies in, once it is entered.
         resumed: whether something was there to go on with.
-
-    Raises:
-        StoreError: the place can't be written to, or holds something else of that name.
+        published: the version's name, once it has one.
     """
+
+    folder: Path
 
     def __init__(
         self,
@@ -62,55 +70,41 @@ class Staging:
         name: str,
         nbytes: int,
         *,
-        identity: dict[str, Any] | None = None,
+        identity: Identity | None = None,
         resume: bool = False,
     ) -> None:
-        self._store, self._name = store, name
-        check_graph(store, name)
-        staging, self.resumed = layout.staging_folder(store), False
-        self._lock = ExitStack()
-        with write_errors(store):
-            with locked(store):
-                left = self._left(staging, identity) if resume else None
-                self.folder = left or staging / uuid.uuid4().hex
-                if left is None:
-                    self.folder.mkdir()
-                    self._lock.enter_context(locked_folder(self.folder))
-                self.resumed = left is not None
-            self.path = self.folder / "version"
-            self.records = Records(self.folder / "finished")
-            try:
-                self._prepare(nbytes, identity)
-            except OSError:
-                self._close(None)
-                raise
+        self._store, self._name, self._nbytes = store, name, nbytes
+        self._identity, self._resume = identity, resume
+        self._held = ExitStack()
+        self._open = self.resumed = False
+        self._notes: list[str] = []
+        self.published: str | None = None
 
-    def _left(self, staging: Path, identity: dict[str, Any] | None) -> Path | None:
-        """What another build of this identity left; locked from now on."""
-        for folder in sorted(staging.iterdir()):
-            file = folder / "build.json"
-            try:
-                if json.loads(file.read_bytes()) == identity:
-                    self._lock.enter_context(locked_folder(folder, wait=False))
-                    return folder
-            except (OSError, ValueError):  # at work, not a build, or not whole
-                continue
-        return None
+    @property
+    def path(self) -> Path:
+        """The version's folder."""
+        return self.folder / VERSION
 
-    def _prepare(self, nbytes: int, identity: dict[str, Any] | None) -> None:
-        free, taken = shutil.disk_usage(self.folder).free, 0
-        if self.resumed:
-            for file in (path for path in self.folder.rglob("*") if path.is_file()):
-                file.chmod(0o644)  # it may have been about to be published
-                taken += file.stat().st_blocks * 512
-        elif identity is not None:
-            write(self.folder / "build.json", json.dumps(identity).encode())
-        for folder in (self.path, self.folder / "finished"):
-            folder.mkdir(exist_ok=True)
-        if nbytes > free + taken:
-            raise OSError(errno.ENOSPC, f"{nbytes - taken:,} bytes are needed, {free:,} are free")
+    @property
+    def records(self) -> Records:
+        """What is finished."""
+        return Records(self.folder / FINISHED)
 
     def __enter__(self) -> Self:
+        """Make its folder, or take the one to go on with.
+
+        Raises:
+            StoreError: the place can't be written to, or holds something else of that name.
+        """
+        check_graph(self._store, self._name)
+        try:
+            with write_errors(self._store):
+                with locked(self._store):
+                    self._take_folder()
+                self._prepare()
+        except BaseException as error:
+            self.close(error)
+            raise
         return self
 
     def __exit__(
@@ -119,22 +113,85 @@ class Staging:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._close(error)
+        self.close(error)
 
-    def _close(self, error: BaseException | None) -> None:
-        """Keep what a later build can go on with, and say so; remove everything else."""
-        kept = 0 if error is None or isinstance(error, SpecError) else len(self.records)
-        if error is not None and (kept or self.resumed) and not isinstance(error, SpecError):
+    def _take_folder(self) -> None:
+        """Have a folder of one's own, locked from now on; whoever calls it holds the store's lock.
+
+        What killed builds left is deleted where nobody could go on with it.
+        """
+        staging = layout.staging_folder(self._store)
+        for folder in sorted(staging.iterdir()) if self._resume else ():
+            if folder.is_symlink() or not folder.is_dir():
+                continue
+            with ExitStack() as held, suppress(BlockingIOError):
+                held.enter_context(locked_folder(folder))
+                found = identity_of(folder)
+                if found is None:
+                    discard(folder)
+                elif found == self._identity:
+                    self.folder, self._held = folder, held.pop_all()
+                    self._open = self.resumed = True
+                    return
+        self.folder = staging / uuid.uuid4().hex
+        self.folder.mkdir()
+        self._open = True
+        self._held.enter_context(locked_folder(self.folder))
+
+    def _prepare(self) -> None:
+        free, taken = shutil.disk_usage(self.folder).free, 0
+        if self.resumed:
+            for file in (path for path in self.folder.rglob("*") if path.is_file()):
+                file.chmod(0o644)  # it may have been about to be published
+                taken += file.stat().st_blocks * 512
+        if self._nbytes > free + taken:
+            missing = f"{self._nbytes - taken:,} bytes are needed, {free:,} are free"
+            raise OSError(errno.ENOSPC, missing)
+        if not self.resumed:
+            for part in (VERSION, FINISHED):
+                (self.folder / part).mkdir()
+            if self._identity is not None:
+                write(self.folder / IDENTITY, json.dumps(self._identity).encode())
+
+    def close(self, error: BaseException | None = None) -> None:
+        """Keep what a later build can go on with, remove everything else, and note what stays.
+
+        Signals wait meanwhile. Closing it again adds the same notes to another error.
+
+        Args:
+            error: what ended the build, if anything; takes the notes.
+        """
+        with interrupts_deferred():
+            if self._open:
+                self._open = False
+                with self._held:
+                    self._notes += self._kept_or_discarded(error)
+            tidy(self._store)
+            if error is None:
+                for note in self._notes:
+                    logging.getLogger(__name__).warning(note)
+                return
+            named = f"{self._name}@{self.published}"
+            notes = [f"{named} is published."] if self.published else []
+            told = getattr(error, "__notes__", [])
+            for note in (note for note in [*notes, *self._notes] if note not in told):
+                error.add_note(note)
+
+    def _kept_or_discarded(self, error: BaseException | None) -> Iterator[str]:
+        """What is to be said of what stays."""
+        resumable = not (self.published or error is None or isinstance(error, SpecError))
+        if kept := len(self.records) if resumable else 0:
             blocks = "1 finished block is" if kept == 1 else f"{kept:,} finished blocks are"
-            error.add_note(
+            yield (
                 f"{blocks} kept: the same build with `resume=True` goes on from there, `clg verify "
                 "--clean` deletes them."
             )
-        else:
-            shutil.rmtree(self.folder, ignore_errors=True)
-        self._lock.close()
-        with suppress(OSError):
-            tidy(self._store)
+            return
+        try:
+            discard(self.folder)
+        except OSError as refused:
+            where = self.folder.parent
+            yield f"{where} can't be cleared: {refused.strerror}; try `clg verify --clean`."
 
     def csr(self, path: str, shape: tuple[int, int], nnz: int) -> StagedCsr:
         """Reserve a float32 CSR matrix; indices are int32 while everything fits."""
@@ -197,7 +254,9 @@ class Staging:
                     file.chmod(0o444)
                     sync(file)
                 sync(Path(folder))
-            return publish(self._store, self._name, self.path)
+            with locked(self._store):
+                self.published = publish(self._store, self._name, self.path)
+        return self.published
 
     def _nodes(self) -> Iterator[Path]:
         """Folders that are zarr nodes, which those of chunks are not."""

@@ -480,30 +480,28 @@ def test_refused_build_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 # What workers must have in common
 
 
-def job(tmp_path: Path) -> Job:
-    spec = SPECS["lattice"]
-    staging = Staging(tmp_path / "g", "g", 0)
-    made_by = tuple(software("lattice").items())
-    return Job(spec, choose("lattice"), 0, 0.1, tmp_path / "g", staging.folder, made_by)
+@pytest.fixture
+def sent(tmp_path: Path) -> Iterator[Job]:
+    spec, made_by = SPECS["lattice"], tuple(software("lattice").items())
+    with Staging(tmp_path / "g", "g", 0) as staging:
+        yield Job(spec, choose("lattice"), 0, 0.1, tmp_path / "g", staging.folder, made_by)
 
 
-def test_jobs_travel(tmp_path: Path) -> None:
-    sent = job(tmp_path)
+def test_jobs_travel(sent: Job) -> None:
     assert LatticeRows(sent).nnz
     assert sent.level
     assert pickle.loads(pickle.dumps(sent)) == sent
     assert len(pickle.dumps(sent)) < 4096
 
 
-def test_worker_with_other_libraries(tmp_path: Path) -> None:
-    sent = job(tmp_path)
+def test_worker_with_other_libraries(sent: Job) -> None:
     older = tuple((name, "1.0" if name == "numpy" else found) for name, found in sent.software)
     with pytest.raises(CheblienetError, match=r"worker has numpy .*another version"):
         do_block(replace(sent, software=older), "rows", (0, 1), {"lambda_max": None})
 
 
-def test_worker_without_the_file_system(tmp_path: Path) -> None:
-    sent = replace(job(tmp_path), folder=tmp_path / "elsewhere")
+def test_worker_without_the_file_system(sent: Job, tmp_path: Path) -> None:
+    sent = replace(sent, folder=tmp_path / "elsewhere")
     with pytest.raises(StoreError, match="must see the store's file system"):
         do_block(sent, "rows", (0, 1), {"lambda_max": None})
 

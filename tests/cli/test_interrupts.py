@@ -1,0 +1,254 @@
+"""Ctrl-C at every line of a build: what stays is said, and can be gone on with.
+
+The signal is raised when a line is about to run, the first time or the last, so that nothing here
+depends on time.
+"""
+
+import gc
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from itertools import count
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import cheblienet_cli
+import cheblienet_graphs
+from cheblienet_cli import build as build_command
+from cheblienet_cli.main import Terminated, run
+from cheblienet_graphs import pipeline
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.layout import check_version
+from cheblienet_graphs.store.records import Records
+from cheblienet_graphs.store.unfinished import identity_of
+from cheblienet_graphs.store.verify import leftovers
+
+GRAPHS, CLI = (Path(module.__file__).parent for module in (cheblienet_graphs, cheblienet_cli))
+WATCHED = {
+    str(file)
+    for file in (
+        *(GRAPHS / "store").glob("*.py"),
+        *(GRAPHS / "assembly" / name for name in ("driver.py", "job.py")),
+        *(GRAPHS / name for name in ("interrupts.py", "pipeline.py", "pools.py")),
+        *(CLI / name for name in ("main.py", "build.py")),
+    )
+}
+"""Files that make, keep and delete what may stay, or tell of it."""
+
+BUILD = [
+    "build",
+    "r2",
+    "--size",
+    "12",
+    "--levels",
+    "1",
+    "--lambda-max",
+    "2",
+    "--name",
+    "g",
+    "--quiet",
+    "--store",
+]
+BLOCK_ROWS = 40
+
+# A signal can come after a file is opened and before anybody has it to close it.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+Line = tuple[str, int]
+Trace = Callable[[FrameType, str, object], object]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(pipeline, "rows_within", lambda *_: BLOCK_ROWS)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # hundreds of builds, none of which crashes
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+    gc.collect()  # so that no other test warns of what these left open
+
+
+def traced(trace: Trace, arguments: list[str]) -> int:
+    """Exit code of a command, its lines in the watched files seen by a trace function."""
+
+    def entered(frame: FrameType, event: str, argument: object) -> object:
+        within = frame.f_code.co_filename in WATCHED and frame.f_code.co_name != "run"
+        return trace if within else None
+
+    before = sys.gettrace()
+    sys.settrace(entered)
+    try:
+        return run(arguments)
+    finally:
+        sys.settrace(before)
+
+
+def lines_of_a_build(store: Path) -> Counter[Line]:
+    """How often each line runs."""
+    seen = Counter[Line]()
+
+    def noticed(frame: FrameType, event: str, _: object) -> object:
+        if event == "line":
+            seen[frame.f_code.co_filename, frame.f_lineno] += 1
+        return noticed
+
+    assert traced(noticed, [*BUILD, str(store)]) == 0
+    return seen
+
+
+def interrupted_at(line: Line, times: int, store: Path, number: int) -> int | None:
+    """Exit code of a build to which a signal comes when a line is about to run once more.
+
+    None where it does not run so often: what is cached ran in the first build only.
+    """
+    left = times
+
+    def interrupt(frame: FrameType, event: str, _: object) -> object:
+        nonlocal left
+        if event == "line" and (frame.f_code.co_filename, frame.f_lineno) == line:
+            left -= 1
+            if left == 0:
+                sys.settrace(None)
+                signal.raise_signal(number)
+        return interrupt
+
+    code = traced(interrupt, [*BUILD, str(store)])
+    return None if left > 0 else code
+
+
+def manifest(store: Path) -> object:
+    [version] = layout.versions(store / "g")
+    return check_version(store / "g" / version)["manifest"]
+
+
+def check(store: Path, said: str, printed: str, expected: object) -> str:
+    """Assert that what stays was said and can be gone on with; what stayed."""
+    where = f"{said!r}, {sorted(map(str, store.parent.rglob('*')))}"
+    left = leftovers(store)
+    assert layout.staging_folder(store).exists() == bool(left), where
+    assert said.count("\n") <= 2, where  # click ends the line in which ^C stands
+    assert "Traceback" not in said, where
+    if left:
+        [folder] = left
+        kept = len(Records(folder / "finished"))
+        assert identity_of(folder), where
+        assert f"{kept} finished block" in said, where
+        assert "--resume" in said, where
+    else:
+        assert "--resume" not in said, where
+    published = store.exists()
+    if published:
+        assert not left, where
+        assert manifest(store) == expected, where
+        assert "g@v001 is published." in said or printed.startswith("g@v001"), where
+    else:
+        assert "published" not in said, where
+    if not left and not published:
+        assert list(store.parent.iterdir()) == [], where
+        return "nothing"
+    assert run([*BUILD, str(store), "--resume"]) == 0
+    assert manifest(store) == expected
+    assert [path.name for path in store.parent.iterdir()] == [store.name], where
+    return "published" if published else "kept"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("last", [False, True])
+def test_signal_at_every_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], last: bool, number: int
+) -> None:
+    (tmp_path / "whole").mkdir()
+    lines = lines_of_a_build(tmp_path / "whole" / "g.zarr")
+    expected = manifest(tmp_path / "whole" / "g.zarr")
+    assert len(lines) > 200
+    if number == signal.SIGTERM:
+
+        def terminate(*_: object) -> None:
+            raise Terminated
+
+        before = signal.signal(signal.SIGTERM, terminate)
+    stayed = Counter[str]()
+    try:
+        for place, (line, times) in enumerate(sorted(lines.items())):
+            if number == signal.SIGTERM and place % 7:
+                continue  # the same mechanism
+            if last and times == 1:
+                continue
+            (tmp_path / str(place)).mkdir()
+            store = tmp_path / str(place) / "g.zarr"
+            capsys.readouterr()
+            code = interrupted_at(line, times if last else 1, store, number)
+            printed, said = capsys.readouterr()
+            if code is None:
+                continue
+            assert code == (143 if number == signal.SIGTERM else 130), (line, said)
+            stayed[check(store, said, printed, expected)] += 1
+    finally:
+        if number == signal.SIGTERM:
+            signal.signal(signal.SIGTERM, before)
+    assert len(stayed) == 3, stayed
+    assert sum(stayed.values()) > (20 if number == signal.SIGTERM else 100), stayed
+
+
+def interrupted_twice(call: int, lines: int, store: Path, patch: pytest.MonkeyPatch) -> int | None:
+    """Exit code of a build with a signal in a progress call and one so many lines after it.
+
+    None where it ends before.
+    """
+    calls, left = 0, lines
+
+    def second(frame: FrameType, event: str, _: object) -> object:
+        nonlocal left
+        if event == "line" and frame.f_code.co_filename in WATCHED:
+            left -= 1
+            if left == 0:
+                sys.settrace(None)
+                signal.raise_signal(signal.SIGINT)
+        return second
+
+    def first(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            sys.settrace(second)
+            frame = sys._getframe()
+            while frame := frame.f_back:  # what is under way is traced from here on
+                frame.f_trace = second
+            signal.raise_signal(signal.SIGINT)
+
+    patch.setattr(build_command, "_progress", lambda **_: nullcontext(first))
+    before = sys.gettrace()
+    try:
+        code = run([*BUILD, str(store)])
+    finally:
+        sys.settrace(before)
+    return None if left > 0 else code
+
+
+@pytest.mark.parametrize(("call", "stays"), [(1, "nothing"), (3, "kept")])
+def test_second_signal_at_every_line_after_the_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], call: int, stays: str
+) -> None:
+    """The first comes before any block is finished, or when two are."""
+    (tmp_path / "whole").mkdir()
+    whole = tmp_path / "whole" / "g.zarr"
+    assert run([*BUILD, str(whole)]) == 0
+    expected = manifest(whole)
+    for lines in count(1):
+        (tmp_path / str(lines)).mkdir()
+        store = tmp_path / str(lines) / "g.zarr"
+        capsys.readouterr()
+        with pytest.MonkeyPatch.context() as patch:
+            code = interrupted_twice(call, lines, store, patch)
+        printed, said = capsys.readouterr()
+        if code is None:
+            break
+        assert code == 130
+        once = "\n".join(dict.fromkeys(said.split("\n")))  # it may have been told already
+        assert check(store, once, printed, expected) == stays
+    assert lines > 40
