@@ -1,7 +1,11 @@
 """Blocks done by a Dask cluster, whose workers see the store's file system."""
 
+import asyncio
+import json
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +23,7 @@ except ModuleNotFoundError as error:
         "A Dask cluster needs Dask: pip install 'cheblienet[dask]', here and on the workers."
     ) from error
 
-CONNECTED = 20
+CONNECTED = 30
 """Seconds in which a scheduler must answer,"""
 READY = 120
 """and in which it must have a worker."""
@@ -89,19 +93,66 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
         with cluster, distributed.Client(cluster, set_as_default=False) as client:
             yield Cluster(client, len(cluster.workers))
         return
-    where = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
-    try:
-        client = distributed.Client(**where, timeout=CONNECTED, set_as_default=False)
-        client.wait_for_workers(1, timeout=READY)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise CheblienetError(
-            f"There is no Dask cluster at {address}: {' '.join(str(error).split())}. Give the "
-            "address that `dask scheduler` prints, such as tcp://10.0.0.1:8786, or the file that "
-            "it writes, or local."
-        ) from error
-    with client:
+    with ExitStack() as opened:
+        try:
+            scheduler = _scheduler_address(address)
+            _wait_for_answer(scheduler)
+            client = distributed.Client(scheduler, timeout=CONNECTED, set_as_default=False)
+            opened.enter_context(client)
+            client.wait_for_workers(1, timeout=READY)
+        except (OSError, ValueError) as error:
+            said = " ".join(str(error).split()) or f"nothing answered within {CONNECTED} s"
+            raise CheblienetError(
+                f"There is no Dask cluster at {address}: {said}. Give the address that `dask "
+                "scheduler` prints, such as tcp://10.0.0.1:8786, or the file that it writes, or "
+                "local."
+            ) from error
         try:
             yield Cluster(client, 1)
         finally:
             with suppress(OSError, RuntimeError):  # the scheduler may be gone
                 client.run(forget, wait=False)
+
+
+def _scheduler_address(address: str) -> str:
+    """The address itself, or the one in a file that a scheduler wrote.
+
+    Raises:
+        ValueError: the file is another one.
+    """
+    if not Path(address).is_file():
+        return address
+    try:
+        return str(json.loads(Path(address).read_bytes())["address"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError("it is a file that no scheduler wrote") from error
+
+
+def _wait_for_answer(address: str) -> None:
+    """See that a scheduler answers.
+
+    Dask itself waits without end for the greeting of whatever accepts a connection, and so would
+    every exit; here a thread waits that nobody has to wait for.
+
+    Raises:
+        OSError: there is none, or it did not answer in time.
+        ValueError: that is no address.
+    """
+
+    async def ask() -> None:
+        arguments = distributed.Security().get_connection_args("client")
+        async with distributed.rpc(
+            address, timeout=CONNECTED, connection_args=arguments
+        ) as scheduler:
+            await scheduler.identity()
+
+    answer: Future[None] = Future()
+
+    def wait() -> None:
+        try:
+            answer.set_result(asyncio.run(asyncio.wait_for(ask(), CONNECTED)))
+        except BaseException as error:  # noqa: BLE001 - it belongs to the one who asks
+            answer.set_exception(error)
+
+    threading.Thread(target=wait, daemon=True).start()
+    answer.result(CONNECTED)

@@ -1,6 +1,7 @@
 """Which engine, on which device."""
 
 import fcntl
+import logging
 import os
 import tempfile
 from dataclasses import dataclass
@@ -67,6 +68,9 @@ def choose(
 def own_device(device: str) -> str:
     """The device for this process: of several GPUs one that no process of this user's builds has.
 
+    Whoever does the blocks may have GPUs where the one who builds has none, and searches on its
+    CPU what it does itself. What is found is the same.
+
     Args:
         device: "cpu" or "cuda".
 
@@ -77,7 +81,11 @@ def own_device(device: str) -> str:
         return device
     import torch
 
-    return f"cuda:{free_index(torch.cuda.device_count(), Path(tempfile.gettempdir()))}"
+    count = torch.cuda.device_count()
+    if count == 0:
+        logging.getLogger(__name__).info("This process sees no CUDA device and takes its CPU.")
+        return "cpu"
+    return f"cuda:{free_index(count, Path(tempfile.gettempdir()))}"
 
 
 def free_index(count: int, folder: Path) -> int:

@@ -27,9 +27,10 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
-from cheblienet_graphs.store.staged import Writer, csr_nbytes
+from cheblienet_graphs.store.staged import INT32_LIMIT, Writer, csr_nbytes
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.threads import threads_each
+from cheblienet_graphs.values import integer
 
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
 
@@ -118,7 +119,8 @@ def build(
         force: build a new version even if an equal one is there.
         engine: "stencil" (lattices), "pruned" or "keops"; "auto" takes the fastest. All find the
             same edges.
-        device: "cpu" or "cuda" for the two that search; "auto" is cuda where torch sees one.
+        device: "cpu" or "cuda" for the two that search; "auto" is cuda where torch sees one. On a
+            cluster a worker of its decides, and processes without one search on their CPU.
         workers: processes, in [1, 1024]; 1, the default, is this process alone.
         dask: address of a Dask scheduler, or the file it wrote, whose workers see the store's file
             system; or "local" for a cluster of `workers` processes here, by default one
@@ -127,7 +129,7 @@ def build(
             each worker of a cluster elsewhere; makes blocks as large as that allows. Default:
             blocks of 65,536 vertices.
         resume: go on with an interrupted build of the same graph, if there is one.
-        block_rows: vertices in a block, instead of what the memory limit gives.
+        block_rows: vertices in a block, at least 1, instead of what the memory limit gives.
         progress: called as the work proceeds.
 
     Returns:
@@ -142,6 +144,8 @@ def build(
     """
     store = layout.store_path(store)
     name = layout.check_name(spec.default_name if name is None else name)
+    if block_rows is not None:
+        block_rows = integer("block_rows", block_rows, 1, INT32_LIMIT)
     staging: Staging | None = None
     try:
         with opened_pool(workers, dask) as pool, _forgetting():
@@ -160,7 +164,8 @@ def build(
                 )
             progress = progress or (lambda *_: None)
             levels = _levels(spec, choice, progress)
-            block_rows = block_rows or rows_within(levels[0], memory_limit, pool.processes)
+            if block_rows is None:
+                block_rows = rows_within(levels[0], memory_limit, pool.processes)
             identity = {
                 "name": name,
                 "spec_sha256": spec.sha256,

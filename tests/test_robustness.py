@@ -1,6 +1,5 @@
 """The long robustness runs, in short; and how processes share a graph."""
 
-import gc
 import json
 import subprocess
 import sys
@@ -23,7 +22,7 @@ SCRIPTS = Path(__file__).parents[1] / "benchmarks" / "robustness"
 )
 def test_short_run(script: str, arguments: list[str], expected: str) -> None:
     command = [sys.executable, str(SCRIPTS / script), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert expected in done.stdout
 
@@ -71,13 +70,14 @@ def test_two_processes_share_the_pages(tmp_path: Path) -> None:
 
 
 def test_fifty_open_graphs_hold_no_descriptor(store: Path) -> None:
-    def count() -> int:
-        gc.collect()  # what earlier tests left is not ours to count
-        return len(list(Path("/proc/self/fd").iterdir()))
+    def held() -> list[Path]:
+        """Files of the store that are open; what else is open here is not ours to count."""
+        descriptors = map(Path.resolve, Path("/proc/self/fd").iterdir())
+        return [file for file in descriptors if store in file.parents]
 
     opened = open_store(store)
-    opened["torus"]
-    before = count()
+    with (store / "zarr.json").open():
+        assert held() == [store / "zarr.json"]  # the test can tell
     kept = [opened["torus"] for _ in range(50)]
-    assert count() == before
+    assert held() == []
     assert len({pyramid.levels[0].values.data_ptr() for pyramid in kept}) == 50

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -84,15 +85,17 @@ class NeighbourLists:
         rings: int = 0,
     ) -> None:
         check_images(sampling, metric, neighbors, rings)
-        self.cloud, self._sampling, self._rings = (
-            cloud(sampling, manifold, metric, rings),
-            sampling,
-            rings,
-        )
-        self._neighbors, self._search = neighbors, _search(self.cloud, choice)
+        self.cloud = cloud(sampling, manifold, metric, rings)
+        self._sampling, self._rings = sampling, rings
+        self._neighbors, self._choice = neighbors, choice
         self._threads = threads_each(choice.engine, processes=1)
         self._squared_radii = None if squared_radii is None else torch.from_numpy(squared_radii)
         self._tolerance = TOLERANCE if squared_radii is None else stencil.TOLERANCE
+
+    @cached_property
+    def _search(self) -> Search:
+        """Set up by whoever searches, not by whoever asks what is complete."""
+        return _search(self.cloud, self._choice)
 
     def of(self, start: int, stop: int) -> Iterator[tuple[int, Indices, float]]:
         """The lists of the vertices over base points start..stop, some points at a time.

@@ -11,7 +11,6 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 from pathlib import Path
 
 import click
@@ -204,19 +203,49 @@ def test_unexpected_errors_are_one_line_and_debug_shows_them(
         run(["build", "r2", "--size", "8", "--debug"])
 
 
+SIGNALLED = """
+import signal, sys
+from cheblienet_cli.main import main
+from cheblienet_graphs import pipeline
+from cheblienet_graphs.store.records import Records
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job may start with it ignored
+number, blocks = int(sys.argv.pop(1)), int(sys.argv.pop(1))
+pipeline.rows_within = lambda *_: 100
+keep = Records.keep
+
+def counted(records, *block):
+    global blocks
+    if blocks == 0:
+        signal.raise_signal(number)
+    blocks -= 1
+    keep(records, *block)
+
+Records.keep = counted
+main()
+"""
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 2])
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_signals_leave_no_trace(tmp_path: Path, number: int, expected: int) -> None:
-    arguments = ["build", "se2", "--size", "512", "--store", str(tmp_path / "g.zarr")]
-    process = subprocess.Popen([*CLG, *arguments], stderr=subprocess.PIPE, text=True)
-    staging = tmp_path / ".g.zarr.staging"
-    while not (staging.exists() and any(staging.iterdir())):
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(number)
-    _, message = process.communicate(timeout=60)
-    assert process.returncode == expected
-    assert "Traceback" not in message
-    assert list(tmp_path.iterdir()) == []
+def test_signals_leave_what_is_said_and_no_trace_else(
+    tmp_path: Path, number: int, expected: int, blocks: int
+) -> None:
+    """The signal comes right before one block more is recorded."""
+    command = ["build", "se2", "--size", "32", "--store", str(tmp_path / "g.zarr")]
+    program = [sys.executable, "-c", SIGNALLED, str(int(number)), str(blocks)]
+    ended = subprocess.run([*program, *command], capture_output=True, text=True, check=False)
+    assert ended.returncode == expected, ended.stderr
+    assert "Traceback" not in ended.stderr
+    if not blocks:
+        assert list(tmp_path.iterdir()) == []
+        assert "kept" not in ended.stderr
+        return
+    assert [path.name for path in tmp_path.iterdir()] == [".g.zarr.staging"]
+    told = "1 finished block is kept" if blocks == 1 else "2 finished blocks are kept"
+    assert told in ended.stderr
+    assert run([*command, "--resume", "--quiet"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["g.zarr"]
 
 
 def test_no_progress_bar_without_a_terminal(tmp_path: Path) -> None:

@@ -283,18 +283,6 @@ def test_error_of_a_dask_worker_is_that_of_a_build(tmp_path: Path, cluster: obje
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x"])
-def test_no_cluster_there(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = pytest.importorskip("cheblienet_graphs.cluster")
-    monkeypatch.setattr(cluster, "CONNECTED", 1)
-    with pytest.raises(CheblienetError, match=r"There is no Dask cluster at .*dask scheduler"):
-        build(SPECS["torus"], tmp_path / "g", dask=address)
-    with pytest.raises(SpecError, match="workers must be left out where a cluster has its own"):
-        build(SPECS["torus"], tmp_path / "g", dask=address, workers=2)
-    dask = pytest.importorskip("dask")
-    assert dask.config.get("scheduler", None) is None  # that of the caller's other work
-
-
 # Interrupted and resumed
 
 
@@ -554,6 +542,13 @@ def test_memory_limit_sets_the_block(spec: GraphSpec) -> None:
         sizes.rows_within(level, "100MB", 4)
     with pytest.raises(SpecError, match="Got '1 B'"):
         sizes.rows_within(level, 1, 1)
+
+
+def test_block_rows_out_of_range(tmp_path: Path) -> None:
+    for rows in (0, -1, 1.5, "two", True):
+        with pytest.raises(SpecError, match=r"block_rows must be an integer in \[1, "):
+            build(SPECS["torus"], tmp_path / "g", block_rows=rows)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_workers_out_of_range(tmp_path: Path) -> None:

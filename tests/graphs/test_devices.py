@@ -1,0 +1,97 @@
+"""The one who builds has no GPU, those who do the blocks have one."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from builds import manifest
+
+from cheblienet_graphs import GraphSpec, SpecError, build, pipeline
+from cheblienet_graphs.engines import Choice, own_device
+from cheblienet_graphs.neighbours import search
+from cheblienet_graphs.pools import Here
+
+SPECS = {
+    "sphere": GraphSpec("so3", subdivisions=2, orientations=3, levels=2),
+    "rings": GraphSpec("se2", points=30, orientations=3, neighbors=100, boundary="periodic"),
+    "matched": GraphSpec(
+        "so3", subdivisions=1, orientations=4, levels=1, weights="matched", neighbors=32
+    ),
+    "fraction": GraphSpec("so3", subdivisions=2, orientations=3, levels=1, xi="auto"),
+}
+
+
+class Elsewhere(Here):
+    """Workers that have a GPU; what they do is done here, without."""
+
+    def __init__(self) -> None:
+        self.at_work = False
+
+    def first(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Choice:
+        return Choice("pruned", "cuda")
+
+    def each(
+        self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        for task in tasks:
+            job, *rest = task
+            assert job.choice == Choice("pruned", "cuda")
+            self.at_work = True
+            result = function(replace(job, choice=Choice("pruned", "cpu")), *rest)
+            self.at_work = False
+            yield task, result
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Elsewhere]:
+    pool = Elsewhere()
+    monkeypatch.setattr(pipeline, "opened_pool", lambda *_: nullcontext(pool))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    own_device.cache_clear()
+    yield pool
+    own_device.cache_clear()
+
+
+@pytest.mark.parametrize("block_rows", [50, 10_000])
+@pytest.mark.parametrize("name", SPECS)
+def test_builder_without_the_gpu_of_its_workers(
+    tmp_path: Path,
+    name: str,
+    block_rows: int,
+    elsewhere: Elsewhere,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Levels of one block, and searches for xi, it does itself."""
+    build(SPECS[name], tmp_path / "there", block_rows=block_rows)
+    monkeypatch.undo()
+    build(SPECS[name], tmp_path / "here", device="cpu", block_rows=block_rows)
+    assert manifest(tmp_path / "there") == manifest(tmp_path / "here")
+
+
+@pytest.mark.parametrize("name", ["sphere", "rings", "matched"])
+def test_builder_sets_up_no_search_for_the_blocks_of_others(
+    tmp_path: Path, name: str, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = search._search
+    searches = []
+
+    def counted(*arguments: object) -> object:
+        assert elsewhere.at_work
+        searches.append(arguments)
+        return made(*arguments)
+
+    monkeypatch.setattr(search, "_search", counted)
+    build(SPECS[name], tmp_path / "g", block_rows=20)
+    assert searches
+
+
+def test_refusal_by_a_builder_without_the_gpu_of_its_workers(
+    tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    with pytest.raises(SpecError, match="neighbors must be at least 2"):
+        build(GraphSpec("se2", 24, neighbors=1, levels=1), tmp_path / "g", block_rows=300)
+    assert list(tmp_path.iterdir()) == []
