@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from cheblienet_graphs.assembly.job import forget
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.interrupts import interrupts_ignored
+from cheblienet_graphs.interrupts import not_for_children
 from cheblienet_graphs.pools import Pool, Task
 
 try:
@@ -83,7 +83,7 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
         CheblienetError: there is none, or it has no workers.
     """
     if address == "local":
-        with interrupts_ignored():  # by the workers, which start here
+        with not_for_children():  # the workers start here
             cluster = distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,

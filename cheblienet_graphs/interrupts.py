@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType
 
 DEFERRED = (signal.SIGTERM, signal.SIGINT)
@@ -12,8 +13,22 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 @contextmanager
+def not_for_children() -> Iterator[None]:
+    """Processes and threads that are started meanwhile never see SIGINT; for others it waits.
+
+    A terminal sends Ctrl-C to all of them, and who builds tells the others when to end.
+    """
+    resource_tracker.ensure_running()  # which lets signals through where it is started later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def interrupts_ignored() -> Iterator[None]:
-    """Ignore SIGINT, as processes that are started meanwhile will do from their first moment."""
+    """Ignore SIGINT."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

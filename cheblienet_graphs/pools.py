@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import CheblienetError, SpecError
-from cheblienet_graphs.interrupts import interrupts_ignored
+from cheblienet_graphs.interrupts import not_for_children
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.samplings.healpix import check_library
 from cheblienet_graphs.threads import threads_each
@@ -78,7 +78,7 @@ class Processes(Here):
         """
         futures: dict[Future[T], Task] = {}
         try:
-            with interrupts_ignored():  # the processes start here, and inherit this
+            with not_for_children():  # the processes start here
                 futures |= {self._executor.submit(function, *task): task for task in tasks}
             for future in as_completed(futures):
                 yield futures[future], future.result()

@@ -239,7 +239,11 @@ def test_dask_cluster_of_which_a_worker_is_killed(
     tmp_path: Path, name: str, cluster: object, expected: dict[str, dict[str, object]]
 ) -> None:
     """Blocks of the dead worker go to others, finished ones are not done again."""
+    distributed = pytest.importorskip("distributed")
     store, before = tmp_path / "g", dict[Path, int]()
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2)  # one may just have been killed by another test
+        pids = list(client.run(os.getpid).values())
     killed = []
 
     def watch(_what: str, done: int, total: int) -> None:
@@ -247,9 +251,8 @@ def test_dask_cluster_of_which_a_worker_is_killed(
         assert found.items() >= before.items()
         before.update(found)
         if not killed and 0 < done < total:
-            worker = next(iter(cluster.workers.values()))
-            killed.append(worker.pid)
-            os.kill(worker.pid, signal.SIGKILL)
+            killed.append(pids[0])
+            os.kill(pids[0], signal.SIGKILL)
 
     build(SPECS[name], store, dask=cluster.scheduler_address, block_rows=211, progress=watch)
     assert len(killed) == 1
@@ -444,10 +447,13 @@ def test_vanished_worker(
 ) -> None:
     import multiprocessing
 
+    others = {child.pid for child in multiprocessing.active_children()}
+
     def kill(_what: str, done: int, total: int) -> None:
         if 0 < done < total:
             for child in multiprocessing.active_children():
-                os.kill(child.pid, signal.SIGKILL)
+                if child.pid not in others:
+                    os.kill(child.pid, signal.SIGKILL)
 
     store = tmp_path / "g"
     with pytest.raises(CheblienetError, match="A worker process vanished") as caught:
