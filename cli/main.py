@@ -137,11 +137,11 @@ def _with_notes(message: str, error: BaseException) -> str:
 
     A second Ctrl-C takes the place of the first, and click makes another error of either.
     """
-    chain: list[BaseException] = []
+    signalled, chain = isinstance(error, ENDINGS), list[BaseException]()
     cause: BaseException | None = error
     while cause is not None and cause not in chain:
         chain.insert(0, cause)
-        cause = cause.__cause__ or cause.__context__
+        cause = cause.__cause__ or (cause.__context__ if signalled else None)
     notes = [as_options(note) for cause in chain for note in getattr(cause, "__notes__", [])]
     return " ".join(dict.fromkeys([message, *notes]))
 

@@ -83,7 +83,9 @@ def traced(trace: Trace, arguments: list[str]) -> int:
     before = sys.gettrace()
     sys.settrace(entered)
     try:
-        return run(arguments)
+        # In a generator, which has its own record of the exception at hand: one that is raised
+        # while another is being left can stay there, and would be the context of later ones.
+        return next(run(arguments) for _ in range(1))
     finally:
         sys.settrace(before)
 
