@@ -110,8 +110,14 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
         try:
             yield Cluster(client, 1)
         finally:
-            with suppress(OSError, RuntimeError):  # the scheduler may be gone
-                client.run(forget, wait=False)
+            if client.status == "running":  # else the scheduler is gone
+                with suppress(OSError, RuntimeError):
+                    client.run(_forget, wait=False)
+
+
+async def _forget() -> None:
+    """Let workers go of what they keep for a build; they outlive it."""
+    forget()
 
 
 def _scheduler_address(address: str) -> str:

@@ -270,6 +270,35 @@ def test_dask_scheduler_file(
     assert manifest(tmp_path / "g") == expected["torus"]
 
 
+def kept_jobs() -> int:
+    """What a worker keeps of builds."""
+    from cheblienet_graphs.assembly.job import rows_of
+
+    return rows_of.cache_info().currsize
+
+
+def test_dask_workers_keep_nothing_of_a_build(tmp_path: Path, cluster: object) -> None:
+    """They outlive it."""
+    import distributed
+
+    during = []
+
+    def watch(*_: object) -> None:
+        during.append(sum(client.run(kept_jobs).values()))
+
+    with distributed.Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(2)
+        build(
+            SPECS["sphere"],
+            tmp_path / "g",
+            dask=cluster.scheduler_address,
+            block_rows=500,
+            progress=watch,
+        )
+        assert max(during) > 0
+        assert sum(client.run(kept_jobs).values()) == 0
+
+
 def test_local_dask_cluster(tmp_path: Path, expected: dict[str, dict[str, object]]) -> None:
     pytest.importorskip("distributed")
     build(SPECS["torus"], tmp_path / "g", dask="local", workers=2, block_rows=500)
