@@ -129,7 +129,8 @@ class PairLengths:
         orientation, point = np.divmod(high, cloud.points)
         found: Floats = np.full(rows.shape, np.inf)
         images = np.arange(0, cloud.images, cloud.points)[:, None]
-        for some in np.array_split(images, -(-images.size * rows.size // PAIRS_AT_ONCE) or 1):
+        step = max(1, PAIRS_AT_ONCE // max(1, rows.size))
+        for some in (images[first : first + step] for first in range(0, len(images), step)):
             squared = cloud.manifold.squared_distance(
                 start, self._at(orientation, point + some), cloud.metric
             )

@@ -17,6 +17,7 @@ from cheblienet_graphs.engines import Choice
 from cheblienet_graphs.levels import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.neighbours import Engine, Lengths, pruned, search
+from cheblienet_graphs.neighbours import cloud as clouds
 from cheblienet_graphs.neighbours.cloud import Cloud, PairLengths, cloud
 from cheblienet_graphs.neighbours.keops import KeopsSearch
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
@@ -482,8 +483,10 @@ def halved(module: object, constant: str, value: object) -> Callable[[pytest.Mon
         halved(pruned, "MOST_POINTS", 7),
         halved(search, "COMPARISONS_AT_ONCE", 5),
         halved(pruned, "PAIRS_AT_ONCE", {"cpu": 100, "cuda": 100}),
+        halved(clouds, "PAIRS_AT_ONCE", 5),
+        halved(clouds, "PAIRS_AT_ONCE", 2**30),
     ],
-    ids=["points", "rows", "pairs"],
+    ids=["points", "rows", "pairs", "edge by edge", "images together"],
 )
 @pytest.mark.parametrize(("fields", "count"), SOME[1::3], ids=name)
 def test_edges_do_not_depend_on_block_sizes(
