@@ -52,7 +52,8 @@ class LevelReport:
         multiplicities: of the distinct ones among them; the last may have more copies.
         eigenvalues_converged: whether the solver reached its tolerance.
         eigenvalues_method: "bloch", "dense", "chebyshev", "shift-invert" or "lanczos"; "stored"
-            where they come from the build; None where there are none.
+            where they come from the build, "components" where there are so many of these that all
+            are 0; None where there are none.
         multiplicities_may_be_larger: whether copies of eigenvalues can have been missed, as
             recursions with a single vector do that symmetries do not tell apart.
         eigenvalue_scale: times this they estimate those of the operator; 1 for combinatorial
@@ -182,15 +183,15 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     def step(what: str, done: int = 0, total: int = 0) -> None:
         progress(f"level {level}: {what}", done, total)
 
+    step("components")
+    components = diagnostics.components(laplacian)
     step("eigenvalues")
-    found = _eigenvalues(arrays, count, points, step)
+    found = _eigenvalues(arrays, count, components, points, step)
     step("metric")
     metrics = diagnostics.effective_metrics(weights, coordinates, points, spec.geometry, metric)
     scale = diagnostics.operator_scale(spec, metrics, degree, points)
     known = _exact_eigenvalues(spec, metric, count)
     comparison = compared(found, scale, known)
-    step("components")
-    components = diagnostics.components(laplacian)
     judged = verdict(spec, points, metric, metrics, components, comparison)
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, points)
@@ -217,10 +218,14 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     )
 
 
-def _eigenvalues(arrays: LevelArrays, count: int, points: Sampling, step: Progress) -> Eigenvalues:
-    """The smallest ones: those stored, where there are enough."""
+def _eigenvalues(
+    arrays: LevelArrays, count: int, components: int, points: Sampling, step: Progress
+) -> Eigenvalues:
+    """The smallest ones: those stored, where there are enough; 0 for each component."""
     if not count:
         return Eigenvalues(np.empty(0), converged=True, method="")
+    if components >= count:  # solvers take long to tell so many apart
+        return Eigenvalues(np.zeros(count), converged=True, method="components")
     stored = arrays.eigenvalues
     if stored is not None and len(stored) >= count:
         return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")

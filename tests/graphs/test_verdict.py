@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec, build, inspect, report
 from cheblienet_graphs.diagnostics import EffectiveMetric
 from cheblienet_graphs.report import LevelReport, Report
 from cheblienet_graphs.samplings.levels import sampling
@@ -50,6 +50,21 @@ def test_random_points_with_matched_weights_are_consistent(report_on: Callable) 
     assert level.verdict == (
         "consistent with its metric: second moments exact, first 6 eigenvalues within 4.7 %"
     )
+
+
+def test_no_eigenproblem_is_solved_for_as_many_zeros_as_components(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = GraphSpec("se2", 12, orientations=4, xi=1.5, eps=0.1, levels=1)
+    build(spec, tmp_path / "g.zarr", name="g")
+    level = level_of(inspect(tmp_path / "g.zarr", eigenvalues=40))
+    assert level.components > 6
+    assert (abs(np.array(level.eigenvalues)) < 1e-6).sum() == level.components
+    monkeypatch.delattr(report, "smallest_eigenvalues")
+    level = level_of(inspect(tmp_path / "g.zarr", eigenvalues=level.components))
+    assert level.eigenvalues == [0] * level.components
+    assert level.eigenvalues_method == "components"
+    assert level.consistency == "inconsistent"
 
 
 def test_right_second_moments_with_a_wrong_spectrum(
