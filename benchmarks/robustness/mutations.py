@@ -137,7 +137,7 @@ def mutate_facts(store: Path, chance: random.Random) -> None:
         key = chance.choice(sorted(where))
         change(where, key, chance)
         path.write_text(json.dumps(document, indent=2))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return  # an earlier mutation left nothing of that form
 
 
@@ -217,5 +217,5 @@ def mutate(store: Path, chance: random.Random) -> None:
     as_json = path.name == "zarr.json" and chance.random() < 0.8
     try:
         path.write_bytes((mutate_json if as_json else mutate_bytes)(contents, chance))
-    except ValueError:  # an earlier mutation left no JSON
+    except (ValueError, LookupError, RecursionError):  # an earlier mutation left no such JSON
         path.write_bytes(mutate_bytes(contents, chance))
