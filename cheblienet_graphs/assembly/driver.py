@@ -18,6 +18,8 @@ from cheblienet_graphs.store.records import Range, Result, cut, gaps
 from cheblienet_graphs.store.staged import StagedArray, Writer
 from cheblienet_graphs.store.writer import Staging
 
+LEAST_ROWS = 192
+"""Vertices in a block that is not worth cutting further."""
 SAID = {
     "rows": "writing edges and weights",
     "lists": "finding neighbours",
@@ -86,7 +88,8 @@ class Driver:
         with write_errors(self.job.store):
             results = records.finished(recorded)
         small = total <= step and not results
-        blocks = cut(gaps(list(results), total), max(1, min(step, total) // parts))
+        part = max(min(step, total) // parts, LEAST_ROWS * total // self.job.level.num_vertices, 1)
+        blocks = cut(gaps(list(results), total), min(step, part))
         done = 0
 
         def finished(blocks: Mapping[Range, Result]) -> None:
