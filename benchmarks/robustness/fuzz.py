@@ -74,6 +74,7 @@ def work(template: Path, first: int, count: int, seed: int, results: Path) -> No
             shutil.rmtree(store.parent, ignore_errors=True)
             shutil.copytree(template, store)
             chance = random.Random(f"{seed} {mutant}")
+            signal.alarm(SECONDS)
             for _ in range(chance.choice([1, 1, 1, 2, 3])):
                 mutate(store, chance)
             sealed = chance.random() < SEALED
@@ -81,7 +82,6 @@ def work(template: Path, first: int, count: int, seed: int, results: Path) -> No
                 seal(store, spec_too=chance.random() < SEALED)
             relocated = {key.replace(str(template), str(store)): v for key, v in original.items()}
             changed = snapshot(store) != relocated
-            signal.alarm(SECONDS)
             outcome, wrong = examine(store, chance, sealed=sealed)
             signal.alarm(0)
             told.write(json.dumps([mutant, outcome if changed else "unchanged", wrong]) + "\n")
