@@ -4,6 +4,7 @@ The signal is raised when a line is about to run, the first time or the last, so
 depends on time.
 """
 
+import dis
 import gc
 import os
 import signal
@@ -73,6 +74,15 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     gc.collect()  # so that no other test warns of what these left open
 
 
+def code_of(arguments: list[str]) -> int:
+    """Exit code of a command.
+
+    It runs in a generator, which has its own record of the exception at hand: one that is raised
+    while another is being left can stay there, and would be the context of later ones.
+    """
+    return next(run(arguments) for _ in range(1))
+
+
 def traced(trace: Trace, arguments: list[str]) -> int:
     """Exit code of a command, its lines in the watched files seen by a trace function."""
 
@@ -83,9 +93,7 @@ def traced(trace: Trace, arguments: list[str]) -> int:
     before = sys.gettrace()
     sys.settrace(entered)
     try:
-        # In a generator, which has its own record of the exception at hand: one that is raised
-        # while another is being left can stay there, and would be the context of later ones.
-        return next(run(arguments) for _ in range(1))
+        return code_of(arguments)
     finally:
         sys.settrace(before)
 
@@ -197,6 +205,11 @@ def test_signal_at_every_line(
     assert sum(stayed.values()) > (20 if number == signal.SIGTERM else 100), stayed
 
 
+def can_come(frame: FrameType) -> bool:
+    """Whether Python would hear a signal there: not before it notes which exception it handles."""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] != "PUSH_EXC_INFO"
+
+
 def interrupted_twice(call: int, lines: int, store: Path, patch: pytest.MonkeyPatch) -> int | None:
     """Exit code of a build with a signal in a progress call and one so many lines after it.
 
@@ -206,7 +219,7 @@ def interrupted_twice(call: int, lines: int, store: Path, patch: pytest.MonkeyPa
 
     def second(frame: FrameType, event: str, _: object) -> object:
         nonlocal left
-        if event == "line" and frame.f_code.co_filename in WATCHED:
+        if event == "line" and frame.f_code.co_filename in WATCHED and can_come(frame):
             left -= 1
             if left == 0:
                 sys.settrace(None)
@@ -226,9 +239,10 @@ def interrupted_twice(call: int, lines: int, store: Path, patch: pytest.MonkeyPa
     patch.setattr(build_command, "_progress", lambda **_: nullcontext(first))
     before = sys.gettrace()
     try:
-        code = run([*BUILD, str(store)])
+        code = code_of([*BUILD, str(store)])
     finally:
         sys.settrace(before)
+        assert sys.exc_info() == (None, None, None)
     return None if left > 0 else code
 
 
