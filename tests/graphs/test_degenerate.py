@@ -139,8 +139,9 @@ def built_and_inspected(spec: GraphSpec, store: Path, **how: object) -> str:
 
 
 @settings(
-    max_examples=40,
+    max_examples=10,
     deadline=None,
+    derandomize=True,  # some take a second: the same ones for everybody
     phases=[Phase.explicit, Phase.generate],  # what fails is small already
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -368,7 +368,7 @@ def test_points_that_can_not_be_told_apart_are_refused() -> None:
     """Closer than directions can be told in double precision, and not so close as to be one."""
     points = RandomSphere(points=2_000, seed=1).base_points
     beside = points[3] + 1e-12 * np.cross(points[3], [0, 0, 1])
-    with pytest.raises(CheblienetError, match="Use another --seed, or fewer --points"):
+    with pytest.raises(CheblienetError, match="Use another `seed`, or fewer `points`"):
         sphere_cells(np.vstack([points, beside / np.linalg.norm(beside)]))
 
 

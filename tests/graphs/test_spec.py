@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, SpecError
+from cheblienet_graphs.quoting import quoted
 
 
 def test_equal_values_have_equal_digests() -> None:
@@ -118,7 +119,7 @@ def test_refusals_name_field_and_value(field: str, value: object) -> None:
         GraphSpec(**fields)
     message = str(caught.value)
     assert message.startswith(f"{field} must be ")
-    assert repr(value) in message
+    assert quoted(value) in message
     assert "\n" not in message
 
 
