@@ -1,7 +1,7 @@
 """From a specification to a published version, in row blocks."""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -151,21 +151,10 @@ def build(
         with opened_pool(workers, dask) as pool, _forgetting():
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := published(spec, store, name)):
-                version, known = found
-                other, changes = changes_of(store / name, version, spec, built=False)
-                return Published(
-                    store,
-                    name,
-                    version,
-                    built=False,
-                    levels=known.levels,
-                    other=other,
-                    changes=changes,
-                )
+                return _as_found(store, name, spec, *found)
             progress = progress or (lambda *_: None)
             levels = _levels(spec, choice, progress)
-            if block_rows is None:
-                block_rows = rows_within(levels[0], memory_limit, pool.processes)
+            rows = block_rows or rows_within(levels[0], memory_limit, pool.processes)
             identity = {
                 "name": name,
                 "spec_sha256": spec.sha256,
@@ -174,18 +163,9 @@ def build(
             nbytes = _plan(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
             staging = Staging(store, name, nbytes, identity=identity, resume=resume)
             with staging:
-                build = _Build(spec, choice, store, staging, pool, block_rows, progress)
+                build = _Build(spec, choice, store, staging, pool, rows, progress)
                 facts = tuple(build.write(levels))
-                version = staging.publish(
-                    {
-                        "schema": layout.SCHEMA,
-                        "spec": spec.to_dict(),
-                        "spec_sha256": spec.sha256,
-                        "generator": GENERATOR,
-                        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-                        "levels": [asdict(facts) for facts in facts],
-                    }
-                )
+                version = staging.publish(_attributes(spec, facts))
             folder = store / name / version
             pairs = zip(levels, facts, strict=True)
             other, changes = changes_of(folder.parent, version, spec, built=True)
@@ -207,6 +187,28 @@ def build(
         if staging is not None:
             staging.close(error)
         raise
+
+
+def _as_found(
+    store: Path, name: str, spec: GraphSpec, version: str, known: VersionFacts
+) -> Published:
+    """A version that was there already."""
+    other, changes = changes_of(store / name, version, spec, built=False)
+    return Published(
+        store, name, version, built=False, levels=known.levels, other=other, changes=changes
+    )
+
+
+def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attributes:
+    """What a version says of itself, but for its manifest."""
+    return {
+        "schema": layout.SCHEMA,
+        "spec": spec.to_dict(),
+        "spec_sha256": spec.sha256,
+        "generator": GENERATOR,
+        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        "levels": [asdict(facts) for facts in levels],
+    }
 
 
 @contextmanager
