@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cheblienet_graphs.assembly.job import forget
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.interrupts import not_for_children
 from cheblienet_graphs.pools import Pool, Task
@@ -76,12 +75,21 @@ class Cluster:
 
 
 @contextmanager
-def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
+def opened_cluster(address: str, workers: int | None, at_end: Callable[[], None]) -> Iterator[Pool]:
     """A cluster by the address of its scheduler or the file that this wrote, or "local".
+
+    Args:
+        address: which.
+        workers: of a local one; None for one for each core.
+        at_end: called by the workers of others, which outlive a build.
 
     Raises:
         CheblienetError: there is none, or it has no workers.
     """
+
+    async def let_go() -> None:  # Dask waits for all others
+        at_end()
+
     if address == "local":
         with not_for_children():  # the workers start here
             cluster = distributed.LocalCluster(
@@ -112,12 +120,7 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
         finally:
             if client.status == "running":  # else the scheduler is gone
                 with suppress(OSError, RuntimeError):
-                    client.run(_forget, wait=False)
-
-
-async def _forget() -> None:
-    """Let workers go of what they keep for a build; they outlive it."""
-    forget()
+                    client.run(let_go, wait=False)
 
 
 def _scheduler_address(address: str) -> str:

@@ -148,7 +148,7 @@ def build(
         block_rows = integer("block_rows", block_rows, 1, INT32_LIMIT)
     staging: Staging | None = None
     try:
-        with opened_pool(workers, dask) as pool, _forgetting():
+        with opened_pool(workers, dask, forget) as pool, _forgetting():
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := published(spec, store, name)):
                 return _as_found(store, name, spec, *found)

@@ -94,9 +94,14 @@ class Processes(Here):
 
 
 def opened_pool(
-    workers: int | str | None = None, dask: str | None = None
+    workers: int | str | None, dask: str | None, at_end: Callable[[], None]
 ) -> AbstractContextManager[Pool]:
     """The pool that was asked for; see `pipeline.build`.
+
+    Args:
+        workers: as there.
+        dask: as there.
+        at_end: called by workers that outlive the pool, to let go of what they keep for it.
 
     Raises:
         SpecError: no such number of workers.
@@ -110,7 +115,7 @@ def opened_pool(
         return _processes(workers or 1)
     from cheblienet_graphs.cluster import opened_cluster
 
-    return opened_cluster(dask, workers)
+    return opened_cluster(dask, workers, at_end)
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[GraphSpec]:
     found: list[GraphSpec] = []
 
     def note(spec: GraphSpec, **how: Any) -> None:
-        with opened_pool(how["workers"]):
+        with opened_pool(how["workers"], None, lambda: None):
             found.append(spec)
 
     monkeypatch.setattr("cheblienet_cli.build._run", note)
