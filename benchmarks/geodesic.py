@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.neighbours.stencil import Stencils
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spec.sampling import sampling
 
 Floats = NDArray[np.float64]
 N_O, K, PIXELS = 6, 16, 64

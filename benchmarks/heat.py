@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
 from cheblienet_graphs.store.reader import mapped_csr
 

@@ -20,8 +20,8 @@ from pathlib import Path
 import torch
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.engines import Choice
-from cheblienet_graphs.levels import Level
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import Cloud, cloud
 
 NEIGHBORS = 16

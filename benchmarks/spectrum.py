@@ -40,9 +40,9 @@ import torch
 from neumann import neumann_spectrum
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenvalues, inspect
-from cheblienet_graphs.moments import edge_moments
+from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.recipes import recipe
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.weights.lattice import lattice_weights
 from cheblienet_models import ChebConv, open_store
 

@@ -9,18 +9,18 @@ __version__ = "0.2.0"
 
 _PUBLIC = {
     "CheblienetError": "errors",
-    "GraphSpec": "spec",
-    "Plan": "pipeline",
-    "Published": "pipeline",
+    "GraphSpec": "spec.graph_spec",
+    "Plan": "assembly.pipeline",
+    "Published": "assembly.pipeline",
     "SpecError": "errors",
     "StoreError": "errors",
     "UnknownGraphError": "errors",
-    "build": "pipeline",
-    "eigenpairs": "spectrum.stored",
-    "eigenvalues": "spectrum.stored",
-    "inspect": "report",
+    "build": "assembly.pipeline",
+    "eigenpairs": "report.spectra",
+    "eigenvalues": "report.spectra",
+    "inspect": "report.inspect",
     "open_group": "store.reader",
-    "plan": "pipeline",
+    "plan": "assembly.pipeline",
     "verify": "store.verify",
 }
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cheblienet_graphs.engines import Choice, choose
+from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.levels import Level
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.neighbours.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.sampling import sampling
 
 NEEDED = {("stencil", "cpu"), ("pruned", "cpu")}
 """What everything else can do without."""

@@ -14,17 +14,16 @@ from cheblienet_cli import options
 from cheblienet_cli.help import WholeSentences, examples
 from cheblienet_cli.specification import options_of
 from cheblienet_cli.spelling import as_options, with_options
-from cheblienet_graphs import words
-from cheblienet_graphs.engines import DEVICES, ENGINES, choose
 from cheblienet_graphs.errors import RecipeError, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
+from cheblienet_graphs.neighbours.choice import DEVICES, ENGINES, choose
 from cheblienet_graphs.quoting import quoted
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec import GraphSpec, words
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.levels import Progress
-    from cheblienet_graphs.pipeline import Plan, Published
+    from cheblienet_graphs.assembly.pipeline import Plan, Published
+    from cheblienet_graphs.typing import Progress
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -168,7 +167,7 @@ def _run(
 
 
 def _dry_run(spec: GraphSpec, *, as_json: bool) -> None:
-    from cheblienet_graphs.pipeline import plan
+    from cheblienet_graphs.assembly.pipeline import plan
 
     planned = plan(spec)
     if as_json:
@@ -193,7 +192,7 @@ def _planned_lines(planned: "Plan") -> list[str]:
 def _build(
     spec: GraphSpec, store: Path, how: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> None:
-    from cheblienet_graphs.pipeline import build as build_graph
+    from cheblienet_graphs.assembly.pipeline import build as build_graph
 
     result = None
     try:
@@ -216,7 +215,7 @@ def _tell(
     quiet: bool,
 ) -> None:
     """Say what was built."""
-    from cheblienet_graphs.checks import sentences
+    from cheblienet_graphs.assembly.checks import sentences
 
     identity = f"{result.name}@{result.version}"
     if as_json:

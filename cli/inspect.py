@@ -15,7 +15,7 @@ from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.values import integer
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.report import Progress
+    from cheblienet_graphs.typing import Progress
 
 
 @click.command()
@@ -38,7 +38,7 @@ def inspect(
 
     NAME may be left out where the store has one graph; @REF is a version such as @v001, or a ref.
     """
-    from cheblienet_graphs.report import inspect as report_on
+    from cheblienet_graphs.report.inspect import inspect as report_on
 
     count = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     with _progress(shown=sys.stderr.isatty()) as progress:

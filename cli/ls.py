@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
-from cheblienet_graphs import words
+from cheblienet_graphs.spec import words
 from cheblienet_graphs.store.listing import Listed, listing
 
 

@@ -26,7 +26,7 @@ from cheblienet_graphs.errors import (
     SpecError,
     UnknownGraphError,
 )
-from cheblienet_graphs.interrupts import interrupts_ignored
+from cheblienet_graphs.machine.interrupts import interrupts_ignored
 from cheblienet_graphs.quoting import one_line
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
-from cheblienet_graphs import words
 from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.spec import words
 from cheblienet_graphs.store import refs
 
 

@@ -8,14 +8,14 @@ import click
 from cheblienet_graphs import limits
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import sampling_names
-from cheblienet_graphs.spec import (
+from cheblienet_graphs.spec.graph_spec import (
     BOUNDARIES,
     LAPLACIANS,
     SMALLEST_DEFAULT_POINTS,
     SMALLEST_DEFAULT_SIDE,
     WEIGHTS,
 )
-from cheblienet_graphs.weights.kernels import KERNELS
+from cheblienet_graphs.spec.kernels import KERNELS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Described = dict[str, str]

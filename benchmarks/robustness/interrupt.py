@@ -42,7 +42,7 @@ BUILDER = """
 import json, signal, sys
 from pathlib import Path
 from cheblienet_cli.main import main
-from cheblienet_graphs import pipeline
+from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.store.writer import Staging
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job may start with it ignored

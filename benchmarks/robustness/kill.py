@@ -26,7 +26,7 @@ from cheblienet_models import open_store
 BUILDER = """
 import sys
 from cheblienet_graphs import GraphSpec, build
-import cheblienet_graphs.pipeline
+import cheblienet_graphs.assembly.pipeline
 spec = GraphSpec("se2", int(sys.argv[2]))
 print("ready", flush=True)
 input()

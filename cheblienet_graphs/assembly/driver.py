@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.assembly.job import Job, do_block, rows_of
+from cheblienet_graphs.assembly.blocks import do_block, rows_of
+from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.levels import Level, Progress
-from cheblienet_graphs.pools import Pool
+from cheblienet_graphs.pools.pool import Pool
+from cheblienet_graphs.sparse.products import mapped_product
 from cheblienet_graphs.spectrum.bound import SpectralBound, largest_eigenvalue_bound
-from cheblienet_graphs.spectrum.products import mapped_product
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.records import Range, Result, cut, gaps
 from cheblienet_graphs.store.staged import StagedArray, Writer
 from cheblienet_graphs.store.writer import Staging
+from cheblienet_graphs.typing import Progress
 
 LEAST_ROWS = 192
 """Vertices in a block that is not worth cutting further."""
@@ -184,18 +186,3 @@ class Driver:
             return {"value": bound.value, "method": bound.method}
 
         return SpectralBound(**self.once("largest-eigenvalue", compute))
-
-
-def assemble(driver: Driver) -> Assembled:
-    """Do all sweeps of a level.
-
-    Raises:
-        SpecError: there are no edges, or no such weights, or they vanish.
-    """
-    if driver.job.choice.engine == "stencil":
-        from cheblienet_graphs.assembly import lattice
-
-        return lattice.assemble(driver)
-    from cheblienet_graphs.assembly import searched
-
-    return searched.assemble(driver)

@@ -5,26 +5,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from cheblienet_graphs.engines import Choice
-from cheblienet_graphs.errors import CheblienetError, StoreError
-from cheblienet_graphs.levels import Level
-from cheblienet_graphs.neighbours import Floats
-from cheblienet_graphs.pools import software
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.store.durable import write_errors
-from cheblienet_graphs.store.records import Range, Records, Result
+from cheblienet_graphs.store.records import Records
 from cheblienet_graphs.store.staged import (
     StagedArray,
     StagedCsr,
-    Writer,
     opened,
     opened_csr,
 )
 from cheblienet_graphs.store.writer import scratch_folder
+from cheblienet_graphs.typing import Floats
 
 SOLUTION = "matched-weights"
 """Scratch array of the matched weights of a lattice."""
@@ -96,61 +92,11 @@ class Job:
         return "-".join([str(self.number), rows, name, *told])
 
 
-class Rows(Protocol):
-    """What the sweeps of a level do."""
-
-    def sweep(self, name: str, out: Writer, block: Range, **given: Any) -> Result:
-        """Write what a sweep writes for one block."""
-
-
-def do_block(job: Job, sweep: str, block: Range, given: dict[str, Any]) -> Result:
-    """Write one block of a sweep and record it; one that is recorded already is not done again.
-
-    Raises:
-        CheblienetError: this process has other versions of libraries than the one who builds.
-        StoreError: the staged level is not there, or can't be written.
-    """
-    mine = software(job.spec.sampling).items()
-    others = [" ".join(library) for library in mine if library not in job.software]
-    if others:
-        raise CheblienetError(
-            f"A worker has {', '.join(others)}; the one who builds has another version, and bytes "
-            "would depend on which worker wrote them. Install the same."
-        )
-    if not job.folder.is_dir():
-        raise StoreError(
-            f"{job.folder} is not there for one of the workers. All of them, and the one who "
-            "builds, must see the store's file system under the same path."
-        )
-    with write_errors(job.store):
-        recorded = job.sweep(sweep, given)
-        done = job.records.result(recorded, block)
-        if done is not None:
-            return done
-        with Writer() as out:
-            result = rows_of(job).sweep(sweep, out, block, **given)
-        job.records.keep(recorded, block, result)
-        return result
-
-
-@lru_cache(maxsize=2)
-def rows_of(job: Job) -> Rows:
-    """What the job's sweeps do; kept until `forget`, as setting it up takes longer than a block."""
-    if job.choice.engine == "stencil":
-        from cheblienet_graphs.assembly.lattice import LatticeRows
-
-        return LatticeRows(job)
-    from cheblienet_graphs.assembly.searched import SearchedRows
-
-    return SearchedRows(job)
-
-
 @lru_cache(maxsize=2)
 def _level(job: Job) -> Level:
     return Level(job.spec, job.choice, job.number, xi=job.xi, solution=job.solution)
 
 
-def forget() -> None:
-    """Let go of all that is kept for jobs in this process: trees, tensors, maps of their files."""
-    rows_of.cache_clear()
+def forget_levels() -> None:
+    """Let go of all levels that are kept for jobs in this process."""
     _level.cache_clear()

@@ -1,9 +1,9 @@
 """How much memory and disk a build takes."""
 
+from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.levels import Level
+from cheblienet_graphs.spec.words import human_bytes
 from cheblienet_graphs.values import byte_count
-from cheblienet_graphs.words import human_bytes
 
 BLOCK_ROWS = 65_536
 """Vertices in a block where no memory limit is given,"""

@@ -8,8 +8,8 @@ import numpy as np
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.neighbours import Floats, Indices
-from cheblienet_graphs.samplings.levels import Sampling
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = 2**18
 """Lengths of edges to their images that are measured together."""

@@ -13,9 +13,9 @@ from math import gcd
 
 import numpy as np
 
-from cheblienet_graphs.neighbours import Indices
 from cheblienet_graphs.neighbours.stencil import Stencil, StencilEngine, reach
-from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.typing import Indices
 
 ENTRIES = 2**17
 """Edges of a window, both directions, that are looked at in any case,"""

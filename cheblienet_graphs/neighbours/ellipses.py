@@ -11,7 +11,7 @@ import numpy as np
 
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.neighbours import Floats, Indices
+from cheblienet_graphs.typing import Floats, Indices
 
 SLACK = 1e-6
 """By how much ellipses are larger than they need be, relatively; far beyond rounding."""

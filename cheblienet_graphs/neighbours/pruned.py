@@ -12,10 +12,10 @@ import torch
 from scipy.spatial import KDTree
 from torch import Tensor
 
-from cheblienet_graphs.neighbours import Floats, Indices
 from cheblienet_graphs.neighbours.cloud import Cloud
 from cheblienet_graphs.neighbours.fibre import Fibre
 from cheblienet_graphs.neighbours.shells import neighbours_within
+from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = {"cpu": 2**17, "cuda": 2**25}
 """Distances evaluated together: what fits a core's cache, or fills a GPU."""

@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cheblienet_graphs.engines import Choice, own_device
+from cheblienet_graphs.machine.devices import own_device
+from cheblienet_graphs.machine.threads import threads_each, torch_threads
 from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.neighbours import Floats, Indices, Scratch, stencil
+from cheblienet_graphs.neighbours import stencil
+from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import Cloud, check_images, cloud, rings_within
-from cheblienet_graphs.samplings.levels import Sampling
-from cheblienet_graphs.threads import threads_each, torch_threads
+from cheblienet_graphs.neighbours.protocols import Scratch
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.typing import Floats, Indices
 
 TOLERANCE = 1e-6
 """Relative width of a shell where distances are not exactly repeated, as on the sphere."""

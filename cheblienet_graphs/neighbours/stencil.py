@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.neighbours import Floats, Indices, last_whole_shell, too_few
 from cheblienet_graphs.neighbours.ellipses import Ellipses
-from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.neighbours.rule import last_whole_shell, too_few
+from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.typing import Floats, Indices
 
 TOLERANCE = 1e-7
 """Relative width of a shell of equal distances; rounding spreads one by 1e-15."""

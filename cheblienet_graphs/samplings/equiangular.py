@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from cheblienet_graphs.pooling import LevelMap
+from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.sphere import (
     HALF_TURN_X,
     HALF_TURN_Z,
@@ -15,9 +14,7 @@ from cheblienet_graphs.samplings.sphere import (
     SphereSampling,
     turn_z,
 )
-
-Indices = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from cheblienet_graphs.typing import Floats, Indices
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from functools import cached_property
 from importlib import import_module
 
 import numpy as np
-import numpy.typing as npt
 
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.pooling import LevelMap
+from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.sphere import (
     HALF_TURN_X,
     HALF_TURN_Z,
@@ -17,9 +16,7 @@ from cheblienet_graphs.samplings.sphere import (
     SphereSampling,
     turn_z,
 )
-
-Indices = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from cheblienet_graphs.typing import Floats, Indices
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,12 @@ from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
-from cheblienet_graphs.pooling import LevelMap
 from cheblienet_graphs.samplings.fibre import orientation_angles, vertices
+from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.sphere import SphereSampling
 from cheblienet_graphs.samplings.voronoi import plane_cells, sphere_cells
-
-Indices = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from cheblienet_graphs.typing import Floats, Indices
 
 
 @dataclass(frozen=True)

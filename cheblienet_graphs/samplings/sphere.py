@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from cheblienet_graphs.pooling import LevelMap, averages
 from cheblienet_graphs.samplings.fibre import orientation_angles, vertices
-
-Indices = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from cheblienet_graphs.samplings.maps import LevelMap, averages
+from cheblienet_graphs.typing import Floats, Indices
 
 POLE = 1e-12
 """Within this distance of the axis a point counts as a pole, where gamma is 0 by convention."""

@@ -6,12 +6,9 @@ share a cell equally.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from cheblienet_graphs.errors import CheblienetError
-
-Indices = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from cheblienet_graphs.typing import Floats, Indices
 
 FLAT = 1e-9
 """Points of the sphere this close to a plane lie on a circle, as three always do."""

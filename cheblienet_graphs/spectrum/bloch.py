@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.neighbours import Floats, Indices
-from cheblienet_graphs.samplings.plane import PlaneLattice
-from cheblienet_graphs.spectrum.products import mapped_product
+from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.typing import Floats, Indices
 
 Complex = npt.NDArray[np.complex128]
 

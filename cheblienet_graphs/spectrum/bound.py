@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from scipy.linalg import eigh_tridiagonal
 
-from cheblienet_graphs.neighbours import Floats
 from cheblienet_graphs.spectrum.lanczos import EXHAUSTED, recursion, start_vector
+from cheblienet_graphs.typing import Floats
 
 NORMALIZED = 2.0
 """The spectrum of every normalized Laplacian lies in [0, 2]."""

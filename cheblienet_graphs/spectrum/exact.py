@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.typing import Floats
 
 Fibre = Callable[[float, float], list[float]]
 """(|2 pi k|^2, cutoff) -> the eigenvalues over that base frequency up to the cutoff, ascending."""

@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from cheblienet_graphs.neighbours import Floats
-from cheblienet_graphs.spectrum.products import Product
+from cheblienet_graphs.sparse.products import Product
+from cheblienet_graphs.typing import Floats
 
 End = Literal["smallest", "largest"]
 Progress = Callable[[int, int], None]

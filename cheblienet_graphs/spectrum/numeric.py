@@ -18,15 +18,15 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import ArpackError, eigsh
 
-from cheblienet_graphs.blas import one_blas_thread
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.neighbours import Floats
-from cheblienet_graphs.samplings.levels import Sampling
-from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.machine.blas import one_blas_thread
+from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.sparse.products import CAST_AT_ONCE, Product, mapped_product
 from cheblienet_graphs.spectrum.bloch import BlochBlocks, commutes_with_translations
 from cheblienet_graphs.spectrum.lanczos import End, Progress
-from cheblienet_graphs.spectrum.products import CAST_AT_ONCE, Product, mapped_product
 from cheblienet_graphs.spectrum.sectors import eigenvalues_by_sector, involutions
+from cheblienet_graphs.typing import Floats
 
 DENSE = 400
 """Graphs of up to this many vertices are solved densely."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.store.rows import ENTRIES, row_blocks, rows
+from cheblienet_graphs.typing import Floats
 
 ROUNDING = 1e-6
 """Of sums of float32 numbers, in units of their terms."""

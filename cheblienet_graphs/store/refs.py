@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError
-from cheblienet_graphs.interrupts import interrupts_deferred
+from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import locked_folder, replace, sync, write_errors

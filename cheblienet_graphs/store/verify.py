@@ -13,18 +13,18 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError
-from cheblienet_graphs.neighbours import Floats, Indices
 from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.sparse.products import Product, mapped_product
+from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spectrum.bound import ritz_range
-from cheblienet_graphs.spectrum.products import Product, mapped_product
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import disagreements, map_disagreement
 from cheblienet_graphs.store.durable import locked_folder, write_errors
 from cheblienet_graphs.store.facts import FileFacts, VersionFacts, checked_facts
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr
 from cheblienet_graphs.store.refs import locked
-from cheblienet_graphs.store.rows import ENTRIES, row_blocks, rows
 from cheblienet_graphs.store.unfinished import discard
+from cheblienet_graphs.typing import Floats, Indices
 
 EIGENPAIR = 1e-4
 """Largest |L v - lambda v| that a stored eigenpair may have, and |V'V - I|, in float32."""

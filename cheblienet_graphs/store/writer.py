@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.interrupts import interrupts_deferred
+from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import locked_folder, sync, write, write_errors
 from cheblienet_graphs.store.records import Records

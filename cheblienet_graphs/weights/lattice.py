@@ -12,11 +12,9 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.laplacian import RowBlock
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.moments import edge_moments
-from cheblienet_graphs.neighbours import Floats, Indices
+from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.neighbours.stencil import (
     OffsetDistances,
     OffsetTable,
@@ -25,8 +23,10 @@ from cheblienet_graphs.neighbours.stencil import (
     Stencils,
     reach,
 )
-from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.sparse.blocks import RowBlock
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.matching import VANISHED, lifted, nearest_matching
 from cheblienet_graphs.weights.selling import selling
 

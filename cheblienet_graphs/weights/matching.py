@@ -7,8 +7,8 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
-from cheblienet_graphs.blas import one_blas_thread
-from cheblienet_graphs.neighbours import Floats
+from cheblienet_graphs.machine.blas import one_blas_thread
+from cheblienet_graphs.typing import Floats
 
 DENSE = 1000
 """Up to this many constraints Newton's equations are solved densely."""

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from cheblienet_graphs.neighbours import Floats, Indices
+from cheblienet_graphs.typing import Floats, Indices
 
 OBTUSE = 1e-12
 """Products of a superbase up to this count as 0."""

@@ -196,7 +196,7 @@ def test_unexpected_errors_are_one_line_and_debug_shows_them(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr("cheblienet_graphs.pipeline.build", broken)
+    monkeypatch.setattr("cheblienet_graphs.assembly.pipeline.build", broken)
     code, message = failing(capsys, "build", "r2", "--size", "8")
     assert (code, "RuntimeError: two lines" in message) == (1, True)
     with pytest.raises(RuntimeError):
@@ -206,7 +206,7 @@ def test_unexpected_errors_are_one_line_and_debug_shows_them(
 SIGNALLED = """
 import signal, sys
 from cheblienet_cli.main import main
-from cheblienet_graphs import pipeline
+from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.store.records import Records
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job may start with it ignored

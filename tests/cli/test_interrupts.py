@@ -22,7 +22,7 @@ import cheblienet_cli
 import cheblienet_graphs
 from cheblienet_cli import build as build_command
 from cheblienet_cli.main import Terminated, run
-from cheblienet_graphs import pipeline
+from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.records import Records

@@ -10,7 +10,7 @@ import pytest
 
 from cheblienet_cli.main import clg, run
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.pools import opened_pool
+from cheblienet_graphs.pools.opened import opened_pool
 
 BUILDS = clg.commands["build"].commands
 NUMERIC = re.compile(r"\bin \[(\S+), (\S+)\]")

@@ -172,7 +172,8 @@ def test_doctor_explains_a_missing_compiler(
     import sys
 
     code = (
-        "from cheblienet_graphs.engines import Choice; from cheblienet_graphs.levels import Level;"
+        "from cheblienet_graphs.neighbours.choice import Choice;"
+        "from cheblienet_graphs.assembly.level import Level;"
         "from cheblienet_graphs import GraphSpec, CheblienetError; import numpy as np\n"
         "try: Level(GraphSpec('r2', 8), Choice('keops', 'cpu')).edges()\n"
         "except CheblienetError as error: print('SAID', error)\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cheblienet_graphs.blas import _function, _libraries, one_blas_thread
+from cheblienet_graphs.machine.blas import _function, _libraries, one_blas_thread
 
 DIGESTS = """
 import hashlib, sys

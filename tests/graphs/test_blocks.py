@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.diagnostics import (
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.report.diagnostics import (
     components,
     effective_metrics,
     equivariance_errors,
     weight_statistics,
 )
-from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.median import median
-from cheblienet_graphs.samplings.levels import sampling
-from cheblienet_graphs.spectrum.products import mapped_product
+from cheblienet_graphs.sparse.median import median
+from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.sparse.rows import row_blocks, rows
+from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.store import verify
 from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr, mapped_weights
-from cheblienet_graphs.store.rows import row_blocks, rows
 
 SPECS = {
     "open": GraphSpec("se2", 12, orientations=5, levels=1),

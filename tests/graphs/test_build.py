@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, build, open_group, plan
-from cheblienet_graphs.engines import choose
-from cheblienet_graphs.levels import Level
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.neighbours.choice import choose
+from cheblienet_graphs.spec.kernels import KERNELS
 from cheblienet_graphs.store.layout import check_version
-from cheblienet_graphs.weights.kernels import KERNELS
 
 
 def matrix(group: object) -> scipy.sparse.csr_array:

@@ -10,10 +10,10 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect
-from cheblienet_graphs.checks import sentences
-from cheblienet_graphs.engines import choose
-from cheblienet_graphs.levels import Level
+from cheblienet_graphs.assembly.checks import sentences
+from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours import connected
+from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.neighbours.connected import lattice_components
 from cheblienet_graphs.neighbours.stencil import StencilEngine
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from cheblienet_graphs import GraphSpec, build, inspect, words
+from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.spec import words
 from cheblienet_models import Lift, open_store
 
 README = " ".join((Path(__file__).parents[2] / "README.md").read_text().split())

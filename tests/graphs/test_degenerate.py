@@ -14,16 +14,17 @@ from sphere_truth import edges_of_rows, rows_of
 from truth import se2_squared_distance
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect
-from cheblienet_graphs.engines import Choice
-from cheblienet_graphs.levels import Level
+from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
-from cheblienet_graphs.neighbours import cloud, search, too_few
+from cheblienet_graphs.neighbours import cloud, search
+from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.ellipses import Ellipses
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
+from cheblienet_graphs.neighbours.rule import too_few
 from cheblienet_graphs.neighbours.stencil import OffsetDistances
 from cheblienet_graphs.samplings.fibre import orientation_angles
-from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.samplings.lattice import PlaneLattice
 from cheblienet_graphs.spectrum import bound, exact, numeric
 
 PRUNED = Choice("pruned", "cpu")

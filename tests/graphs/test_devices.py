@@ -10,10 +10,12 @@ import pytest
 import torch
 from builds import manifest
 
-from cheblienet_graphs import GraphSpec, SpecError, build, pipeline
-from cheblienet_graphs.engines import Choice, own_device
+from cheblienet_graphs import GraphSpec, SpecError, build
+from cheblienet_graphs.assembly import pipeline
+from cheblienet_graphs.machine.devices import own_device
 from cheblienet_graphs.neighbours import search
-from cheblienet_graphs.pools import Here
+from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.pools.pool import Here
 
 SPECS = {
     "sphere": GraphSpec("so3", subdivisions=2, orientations=3, levels=2),

@@ -13,17 +13,18 @@ from scipy.spatial.transform import Rotation
 from sphere_truth import Edges, edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec, SpecError
-from cheblienet_graphs.engines import Choice
-from cheblienet_graphs.levels import Level
+from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
-from cheblienet_graphs.neighbours import Engine, Lengths, pruned, search
 from cheblienet_graphs.neighbours import cloud as clouds
+from cheblienet_graphs.neighbours import pruned, search
+from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import Cloud, PairLengths, cloud
 from cheblienet_graphs.neighbours.keops import KeopsSearch
+from cheblienet_graphs.neighbours.protocols import Engine, Lengths
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
 from cheblienet_graphs.neighbours.search import SearchEngine
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.levels import Sampling
+from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
 
 PRUNED = Choice("pruned", "cpu")

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenpairs, inspect
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.bound import largest_ritz_value, ritz_range
 from cheblienet_graphs.spectrum.lanczos import dot, lanczos_eigenvalues, recursion, start_vector
 from cheblienet_graphs.spectrum.numeric import multiplicities, smallest_eigenvalues
-from cheblienet_graphs.spectrum.products import mapped_product
 from cheblienet_graphs.spectrum.sectors import eigenvalues_by_sector, involutions
 from cheblienet_graphs.store.reader import mapped_csr
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from truth import brute_force_edges
 
 from cheblienet_graphs import GraphSpec, SpecError
-from cheblienet_graphs.neighbours import last_whole_shell
+from cheblienet_graphs.neighbours.rule import last_whole_shell
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spec.sampling import sampling
 
 
 def tables(spec: GraphSpec) -> Stencils:

@@ -7,7 +7,7 @@ from builds import inodes, interrupted, manifest
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly import driver
-from cheblienet_graphs.pools import software
+from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.verify import leftovers
 
 # Neighbours so far that one ring of images around the domain has not all of them.

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.assembly.job import Job, forget, rows_of
-from cheblienet_graphs.engines import choose
-from cheblienet_graphs.levels import Level
+from cheblienet_graphs.assembly.blocks import forget, rows_of
+from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.neighbours.search import SearchEngine
-from cheblienet_graphs.pools import software
+from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.store.writer import Staging
@@ -94,7 +95,7 @@ def test_searches_for_xi_lie_on_disk_on_all_levels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those on coarser levels, where a finer one begins."""
-    monkeypatch.setattr("cheblienet_graphs.levels.STARTING_POINTS", 10)
+    monkeypatch.setattr("cheblienet_graphs.assembly.level.STARTING_POINTS", 10)
     lists, original = [], SearchEngine.__init__
 
     def seen(self: SearchEngine, *arguments: object, **named: object) -> None:

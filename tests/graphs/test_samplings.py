@@ -12,14 +12,14 @@ from scipy.stats import kstest
 from sphere_truth import arcs, rotations, unit_vectors
 
 from cheblienet_graphs import CheblienetError, GraphSpec
-from cheblienet_graphs.pooling import LevelMap
 from cheblienet_graphs.samplings.equiangular import Equiangular
 from cheblienet_graphs.samplings.healpix import Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
 from cheblienet_graphs.samplings.sphere import SphereSampling
 from cheblienet_graphs.samplings.voronoi import plane_cells, sphere_cells
+from cheblienet_graphs.spec.sampling import sampling
 
 SPHERES = [
     Icosphere(6, True, 0),

@@ -22,20 +22,23 @@ from hypothesis import strategies as st
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, StoreError, build
 from cheblienet_graphs.assembly import sizes
-from cheblienet_graphs.assembly.job import Job, do_block
-from cheblienet_graphs.assembly.lattice import Axis, LatticeRows
-from cheblienet_graphs.engines import Choice, choose, free_index
-from cheblienet_graphs.laplacian import inverse_root, laplacian, rescaled, with_diagonal
-from cheblienet_graphs.levels import Level
-from cheblienet_graphs.pools import software
+from cheblienet_graphs.assembly.blocks import do_block
+from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.lattice_rows import Axis, LatticeRows
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.machine.devices import free_index
+from cheblienet_graphs.neighbours.choice import Choice, choose
+from cheblienet_graphs.pools.pool import software
+from cheblienet_graphs.sparse.blocks import with_diagonal
+from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
+from cheblienet_graphs.sparse.sums import exact_sum, rounded
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.records import Records, cut, gaps
 from cheblienet_graphs.store.staged import StagedArray, Writer
 from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_graphs.store.writer import Staging
-from cheblienet_graphs.sums import exact_sum, rounded
 from cheblienet_graphs.values import byte_count
-from cheblienet_graphs.weights.of_length import KernelWeights
+from cheblienet_graphs.weights.kernel import KernelWeights
 
 SPECS = {
     "lattice": GraphSpec("se2", "30x26", orientations=4, levels=2),
@@ -276,7 +279,7 @@ def test_dask_workers_keep_nothing_of_a_build(tmp_path: Path, cluster: object) -
     import distributed
 
     def kept_jobs() -> int:  # sent as it is: workers need not find these tests
-        from cheblienet_graphs.assembly.job import rows_of
+        from cheblienet_graphs.assembly.blocks import rows_of
 
         return rows_of.cache_info().currsize
 
@@ -535,7 +538,8 @@ def test_worker_without_the_file_system(sent: Job, tmp_path: Path) -> None:
 
 def test_every_process_has_its_device(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from cheblienet_graphs.engines import free_index\n"
+        "import sys; from pathlib import Path\n"
+        "from cheblienet_graphs.machine.devices import free_index\n"
         f"print(free_index(3, Path({str(tmp_path)!r})), flush=True); input()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}

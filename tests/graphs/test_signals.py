@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cheblienet_graphs.interrupts import (
+from cheblienet_graphs.machine.interrupts import (
     interrupts_deferred,
     interrupts_ignored,
     not_for_children,

@@ -19,7 +19,7 @@ from cheblienet_graphs import (
     inspect,
 )
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.bloch import BlochBlocks, commutes_with_translations
 from cheblienet_graphs.spectrum.bound import largest_eigenvalue_bound, largest_possible
@@ -207,6 +207,6 @@ def test_spectra_out_of_range(store: Path, monkeypatch: pytest.MonkeyPatch) -> N
         eigenpairs(store, "torus", which="middle")
     with pytest.raises(UnknownGraphError):
         eigenvalues(store, "nothing")
-    monkeypatch.setattr("cheblienet_graphs.spectrum.stored.LARGEST_DENSE", 100)
+    monkeypatch.setattr("cheblienet_graphs.report.spectra.LARGEST_DENSE", 100)
     with pytest.raises(CheblienetError, match="384 vertices take a dense matrix"):
         eigenvalues(store, "r2-24x16")

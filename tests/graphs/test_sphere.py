@@ -9,13 +9,13 @@ from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs import GraphSpec, build, inspect, open_group
-from cheblienet_graphs.engines import Choice
-from cheblienet_graphs.levels import Level
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.xi import first_guess, scanned, searched
 from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.spec.words import reached
 from cheblienet_graphs.spectrum.exact import rotations
 from cheblienet_graphs.store.reader import mapped_csr
-from cheblienet_graphs.words import reached
-from cheblienet_graphs.xi import first_guess, scanned, searched
 
 HALF_TURNS = {
     "e": np.eye(3),

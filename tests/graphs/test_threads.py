@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from cheblienet_graphs import GraphSpec, SpecError, build, words
+from cheblienet_graphs import GraphSpec, SpecError, build
+from cheblienet_graphs.machine.threads import cores, threads_each, torch_threads
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
-from cheblienet_graphs.threads import cores, threads_each, torch_threads
+from cheblienet_graphs.spec import words
 
 
 @pytest.fixture

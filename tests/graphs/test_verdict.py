@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, build, inspect, report
-from cheblienet_graphs.diagnostics import EffectiveMetric
-from cheblienet_graphs.report import LevelReport, Report
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.report.compared import TOLERANCE, compared
+from cheblienet_graphs.report.diagnostics import EffectiveMetric
+from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs.report.record import Report
+from cheblienet_graphs.report.verdict import Verdict, verdict
 from cheblienet_graphs.samplings.random import RandomSphere
-from cheblienet_graphs.spectrum.compared import TOLERANCE, compared
+from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
-from cheblienet_graphs.verdict import Verdict, verdict
 
 PERIODIC = {"boundary": "periodic", "weights": "selling", "levels": 1}
 

@@ -21,7 +21,7 @@ from sphere_truth import HALF_TURN, arcs, rotations, unit_vectors
 from truth import matrix, se2_squared_distance
 
 from cheblienet_graphs import GraphSpec, SpecError, build, plan
-from cheblienet_graphs.samplings.plane import PlaneLattice
+from cheblienet_graphs.samplings.lattice import PlaneLattice
 from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr
 from cheblienet_graphs.weights import matching
 from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_models import GlobalPool, Lift, Project, SpatialPool, SpatialUnpool, WideResNet
 from cheblienet_models import open_store as open_graphs
 

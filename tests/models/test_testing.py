@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_models import (
     BatchNorm,
     ChebConv,

@@ -10,7 +10,7 @@ from torch import nn
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.recipes import recipe
-from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_models import Pyramid, StoreError, UNet, WideResNet, open_store
 from cheblienet_models.networks.unet import PAPER_CHANNELS, default_channels
 from cheblienet_models.testing import assert_equivariant

@@ -1,0 +1,146 @@
+"""What a user must know of the graphs that were built, found at next to no cost.
+
+No eigenproblem is solved, and no pass is made over a lattice; `inspect` knows more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.neighbours.connected import Components, lattice_components
+from cheblienet_graphs.neighbours.stencil import reach
+from cheblienet_graphs.report import diagnostics
+from cheblienet_graphs.report.remedies import remedy
+from cheblienet_graphs.report.said import Remark, said_once
+from cheblienet_graphs.report.second_moments import closeness, faults
+from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.store.facts import LevelFacts
+from cheblienet_graphs.store.reader import MappedWeights, mapped_array
+from cheblienet_graphs.typing import Indices
+
+EDGES = 2**15
+"""Edges whose second moments are looked at off lattices: those of points drawn at random."""
+
+
+@dataclass(frozen=True)
+class LevelCheck:
+    """What a build knows of a level.
+
+    Args:
+        level: its number.
+        moments_consistent: whether second moments are those of the metric; None where the lattice
+            is so small that no pixel is far from its boundary.
+        moments: that in words, with a remedy.
+        components: connected ones; None where counting would have taken long, then
+        least_components: says how many there are at least.
+        isolated: vertices without neighbours.
+    """
+
+    level: int
+    moments_consistent: bool | None
+    moments: str
+    components: int | None
+    least_components: int
+    isolated: int
+
+
+def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
+    """Look at a level that has just been published.
+
+    Args:
+        level: it.
+        version: folder of the version.
+        facts: recorded of the level.
+    """
+    folder = version / "levels" / str(level.number)
+    weights = _weights(level, folder, facts.lambda_max)
+    consistent, moments = _moments(level, folder, weights, facts.xi)
+    if level.on_lattice is not None:
+        found = lattice_components(level.on_lattice.engine)
+    else:
+        count = diagnostics.components(weights.laplacian)
+        found = Components(count, count)
+    least = max(found.least, facts.isolated)
+    return LevelCheck(
+        level.number, consistent, moments, found.exact, least, isolated=facts.isolated
+    )
+
+
+def sentences(checks: Sequence[LevelCheck]) -> list[str]:
+    """A line for each thing to know, with the levels of which it holds."""
+    found = []
+    for level in checks:
+        said = f"second moments {level.moments}"
+        found.append(Remark(level.level, said, whatever_numbers=True))
+        if level.isolated:
+            found.append(
+                Remark(level.level, "{} vertices have no neighbours", f"{level.isolated:,}")
+            )
+        if level.components is None:
+            at_least = f"{level.least_components:,}"
+            known = "falls into at least {} components" if level.least_components > 1 else ""
+            said = f"{known or 'components not counted'}, `clg inspect` counts them"
+            found.append(Remark(level.level, said, at_least))
+        elif level.components > 1:
+            said = "falls into {} components, between which no signal passes"
+            found.append(Remark(level.level, said, f"{level.components:,}"))
+        else:
+            found.append(Remark(level.level, "one component"))
+    return said_once(found, [level.level for level in checks])
+
+
+def _weights(level: Level, folder: Path, lambda_max: float) -> MappedWeights:
+    """W, without the checks of a reader that did not write it."""
+    import scipy.sparse
+
+    parts = tuple(mapped_array(folder / "laplacian" / p) for p in ("data", "indices", "indptr"))
+    laplacian = scipy.sparse.csr_array(parts, shape=(level.num_vertices, level.num_vertices))
+    mass = {"normalized": "degree", "combinatorial": "area"}[level.spec.laplacian]
+    return MappedWeights(laplacian, lambda_max, mapped_array(folder / mass))
+
+
+def _moments(
+    level: Level, folder: Path, weights: MappedWeights, xi: float | None
+) -> tuple[bool | None, str]:
+    """Whether second moments are those of the metric, and that in words."""
+    spec, sampling = level.spec, level.sampling
+    if _too_small(level):
+        return (
+            None,
+            "are nowhere free of the boundary, as this lattice is smaller than its stencils",
+        )
+    metric, probes = Metric(spec.eps, xi or 0.0), _probes(sampling, weights)
+    coordinates = mapped_array(folder / "coordinates")
+    metrics = diagnostics.effective_metrics(
+        weights, coordinates, sampling, spec.geometry, metric, probes=probes
+    )
+    some = ""
+    if spec.sampling != "lattice" and len(probes) < sampling.num_points:
+        some = ", looking at some points"
+    if not (found := faults(spec, metric, metrics)):
+        return True, f"consistent with the metric: {closeness(spec, metric, metrics)}{some}"
+    todo = remedy(spec, sampling, metric, try_larger=False)
+    return False, f"not consistent with the metric{some}: {'; '.join(found)}: {todo}"
+
+
+def _too_small(level: Level) -> bool:
+    if level.on_lattice is None or not isinstance(level.sampling, PlaneLattice):
+        return False
+    longest = max(reach(level.on_lattice.engine.stencils))
+    return min(level.sampling.width, level.sampling.height) <= 2 * longest
+
+
+def _probes(sampling: Sampling, weights: MappedWeights) -> Indices:
+    """The pixel in the middle of a lattice; else some points, drawn from a fixed seed."""
+    if isinstance(sampling, PlaneLattice):
+        return sampling.probes()
+    share = EDGES / weights.laplacian.nnz
+    if share >= 1:
+        return sampling.probes()
+    count = max(1, int(share * sampling.num_points))
+    return np.sort(np.random.default_rng(0).choice(sampling.num_points, count, replace=False))

@@ -1,0 +1,240 @@
+"""Rows of a lattice's Laplacian by stencils.
+
+The metric is left-invariant, so all rows far from the boundary are one row, shifted: a lattice of
+any size is a small one of which the middle line and the middle column stand for as many as it
+takes. Rows are computed on the small one and written down for the large one.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.neighbours.stencil import StencilEngine, nearest_image, reach
+from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.sparse.blocks import RowBlock, with_diagonal
+from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
+from cheblienet_graphs.sparse.sums import exact_sum, rounded
+from cheblienet_graphs.spectrum.bound import largest_possible
+from cheblienet_graphs.store.records import Range, Result
+from cheblienet_graphs.store.staged import Writer
+from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.weights.kernel import KernelWeights
+
+KEPT_LINES = 4
+
+
+class Line(NamedTuple):
+    """The rows of the vertices of one orientation and one y.
+
+    Args:
+        ends: (width,) where each row ends, counted from the line's first entry.
+        columns: (nnz,) counted from the line's first vertex.
+        values: (nnz,) entries of Delta.
+        degree: (width,) of the vertices.
+    """
+
+    ends: Indices
+    columns: Indices
+    values: npt.NDArray[np.float32]
+    degree: Floats
+
+
+class Axis:
+    """Places along one side of a lattice, and those of a small one that they look like.
+
+    Args:
+        size: of the large one.
+        reach: of the stencils. A row depends on its neighbours' neighbours.
+    """
+
+    def __init__(self, size: int, reach: int) -> None:
+        self.size, self.margin = size, 2 * reach
+        self.small = min(size, 2 * self.margin + 1)
+        place = np.arange(size)
+        self.like = place - np.clip(place - self.margin, 0, size - self.small)
+        self.times: Indices = np.bincount(self.like)
+
+
+class LatticeRows:
+    """What the sweeps of a lattice's level do; a block is a range of lines.
+
+    Attributes:
+        lattice: the level's.
+        bandwidth: the kernel's t, None without a kernel.
+        dropped_edges: left out because their weight came out 0.
+        edges: undirected.
+        in_plane: entries that keep the orientation, diagonal left out.
+        largest_possible: what the spectrum of Delta can't exceed.
+    """
+
+    def __init__(self, job: Job) -> None:
+        on_lattice = job.level.on_lattice
+        if on_lattice is None or not isinstance(job.level.sampling, PlaneLattice):
+            raise TypeError("stencils exist on lattices only")
+        self._job, self.lattice = job, job.level.sampling
+        engine, weights = on_lattice.engine, on_lattice.weights
+        lattice = self.lattice
+        self._y, self._x = map(Axis, (lattice.height, lattice.width), reach(engine.stencils))
+        self._small = replace(lattice, height=self._y.small, width=self._x.small)
+        self._stencils = engine.stencils
+        self._block = self._rows()
+        weights = weights.on(self._small)
+        if isinstance(weights, KernelWeights):
+            sums = self._block.sums(weights.squared_distances(self._block))
+            weights.set_mean(rounded(exact_sum(sums, self._times)) / engine.total_degree)
+        values = weights.weights(self._block)
+        self._degree = self._block.sums(values)
+        combinatorial = job.spec.laplacian == "combinatorial"
+        mass = self._small.areas() if combinatorial else self._degree
+        self._values = laplacian(self._block, values, self._degree, inverse_root(mass)).astype(
+            np.float32
+        )
+        self.largest_possible = largest_possible(self._degree, mass) if combinatorial else 2.0
+        self.bandwidth, self.dropped_edges = weights.bandwidth, weights.dropped_edges
+        self.edges, self.in_plane = engine.total_degree // 2, engine.in_plane_degree
+        self._lines: dict[tuple[int, int], Line] = {}
+
+    @property
+    def lines(self) -> int:
+        """Orientations times height."""
+        return self.lattice.orientations * self.lattice.height
+
+    @property
+    def isolated(self) -> int:
+        """Vertices without neighbours."""
+        return int(self._times[np.diff(self._block.indptr) == 1].sum())
+
+    @property
+    def vanished(self) -> int:
+        """Vertices with neighbours whose degree is 0 in float32."""
+        vanished = (self._degree.astype(np.float32) == 0) & (np.diff(self._block.indptr) > 1)
+        return int(self._times[vanished].sum())
+
+    def sweep(self, name: str, out: Writer, block: Range, **given: Any) -> Result:
+        """Write some lines: "rows" is everything, "values" the rescaled Laplacian alone."""
+        start, stop = block
+        entries = slice(int(self._starts[start]), int(self._starts[stop]))
+        lambda_max = given["lambda_max"]
+        if name == "rows":
+            self._write_rows(out, start, stop)
+        values = self._values_of(start, stop, lambda_max)
+        target = self._job.scratch("unscaled") if lambda_max is None else self._job.csr.data
+        out.write(target, entries.start, values)
+        return {"entries": entries.stop - entries.start}
+
+    @cached_property
+    def _starts(self) -> Indices:
+        """(lines + 1,) first entry of each line."""
+        small = np.add.reduceat(
+            np.diff(self._block.indptr).reshape(-1, self._x.small) * self._x.times,
+            [0],
+            axis=1,
+        )
+        lengths = small.reshape(self.lattice.orientations, -1)[:, self._y.like].ravel()
+        return np.concatenate([[0], np.cumsum(lengths)])
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries."""
+        return int(self._starts[-1])
+
+    def _rows(self) -> RowBlock:
+        """The small lattice's rows."""
+        engine, vertices = StencilEngine(self._small, self._stencils), self._small.num_vertices
+        return with_diagonal(0, engine.degrees(0, vertices), engine.columns(0, vertices))
+
+    @cached_property
+    def _times(self) -> Indices:
+        """How many vertices each one of the small lattice stands for."""
+        times = np.outer(self._y.times, self._x.times).ravel()
+        return np.tile(times, self.lattice.orientations)
+
+    @cached_property
+    def _steps(self) -> Indices:
+        """(small nnz,) from row to column on the large lattice."""
+        small, large = self._small, self.lattice
+        k, y, x = small.decode(self._block.rows)
+        other_k, other_y, other_x = small.decode(self._block.columns)
+        dy, dx = other_y - y, other_x - x
+        if large.periodic:  # a step across the seam goes back by the whole side
+            inner_y, inner_x = nearest_image(dy, small.height), nearest_image(dx, small.width)
+            dy = inner_y + (dy - inner_y) // small.height * large.height
+            dx = inner_x + (dx - inner_x) // small.width * large.width
+        return large.encode(other_k - k, dy, dx)
+
+    def _line(self, orientation: int, small_y: int) -> Line:
+        """One line; the last ones are kept, as most blocks have few different ones."""
+        place = orientation, small_y
+        if place not in self._lines:
+            while len(self._lines) >= KEPT_LINES:
+                self._lines.pop(next(iter(self._lines)))
+            self._lines[place] = self._made_line(*place)
+        return self._lines[place]
+
+    def _made_line(self, orientation: int, small_y: int) -> Line:
+        vertices = (orientation * self._small.height + small_y) * self._small.width + self._x.like
+        starts, degrees = self._block.indptr[vertices], np.diff(self._block.indptr)[vertices]
+        ends = np.cumsum(degrees)
+        entry = np.arange(ends[-1]) + np.repeat(starts - ends + degrees, degrees)
+        columns = self._steps[entry] + np.repeat(np.arange(len(vertices)), degrees)
+        return Line(ends, columns, self._values[entry], self._degree[vertices])
+
+    def _pieces(self, start: int, stop: int) -> list[tuple[int, int, Line]]:
+        """First line, how many, and what they look like, of each run of equal lines."""
+        orientation, y = np.divmod(np.arange(start, stop), self.lattice.height)
+        kinds = orientation * self._y.small + self._y.like[y]
+        first = np.flatnonzero(np.diff(kinds, prepend=-1))
+        counts = np.diff(np.append(first, stop - start))
+        return [
+            (start + int(lo), int(count), self._line(*divmod(int(kinds[lo]), self._y.small)))
+            for lo, count in zip(first, counts, strict=True)
+        ]
+
+    def _write_rows(self, out: Writer, start: int, stop: int) -> None:
+        width, base = self.lattice.width, int(self._starts[start])
+        csr, pieces = self._job.csr, self._pieces(start, stop)
+        kind = csr.indices.kind
+        columns = np.empty(int(self._starts[stop]) - base, kind)
+        ends = np.empty((stop - start, width), kind)
+        degree = np.empty((stop - start, width), np.float32)
+        for first, count, line in pieces:
+            lines = slice(first - start, first - start + count)
+            begin, end = self._starts[first] - base, self._starts[first + count] - base
+            offsets = (np.arange(first, first + count) * width).astype(kind)[:, None]
+            target = columns[begin:end].reshape(count, -1)
+            np.add(offsets, line.columns.astype(kind), out=target)
+            ends[lines] = self._starts[first : first + count, None] + line.ends
+            degree[lines] = line.degree
+        vertices = slice(start * width, stop * width)
+        if start == 0:
+            out.write(csr.indptr, 0, [0])
+        out.write(csr.indptr, vertices.start + 1, ends.ravel())
+        out.write(csr.indices, base, columns)
+        out.write(self._job.dense("degree"), vertices.start, degree.ravel())
+        sampling = self._job.level.sampling
+        for name, values in (
+            ("area", sampling.areas(vertices.start, vertices.stop)),
+            ("coordinates", sampling.coordinates(vertices.start, vertices.stop)),
+        ):
+            out.write(self._job.dense(name), vertices.start, values)
+
+    def _values_of(
+        self, start: int, stop: int, lambda_max: float | None
+    ) -> npt.NDArray[np.float32]:
+        """Entries of some lines, of Delta where there is no lambda_max yet."""
+        base = int(self._starts[start])
+        values = np.empty(int(self._starts[stop]) - base, np.float32)
+        for first, count, line in self._pieces(start, stop):
+            begin, end = self._starts[first] - base, self._starts[first + count] - base
+            values[begin:end].reshape(count, -1)[:] = (
+                line.values if lambda_max is None else self._rescaled(line, lambda_max)
+            )
+        return values
+
+    def _rescaled(self, line: Line, lambda_max: float) -> Floats:
+        rows = np.repeat(np.arange(len(line.ends)), np.diff(line.ends, prepend=0))
+        return rescaled(line.values, rows == line.columns, lambda_max)

@@ -1,0 +1,18 @@
+"""All sweeps of a level."""
+
+from cheblienet_graphs.assembly.driver import Assembled, Driver
+from cheblienet_graphs.assembly.lattice_sweeps import assemble_lattice
+
+
+def assemble(driver: Driver) -> Assembled:
+    """Do all sweeps of a level.
+
+    Raises:
+        SpecError: there are no edges, or no such weights, or they vanish.
+    """
+    if driver.job.choice.engine == "stencil":
+        return assemble_lattice(driver)
+    # Searches need torch, whose import takes longer than a build by stencils.
+    from cheblienet_graphs.assembly.searched_sweeps import assemble_searched
+
+    return assemble_searched(driver)

@@ -1,0 +1,53 @@
+"""Which of several GPUs a process takes."""
+
+import fcntl
+import logging
+import os
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+
+@lru_cache
+def own_device(device: str) -> str:
+    """The device for this process: of several GPUs one that no process of this user's builds has.
+
+    Whoever does the blocks may have GPUs where the one who builds has none, and searches on its
+    CPU what it does itself. What is found is the same.
+
+    Args:
+        device: "cpu" or "cuda".
+
+    Returns:
+        "cpu", or "cuda:0" and so on.
+    """
+    if device != "cuda":
+        return device
+    import torch
+
+    count = torch.cuda.device_count()
+    if count == 0:
+        logging.getLogger(__name__).info("This process sees no CUDA device and takes its CPU.")
+        return "cpu"
+    return f"cuda:{free_index(count, Path(tempfile.gettempdir()))}"
+
+
+def free_index(count: int, folder: Path) -> int:
+    """The least of `count` numbers that no living process holds; held from now on by this one.
+
+    Where all are held they are shared.
+
+    Args:
+        count: at least 1.
+        folder: of this machine, for a lock file for each.
+    """
+    for index in range(count):
+        file = folder / f"cheblienet-device-{os.getuid()}-{index}.lock"
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+        else:
+            return index  # the descriptor stays open, and with it the lock, until the process ends
+    return os.getpid() % count

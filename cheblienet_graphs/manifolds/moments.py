@@ -1,0 +1,58 @@
+"""Second moments of edges: what a weighted graph takes for the metric.
+
+Around a vertex i a graph Laplacian acts on smooth functions through M_i = sum_j w_ij c c^T, c the
+logarithm of the relative element of j; it can stand for the metric R only where M_i is a multiple
+of R^-1.
+"""
+
+import numpy as np
+
+from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.typing import Floats
+
+TIE = 1e-9
+"""Difference of angles, radians, up to which both candidates of a logarithm count."""
+
+
+def edge_moments(
+    manifold: Manifold, metric: Metric, starts: Floats, ends: Floats
+) -> tuple[Floats, Floats]:
+    """First and second moments of unit weights on edges, in units of the metric.
+
+    Of the two candidates for the logarithm the one that turns less counts, as functions change
+    little along it; it need not be the shorter one, since a U-turn can be shorter than a step
+    sideways. Where both turn by a quarter, their mean is taken: choosing one would break
+    symmetries.
+
+    Args:
+        manifold: says what logarithms are.
+        metric: the unit of length along each direction; components are scaled by sqrt(R).
+        starts: (N, d) coordinates of the vertices at which the moments are taken.
+        ends: (N, d) of their neighbours.
+
+    Returns:
+        sqrt(R) c, shape (N, dim), and sqrt(R) c c^T sqrt(R), shape (N, dim, dim).
+    """
+    candidates = _logarithms(manifold, starts, ends)
+    dimension = candidates.shape[1]
+    scale = np.sqrt(metric.diagonal[:dimension])
+    scaled = scale[:, None] * candidates
+    turn = abs(candidates[:, -1])
+    least = turn <= turn.min(axis=0) + TIE
+    share = least / least.sum(axis=0)
+    first: Floats = np.einsum("kn,kan->na", share, scaled)
+    second: Floats = np.einsum("kn,kan,kbn->nab", share, scaled, scaled)
+    return first, second
+
+
+def turns(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
+    """(N,) |c3| of the logarithms of edges, radians: by how much their ends are not parallel."""
+    least: Floats = abs(_logarithms(manifold, starts, ends)[:, -1]).min(axis=0)
+    return least
+
+
+def _logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
+    """(candidates, dim, N) components of log g^-1 h."""
+    start, end = (manifold.elements(tuple(map(array, p.T))) for p in (starts, ends))
+    return np.stack([np.stack(c) for c in manifold.logarithms(start, end)]).view(np.ndarray)

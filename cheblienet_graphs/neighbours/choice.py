@@ -1,0 +1,73 @@
+"""Which engine, on which device."""
+
+from dataclasses import dataclass
+
+from cheblienet_graphs.errors import SpecError
+
+ENGINES = ("auto", "stencil", "pruned", "keops")
+DEVICES = ("auto", "cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine, "stencil", "pruned" or "keops", and its device, "cpu" or "cuda"."""
+
+    engine: str
+    device: str
+
+
+def choose(
+    sampling: str, engine: str = "auto", device: str = "auto", *, weights: str = "kernel"
+) -> Choice:
+    """The engine and device that a build will use.
+
+    On lattices "auto" is the stencil engine, which needs no GPU; elsewhere, and on a lattice where
+    cuda is asked for, it is the pruned one. The device "auto" is cuda where torch sees one.
+
+    Args:
+        sampling: name of the sampling.
+        engine: one of ENGINES.
+        device: one of DEVICES.
+        weights: kind of the edge weights; on lattices all but "kernel" are made from stencils.
+
+    Raises:
+        SpecError: an unknown name, a combination that does not exist, or no such device here.
+    """
+    if engine not in ENGINES:
+        raise SpecError("engine", f"one of {', '.join(ENGINES)}", engine)
+    if device not in DEVICES:
+        raise SpecError("device", f"one of {', '.join(DEVICES)}", device)
+    lattice = sampling == "lattice"
+    if lattice and weights != "kernel":
+        remedy = "They are made from stencils, on the CPU."
+        if engine not in {"auto", "stencil"}:
+            accepted = f"auto or stencil with {weights} weights on a lattice"
+            raise SpecError("engine", accepted, engine, remedy)
+        if device == "cuda":
+            accepted = f"auto or cpu with {weights} weights on a lattice"
+            raise SpecError("device", accepted, device, remedy)
+    if engine == "stencil":
+        if not lattice:
+            accepted = f"auto, pruned or keops with {sampling} sampling"
+            raise SpecError("engine", accepted, engine, "Stencils exist on lattices only.")
+        if device == "cuda":
+            remedy = "Use `engine='pruned'` for a GPU; stencils need none."
+            raise SpecError("device", "auto or cpu with the stencil engine", device, remedy)
+    if engine == "auto":
+        engine = "stencil" if lattice and device != "cuda" else "pruned"
+    return Choice(engine, "cpu" if engine == "stencil" else _found(device))
+
+
+def _found(device: str) -> str:
+    if device == "cpu":
+        return device
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    if device == "cuda":
+        remedy = "Use `device='cpu'`, or see what `clg doctor` says."
+        raise SpecError(
+            "device", "auto or cpu here, where torch sees no CUDA device", device, remedy
+        )
+    return "cpu"

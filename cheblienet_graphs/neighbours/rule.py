@@ -1,0 +1,61 @@
+"""The rule by which vertices are neighbours.
+
+It makes graphs symmetric and keeps the symmetries of their samplings: the radius r_a of
+a vertex is that of the largest union of whole shells of equally distant vertices with at most K
+members; an edge joins a and b where d(a, b) <= min(r_a, r_b). On lattices r_a is that of the
+infinite lattice, so vertices at the boundary have fewer neighbours but no longer edges.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.limits import NEIGHBORS
+from cheblienet_graphs.typing import Floats
+
+
+def too_few(neighbors: int, has_edges: Callable[[int], bool]) -> SpecError:
+    """What to raise where no two vertices list each other: names the smallest K that works.
+
+    Radii grow with K, so edges stay: the smallest K is found by bisection.
+
+    Args:
+        neighbors: K, for which there are no edges.
+        has_edges: whether there are some for another K.
+    """
+    without, enough = neighbors, min(2 * neighbors, NEIGHBORS.high)
+    while not has_edges(enough):
+        if enough == NEIGHBORS.high:
+            accepted = f"more than {enough} here, the most there may be, for there to be edges"
+            remedy = "Use a larger `eps`, another `xi` or more `points`."
+            return SpecError("neighbors", accepted, neighbors, remedy)
+        without, enough = enough, min(2 * enough, NEIGHBORS.high)
+    while enough - without > 1:
+        middle = (without + enough) // 2
+        if has_edges(middle):
+            enough = middle
+        else:
+            without = middle
+    accepted = f"at least {enough} here, where the nearest shell of equally distant vertices ends"
+    return SpecError("neighbors", accepted, neighbors)
+
+
+def last_whole_shell(squared_distances: Floats, count: int, tolerance: float) -> float:
+    """The radius^2 of the largest union of whole shells with at most `count` members.
+
+    Distances that differ by no more than `tolerance`, relatively, belong to one shell: "K nearest"
+    is ambiguous on a lattice, and taking part of a shell would break its symmetries.
+
+    Args:
+        squared_distances: (N,) d^2 to the other points, self left out; all of them, or at least
+            the `count` + 1 nearest.
+        count: K.
+        tolerance: relative.
+
+    Returns:
+        r^2, or 0 where not even the nearest shell fits.
+    """
+    ascending = np.sort(np.append(squared_distances, np.inf))[: count + 1]
+    ends = 1 + np.flatnonzero(ascending[1:] > ascending[:-1] * (1 + tolerance))
+    return float(ascending[ends[-1] - 1]) if ends.size else 0.0

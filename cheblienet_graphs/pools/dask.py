@@ -1,0 +1,167 @@
+"""Blocks done by a Dask cluster, whose workers see the store's file system."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.machine.interrupts import not_for_children
+from cheblienet_graphs.pools.pool import Pool, Task
+
+try:
+    import distributed
+    from distributed.comm import CommClosedError
+except ModuleNotFoundError as error:
+    raise CheblienetError(
+        "A Dask cluster needs Dask: pip install 'cheblienet[dask]', here and on the workers."
+    ) from error
+
+CONNECTED = 30
+"""Seconds in which a scheduler must answer,"""
+READY = 120
+"""and in which it must have a worker."""
+
+T = TypeVar("T")
+
+
+class Cluster:
+    """The workers of a scheduler, which gives blocks of workers that die to others.
+
+    Args:
+        client: connected to it.
+        processes: how many of its workers are on this machine for this purpose.
+    """
+
+    def __init__(self, client: "distributed.Client", processes: int) -> None:
+        self._client, self.processes = client, processes
+
+    def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """As `Pool.first`."""
+        [(_, result)] = self.each(partial(function, **named), [arguments])
+        return result
+
+    def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
+        """As `Pool.each`.
+
+        Raises:
+            CheblienetError: blocks kept losing their workers, or the scheduler vanished, or the
+                workers lack this package.
+        """
+        futures = {self._client.submit(function, *task, pure=False): task for task in tasks}
+        try:
+            for future in distributed.as_completed(futures, loop=self._client.loop):
+                yield futures[future], future.result()
+                future.release()
+        except distributed.KilledWorker as error:
+            raise CheblienetError(
+                f"Dask gave up on a block that lost {error.allowed_failures + 1} workers: killed, "
+                "or out of memory. Nothing was published; a smaller `memory_limit` may help."
+            ) from error
+        except (CommClosedError, distributed.CancelledError) as error:
+            raise CheblienetError("The Dask scheduler vanished. Nothing was published.") from error
+        except ModuleNotFoundError as error:
+            raise CheblienetError(
+                f"A Dask worker lacks the module {error.name}: install the same version of "
+                "cheblienet there as here."
+            ) from error
+        finally:
+            self._client.cancel(list(futures))
+
+
+@contextmanager
+def opened_cluster(address: str, workers: int | None, at_end: Callable[[], None]) -> Iterator[Pool]:
+    """A cluster by the address of its scheduler or the file that this wrote, or "local".
+
+    Args:
+        address: which.
+        workers: of a local one; None for one for each core.
+        at_end: called by the workers of others, which outlive a build.
+
+    Raises:
+        CheblienetError: there is none, or it has no workers.
+    """
+
+    async def let_go() -> None:  # Dask waits for all others
+        at_end()
+
+    if address == "local":
+        with not_for_children():  # the workers start here
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=":0",  # any free port
+                silence_logs="CRITICAL",
+            )
+        with cluster, distributed.Client(cluster, set_as_default=False) as client:
+            yield Cluster(client, len(cluster.workers))
+        return
+    with ExitStack() as opened:
+        try:
+            scheduler = _scheduler_address(address)
+            _wait_for_answer(scheduler)
+            client = distributed.Client(scheduler, timeout=CONNECTED, set_as_default=False)
+            opened.enter_context(client)
+            client.wait_for_workers(1, timeout=READY)
+        except (OSError, ValueError) as error:
+            said = " ".join(str(error).split()) or f"nothing answered within {CONNECTED} s"
+            raise CheblienetError(
+                f"There is no Dask cluster at {address}: {said}. Give the address that `dask "
+                "scheduler` prints, such as tcp://10.0.0.1:8786, or the file that it writes, or "
+                "local."
+            ) from error
+        try:
+            yield Cluster(client, 1)
+        finally:
+            if client.status == "running":  # else the scheduler is gone
+                with suppress(OSError, RuntimeError):
+                    client.run(let_go, wait=False)
+
+
+def _scheduler_address(address: str) -> str:
+    """The address itself, or the one in a file that a scheduler wrote.
+
+    Raises:
+        ValueError: the file is another one.
+    """
+    if not Path(address).is_file():
+        return address
+    try:
+        return str(json.loads(Path(address).read_bytes())["address"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError("it is a file that no scheduler wrote") from error
+
+
+def _wait_for_answer(address: str) -> None:
+    """See that a scheduler answers.
+
+    Dask itself waits without end for the greeting of whatever accepts a connection, and so would
+    every exit; here a thread waits that nobody has to wait for.
+
+    Raises:
+        OSError: there is none, or it did not answer in time.
+        ValueError: that is no address.
+    """
+
+    async def ask() -> None:
+        arguments = distributed.Security().get_connection_args("client")
+        async with distributed.rpc(
+            address, timeout=CONNECTED, connection_args=arguments
+        ) as scheduler:
+            await scheduler.identity()
+
+    answer: Future[None] = Future()
+
+    def wait() -> None:
+        try:
+            answer.set_result(asyncio.run(asyncio.wait_for(ask(), CONNECTED)))
+        except BaseException as error:  # noqa: BLE001 - it belongs to the one who asks
+            answer.set_exception(error)
+
+    threading.Thread(target=wait, daemon=True).start()
+    answer.result(CONNECTED)

@@ -1,0 +1,57 @@
+"""What pools have in common, and the one that is this process alone."""
+
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any, Protocol, TypeVar
+
+from cheblienet_graphs import __version__
+from cheblienet_graphs.samplings.healpix import check_library
+
+Task = tuple[Any, ...]
+T = TypeVar("T")
+
+
+class Pool(Protocol):
+    """Calls functions, somewhere."""
+
+    @property
+    def processes(self) -> int:
+        """How many processes of this machine take memory for it."""
+
+    def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """Call a function once, where the work is done."""
+
+    def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
+        """Call a function with many arguments; they and the results, as they are done."""
+
+
+class Here:
+    """The process that builds."""
+
+    processes = 1
+
+    def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """As `Pool.first`."""
+        return function(*arguments, **named)
+
+    def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
+        """As `Pool.each`."""
+        for task in tasks:
+            yield task, function(*task)
+
+
+@lru_cache
+def software(sampling: str) -> dict[str, str]:
+    """What the bytes of a build with this sampling depend on besides its specification.
+
+    Raises:
+        CheblienetError: the library of the sampling is not installed.
+    """
+    names = ["numpy", "scipy", "torch"]
+    if sampling == "healpix":
+        check_library()
+        names.append("astropy-healpix")
+    libraries = {name: version(name) for name in names}
+    return {"cheblienet": __version__, **libraries, "machine": platform.machine()}

@@ -1,0 +1,81 @@
+"""Blocks done by processes of this machine."""
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import wait as wait_for
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.connection import wait
+from typing import TypeVar
+
+from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.machine.interrupts import not_for_children
+from cheblienet_graphs.machine.threads import threads_each
+from cheblienet_graphs.pools.pool import Here, Pool, Task
+
+T = TypeVar("T")
+
+
+class Processes(Here):
+    """Processes of this machine. They end with the one that started them, however it ends.
+
+    Args:
+        executor: that has them.
+        workers: how many.
+    """
+
+    def __init__(self, executor: ProcessPoolExecutor, workers: int) -> None:
+        self._executor, self.processes = executor, workers
+
+    def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
+        """As `Pool.each`.
+
+        Raises:
+            CheblienetError: a process died.
+        """
+        futures: dict[Future[T], Task] = {}
+        try:
+            with not_for_children():  # the processes start here
+                futures |= {self._executor.submit(function, *task): task for task in tasks}
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        except BrokenProcessPool as error:
+            raise CheblienetError(
+                "A worker process vanished: killed, or out of memory. Nothing was published; if "
+                "memory was short, use fewer `workers` or a smaller `memory_limit`."
+            ) from error
+        finally:
+            for future in futures:
+                future.cancel()
+            wait_for(futures)  # blocks at work finish, and are recorded
+
+
+@contextmanager
+def opened_processes(workers: int) -> Iterator[Pool]:
+    """So many processes, or this one alone for 1."""
+    if workers == 1:
+        yield Here()
+        return
+    threads = threads_each("keops", workers)
+    context = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(workers, context, _start_worker, (threads,))
+    try:
+        yield Processes(executor, workers)
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _start_worker(threads: int) -> None:
+    """Set up a process: torch's threads, and an end with the one that started it."""
+    os.environ["OMP_NUM_THREADS"] = str(threads)  # read when torch is imported
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            wait([parent.sentinel])
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()

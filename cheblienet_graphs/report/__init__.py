@@ -1,0 +1,1 @@
+"""The report on a published graph, and how consistent it is with its metric."""

@@ -1,0 +1,298 @@
+"""What a stored graph is like: degrees, components, symmetries, and the metric it realises."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.manifolds.moments import edge_moments
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.sparse.median import median
+from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store.reader import MappedWeights
+from cheblienet_graphs.typing import Floats, Indices
+
+WEIGHTS_AT_ONCE = 2**22
+"""Weights that are in memory together where there are no more."""
+EDGES_AT_ONCE = 2**17
+"""Edges whose second moments are in memory together."""
+
+
+@dataclass(frozen=True)
+class EffectiveMetric:
+    """The metric that the weights at one orientation add up to.
+
+    A graph's second moments are those of R = diag(1, eps^-2, xi^2) where M = sum_j w_ij c c^T is a
+    multiple m R^-1 at every vertex, m a_i R^-1 where vertices have different areas a_i.
+
+    Args:
+        orientation: index k of theta = -pi/2 + k pi/n_o; 0 where there are no orientations.
+        eps_squared: M22 / M11; None where no neighbour lies forward.
+        xi_squared: M11 / M33; None where there are no orientations or none are linked.
+        leakage: the largest |M_ab| / sqrt(M_aa M_bb) of two directions a, b; 0 is none.
+        second_moment: m = tr(R M) / dim, by which D - W is m / 2 times the operator.
+        deviation: the largest entry of |M R / m - I| at a single point, m of that point.
+        squared_reach: sum_j w_ij c_a^4 / sum_j w_ij c_a^2, c in units of the metric, of the
+            direction a in which that is largest. By the next term of its Taylor series an
+            eigenvalue lambda is low by lambda squared_reach / 12 at most, relatively.
+    """
+
+    orientation: int
+    eps_squared: float | None
+    xi_squared: float | None
+    leakage: float
+    second_moment: float
+    deviation: float
+    squared_reach: float
+
+
+def components(laplacian: scipy.sparse.csr_array, *, entries: int = ENTRIES) -> int:
+    """Connected components; an isolated vertex is one.
+
+    Vertices form trees that point to the first vertex of what is known to be connected; each block
+    of rows joins some.
+
+    Args:
+        laplacian: (V, V), whose stored entries are the edges; possibly over mapped files.
+        entries: stored entries of a block.
+    """
+    parent = np.arange(laplacian.shape[0])
+    for start, stop in row_blocks(laplacian.indptr, entries):
+        block = rows(laplacian, start, stop)
+        first = np.repeat(_roots(parent, np.arange(start, stop)), np.diff(block.indptr))
+        second = _roots(parent, block.indices)
+        joined = np.flatnonzero(first != second)
+        if len(joined):
+            _join(parent, first[joined], second[joined])
+    return int((parent == np.arange(len(parent))).sum())
+
+
+def _roots(parent: Indices, vertices: npt.NDArray[Any]) -> Indices:
+    """The roots of vertices; the path there is shortened for the next time."""
+    found: Indices = parent[vertices]
+    while not np.array_equal(further := parent[found], found):
+        found = further
+    parent[vertices] = found
+    return found
+
+
+def _join(parent: Indices, first: Indices, second: Indices) -> None:
+    """Let all roots that these edges connect point to the first of them."""
+    from scipy.sparse.csgraph import connected_components
+
+    roots, numbers = np.unique(np.stack([first, second]), return_inverse=True)
+    place = tuple(numbers.reshape(2, -1))
+    shape = (len(roots), len(roots))
+    edges = scipy.sparse.coo_array((np.ones(len(first)), place), shape=shape)
+    count, labels = connected_components(edges, directed=False)
+    least = np.full(count, len(parent))
+    np.minimum.at(least, labels, roots)
+    parent[roots] = least[labels]
+
+
+def equivariance_errors(
+    rescaled: scipy.sparse.csr_array, sampling: Sampling, *, entries: int = ENTRIES
+) -> dict[str, float]:
+    """Max |P' L P - L| over the entries, for each symmetry P of the sampling, by its name.
+
+    Args:
+        rescaled: (V, V) L, possibly over mapped files.
+        sampling: with its symmetries.
+        entries: stored entries of a block of rows.
+    """
+    errors = {}
+    for name, permutation in sampling.symmetries():
+        inverse = np.empty(len(permutation), rescaled.indices.dtype)
+        inverse[permutation] = np.arange(len(permutation), dtype=inverse.dtype)
+        error = 0.0
+        for start, stop in row_blocks(rescaled.indptr, entries):
+            images = rescaled[permutation[start:stop]]
+            parts = (images.data, inverse[images.indices], images.indptr)
+            moved = scipy.sparse.csr_array(parts, shape=images.shape)
+            moved.sort_indices()
+            error = max(error, _largest_difference(moved, rows(rescaled, start, stop)))
+        errors[name] = error
+    return errors
+
+
+def _largest_difference(a: scipy.sparse.csr_array, b: scipy.sparse.csr_array) -> float:
+    """Max |A - B| of matrices whose columns ascend in each row."""
+    if np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices):
+        return float(abs(a.data - b.data).max(initial=0))
+    return float(abs(a - b).max())
+
+
+def weight_statistics(
+    weights: MappedWeights, *, at_once: int = WEIGHTS_AT_ONCE, entries: int = ENTRIES
+) -> dict[str, float]:
+    """The smallest, median and largest weight of the edges, exactly.
+
+    Args:
+        weights: W.
+        at_once: most stored entries of a matrix whose weights are held in memory together.
+        entries: stored entries of a block of rows of others.
+    """
+    if weights.laplacian.nnz <= at_once:
+        known = weights.rows(np.arange(weights.laplacian.shape[0])).data
+        found = {"min": known.min(), "median": np.median(known), "max": known.max()}
+        return {name: float(value) for name, value in found.items()}
+    blocks = list(row_blocks(weights.laplacian.indptr, entries))
+
+    def values() -> Iterator[Floats]:
+        return (weights.rows(np.arange(*block)).data for block in blocks)
+
+    count, least, most = 0, math.inf, -math.inf
+    for block in values():
+        count += len(block)
+        least = min(least, float(block.min(initial=math.inf)))
+        most = max(most, float(block.max(initial=-math.inf)))
+    return {"min": least, "median": median(values, count), "max": most}
+
+
+def effective_metrics(
+    weights: MappedWeights,
+    points: npt.NDArray[np.float64],
+    sampling: Sampling,
+    manifold: Manifold,
+    metric: Metric,
+    *,
+    probes: Indices | None = None,
+    entries: int = EDGES_AT_ONCE,
+) -> list[EffectiveMetric]:
+    """The metric realised at each orientation: at the pixel in the middle of a lattice.
+
+    On other samplings it is that of the sum of M over all points, in units of their area.
+
+    Args:
+        weights: W.
+        points: (V, d) coordinates of the vertices, possibly a mapped file.
+        sampling: of the level.
+        manifold: says what logarithms are.
+        metric: R.
+        probes: points to look at instead.
+        entries: edges whose moments are in memory together.
+    """
+    probes = sampling.probes() if probes is None else probes
+    area = sampling.areas(0, sampling.num_points)[probes].sum()
+    orientations = np.arange(sampling.orientations)
+    vertices = (orientations[:, None] * sampling.num_points + probes).ravel()
+    indptr = weights.laplacian.indptr
+    edges = int((indptr[vertices + 1] - indptr[vertices]).sum())
+    second, fourth, largest = 0.0, 0.0, np.zeros(len(orientations))
+    for piece in np.array_split(vertices, max(1, -(-edges // entries))):
+        moments, fourths = _moments(weights, points, sampling, manifold, metric, piece)
+        own = piece // sampling.num_points == orientations[:, None]
+        second = second + np.einsum("kn,nab->kab", own, moments)
+        fourth = fourth + own @ fourths
+        np.maximum.at(largest, piece // sampling.num_points, deviations(moments))
+    return [
+        effective_metric(k, mean, fourths, float(most), metric)
+        for k, mean, fourths, most in zip(
+            orientations.tolist(), second / area, fourth / area, largest, strict=True
+        )
+    ]
+
+
+def _moments(
+    weights: MappedWeights,
+    points: npt.NDArray[np.float64],
+    sampling: Sampling,
+    manifold: Manifold,
+    metric: Metric,
+    vertices: Indices,
+) -> tuple[Floats, Floats]:
+    """(N, dim, dim) sqrt(R) M sqrt(R) of some vertices, and (N, dim) sums of w c_a^4."""
+    edges = weights.rows(vertices).tocoo()
+    row, column = edges.coords
+    starts, ends = points[vertices[row]], points[column]
+    if sampling.periodic and sampling.extent:
+        offsets = ends[:, :2] - starts[:, :2]
+        ends[:, :2] -= np.round(offsets / sampling.extent) * sampling.extent
+    _, second = edge_moments(manifold, metric, starts, ends)
+    moments = np.zeros((len(vertices), *second.shape[1:]))
+    fourths = np.zeros(moments.shape[:2])
+    np.add.at(moments, row, edges.data[:, None, None] * second)
+    np.add.at(fourths, row, edges.data[:, None] * second.diagonal(axis1=1, axis2=2) ** 2)
+    return moments, fourths
+
+
+def operator_scale(
+    spec: GraphSpec,
+    metrics: list[EffectiveMetric],
+    degree: npt.NDArray[np.float32],
+    sampling: Sampling,
+) -> float | None:
+    """What eigenvalues of Delta are multiplied by to estimate those of the operator.
+
+    With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
+    mean degree, for the normalized one, where degrees are equal. Matched and Selling's weights
+    have m = 2. None where no vertex has a neighbour.
+
+    Args:
+        spec: of the build.
+        metrics: as `effective_metrics` finds them.
+        degree: (V,) weighted degrees.
+        sampling: of the level.
+    """
+    moment = 2.0
+    if spec.weights == "kernel":
+        moment = float(np.mean([metric.second_moment for metric in metrics]))
+    mass = 1.0
+    if spec.laplacian == "normalized":
+        vertices = np.concatenate([probed(sampling, k) for k in range(sampling.orientations)])
+        mass = float(degree[vertices].sum(dtype=np.float64) / sampling.areas()[vertices].sum())
+    return 2 * mass / moment if moment > 0 else None
+
+
+def probed(sampling: Sampling, orientation: int) -> Indices:
+    """Vertices of an orientation where the effective metric is measured."""
+    return orientation * sampling.num_points + sampling.probes()
+
+
+def deviations(moments: Floats) -> Floats:
+    """(N,) the largest entry of |M R / m - I| at each point, m of that point.
+
+    Args:
+        moments: (N, dim, dim) sqrt(R) M sqrt(R) of the points.
+    """
+    dimension = moments.shape[-1]
+    trace = moments.trace(axis1=1, axis2=2)[:, None, None]
+    shapes = np.divide(moments * dimension, trace, out=np.zeros_like(moments), where=trace > 0)
+    found: Floats = abs(shapes - np.eye(dimension)).max(axis=(1, 2))
+    return found
+
+
+def effective_metric(
+    orientation: int, mean: Floats, fourth: Floats, largest_deviation: float, metric: Metric
+) -> EffectiveMetric:
+    """What the moments of one orientation amount to.
+
+    Args:
+        orientation: its index.
+        mean: (dim, dim) sqrt(R) M sqrt(R), in units of area.
+        fourth: (dim,) sum of w c_a^4 in the same units.
+        largest_deviation: of single points.
+        metric: R.
+    """
+    spread = np.sqrt(np.outer(mean.diagonal(), mean.diagonal()))
+    mixed = np.divide(abs(mean), spread, out=np.zeros_like(mean), where=spread > 0)
+    np.fill_diagonal(mixed, 0)
+    diagonal = mean.diagonal()
+    reach = np.divide(fourth, diagonal, out=np.zeros_like(fourth), where=diagonal > 0)
+    forward, sideways, *turning = diagonal
+    rotates = bool(turning) and turning[0] > 0
+    return EffectiveMetric(
+        orientation=orientation,
+        eps_squared=float(sideways / forward) * metric.eps**2 if forward > 0 else None,
+        xi_squared=float(forward / turning[0]) * metric.xi**2 if rotates else None,
+        leakage=float(mixed.max()),
+        second_moment=float(mean.trace()) / len(mean),
+        deviation=largest_deviation,
+        squared_reach=float(reach.max()),
+    )

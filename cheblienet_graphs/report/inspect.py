@@ -1,0 +1,162 @@
+"""The examination of a published graph."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs.limits import EIGENVALUES
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.report import diagnostics
+from cheblienet_graphs.report.compared import compared
+from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs.report.record import Report
+from cheblienet_graphs.report.verdict import verdict
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.sampling import sampling
+from cheblienet_graphs.spectrum import exact
+from cheblienet_graphs.spectrum.numeric import Eigenvalues, multiplicities, smallest_eigenvalues
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays, weights_of
+from cheblienet_graphs.typing import Floats, Progress
+from cheblienet_graphs.values import integer
+
+
+def inspect(
+    store: str | Path,
+    name: str | None = None,
+    *,
+    eigenvalues: int = 6,
+    level: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Examine a published graph, in a memory of some vectors: its files are read block by block.
+
+    Args:
+        store: path of the store.
+        name: NAME, NAME@v001 or NAME@REF; may be left out where the store has one graph.
+        eigenvalues: how many of the smallest to compute for each level, in [0, 1000].
+        level: the only level to look at; default all.
+        progress: called with what is done, and where it is a long computation with the steps done
+            and the most that may be, else with 0 and 0.
+
+    Raises:
+        UnknownGraphError: there is no such graph.
+        StoreError: it can't be read.
+        SpecError: `level` or `eigenvalues` is out of range.
+    """
+    version = layout.resolve(layout.store_path(store), name)
+    facts = read_facts(version)
+    spec = facts.spec
+    if level is not None:
+        level = integer("level", level, 0, spec.levels - 1)
+    eigenvalues = integer("eigenvalues", eigenvalues, *EIGENVALUES)
+    return Report(
+        version.parent.name,
+        version.name,
+        tuple(ref for ref, target in layout.refs(version.parent).items() if target == version.name),
+        spec,
+        facts.spec_sha256,
+        dict(facts.generator),
+        facts.created,
+        facts.nbytes + (version / "zarr.json").stat().st_size,
+        tuple(
+            _level_report(LevelArrays(version, facts, number), eigenvalues, progress or _silent)
+            for number in range(spec.levels)
+            if level in {None, number}
+        ),
+    )
+
+
+def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelReport:
+    spec, level, facts = arrays.facts.spec, arrays.level, arrays.of_level
+    weights, coordinates, degree = weights_of(arrays), arrays.coordinates, arrays.degree
+    laplacian = weights.laplacian
+    # Not before the arrays: points of a size that no array has would fill the memory.
+    points, metric = sampling(spec, level), Metric(spec.eps, facts.xi or 0.0)
+    count = min(count, facts.vertices)
+
+    def step(what: str, done: int = 0, total: int = 0) -> None:
+        progress(f"level {level}: {what}", done, total)
+
+    step("components")
+    components = diagnostics.components(laplacian)
+    step("eigenvalues")
+    found = _eigenvalues(arrays, count, components, points, step)
+    step("metric")
+    metrics = diagnostics.effective_metrics(weights, coordinates, points, spec.geometry, metric)
+    scale = diagnostics.operator_scale(spec, metrics, degree, points)
+    known = _exact_eigenvalues(spec, metric, count)
+    comparison = compared(found, scale, known)
+    judged = verdict(spec, points, metric, metrics, components, comparison)
+    step("symmetries")
+    errors = diagnostics.equivariance_errors(laplacian, points)
+    step("weights")
+    return LevelReport(
+        level=level,
+        sparsity=1 - facts.nnz / facts.vertices**2,
+        degree=_degrees(laplacian),
+        components=components,
+        eigenvalues=found.values.tolist(),
+        multiplicities=multiplicities(found.values, facts.lambda_max),
+        eigenvalues_converged=found.converged,
+        eigenvalues_method=found.method if count else None,
+        multiplicities_may_be_larger=found.method == "lanczos",
+        eigenvalue_scale=scale,
+        exact_eigenvalues=known,
+        effective_metric=metrics,
+        consistency=judged.consistency,
+        spectral_error=comparison.error,
+        verdict=judged.words,
+        equivariance=errors,
+        weights=diagnostics.weight_statistics(weights),
+        **facts,
+    )
+
+
+def _eigenvalues(
+    arrays: LevelArrays, count: int, components: int, points: Sampling, step: Progress
+) -> Eigenvalues:
+    """The smallest ones: those stored, where there are enough; 0 for each component."""
+    if not count:
+        return Eigenvalues(np.empty(0), converged=True, method="")
+    if components >= count:  # solvers take long to tell so many apart
+        return Eigenvalues(np.zeros(count), converged=True, method="components")
+    stored = arrays.eigenvalues
+    if stored is not None and len(stored) >= count:
+        return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")
+
+    def report(products: int, most: int) -> None:
+        step("eigenvalues", products, most)
+
+    lambda_max = arrays.of_level.lambda_max
+    return smallest_eigenvalues(
+        arrays.laplacian, lambda_max, count, sampling=points, progress=report
+    )
+
+
+def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:
+    """The smallest, mean and largest number of neighbours."""
+    degrees = np.diff(laplacian.indptr) - 1
+    found = {"min": degrees.min(), "mean": degrees.mean(), "max": degrees.max()}
+    return {name: float(value) for name, value in found.items()}
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+def _exact_eigenvalues(spec: GraphSpec, metric: Metric, count: int) -> list[float] | None:
+    if spec.boundary == "open":
+        return None
+    aspect = spec.size[1] / spec.size[0] if spec.size else 1.0
+    known: dict[str, Callable[[], Floats]] = {
+        "r2": lambda: exact.periodic_plane(count, aspect),
+        "se2": lambda: exact.periodic_se2(count, metric, aspect),
+        "s2": lambda: exact.sphere(count),
+        "so3": lambda: exact.rotations(count, metric),
+    }
+    return list(map(float, known[spec.manifold]()))

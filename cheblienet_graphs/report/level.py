@@ -1,0 +1,80 @@
+"""The report on one level of a pyramid."""
+
+from dataclasses import dataclass
+
+from cheblienet_graphs.report.diagnostics import EffectiveMetric
+from cheblienet_graphs.report.verdict import Consistency
+
+
+@dataclass(frozen=True)
+class LevelReport:
+    """One graph of the pyramid.
+
+    Args:
+        level: 0 is the finest.
+        grid: shape of a signal, orientations first: (n_o, height, width) on a lattice.
+        vertices: V.
+        edges: undirected.
+        nnz: stored entries of the Laplacian.
+        sparsity: share of zeros of the Laplacian.
+        degree: min, mean, max number of neighbours.
+        isolated: vertices without neighbours.
+        dropped_edges: those left out because their matched weight came out 0.
+        components: connected components.
+        in_plane_fraction: share of edges within one orientation.
+        xi, xi_squared: of the metric; None without orientations.
+        bandwidth: t, in squared widths of the domain; None with Selling's weights.
+        lambda_max: an upper bound of the spectrum of Delta, by which the stored one is scaled.
+        lambda_max_method: "lanczos", or "bound" for one that needs no computation.
+        eigenvalues: the smallest of Delta, ascending, multiplicities repeated.
+        multiplicities: of the distinct ones among them; the last may have more copies.
+        eigenvalues_converged: whether the solver reached its tolerance.
+        eigenvalues_method: "bloch", "dense", "chebyshev", "shift-invert" or "lanczos"; "stored"
+            where they come from the build, "components" where there are so many of these that all
+            are 0; None where there are none.
+        multiplicities_may_be_larger: whether copies of eigenvalues can have been missed, as
+            recursions with a single vector do that symmetries do not tell apart.
+        eigenvalue_scale: times this they estimate those of the operator; 1 for combinatorial
+            Laplacians of matched and Selling's weights.
+        exact_eigenvalues: those of the Laplace-Beltrami operator, in its units; None where none
+            are known.
+        effective_metric: what the weights realise, by orientation.
+        consistency: with the metric, as of `Verdict`: "consistent", "inconsistent", "not compared"
+            or "too coarse".
+        spectral_error: the largest |found / exact - 1| of the first 6 eigenvalues; None where none
+            were compared.
+        verdict: what all that means, in words.
+        equivariance: symmetry -> max |P'LP - L|; one that the sampling has only approximately says
+            so in its name.
+        weights: min, median, max of the edges.
+    """
+
+    level: int
+    grid: tuple[int, ...]
+    vertices: int
+    edges: int
+    nnz: int
+    sparsity: float
+    degree: dict[str, float]
+    isolated: int
+    dropped_edges: int
+    components: int
+    in_plane_fraction: float
+    xi: float | None
+    xi_squared: float | None
+    bandwidth: float | None
+    lambda_max: float
+    lambda_max_method: str
+    eigenvalues: list[float]
+    multiplicities: list[int]
+    eigenvalues_converged: bool
+    eigenvalues_method: str | None
+    multiplicities_may_be_larger: bool
+    eigenvalue_scale: float | None
+    exact_eigenvalues: list[float] | None
+    effective_metric: list[EffectiveMetric]
+    consistency: Consistency
+    spectral_error: float | None
+    verdict: str
+    equivariance: dict[str, float]
+    weights: dict[str, float]

@@ -1,0 +1,89 @@
+"""Whether the second moments of a graph are those of the metric that it was asked to have.
+
+That is necessary for it to stand for the metric's operator, and on lattices all but enough. On
+irregular points it is not: where first moments do not vanish, eigenvalues come out too low.
+"""
+
+import math
+
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.report.diagnostics import EffectiveMetric
+from cheblienet_graphs.spec import GraphSpec, words
+
+TOLERANCE = 0.15
+"""Second moments are those of the metric where they deviate by no more than this, relatively."""
+EXACT = 1e-4
+"""What storing weights in float32 may take away from exactness."""
+
+
+def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> str:
+    """'exact', or how far they are off."""
+    off = deviation_from(spec, metric, metrics)
+    said = "exact" if off < EXACT else f"within {words.percent(off)}"
+    if spec.weights == "selling" and spec.orientations > 1:
+        said += " (fibre edges made for its first mode)"
+    return said
+
+
+def deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> float:
+    """How far they are off, relatively: on lattices by orientation, else by point."""
+    if spec.sampling != "lattice":
+        return max(m.deviation for m in metrics)
+    ratios = [math.inf if m.eps_squared is None else m.eps_squared / metric.eps**2 for m in metrics]
+    if spec.geometry.oriented:
+        ratios += [
+            math.inf if m.xi_squared is None else m.xi_squared / _expected_xi_squared(spec, metric)
+            for m in metrics
+        ]
+    return max(*(abs(ratio - 1) for ratio in ratios), *(m.leakage for m in metrics))
+
+
+def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
+    """xi^2 as second moments see it: Selling's fibre edges make up for the length of a step."""
+    if spec.weights != "selling":
+        return metric.xi**2
+    step = math.pi / spec.orientations
+    return (metric.xi * math.sin(step) / step) ** 2
+
+
+def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> list[str]:
+    """In which way they are not those of the metric; empty where they are.
+
+    Args:
+        spec: of the build.
+        metric: asked for on the level.
+        metrics: what its weights realise, by orientation.
+    """
+    if deviation_from(spec, metric, metrics) <= TOLERANCE:
+        return []
+    found = []
+    if spec.geometry.oriented and not any(m.xi_squared for m in metrics):
+        found.append(_unlinked(spec))
+    along = [m.eps_squared for m in metrics if m.eps_squared is not None]
+    if len(along) < len(metrics):
+        found.append("at some orientations no neighbour lies forward")
+    elif max(abs(value / metric.eps**2 - 1) for value in along) > TOLERANCE:
+        realised = words.interval(min(along), max(along))
+        found.append(f"realises eps^2 = {realised}, asked {metric.eps**2:.4g}")
+    turning = [m.xi_squared / metric.xi**2 for m in metrics if m.xi_squared]
+    if turning and max(abs(ratio - 1) for ratio in turning) > TOLERANCE:
+        realised = words.interval(min(turning), max(turning))
+        found.append(f"realises {realised} of the xi^2 asked for")
+    return found or [_single_points(spec, metrics)]
+
+
+def _unlinked(spec: GraphSpec) -> str:
+    if spec.orientations == 1:
+        return "has one orientation, so nothing turns"
+    smaller = "`xi`" if spec.alpha is None else "`alpha`"
+    return (
+        f"orientations are not linked, as no edge leads to another one (a smaller {smaller} does)"
+    )
+
+
+def _single_points(spec: GraphSpec, metrics: list[EffectiveMetric]) -> str:
+    if spec.sampling == "lattice":
+        mixed = words.percent(max(m.leakage for m in metrics))
+        return f"second moments mix directions by {mixed}"
+    off = words.percent(max(m.deviation for m in metrics))
+    return f"second moments of single points are up to {off} off"

@@ -1,0 +1,92 @@
+"""Spectra of published graphs."""
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.spec.sampling import sampling
+from cheblienet_graphs.spectrum.bloch import BlochBlocks
+from cheblienet_graphs.spectrum.lanczos import End
+from cheblienet_graphs.spectrum.numeric import Eigenpairs, extreme_eigenpairs
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.values import integer
+
+LARGEST_DENSE = 8_000
+"""Vertices of the largest graph off periodic lattices of which all eigenvalues are computed."""
+
+
+def eigenpairs(
+    store: str | Path,
+    name: str | None = None,
+    *,
+    count: int = 6,
+    level: int = 0,
+    which: End = "smallest",
+) -> Eigenpairs:
+    """The smallest or largest eigenpairs of a published graph's Delta, multiplicities repeated.
+
+    Args:
+        store: path of the store.
+        name: NAME, NAME@v001 or NAME@REF; may be left out where the store has one graph.
+        count: M in [1, V].
+        level: 0 is the finest.
+        which: "smallest", ascending, or "largest", descending.
+
+    Raises:
+        UnknownGraphError: there is no such graph.
+        StoreError: it can't be read.
+        SpecError: an argument is out of range.
+        CheblienetError: the vectors would take too much memory.
+    """
+    laplacian, lambda_max, points = _level(store, name, level)
+    if which not in ("smallest", "largest"):
+        raise SpecError("which", "'smallest' or 'largest'", which)
+    count = integer("count", count, 1, points.num_vertices)
+    return extreme_eigenpairs(laplacian, lambda_max, count, which=which, sampling=points)
+
+
+def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -> Floats:
+    """(V,) all eigenvalues of a published graph's Delta, ascending.
+
+    On periodic lattices from Bloch blocks, a matter of seconds at most up to millions of vertices;
+    elsewhere from the dense matrix.
+
+    Args:
+        store: path of the store.
+        name: NAME, NAME@v001 or NAME@REF; may be left out where the store has one graph.
+        level: 0 is the finest.
+
+    Raises:
+        UnknownGraphError: there is no such graph.
+        StoreError: it can't be read.
+        SpecError: the level is out of range.
+        CheblienetError: a dense matrix would be too large.
+    """
+    laplacian, lambda_max, points = _level(store, name, level)
+    if isinstance(points, PlaneLattice) and points.periodic:
+        values = BlochBlocks(laplacian, points).eigenvalues()
+    elif points.num_vertices <= LARGEST_DENSE:
+        values = np.linalg.eigvalsh(laplacian.toarray().astype(np.float64))
+    else:
+        raise CheblienetError(
+            f"All eigenvalues of {points.num_vertices:,} vertices take a dense matrix, for which "
+            f"{LARGEST_DENSE:,} is the limit, or a periodic lattice. Ask eigenpairs() for some."
+        )
+    return np.maximum((values + 1) * (lambda_max / 2), 0.0)
+
+
+def _level(
+    store: str | Path, name: str | None, level: int
+) -> tuple[scipy.sparse.csr_array, float, Sampling]:
+    version = layout.resolve(layout.store_path(store), name)
+    facts = read_facts(version)
+    level = integer("level", level, 0, facts.spec.levels - 1)
+    arrays = LevelArrays(version, facts, level)
+    return arrays.laplacian, arrays.of_level.lambda_max, sampling(facts.spec, level)

@@ -1,0 +1,91 @@
+"""Whether a graph is consistent with its metric, in words, and what to do where it is not."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.report.compared import Comparison
+from cheblienet_graphs.report.diagnostics import EffectiveMetric
+from cheblienet_graphs.report.remedies import consistent_inside, remedy
+from cheblienet_graphs.report.second_moments import closeness, faults
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.spec import GraphSpec, words
+
+Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a level's graph is worth as a stand-in for the operator of its metric.
+
+    Args:
+        consistency: "consistent": one component, second moments those of the metric, and the first
+            eigenvalues those of the operator; "not compared": the same as far as is known, but no
+            eigenvalues were compared; "too coarse": what is off is explained by the length of the
+            edges, so that a finer level need not have it; else "inconsistent".
+        words: that in one line, with a remedy.
+    """
+
+    consistency: Consistency
+    words: str
+
+
+def verdict(
+    spec: GraphSpec,
+    sampling: Sampling,
+    metric: Metric,
+    metrics: list[EffectiveMetric],
+    components: int,
+    comparison: Comparison,
+) -> Verdict:
+    """Judge a level.
+
+    Args:
+        spec: of the build.
+        sampling: of the level.
+        metric: asked for on the level.
+        metrics: what its weights realise, by orientation.
+        components: connected ones.
+        comparison: of its first eigenvalues with the exact ones.
+    """
+    close = closeness(spec, metric, metrics)
+    moments, apart = faults(spec, metric, metrics), components > 1
+    if not moments and not apart and comparison.agree:
+        return _nothing_off(close, comparison)
+    if moments and not apart and consistent_inside(spec, sampling, metric):
+        ends = "around the torus" if sampling.periodic else "from its middle to the boundary"
+        return Verdict("too coarse", f"too coarse for its metric: its edges reach {ends}")
+    reach = max(m.squared_reach for m in metrics)
+    if not moments and not apart and comparison.too_coarse(reach):
+        waves = 2 * math.pi / math.sqrt(float(comparison.exact.max()) * reach)
+        return Verdict(
+            "too coarse",
+            f"too coarse for its first eigenvalues, up to {_error(comparison)} off: their waves "
+            f"are down to {waves:.2g} edges long; second moments {close}",
+        )
+    found = [f"falls into {components:,} components"] if apart else []
+    found += moments
+    if not apart and not comparison.agree:
+        found.append(f"first eigenvalues are up to {_error(comparison)} off")
+    known = f"; second moments {close}" if not moments else ""
+    todo = f": {remedy(spec, sampling, metric)}" if moments or not apart else ""
+    return Verdict(
+        "inconsistent", f"not consistent with its metric: {'; '.join(found)}{known}{todo}"
+    )
+
+
+def _nothing_off(close: str, comparison: Comparison) -> Verdict:
+    if comparison.unknown is not None:
+        return Verdict(
+            "not compared",
+            f"second moments consistent with its metric: {close}; spectrum not compared: "
+            f"{comparison.unknown}",
+        )
+    count = len(comparison.errors) + 1
+    spectrum = f"first {count} eigenvalues within {_error(comparison)}"
+    return Verdict("consistent", f"consistent with its metric: second moments {close}, {spectrum}")
+
+
+def _error(comparison: Comparison) -> str:
+    return words.percent(comparison.error or 0.0)

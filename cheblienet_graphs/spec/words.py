@@ -1,0 +1,159 @@
+"""A specification in plain words."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cheblienet_graphs.machine.threads import cores
+from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.units import per_radian
+
+PAPER_EPS_SQUARED = 0.1
+
+
+def sentences(spec: GraphSpec) -> list[str]:
+    """What was asked for, a line each: the domain, coordinates, metric, edges and weights."""
+    return [_domain(spec), _coordinates(spec), *_metric(spec), *_anisotropy(spec), _edges(spec)]
+
+
+def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
+    """'other than g@v001: levels 3 -> 2', the fields in the order that they are given in."""
+    pairs = [f"{field} {_value(then)} -> {_value(now)}" for field, (then, now) in changed.items()]
+    return f"other than {name}@{other}: {', '.join(pairs)}"
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "none"
+    return f"{value:.6g}" if isinstance(value, float) else quoted(value).strip("'")
+
+
+def reached(spec: GraphSpec, levels: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What solving for xi came to, a line for each level; nothing where xi was given.
+
+    Args:
+        spec: of the build.
+        levels: facts of its levels, as the version records them.
+    """
+    if spec.xi != "auto":
+        return []
+    return [
+        f"level {number}: in-plane fraction {facts['in_plane_fraction']:.3f} "
+        f"(asked for {spec.in_plane_fraction:g}) at xi = {per_radian(spec, number, facts['xi'])}"
+        for number, facts in enumerate(levels)
+    ]
+
+
+def done_by(processes: int, threads: int) -> str:
+    """Who did the work of a build.
+
+    Args:
+        processes: of this machine.
+        threads: of each.
+    """
+    found = [f"{processes} process" if processes == 1 else f"{processes} processes"]
+    found.append(f"{threads} thread" if threads == 1 else f"{threads} threads")
+    each = " each" if processes > 1 else ""
+    there = cores()
+    return f"Done by {found[0]} with {found[1]}{each}; {there} core{'s'[: there > 1]} to use."
+
+
+def _domain(spec: GraphSpec) -> str:
+    several = "s" if spec.orientations > 1 else ""
+    fibre = f" x {spec.orientations} orientation{several}" if spec.geometry.oriented else ""
+    points, size = spec.base_points(0), spec.level_size(0)
+    if spec.sampling == "lattice":
+        width, height = size
+        return (
+            f"{spec.geometry.title}: {width} x {height} pixels (width x height){fibre}, "
+            f"{spec.boundary} boundary; images (B, C, {height}, {width})"
+        )
+    kinds = {
+        "icosahedral": f"icosahedron, {size} subdivisions",
+        "healpix": f"HEALPix, nside {size}, nested",
+        "equiangular": f"equiangular, bandlimit {size}",
+        "random": f"random, seed {spec.seed}",
+    }
+    boundary = f", {spec.boundary} boundary" if spec.boundary else ""
+    shape = ", ".join(map(str, spec.grid(0)[1:]))
+    return (
+        f"{spec.geometry.title}: {points:,} points ({kinds[spec.sampling]}){fibre}{boundary}; "
+        f"signals (B, C, {shape})"
+    )
+
+
+def _coordinates(spec: GraphSpec) -> str:
+    """What the columns of the coordinates are; on the plane y goes down, as rows of images do."""
+    turned = "in [-pi/2, pi/2)"
+    if spec.geometry.base == "plane":
+        domain = "image" if spec.sampling == "lattice" else "domain"
+        theta = f", theta from x towards y, {turned}" if spec.geometry.oriented else ""
+        return f"coordinates x (right) and y (down) in widths of the {domain}{theta}"
+    alpha = f"alpha from south towards east, {turned}, " if spec.geometry.oriented else ""
+    gamma = "[0, 2 pi)" if spec.sampling == "equiangular" else "[-pi, pi]"
+    return f"coordinates {alpha}beta (colatitude) in [0, pi], gamma (longitude, east) in {gamma}"
+
+
+def _metric(spec: GraphSpec) -> list[str]:
+    if not spec.geometry.oriented:
+        return ["R = diag(1, 1), isotropic"]
+    start = f"eps = {spec.eps:.4g}, eps^2 = {spec.eps**2:.4g}, xi "
+    if spec.xi == "auto":
+        rotation = "xi^2"
+        start += f"solved on each level for an in-plane fraction of {spec.in_plane_fraction:g}"
+    else:
+        metric = spec.metric(0)
+        rotation = f"{metric.diagonal[2]:.4g}"
+        start += f"= {per_radian(spec, 0, metric.xi)}"
+    if spec.alpha is not None:
+        start += f", alpha = {spec.alpha:g}"
+    diagonal = f"diag(1, {spec.eps**-2:.6g}, {rotation})"
+    frame = "(forward, sideways, rotation)"
+    return [f"R = diag(1, eps^-2, xi^2) = {diagonal} along {frame}", start]
+
+
+def _anisotropy(spec: GraphSpec) -> list[str]:
+    ratio = PAPER_EPS_SQUARED / spec.eps**2
+    if not spec.geometry.oriented or spec.eps == 1 or math.isclose(ratio, 1):
+        return []
+    remedy = f"`eps_squared={PAPER_EPS_SQUARED}` is the paper's"
+    if ratio > 1:
+        return [f"eps^2 = {spec.eps**2:.4g} is {ratio:.3g} times the paper's anisotropy; {remedy}"]
+    return [f"eps^2 = {spec.eps**2:.4g} is less anisotropic than the paper's; {remedy}"]
+
+
+def _edges(spec: GraphSpec) -> str:
+    scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
+    if spec.weights == "selling":
+        edges = f"Selling's stencils, at most {spec.neighbors} neighbours, made for the metric"
+    else:
+        edges = (
+            f"at most K = {spec.neighbors} neighbours, {spec.kernel} kernel, "
+            f"bandwidth {spec.bandwidth:g}"
+        )
+    if spec.weights == "matched":
+        united = ", united with Selling's stencils" if spec.sampling == "lattice" else ""
+        edges += f"{united}, weights matched to the metric"
+    return f"{edges}; {spec.laplacian} Laplacian, rescaled by {scale}"
+
+
+def interval(low: float, high: float) -> str:
+    """'0.019 .. 0.0583', or one number where both look alike."""
+    first, last = f"{low:.3g}", f"{high:.3g}"
+    return first if first == last else f"{first} .. {last}"
+
+
+def percent(share: float) -> str:
+    """0.0123 -> '1.2 %'."""
+    value = 100 * share
+    return f"{value:.2g} %" if value < 99.5 else f"{value:,.0f} %"
+
+
+def human_bytes(count: float) -> str:
+    """1234567 -> '1.2 MB'."""
+    units = ["B", "kB", "MB", "GB", "TB", "PB"]
+    while count >= 1000 and len(units) > 1:
+        count /= 1000
+        units.pop(0)
+    return f"{count:.0f} B" if units[0] == "B" else f"{count:.1f} {units[0]}"

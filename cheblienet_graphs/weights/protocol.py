@@ -1,0 +1,21 @@
+"""What edge weights of every kind have in common."""
+
+from typing import Protocol
+
+from cheblienet_graphs.sparse.blocks import RowBlock
+from cheblienet_graphs.typing import Floats
+
+
+class EdgeWeights(Protocol):
+    """Weights that are no function of distance alone."""
+
+    @property
+    def bandwidth(self) -> float | None:
+        """The kernel's t that they are nearest to; None where there is none."""
+
+    @property
+    def dropped_edges(self) -> int:
+        """How many edges were left out because their weight came out 0."""
+
+    def weights(self, block: RowBlock) -> Floats:
+        """(nnz,) weights of the entries of some rows, 0 on the diagonal; symmetric to the bit."""

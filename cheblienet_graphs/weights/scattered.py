@@ -1,0 +1,173 @@
+"""Matched weights on samplings without a lattice: one problem for all edges together."""
+
+import numpy as np
+import scipy.sparse
+from scipy.spatial import KDTree
+
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.manifolds.moments import edge_moments, turns
+from cheblienet_graphs.neighbours.protocols import Engine, Lengths
+from cheblienet_graphs.neighbours.rule import last_whole_shell
+from cheblienet_graphs.neighbours.search import TOLERANCE as SHELL
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.sparse.blocks import RowBlock
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.weights.matching import VANISHED, lifted, nearest_matching
+
+STEPS = 8
+"""At most this many base points around a vertex to which it has parallel neighbours."""
+MOST_ADDED = 4 * STEPS
+"""Neighbours that this adds to a vertex at most on average: two orientations may tie, and each step
+leads both ways."""
+
+
+class ListedEdges:
+    """Edges with their weights, listed; an engine, and the weights of what it finds.
+
+    Args:
+        entries: (entries,) rows, columns and weights of both directions of each edge, ascending;
+            may be mapped.
+        vertices: V.
+        points: vertices of one orientation.
+        bandwidth: t of the kernel that the weights are nearest to.
+        dropped_edges: how many edges were left out because their weight came out 0.
+    """
+
+    def __init__(
+        self,
+        entries: tuple[Indices, Indices, Floats],
+        vertices: int,
+        points: int,
+        bandwidth: float | None = None,
+        dropped_edges: int = 0,
+    ) -> None:
+        self.entries = entries
+        self._rows, self._columns, self._values = entries
+        self._starts = np.searchsorted(self._rows, np.arange(vertices + 1))
+        self._points = points
+        self.bandwidth, self.dropped_edges = bandwidth, dropped_edges
+
+    @property
+    def total_degree(self) -> int:
+        """Twice the number of edges."""
+        return len(self._rows)
+
+    @property
+    def in_plane_degree(self) -> int:
+        """The part of `total_degree` that stays within one orientation."""
+        return int((self._rows // self._points == self._columns // self._points).sum())
+
+    def degrees(self, start: int, stop: int) -> Indices:
+        """(stop - start,) number of neighbours of each vertex."""
+        return np.diff(self._starts[start : stop + 1])
+
+    def columns(self, start: int, stop: int) -> Indices:
+        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+        return self._columns[self._starts[start] : self._starts[stop]]
+
+    def weights(self, block: RowBlock) -> Floats:
+        """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
+        found = np.zeros(len(block.columns))
+        between = slice(self._starts[block.start], self._starts[block.stop])
+        found[block.rows != block.columns] = self._values[between]
+        return found
+
+
+def matched_edges(
+    spec: GraphSpec, sampling: Sampling, metric: Metric, engine: Engine, lengths: Lengths
+) -> ListedEdges:
+    """The weights, nearest to the kernel's, with M_i = 2 a_i R^-1 at every vertex of area a_i.
+
+    So they are those of the operator -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) itself, as on lattices;
+    nearest means least sum over edges of (w - w0)^2 / w0. The edges are those of the neighbour rule
+    united with steps to the nearest base points that keep the orientation, since an anisotropic
+    neighbourhood may have none sideways. Takes memory in proportion to the edges.
+
+    Args:
+        spec: of the build.
+        sampling: the level's.
+        metric: the level's.
+        engine: what finds the K nearest neighbours.
+        lengths: what measures them.
+
+    Raises:
+        SpecError: no weights on these edges realise the metric.
+    """
+    vertices = sampling.num_vertices
+    rows, columns = _united(
+        (np.repeat(np.arange(vertices), engine.degrees(0, vertices)), engine.columns(0, vertices)),
+        _parallel_steps(sampling, spec.geometry),
+        vertices,
+    )
+    squared = lengths.squared_distances(rows, columns)
+    kernel, relative_bandwidth = spec.kernel_and_bandwidth
+    bandwidth = relative_bandwidth * float(squared.mean())
+    unknown = _undirected(rows, columns, vertices)
+    prior = np.zeros(len(rows) // 2)
+    prior[unknown] = kernel(array(squared / (4 * bandwidth)))
+    prior = lifted(prior)
+    points, areas = sampling.coordinates(), sampling.areas()
+    _, moments = edge_moments(spec.geometry, metric, points[rows], points[columns])
+    dimension = 3 if sampling.orientations > 1 else 2
+    pairs = [(a, b) for a in range(dimension) for b in range(a, dimension)]
+    # In units of a vertex's area, so that all targets are 2 or 0.
+    parts = np.stack([moments[:, a, b] for a, b in pairs], axis=1) / areas[rows, None]
+    place = rows[:, None] * len(pairs) + np.arange(len(pairs))
+    coordinates = (place.ravel(), np.repeat(unknown, len(pairs)))
+    shape = (vertices * len(pairs), len(prior))
+    constraints = scipy.sparse.coo_array((parts.ravel(), coordinates), shape=shape).tocsr()
+    targets = np.tile([2.0 * (a == b) for a, b in pairs], vertices)
+    prior *= targets.sum() / (constraints @ prior)[targets > 0].sum()
+    found = nearest_matching(constraints, targets, prior, np.ones(len(prior)))
+    if not found.converged:
+        remedy = (
+            "Use more `neighbors`, an `xi` nearer to what alpha = 1 gives, or `weights='kernel'`."
+        )
+        accepted = f"kernel here: no weights on these edges, K = {spec.neighbors}, match the metric"
+        raise SpecError("weights", accepted, "matched", remedy)
+    kept = found.values > VANISHED * found.values.max()
+    edges = kept[unknown]
+    entries = (rows[edges], columns[edges], found.values[unknown[edges]])
+    dropped = int((~kept).sum())
+    return ListedEdges(entries, vertices, sampling.num_points, bandwidth, dropped)
+
+
+def _undirected(rows: Indices, columns: Indices, vertices: int) -> Indices:
+    """(entries,) number of the edge that each direction belongs to."""
+    keys = np.minimum(rows, columns) * vertices + np.maximum(rows, columns)
+    return np.unique(keys, return_inverse=True)[1].reshape(-1)
+
+
+def _united(
+    first: tuple[Indices, Indices], second: tuple[Indices, Indices], vertices: int
+) -> tuple[Indices, Indices]:
+    """Rows and columns of all edges given, both directions of each, ascending."""
+    rows = np.concatenate([first[0], second[0], second[1]])
+    columns = np.concatenate([first[1], second[1], second[0]])
+    return np.divmod(np.unique(rows * vertices + columns), vertices)
+
+
+def _parallel_steps(sampling: Sampling, manifold: Manifold) -> tuple[Indices, Indices]:
+    """From each vertex to the most nearly parallel orientations over the nearest base points.
+
+    As many whole shells of base points as make at most `STEPS`; all orientations that tie.
+    """
+    base, count = sampling.base_points, min(STEPS + 2, sampling.num_points)
+    distance, near = KDTree(base).query(base, count)
+    radii = [last_whole_shell(d[1:] ** 2, STEPS, SHELL) for d in distance]
+    inside = distance**2 <= np.array(radii)[:, None] * (1 + SHELL)
+    inside[:, 0] = False
+    start, end = np.nonzero(inside)[0], near[inside]
+    points, orientations = sampling.coordinates(), np.arange(sampling.orientations)
+    rows, columns = [], []
+    for k in orientations:
+        row = k * sampling.num_points + start
+        candidates = orientations[:, None] * sampling.num_points + end
+        turn = np.stack([turns(manifold, points[row], points[c]) for c in candidates])
+        parallel = turn <= turn.min(axis=0) + SHELL
+        rows.append(np.broadcast_to(row, parallel.shape)[parallel])
+        columns.append(candidates[parallel])
+    return np.concatenate(rows), np.concatenate(columns)
