@@ -21,20 +21,29 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Described = dict[str, str]
 """Option and what stands for its value, "--alpha X" -> help."""
 
-PLANE = {
-    "--size N|WxH": f"Pixels of the finest level of a lattice, width x height, in {limits.SIDE}.",
+RANDOM = {
     "--points N": f"Points of a random sampling, in {limits.POINTS}.",
     "--seed S": f"Seed of a random sampling, in {limits.SEED}.  [default: 0]",
+}
+BOUNDARY = {
     f"--boundary {'|'.join(BOUNDARIES)}": "Boundary of the image domain; periodic glues opposite "
     "sides.  [default: open]",
+}
+PLANE = {
+    "--size N|WxH": f"Pixels of the finest level of a lattice, width x height, in {limits.SIDE}.",
+    **RANDOM,
+    **BOUNDARY,
+}
+SPACE = {
+    "--size N|WxHxD": f"Voxels of the finest level, width x height x depth, in {limits.SIDE}.",
+    **BOUNDARY,
 }
 SPHERE = {
     "--subdivisions L": "Subdivisions of the icosahedron, 10 * 4^L + 2 points, in "
     f"{limits.SUBDIVISIONS}.",
     "--nside N": f"Size of HEALPix (nested), 12 N^2 points: a power of two in {limits.NSIDE}.",
     "--bandlimit B": f"Size of the equiangular grid, 2B x 2B points, in {limits.BANDLIMIT}.",
-    "--points N": f"Points of a random sampling, in {limits.POINTS}.",
-    "--seed S": f"Seed of a random sampling, in {limits.SEED}.  [default: 0]",
+    **RANDOM,
 }
 FIBRE = {
     "--orientations N": f"How many orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6]",
@@ -77,6 +86,13 @@ OF_BASE = {
         "selling": ", or selling: the smallest stencil, on lattices",
         "while": f"while sides are at least {SMALLEST_DEFAULT_SIDE}",
     },
+    "space": {
+        "point": "a voxel",
+        "unit": "in widths of the domain",
+        "weights": "|".join(WEIGHTS),
+        "selling": ", or selling: the smallest stencil",
+        "while": f"while sides are at least {SMALLEST_DEFAULT_SIDE}",
+    },
     "sphere": {
         "point": "a point",
         "unit": "in radians of arc",
@@ -90,8 +106,8 @@ OF_BASE = {
 
 def options_of(manifold: Manifold) -> Callable[[Command], Command]:
     """The options that have a meaning on a manifold; others are known, for a better refusal."""
-    words = OF_BASE[manifold.base] | {"neighbors": str(manifold.default_neighbors)}
-    sizes = PLANE if manifold.base == "plane" else SPHERE
+    words = OF_BASE[manifold.base.name] | {"neighbors": str(manifold.default_neighbors)}
+    sizes = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}[manifold.base.name]
 
     def decorate(command: Command) -> Command:
         for described, text in reversed((_sampling(manifold) | sizes | FIBRE | COMMON).items()):

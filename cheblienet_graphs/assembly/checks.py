@@ -17,8 +17,9 @@ from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.remedies import remedy
 from cheblienet_graphs.report.said import Remark, said_once
 from cheblienet_graphs.report.second_moments import closeness, faults
-from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.reader import MappedWeights, mapped_array
 from cheblienet_graphs.typing import Indices
@@ -116,28 +117,27 @@ def _moments(
         )
     metric, probes = Metric(spec.eps, xi or 0.0), _probes(sampling, weights)
     coordinates = mapped_array(folder / "coordinates")
-    metrics = diagnostics.effective_metrics(
-        weights, coordinates, sampling, spec.geometry, metric, probes=probes
-    )
+    sampled = SampledManifold(sampling, spec.geometry, metric)
+    metrics = diagnostics.effective_metrics(weights, coordinates, sampled, probes=probes)
     some = ""
-    if spec.sampling != "lattice" and len(probes) < sampling.num_points:
+    if not spec.sampling_kind.regular and len(probes) < sampling.num_points:
         some = ", looking at some points"
     if not (found := faults(spec, metric, metrics)):
         return True, f"consistent with the metric: {closeness(spec, metric, metrics)}{some}"
-    todo = remedy(spec, sampling, metric, try_larger=False)
+    todo = remedy(spec, sampled, try_larger=False)
     return False, f"not consistent with the metric{some}: {'; '.join(found)}: {todo}"
 
 
 def _too_small(level: Level) -> bool:
-    if level.on_lattice is None or not isinstance(level.sampling, PlaneLattice):
+    if level.on_lattice is None:
         return False
-    longest = max(reach(level.on_lattice.engine.stencils))
-    return min(level.sampling.width, level.sampling.height) <= 2 * longest
+    engine = level.on_lattice.engine
+    return min(engine.lattice.shape) <= 2 * max(reach(engine.stencils))
 
 
 def _probes(sampling: Sampling, weights: MappedWeights) -> Indices:
     """The pixel in the middle of a lattice; else some points, drawn from a fixed seed."""
-    if isinstance(sampling, PlaneLattice):
+    if isinstance(sampling, Lattice):
         return sampling.probes()
     share = EDGES / weights.laplacian.nnz
     if share >= 1:

@@ -1,8 +1,8 @@
 """Rows of a lattice's Laplacian by stencils.
 
 The metric is left-invariant, so all rows far from the boundary are one row, shifted: a lattice of
-any size is a small one of which the middle line and the middle column stand for as many as it
-takes. Rows are computed on the small one and written down for the large one.
+any size is a small one of which the middle place along each axis stands for as many as it takes.
+Rows are computed on the small one and written down for the large one.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.neighbours.stencil import StencilEngine, nearest_image, reach
-from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.sparse.blocks import RowBlock, with_diagonal
 from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
 from cheblienet_graphs.sparse.sums import exact_sum, rounded
@@ -28,7 +28,7 @@ KEPT_LINES = 4
 
 
 class Line(NamedTuple):
-    """The rows of the vertices of one orientation and one y.
+    """The rows of the vertices of one orientation that differ in x alone.
 
     Args:
         ends: (width,) where each row ends, counted from the line's first entry.
@@ -73,13 +73,13 @@ class LatticeRows:
 
     def __init__(self, job: Job) -> None:
         on_lattice = job.level.on_lattice
-        if on_lattice is None or not isinstance(job.level.sampling, PlaneLattice):
+        if on_lattice is None or not isinstance(job.level.sampling, Lattice):
             raise TypeError("stencils exist on lattices only")
         self._job, self.lattice = job, job.level.sampling
         engine, weights = on_lattice.engine, on_lattice.weights
         lattice = self.lattice
-        self._y, self._x = map(Axis, (lattice.height, lattice.width), reach(engine.stencils))
-        self._small = replace(lattice, height=self._y.small, width=self._x.small)
+        self._axes = tuple(map(Axis, lattice.shape, reach(engine.stencils)))
+        self._small = replace(lattice, shape=tuple(axis.small for axis in self._axes))
         self._stencils = engine.stencils
         self._block = self._rows()
         weights = weights.on(self._small)
@@ -96,12 +96,12 @@ class LatticeRows:
         self.largest_possible = largest_possible(self._degree, mass) if combinatorial else 2.0
         self.bandwidth, self.dropped_edges = weights.bandwidth, weights.dropped_edges
         self.edges, self.in_plane = engine.total_degree // 2, engine.in_plane_degree
-        self._lines: dict[tuple[int, int], Line] = {}
+        self._lines: dict[int, Line] = {}
 
     @property
     def lines(self) -> int:
-        """Orientations times height."""
-        return self.lattice.orientations * self.lattice.height
+        """Runs of vertices along x."""
+        return self.lattice.num_vertices // self.lattice.width
 
     @property
     def isolated(self) -> int:
@@ -129,13 +129,16 @@ class LatticeRows:
     @cached_property
     def _starts(self) -> Indices:
         """(lines + 1,) first entry of each line."""
-        small = np.add.reduceat(
-            np.diff(self._block.indptr).reshape(-1, self._x.small) * self._x.times,
-            [0],
-            axis=1,
-        )
-        lengths = small.reshape(self.lattice.orientations, -1)[:, self._y.like].ravel()
-        return np.concatenate([[0], np.cumsum(lengths)])
+        along = self._axes[-1]
+        small = (np.diff(self._block.indptr).reshape(-1, along.small) * along.times).sum(axis=1)
+        return np.concatenate([[0], np.cumsum(small[self._like(np.arange(self.lines))])])
+
+    def _like(self, lines: Indices) -> Indices:
+        """The small lattice's lines that these look like."""
+        *outer, _ = self._axes
+        orientation, places = replace(self.lattice, shape=self.lattice.shape[:-1]).decode(lines)
+        like = [axis.like[place] for axis, place in zip(outer, places, strict=True)]
+        return replace(self._small, shape=self._small.shape[:-1]).encode(orientation, like)
 
     @property
     def nnz(self) -> int:
@@ -150,33 +153,36 @@ class LatticeRows:
     @cached_property
     def _times(self) -> Indices:
         """How many vertices each one of the small lattice stands for."""
-        times = np.outer(self._y.times, self._x.times).ravel()
+        times = np.ones(1, np.int64)
+        for axis in self._axes:
+            times = np.multiply.outer(times, axis.times).ravel()
         return np.tile(times, self.lattice.orientations)
 
     @cached_property
     def _steps(self) -> Indices:
         """(small nnz,) from row to column on the large lattice."""
         small, large = self._small, self.lattice
-        k, y, x = small.decode(self._block.rows)
-        other_k, other_y, other_x = small.decode(self._block.columns)
-        dy, dx = other_y - y, other_x - x
-        if large.periodic:  # a step across the seam goes back by the whole side
-            inner_y, inner_x = nearest_image(dy, small.height), nearest_image(dx, small.width)
-            dy = inner_y + (dy - inner_y) // small.height * large.height
-            dx = inner_x + (dx - inner_x) // small.width * large.width
-        return large.encode(other_k - k, dy, dx)
+        k, places = small.decode(self._block.rows)
+        other, others = small.decode(self._block.columns)
+        steps = []
+        for here, there, near, far in zip(places, others, small.shape, large.shape, strict=True):
+            step = there - here
+            if large.periodic:  # a step across the seam goes back by the whole side
+                inner = nearest_image(step, near)
+                step = inner + (step - inner) // near * far
+            steps.append(step)
+        return large.encode(other - k, steps)
 
-    def _line(self, orientation: int, small_y: int) -> Line:
-        """One line; the last ones are kept, as most blocks have few different ones."""
-        place = orientation, small_y
-        if place not in self._lines:
+    def _line(self, small: int) -> Line:
+        """A line of the small lattice; the last ones are kept, as most blocks have few of them."""
+        if small not in self._lines:
             while len(self._lines) >= KEPT_LINES:
                 self._lines.pop(next(iter(self._lines)))
-            self._lines[place] = self._made_line(*place)
-        return self._lines[place]
+            self._lines[small] = self._made_line(small)
+        return self._lines[small]
 
-    def _made_line(self, orientation: int, small_y: int) -> Line:
-        vertices = (orientation * self._small.height + small_y) * self._small.width + self._x.like
+    def _made_line(self, small: int) -> Line:
+        vertices = small * self._small.width + self._axes[-1].like
         starts, degrees = self._block.indptr[vertices], np.diff(self._block.indptr)[vertices]
         ends = np.cumsum(degrees)
         entry = np.arange(ends[-1]) + np.repeat(starts - ends + degrees, degrees)
@@ -185,12 +191,11 @@ class LatticeRows:
 
     def _pieces(self, start: int, stop: int) -> list[tuple[int, int, Line]]:
         """First line, how many, and what they look like, of each run of equal lines."""
-        orientation, y = np.divmod(np.arange(start, stop), self.lattice.height)
-        kinds = orientation * self._y.small + self._y.like[y]
+        kinds = self._like(np.arange(start, stop))
         first = np.flatnonzero(np.diff(kinds, prepend=-1))
         counts = np.diff(np.append(first, stop - start))
         return [
-            (start + int(lo), int(count), self._line(*divmod(int(kinds[lo]), self._y.small)))
+            (start + int(lo), int(count), self._line(int(kinds[lo])))
             for lo, count in zip(first, counts, strict=True)
         ]
 

@@ -17,8 +17,9 @@ from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths, Scratch
 from cheblienet_graphs.neighbours.rule import too_few
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
-from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.typing import Floats, Progress
@@ -39,7 +40,7 @@ STARTING_POINTS = 500
 class OnLattice(EdgeWeights, Protocol):
     """Weights that depend on offsets alone."""
 
-    def on(self, lattice: PlaneLattice) -> Self:
+    def on(self, lattice: Lattice) -> Self:
         """The same on a lattice of another size, with the numbers of this one."""
 
 
@@ -113,6 +114,10 @@ class Level:
             return self.spec.metric(self.number)
         return self.spec.metric_of_alpha(self._alpha, self.number)
 
+    def sampled(self) -> SampledManifold[Sampling]:
+        """The points with their metric."""
+        return SampledManifold(self.sampling, self.spec.geometry, self.metric)
+
     @cached_property
     def on_lattice(self) -> LatticeEdges | None:
         """The edges and weights of a lattice, by stencils.
@@ -121,14 +126,16 @@ class Level:
             SpecError: the stencils are empty, or there are no such weights.
         """
         lattice, spec = self.sampling, self.spec
-        if not isinstance(lattice, PlaneLattice):
+        if not isinstance(lattice, Lattice):
             return None
         if spec.weights == "kernel":
-            rule = Stencils.of(lattice, spec.geometry, self.metric, spec.neighbors)
+            rule = Stencils.of(SampledManifold(lattice, spec.geometry, self.metric), spec.neighbors)
             return LatticeEdges(StencilEngine(lattice, rule.stencils), KernelWeights(spec, rule))
         from cheblienet_graphs.weights.lattice import lattice_weights
 
-        weighted = lattice_weights(spec, lattice, self.metric, self._solution())
+        weighted = lattice_weights(
+            spec, SampledManifold(lattice, spec.geometry, self.metric), self._solution()
+        )
         return LatticeEdges(StencilEngine(lattice, weighted.stencils), weighted)
 
     @property
@@ -176,7 +183,7 @@ class Level:
         self.progress(
             f"level {self.number}: matching weights to the metric", 0, engine.total_degree
         )
-        return matched_edges(self.spec, self.sampling, self.metric, engine, lengths)
+        return matched_edges(self.spec, self.sampled(), engine, lengths)
 
     def neighbour_lists(self, rings: int) -> "NeighbourLists":
         """The search for this level's neighbours, with so many rings of images."""
@@ -184,9 +191,7 @@ class Level:
 
         stencils = self._stencils(self.metric)
         return NeighbourLists(
-            self.sampling,
-            self.spec.geometry,
-            self.metric,
+            self.sampled(),
             self.spec.neighbors,
             self.choice,
             squared_radii=None if stencils is None else stencils.squared_radii,
@@ -194,9 +199,10 @@ class Level:
         )
 
     def _stencils(self, metric: Metric) -> Stencils | None:
-        if not isinstance(self.sampling, PlaneLattice):
+        if not isinstance(self.sampling, Lattice):
             return None
-        return Stencils.of(self.sampling, self.spec.geometry, metric, self.spec.neighbors)
+        sampled = SampledManifold(self.sampling, self.spec.geometry, metric)
+        return Stencils.of(sampled, self.spec.neighbors)
 
     def _search(
         self,
@@ -212,9 +218,7 @@ class Level:
 
         stencils = self._stencils(metric)
         engine = SearchEngine(
-            self.sampling,
-            self.spec.geometry,
-            metric,
+            SampledManifold(self.sampling, self.spec.geometry, metric),
             neighbors,
             self.choice,
             squared_radii=None if stencils is None else stencils.squared_radii,
@@ -239,7 +243,7 @@ class Level:
         """The alpha for which the in-plane fraction is what was asked for."""
         target = self.spec.in_plane_fraction or math.nan
         guess = first_guess(self.spec)
-        if self.spec.sampling == "lattice" or self.num_vertices <= SCANNED_VERTICES:
+        if self.spec.sampling_kind.regular or self.num_vertices <= SCANNED_VERTICES:
             return scanned(self._counted, target, guess)
         sizes = self.spec.sampling_kind.sizes(self.spec.level_size(self.number))
         if len(sizes) > 1 and self.spec.base_points(self.number + 1) >= STARTING_POINTS:

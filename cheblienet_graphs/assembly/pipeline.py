@@ -24,7 +24,6 @@ from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.neighbours.choice import Choice, choose
 from cheblienet_graphs.pools.opened import opened_pool
 from cheblienet_graphs.pools.pool import Pool, software
-from cheblienet_graphs.samplings.healpix import check_library
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec import GraphSpec
@@ -286,8 +285,7 @@ def plan(spec: GraphSpec) -> Plan:
 
 
 def _levels(spec: GraphSpec, choice: Choice, progress: Progress = lambda *_: None) -> list[Level]:
-    if spec.sampling == "healpix":
-        check_library()
+    spec.sampling_kind.check_library()
     levels = [Level(spec, choice, progress=progress)]
     while len(levels) < spec.levels:
         levels.append(levels[-1].coarser)
@@ -302,14 +300,14 @@ def _plan(spec: GraphSpec, levels: list[Level]) -> Plan:
         nnz = entries + vertices
         if planned:
             fine = planned[-1].vertices
-            # On the icosphere the midpoints have two parents, elsewhere each point has one.
-            links = 2 * fine - vertices if spec.sampling == "icosahedral" else fine
+            sizes = (spec.level_size(len(planned) - 1), spec.level_size(len(planned)))
+            links = spec.orientations * spec.sampling_kind.links(*sizes)
             nbytes += csr_nbytes((vertices, fine), links) + csr_nbytes((fine, vertices), links)
         planned.append(PlannedLevel(vertices, entries // 2, nnz))
         nbytes += csr_nbytes((vertices, vertices), nnz)
         nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
         nbytes += (spec.eigenpairs or 0) * (8 + 4 * vertices)
-    return Plan(spec, tuple(planned), nbytes, exact=spec.sampling == "lattice")
+    return Plan(spec, tuple(planned), nbytes, exact=spec.sampling_kind.regular)
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def _kept(level: Level) -> float:
     """Bytes that a process keeps from block to block."""
     if level.choice.engine == "stencil":
         return PROCESS["stencil"]
-    cells = VORONOI if level.spec.sampling == "random" else 0
+    cells = VORONOI if level.spec.sampling_kind.seeded else 0
     return PROCESS["search"] + 150 * level.num_vertices + cells * level.sampling.num_points
 
 

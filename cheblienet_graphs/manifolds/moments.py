@@ -35,8 +35,7 @@ def edge_moments(
         sqrt(R) c, shape (N, dim), and sqrt(R) c c^T sqrt(R), shape (N, dim, dim).
     """
     candidates = _logarithms(manifold, starts, ends)
-    dimension = candidates.shape[1]
-    scale = np.sqrt(metric.diagonal[:dimension])
+    scale = np.sqrt(manifold.weights(metric))
     scaled = scale[:, None] * candidates
     turn = abs(candidates[:, -1])
     least = turn <= turn.min(axis=0) + TIE

@@ -1,9 +1,15 @@
 """The plane R^2 as a group of translations, isotropic."""
 
+import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.manifolds.metric import Metric
+from cheblienet_graphs.manifolds.base import Base, Flat
+from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
+from cheblienet_graphs.manifolds.metric import Diffusion, Metric, squared_norm
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.typing import Floats
 
 
 class R2:
@@ -12,10 +18,20 @@ class R2:
     name = "r2"
     title = "R^2"
     columns: tuple[str, ...] = ("x", "y")
-    base = "plane"
+    base: Base = Flat(2)
+    fibre: Fibre = NO_FIBRE
     oriented = False
     default_neighbors = 8
     default_eps = 1.0
+    selling_neighbors: int | None = 4
+    least_matched_neighbors = 1
+    anisotropic: str | None = "se2"
+    coordinates_in_words = "x (right) and y (down) in widths of the {domain}"
+    operator_in_words = "the Laplacian -div grad, per width^2"
+
+    def weights(self, _metric: Metric) -> tuple[float, ...]:
+        """Ones."""
+        return 1.0, 1.0
 
     def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
         """The coordinates themselves."""
@@ -27,4 +43,16 @@ class R2:
 
     def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], metric: Metric) -> Any:
         """|h - g|^2 in the metric, elementwise."""
-        return metric.squared_norm(next(self.logarithms(g, h)))
+        return squared_norm(self.weights(metric), next(self.logarithms(g, h)))
+
+    def diffusion(self, _sample: tuple[float, ...], _metric: Metric) -> Diffusion:
+        """Equally fast along x and y."""
+        return (1.0, (1.0, 0.0)), (1.0, (0.0, 1.0))
+
+    def spectrum(self, count: int, _metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
+        """|2 pi k|^2 on the torus."""
+        # numpy is no part of what the command line needs to show its help.
+        from cheblienet_graphs.manifolds.torus import smallest_over_waves
+
+        sides = extent or (1.0, 1.0)
+        return smallest_over_waves(count, sides, lambda f, _: [f], lambda f: f, math.inf)

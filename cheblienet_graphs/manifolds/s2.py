@@ -1,9 +1,14 @@
 """The sphere S^2, isotropic."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.manifolds.metric import Metric
+from cheblienet_graphs.manifolds.base import Base, Sphere
+from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
+from cheblienet_graphs.manifolds.metric import Metric, squared_norm
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.typing import Floats
 
 TINY = 1e-36
 """Added to a square before its root is divided by: changes nothing, and 0/0 becomes the limit."""
@@ -15,10 +20,20 @@ class S2:
     name = "s2"
     title = "S^2"
     columns: tuple[str, ...] = ("beta", "gamma")
-    base = "sphere"
+    base: Base = Sphere()
+    fibre: Fibre = NO_FIBRE
     oriented = False
     default_neighbors = 8
     default_eps = 1.0
+    selling_neighbors: int | None = None
+    least_matched_neighbors = 24
+    anisotropic: str | None = "so3"
+    coordinates_in_words = "beta (colatitude) in [0, pi], gamma (longitude, east) in [-pi, pi]"
+    operator_in_words = "the Laplacian -div grad, on the unit sphere"
+
+    def weights(self, _metric: Metric) -> tuple[float, ...]:
+        """Ones."""
+        return 1.0, 1.0
 
     def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
         """Sines and cosines of both angles."""
@@ -36,11 +51,20 @@ class S2:
         stretch = sine.atan2(up) / sine
         yield stretch * south, stretch * east
 
-    def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], metric: Metric) -> Any:
+    def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], _metric: Metric) -> Any:
         """The squared arc atan2(|g x h|, g . h)^2, accurate at every angle."""
         south, east, up = _seen_from(g, h)
         arc = (south * south + east * east).sqrt().atan2(up)
-        return metric.squared_norm((arc,))
+        return squared_norm((1.0,), (arc,))
+
+    def spectrum(self, count: int, _metric: Metric, _extent: tuple[float, ...] | None) -> "Floats":
+        """L (l + 1), 2 l + 1 times each."""
+        # numpy is no part of what the command line needs to show its help.
+        import numpy as np
+
+        degree: Floats = np.floor(np.sqrt(np.arange(count)))
+        values: Floats = degree * (degree + 1)
+        return values
 
 
 def _seen_from(g: tuple[Any, ...], h: tuple[Any, ...]) -> tuple[Any, Any, Any]:

@@ -2,10 +2,15 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.manifolds.metric import Metric
+from cheblienet_graphs.manifolds.base import Base, Sphere
+from cheblienet_graphs.manifolds.fibre import AnglesModuloPi, Fibre
+from cheblienet_graphs.manifolds.metric import Metric, squared_norm
 from cheblienet_graphs.manifolds.s2 import TINY
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.typing import Floats
 
 
 class SO3:
@@ -19,10 +24,25 @@ class SO3:
     name = "so3"
     title = "SO(3)"
     columns: tuple[str, ...] = ("alpha", "beta", "gamma")
-    base = "sphere"
+    base: Base = Sphere()
+    fibre: Fibre = AnglesModuloPi("alpha")
     oriented = True
     default_neighbors = 16
     default_eps = math.sqrt(0.1)
+    selling_neighbors: int | None = None
+    least_matched_neighbors = 24
+    anisotropic: str | None = None
+    coordinates_in_words = (
+        "alpha from south towards east, in [-pi/2, pi/2), beta (colatitude) in [0, pi], "
+        "gamma (longitude, east) in [-pi, pi]"
+    )
+    operator_in_words = (
+        "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), on the unit sphere"
+    )
+
+    def weights(self, metric: Metric) -> tuple[float, ...]:
+        """1, eps^-2, xi^2 along (forward, sideways, rotation)."""
+        return 1.0, metric.eps**-2, metric.xi**2
 
     def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
         """Unit quaternions (w, x, y, z)."""
@@ -47,7 +67,8 @@ class SO3:
 
         The length of the path exp(t log), an upper bound of the geodesic distance.
         """
-        direct, turned = (metric.squared_norm(c) for _, c in _up_to_sign(g, h))
+        weights = self.weights(metric)
+        direct, turned = (squared_norm(weights, c) for _, c in _up_to_sign(g, h))
         return direct.minimum(turned)
 
     def turn(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Any:
@@ -64,6 +85,35 @@ class SO3:
         as long.
         """
         return 4 * min(1.0, (metric.xi * math.sin(angle / 2)) ** 2)
+
+    def spectrum(self, count: int, metric: Metric, _extent: tuple[float, ...] | None) -> "Floats":
+        """Eigenvalues on SO(3), orientations modulo pi: the Hamiltonian of an asymmetric top.
+
+        In the basis of Wigner's functions of degree J and even body-fixed index K it is
+        tridiagonal, H_KK = (1 + eps^2)/2 (J(J+1) - K^2) + K^2 / xi^2 and H_K,K+2 =
+        -(1 - eps^2)/4 sqrt([J(J+1) - K(K+1)] [J(J+1) - (K+1)(K+2)]); each eigenvalue occurs 2 J + 1
+        times.
+        """
+        # scipy is no part of what the command line needs to show its help.
+        import numpy as np
+        from scipy.linalg import eigvalsh_tridiagonal
+
+        found: Floats = np.empty(0)
+        lowest = [0.0]
+        degree = 0
+        # The lowest eigenvalue grows with J, of odd and of even degrees apart.
+        while len(found) < count or (count and min(lowest[-2:]) <= found[-1]):
+            index = np.arange(-(degree - degree % 2), degree + 1, 2)
+            length, low = degree * (degree + 1), index[:-1]
+            diagonal = (1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2
+            ladder = (length - low * (low + 1)) * (length - (low + 1) * (low + 2))
+            coupling = -(1 - metric.eps**2) / 4 * np.sqrt(ladder)
+            needed = (0, min(len(index) - 1, count // (2 * degree + 1)))
+            values = eigvalsh_tridiagonal(diagonal, coupling, select="i", select_range=needed)
+            lowest.append(float(values[0]))
+            found = np.sort(np.append(found, np.repeat(values, 2 * degree + 1)))[:count]
+            degree += 1
+        return np.maximum(found, 0.0)
 
 
 def _up_to_sign(

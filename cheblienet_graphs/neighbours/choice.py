@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.samplings import SAMPLINGS
 
 ENGINES = ("auto", "stencil", "pruned", "keops")
 DEVICES = ("auto", "cpu", "cuda")
@@ -37,7 +38,7 @@ def choose(
         raise SpecError("engine", f"one of {', '.join(ENGINES)}", engine)
     if device not in DEVICES:
         raise SpecError("device", f"one of {', '.join(DEVICES)}", device)
-    lattice = sampling == "lattice"
+    lattice = SAMPLINGS[sampling].regular
     if lattice and weights != "kernel":
         remedy = "They are made from stencils, on the CPU."
         if engine not in {"auto", "stencil"}:

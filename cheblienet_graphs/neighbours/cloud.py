@@ -9,6 +9,7 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = 2**18
@@ -24,7 +25,7 @@ class Cloud:
     Args:
         manifold, metric: the distance.
         points: P, base points without images.
-        base: (images, 2 or 3) Cartesian coordinates; the first P are the points themselves.
+        base: (images, d) Cartesian coordinates; the first P are the points themselves.
         source: (images,) the point of which each is an image.
         elements: what the distance is computed from, each of shape (n_o, images).
         complete_within: distance from any point up to which all images are there.
@@ -54,49 +55,50 @@ class Cloud:
         The projection to the base does not lengthen curves (R11 = 1 and R22 = eps^-2 >= 1), so this
         is a lower bound of the distance on the manifold.
         """
-        if self.manifold.base == "plane":
-            return chord
-        return 2 * np.arcsin(np.minimum(chord / 2, 1))
+        arc: Floats = self.manifold.base.distance(chord)
+        return arc
 
 
 def rings_within(sampling: Sampling, reach: float) -> int:
     """Rings of images around a periodic domain that include all within a distance."""
-    return math.floor(reach / min(sampling.extent or (1.0, 1.0))) + 1
+    return math.floor(reach / min(sampling.extent or (1.0,))) + 1
 
 
-def check_images(sampling: Sampling, metric: Metric, neighbors: int, rings: int) -> None:
+def check_images(sampled: SampledManifold[Sampling], neighbors: int, rings: int) -> None:
     """Refuse a search among images that are too many.
 
     Raises:
         SpecError: they are.
     """
-    if rings > 1 and (2 * rings + 1) ** 2 * sampling.num_vertices > MOST_IMAGES:
+    sampling, dimension = sampled.sampling, sampled.manifold.base.dimension
+    if rings > 1 and (2 * rings + 1) ** dimension * sampling.num_vertices > MOST_IMAGES:
         accepted = (
             f"larger here, where the {neighbors} nearest vertices lie up to {rings} periods of the "
             "domain away"
         )
         remedy = "Or use more `points`, fewer `neighbors` or `boundary='open'`."
-        raise SpecError("eps", accepted, metric.eps, remedy)
+        raise SpecError("eps", accepted, sampled.metric.eps, remedy)
 
 
-def cloud(sampling: Sampling, manifold: Manifold, metric: Metric, rings: int = 0) -> Cloud:
+def cloud(sampled: SampledManifold[Sampling], rings: int = 0) -> Cloud:
     """The vertices, and `rings` rings of images around a periodic domain."""
-    steps = np.arange(-rings, rings + 1)
-    shifts = np.array(np.meshgrid(steps, steps)).reshape(2, -1).T
+    sampling, manifold, metric = sampled.sampling, sampled.manifold, sampled.metric
+    dimension, steps = manifold.base.dimension, np.arange(-rings, rings + 1)
+    shifts = np.array(np.meshgrid(*[steps] * dimension)).reshape(dimension, -1).T
     shifts = shifts[np.argsort(abs(shifts).sum(axis=1), kind="stable")]
     points, columns = sampling.num_points, sampling.coordinates().T
     by_orientation = [column.reshape(sampling.orientations, points) for column in columns]
     complete_within = np.inf
     if rings:
-        width, height = sampling.extent or (1.0, 1.0)
-        offsets = shifts * np.array([width, height])
-        base = (sampling.base_points + offsets[:, None]).reshape(-1, 2)
-        moves = [offsets[:, 0], offsets[:, 1], *[np.zeros(len(shifts))] * (len(columns) - 2)]
+        extent = sampling.extent or (1.0,) * dimension
+        offsets = shifts * np.array(extent)
+        base = (sampling.base_points + offsets[:, None]).reshape(-1, dimension)
+        moves = [*offsets.T, *[np.zeros(len(shifts))] * (len(columns) - dimension)]
         by_orientation = [
             (column[:, None] + move[:, None]).reshape(sampling.orientations, -1)
             for column, move in zip(by_orientation, moves, strict=True)
         ]
-        complete_within = rings * min(width, height)
+        complete_within = rings * min(extent)
     else:
         base = sampling.base_points
     elements = manifold.elements(tuple(array(column) for column in by_orientation))

@@ -7,14 +7,15 @@ components as cosets meet it. It has one where a window of it has one: any two w
 overlap, and all look the same.
 """
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import gcd
 
 import numpy as np
 
-from cheblienet_graphs.neighbours.stencil import Stencil, StencilEngine, reach
-from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.neighbours.offsets import Stencil
+from cheblienet_graphs.neighbours.stencil import StencilEngine, reach
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Indices
 
 ENTRIES = 2**17
@@ -36,8 +37,8 @@ def lattice_components(engine: StencilEngine) -> Components:
     lattice, stencils = engine.lattice, engine.stencils
     groups = list(_groups(stencils))
     if lattice.periodic:
-        around = [(lattice.width, 0), (0, lattice.height)]
-        exact = sum(_generated([*group, *around]).index for group in groups)
+        around = np.diag(lattice.shape).tolist()
+        exact = sum(Generated.by([*group, *around]).index for group in groups)
         return Components(exact, exact)
     limit = max(ENTRIES, engine.total_degree // SHARE)
     for window in _windows(lattice, max(reach(stencils))):
@@ -46,16 +47,15 @@ def lattice_components(engine: StencilEngine) -> Components:
         found = _counted(StencilEngine(window, stencils))
         if found == 1 or window == lattice:
             return Components(found, found)
-    least = sum(_generated(group).cosets(lattice.width, lattice.height) for group in groups)
+    least = sum(Generated.by(group).cosets(lattice.shape) for group in groups)
     return Components(least, None)
 
 
-def _windows(lattice: PlaneLattice, longest: int) -> Iterable[PlaneLattice]:
+def _windows(lattice: Lattice, longest: int) -> Iterator[Lattice]:
     """Ever larger ones, the lattice itself the last; each overlaps with that a pixel further on."""
     side = 2 * longest + 2
-    while side < max(lattice.width, lattice.height):
-        width, height = min(side, lattice.width), min(side, lattice.height)
-        yield replace(lattice, width=width, height=height)
+    while side < max(lattice.shape):
+        yield replace(lattice, shape=tuple(min(side, n) for n in lattice.shape))
         side *= 2
     yield lattice
 
@@ -82,64 +82,81 @@ def _counted(engine: StencilEngine) -> int:
 
 @dataclass(frozen=True)
 class Generated:
-    """The subgroup of Z^2 that (a, b) and (0, d) generate, a and d not negative."""
+    """A subgroup of Z^d, by generators in echelon form.
 
-    a: int
-    b: int
-    d: int
+    Args:
+        rows: axis -> the generator whose first entry that is not 0, a positive one, is there.
+    """
 
-    def with_vector(self, x: int, y: int) -> "Generated":
-        """The subgroup that (x, y) belongs to as well, by Euclid's algorithm."""
-        a, b = self.a, self.b
-        while x:
-            times = a // x
-            a, b, x, y = x, y, a - times * x, b - times * y
-        if a < 0:
-            a, b = -a, -b
-        d = gcd(self.d, y)
-        return Generated(a, b % d if d else b, d)
+    rows: Mapping[int, tuple[int, ...]]
+
+    @classmethod
+    def by(cls, vectors: Iterable[Sequence[int]]) -> "Generated":
+        """The subgroup that these vectors generate, by Euclid's algorithm."""
+        rows: dict[int, tuple[int, ...]] = {}
+        for vector in vectors:
+            _insert(rows, tuple(vector))
+        return cls(rows)
 
     @property
     def index(self) -> int:
-        """Number of cosets in Z^2, which is finite on a torus."""
-        return self.a * self.d
+        """Number of cosets in Z^d, which is finite on a torus."""
+        return math.prod(row[axis] for axis, row in self.rows.items())
 
-    def cosets(self, width: int, height: int) -> int:
-        """A number of cosets that points of a box lie in; all of them, if the box is not tiny."""
-        if self.a and self.d:
-            return min(width, self.a) * min(height, self.d)
-        # Along a line each point but the first has one before it in the same coset.
-        x, y = (self.a, abs(self.b)) if self.a else (0, self.d)
-        inner = max(width - x, 0) * max(height - y, 0) if (x, y) != (0, 0) else 0
-        return width * height - inner
+    def cosets(self, sides: Sequence[int]) -> int:
+        """A number of cosets that points of a box lie in; all of them, but for tiny boxes.
+
+        Points whose place along the axis of each generator is below its first entry are in
+        different cosets. Along one generator each point but the first has one before it in its
+        coset.
+        """
+        if len(self.rows) == 1:
+            (row,) = self.rows.values()
+            inner = [max(side - abs(step), 0) for side, step in zip(sides, row, strict=True)]
+            return math.prod(sides) - math.prod(inner)
+        return math.prod(
+            min(side, self.rows[axis][axis]) if axis in self.rows else side
+            for axis, side in enumerate(sides)
+        )
 
 
-def _generated(vectors: Iterable[tuple[int, int]]) -> Generated:
-    group = Generated(0, 0, 0)
-    for x, y in vectors:
-        group = group.with_vector(x, y)
-    return group
+def _insert(rows: dict[int, tuple[int, ...]], vector: tuple[int, ...]) -> None:
+    """Add a vector to generators in echelon form."""
+    for axis in range(len(vector)):
+        if vector[axis] == 0:
+            continue
+        known = rows.get(axis)
+        if known is None:
+            rows[axis] = vector if vector[axis] > 0 else tuple(-n for n in vector)
+            return
+        while vector[axis]:
+            times = known[axis] // vector[axis]
+            known, vector = vector, tuple(a - times * b for a, b in zip(known, vector, strict=True))
+        rows[axis] = known if known[axis] > 0 else tuple(-n for n in known)
 
 
-def _groups(stencils: Sequence[Stencil]) -> Iterable[list[tuple[int, int]]]:
-    """For each set of linked orientations the (dx, dy) by which going round its cycles moves."""
+def _groups(stencils: Sequence[Stencil]) -> Iterator[list[tuple[int, ...]]]:
+    """For each set of linked orientations the offsets by which going round its cycles moves."""
     origin: dict[int, Indices] = {}
     for start in range(len(stencils)):
         if start in origin:
             continue
-        origin[start] = np.zeros(2, np.int64)
+        origin[start] = np.zeros(stencils[start].offsets.shape[1], np.int64)
         linked = [start]
         for k in linked:
             first = np.unique(stencils[k].orientation, return_index=True)
             for other, place in zip(*(part.tolist() for part in first), strict=True):
                 if other not in origin:
-                    step = (stencils[k].dx[place], stencils[k].dy[place])
-                    origin[other] = origin[k] + step
+                    origin[other] = origin[k] + stencils[k].offsets[place]
                     linked.append(other)
         moves = [
-            origin[k]
-            + np.stack([stencils[k].dx, stencils[k].dy], axis=1)
-            - np.array([origin[j] for j in stencils[k].orientation.tolist()]).reshape(-1, 2)
+            origin[k] + stencils[k].offsets - _origins(origin, stencils[k].orientation)
             for k in linked
         ]
         yield [tuple(move) for move in np.unique(np.concatenate(moves), axis=0).tolist()]
+
+
+def _origins(origin: dict[int, Indices], orientations: Indices) -> Indices:
+    """(N, d) where each of these orientations is met first."""
+    size = len(next(iter(origin.values())))
+    return np.array([origin[j] for j in orientations.tolist()]).reshape(-1, size)

@@ -122,10 +122,9 @@ class PrunedSearch:
 
     def _mean_area(self) -> float:
         """Area of the base for each point."""
-        if self._cloud.manifold.base == "sphere":
-            return 4 * math.pi / self._cloud.points
-        extent = np.ptp(self._cloud.base[: self._cloud.points], axis=0)
-        return float(extent.prod()) / self._cloud.points
+        base = self._cloud.manifold.base
+        sides = np.ptp(self._cloud.base[: self._cloud.points], axis=0) if base.flat else np.ones(1)
+        return base.measure * float(sides.prod()) / self._cloud.points
 
     def _block(
         self,

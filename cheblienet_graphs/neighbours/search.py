@@ -11,18 +11,18 @@ import torch
 
 from cheblienet_graphs.machine.devices import own_device
 from cheblienet_graphs.machine.threads import threads_each, torch_threads
-from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.neighbours import stencil
+from cheblienet_graphs.neighbours import offsets
 from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import Cloud, check_images, cloud, rings_within
 from cheblienet_graphs.neighbours.protocols import Scratch
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
 
-TOLERANCE = 1e-6
+SHELL = 1e-6
 """Relative width of a shell where distances are not exactly repeated, as on the sphere."""
 
-SLACK = 2 * TOLERANCE
+SLACK = 2 * SHELL
 """Relative, for the number of rings: more than any shell is wide."""
 
 COMPARISONS_AT_ONCE = 2**23
@@ -65,8 +65,7 @@ class NeighbourLists:
     none.
 
     Args:
-        sampling: where.
-        manifold, metric: the distance.
+        sampled: the vertices and their distances.
         neighbors: K.
         choice: the search, "pruned" or "keops", and its device.
         squared_radii: (n_o,) r^2 by orientation where known beforehand, as on a lattice.
@@ -78,22 +77,20 @@ class NeighbourLists:
 
     def __init__(
         self,
-        sampling: Sampling,
-        manifold: Manifold,
-        metric: Metric,
+        sampled: SampledManifold[Sampling],
         neighbors: int,
         choice: Choice,
         *,
         squared_radii: Floats | None = None,
         rings: int = 0,
     ) -> None:
-        check_images(sampling, metric, neighbors, rings)
-        self.cloud = cloud(sampling, manifold, metric, rings)
-        self._sampling, self._rings = sampling, rings
+        check_images(sampled, neighbors, rings)
+        self.cloud = cloud(sampled, rings)
+        self._sampling, self._rings = sampled.sampling, rings
         self._neighbors, self._choice = neighbors, choice
         self._threads = threads_each(choice.engine, processes=1)
         self._squared_radii = None if squared_radii is None else torch.from_numpy(squared_radii)
-        self._tolerance = TOLERANCE if squared_radii is None else stencil.TOLERANCE
+        self._tolerance = SHELL if squared_radii is None else offsets.SHELL
 
     @cached_property
     def _search(self) -> Search:
@@ -200,7 +197,7 @@ class SearchEngine(MutualNeighbours):
     """Neighbours by searching, all in this process.
 
     Args:
-        sampling, manifold, metric, neighbors, choice, squared_radii: as for `NeighbourLists`.
+        sampled, neighbors, choice, squared_radii: as for `NeighbourLists`.
         scratch: makes the array of lists, (V, K).
         progress: called with vertices done and altogether.
 
@@ -210,9 +207,7 @@ class SearchEngine(MutualNeighbours):
 
     def __init__(
         self,
-        sampling: Sampling,
-        manifold: Manifold,
-        metric: Metric,
+        sampled: SampledManifold[Sampling],
         neighbors: int,
         choice: Choice,
         *,
@@ -220,19 +215,14 @@ class SearchEngine(MutualNeighbours):
         scratch: Scratch = np.empty,
         progress: Callable[[int, int], None] = lambda _done, _total: None,
     ) -> None:
+        sampling = sampled.sampling
         points, vertices = sampling.num_points, sampling.num_vertices
         lists = scratch((vertices, neighbors), list_type(vertices))
         by_orientation = lists.reshape(-1, points, neighbors)
         rings = 1 if sampling.periodic else 0
         while True:
             search = NeighbourLists(
-                sampling,
-                manifold,
-                metric,
-                neighbors,
-                choice,
-                squared_radii=squared_radii,
-                rings=rings,
+                sampled, neighbors, choice, squared_radii=squared_radii, rings=rings
             )
             farthest = 0.0
             for start, found, reach in search.of(0, points):

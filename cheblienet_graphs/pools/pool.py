@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any, Protocol, TypeVar
 
 from cheblienet_graphs import __version__
-from cheblienet_graphs.samplings.healpix import check_library
+from cheblienet_graphs.samplings import SAMPLINGS
 
 Task = tuple[Any, ...]
 T = TypeVar("T")
@@ -50,8 +50,9 @@ def software(sampling: str) -> dict[str, str]:
         CheblienetError: the library of the sampling is not installed.
     """
     names = ["numpy", "scipy", "torch"]
-    if sampling == "healpix":
-        check_library()
-        names.append("astropy-healpix")
+    kind = SAMPLINGS[sampling]
+    if kind.library:
+        kind.check_library()
+        names.append(kind.library)
     libraries = {name: version(name) for name in names}
     return {"cheblienet": __version__, **libraries, "machine": platform.machine()}

@@ -10,7 +10,7 @@ from cheblienet_graphs.typing import Floats
 
 FIRST = 6
 """So many of the smallest eigenvalues are compared, 0 among them."""
-TOLERANCE = 0.1
+AGREEING = 0.1
 """Relative difference up to which they agree."""
 HIGHER_TERMS = 2.0
 """What terms that the estimate of `too_coarse` leaves out may make of it where waves are short."""
@@ -38,7 +38,7 @@ class Comparison:
     @property
     def agree(self) -> bool:
         """Whether nothing is known to be off by more than the tolerance."""
-        return bool((abs(self.errors) <= TOLERANCE).all())
+        return bool((abs(self.errors) <= AGREEING).all())
 
     def too_coarse(self, squared_reach: float) -> bool:
         """Whether the length of the edges explains every eigenvalue that is off by more.
@@ -50,7 +50,7 @@ class Comparison:
         Args:
             squared_reach: of the edges, as in `EffectiveMetric`.
         """
-        off = abs(self.errors) > TOLERANCE
+        off = abs(self.errors) > AGREEING
         explained = HIGHER_TERMS * self.exact * squared_reach / 12
         return bool(((self.errors < 0) & (-self.errors <= explained))[off].all())
 
@@ -72,8 +72,8 @@ def compared(found: Eigenvalues, scale: float | None, exact: Sequence[float] | N
         return _unknown("the eigenvalues did not converge")
     true = np.array(exact[1:count])
     errors = found.values[1:count] * scale / true - 1
-    missed_copies = found.method == "lanczos" and (errors > TOLERANCE).any()
-    if missed_copies and (errors >= -TOLERANCE).all():
+    missed_copies = found.method == "lanczos" and (errors > AGREEING).any()
+    if missed_copies and (errors >= -AGREEING).all():
         return _unknown("copies of eigenvalues may be missing")
     return Comparison(true, errors)
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.median import median
 from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
@@ -33,8 +33,10 @@ class EffectiveMetric:
 
     Args:
         orientation: index k of theta = -pi/2 + k pi/n_o; 0 where there are no orientations.
-        eps_squared: M22 / M11; None where no neighbour lies forward.
-        xi_squared: M11 / M33; None where there are no orientations or none are linked.
+        eps_squared: M22 / M11, in space the mean of M22 and M33 over M11; None where no neighbour
+            lies forward.
+        xi_squared: M11 over the moment of rotation; None where there are no orientations or none
+            are linked.
         leakage: the largest |M_ab| / sqrt(M_aa M_bb) of two directions a, b; 0 is none.
         second_moment: m = tr(R M) / dim, by which D - W is m / 2 times the operator.
         deviation: the largest entry of |M R / m - I| at a single point, m of that point.
@@ -158,9 +160,7 @@ def weight_statistics(
 def effective_metrics(
     weights: MappedWeights,
     points: npt.NDArray[np.float64],
-    sampling: Sampling,
-    manifold: Manifold,
-    metric: Metric,
+    sampled: SampledManifold[Sampling],
     *,
     probes: Indices | None = None,
     entries: int = EDGES_AT_ONCE,
@@ -172,12 +172,11 @@ def effective_metrics(
     Args:
         weights: W.
         points: (V, d) coordinates of the vertices, possibly a mapped file.
-        sampling: of the level.
-        manifold: says what logarithms are.
-        metric: R.
+        sampled: the points with their metric R.
         probes: points to look at instead.
         entries: edges whose moments are in memory together.
     """
+    sampling = sampled.sampling
     probes = sampling.probes() if probes is None else probes
     area = sampling.areas(0, sampling.num_points)[probes].sum()
     orientations = np.arange(sampling.orientations)
@@ -186,13 +185,13 @@ def effective_metrics(
     edges = int((indptr[vertices + 1] - indptr[vertices]).sum())
     second, fourth, largest = 0.0, 0.0, np.zeros(len(orientations))
     for piece in np.array_split(vertices, max(1, -(-edges // entries))):
-        moments, fourths = _moments(weights, points, sampling, manifold, metric, piece)
+        moments, fourths = _moments(weights, points, sampled, piece)
         own = piece // sampling.num_points == orientations[:, None]
         second = second + np.einsum("kn,nab->kab", own, moments)
         fourth = fourth + own @ fourths
         np.maximum.at(largest, piece // sampling.num_points, deviations(moments))
     return [
-        effective_metric(k, mean, fourths, float(most), metric)
+        effective_metric(sampled, k, mean, fourths, float(most))
         for k, mean, fourths, most in zip(
             orientations.tolist(), second / area, fourth / area, largest, strict=True
         )
@@ -202,19 +201,19 @@ def effective_metrics(
 def _moments(
     weights: MappedWeights,
     points: npt.NDArray[np.float64],
-    sampling: Sampling,
-    manifold: Manifold,
-    metric: Metric,
+    sampled: SampledManifold[Sampling],
     vertices: Indices,
 ) -> tuple[Floats, Floats]:
     """(N, dim, dim) sqrt(R) M sqrt(R) of some vertices, and (N, dim) sums of w c_a^4."""
     edges = weights.rows(vertices).tocoo()
     row, column = edges.coords
     starts, ends = points[vertices[row]], points[column]
+    sampling = sampled.sampling
     if sampling.periodic and sampling.extent:
-        offsets = ends[:, :2] - starts[:, :2]
-        ends[:, :2] -= np.round(offsets / sampling.extent) * sampling.extent
-    _, second = edge_moments(manifold, metric, starts, ends)
+        d = len(sampling.extent)
+        offsets = ends[:, :d] - starts[:, :d]
+        ends[:, :d] -= np.round(offsets / sampling.extent) * sampling.extent
+    _, second = edge_moments(sampled.manifold, sampled.metric, starts, ends)
     moments = np.zeros((len(vertices), *second.shape[1:]))
     fourths = np.zeros(moments.shape[:2])
     np.add.at(moments, row, edges.data[:, None, None] * second)
@@ -269,27 +268,33 @@ def deviations(moments: Floats) -> Floats:
 
 
 def effective_metric(
-    orientation: int, mean: Floats, fourth: Floats, largest_deviation: float, metric: Metric
+    sampled: SampledManifold[Sampling],
+    orientation: int,
+    mean: Floats,
+    fourth: Floats,
+    largest_deviation: float,
 ) -> EffectiveMetric:
     """What the moments of one orientation amount to.
 
     Args:
+        sampled: says what the directions are, and R.
         orientation: its index.
         mean: (dim, dim) sqrt(R) M sqrt(R), in units of area.
         fourth: (dim,) sum of w c_a^4 in the same units.
         largest_deviation: of single points.
-        metric: R.
     """
     spread = np.sqrt(np.outer(mean.diagonal(), mean.diagonal()))
     mixed = np.divide(abs(mean), spread, out=np.zeros_like(mean), where=spread > 0)
     np.fill_diagonal(mixed, 0)
     diagonal = mean.diagonal()
     reach = np.divide(fourth, diagonal, out=np.zeros_like(fourth), where=diagonal > 0)
-    forward, sideways, *turning = diagonal
-    rotates = bool(turning) and turning[0] > 0
+    base, metric = sampled.manifold.base.dimension, sampled.metric
+    forward, *across = diagonal[:base]
+    turning = diagonal[base:]
+    rotates = bool(len(turning)) and turning[0] > 0
     return EffectiveMetric(
         orientation=orientation,
-        eps_squared=float(sideways / forward) * metric.eps**2 if forward > 0 else None,
+        eps_squared=float(np.mean(across) / forward) * metric.eps**2 if forward > 0 else None,
         xi_squared=float(forward / turning[0]) * metric.xi**2 if rotates else None,
         leakage=float(mixed.max()),
         second_moment=float(mean.trace()) / len(mean),

@@ -1,6 +1,5 @@
 """The examination of a published graph."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +13,14 @@ from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.verdict import verdict
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.sampling import sampling
-from cheblienet_graphs.spectrum import exact
 from cheblienet_graphs.spectrum.numeric import Eigenvalues, multiplicities, smallest_eigenvalues
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays, weights_of
-from cheblienet_graphs.typing import Floats, Progress
+from cheblienet_graphs.typing import Progress
 from cheblienet_graphs.values import integer
 
 
@@ -87,11 +86,12 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     step("eigenvalues")
     found = _eigenvalues(arrays, count, components, points, step)
     step("metric")
-    metrics = diagnostics.effective_metrics(weights, coordinates, points, spec.geometry, metric)
+    whole = SampledManifold(points, spec.geometry, metric)
+    metrics = diagnostics.effective_metrics(weights, coordinates, whole)
     scale = diagnostics.operator_scale(spec, metrics, degree, points)
-    known = _exact_eigenvalues(spec, metric, count)
+    known = _exact_eigenvalues(spec, whole, count)
     comparison = compared(found, scale, known)
-    judged = verdict(spec, points, metric, metrics, components, comparison)
+    judged = verdict(spec, whole, metrics, components, comparison)
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, points)
     step("weights")
@@ -149,14 +149,11 @@ def _silent(what: str, done: int, total: int) -> None:
     """Report nothing."""
 
 
-def _exact_eigenvalues(spec: GraphSpec, metric: Metric, count: int) -> list[float] | None:
+def _exact_eigenvalues(
+    spec: GraphSpec, sampled: SampledManifold[Sampling], count: int
+) -> list[float] | None:
     if spec.boundary == "open":
         return None
-    aspect = spec.size[1] / spec.size[0] if spec.size else 1.0
-    known: dict[str, Callable[[], Floats]] = {
-        "r2": lambda: exact.periodic_plane(count, aspect),
-        "se2": lambda: exact.periodic_se2(count, metric, aspect),
-        "s2": lambda: exact.sphere(count),
-        "so3": lambda: exact.rotations(count, metric),
-    }
-    return list(map(float, known[spec.manifold]()))
+    extent = sampled.sampling.extent
+    known: list[float] = spec.geometry.spectrum(count, sampled.metric, extent).tolist()
+    return known

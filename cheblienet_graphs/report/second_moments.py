@@ -10,7 +10,7 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.report.diagnostics import EffectiveMetric
 from cheblienet_graphs.spec import GraphSpec, words
 
-TOLERANCE = 0.15
+CLOSE = 0.15
 """Second moments are those of the metric where they deviate by no more than this, relatively."""
 EXACT = 1e-4
 """What storing weights in float32 may take away from exactness."""
@@ -27,7 +27,7 @@ def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -
 
 def deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> float:
     """How far they are off, relatively: on lattices by orientation, else by point."""
-    if spec.sampling != "lattice":
+    if not spec.sampling_kind.regular:
         return max(m.deviation for m in metrics)
     ratios = [math.inf if m.eps_squared is None else m.eps_squared / metric.eps**2 for m in metrics]
     if spec.geometry.oriented:
@@ -54,7 +54,7 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
         metric: asked for on the level.
         metrics: what its weights realise, by orientation.
     """
-    if deviation_from(spec, metric, metrics) <= TOLERANCE:
+    if deviation_from(spec, metric, metrics) <= CLOSE:
         return []
     found = []
     if spec.geometry.oriented and not any(m.xi_squared for m in metrics):
@@ -62,11 +62,11 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
     along = [m.eps_squared for m in metrics if m.eps_squared is not None]
     if len(along) < len(metrics):
         found.append("at some orientations no neighbour lies forward")
-    elif max(abs(value / metric.eps**2 - 1) for value in along) > TOLERANCE:
+    elif max(abs(value / metric.eps**2 - 1) for value in along) > CLOSE:
         realised = words.interval(min(along), max(along))
         found.append(f"realises eps^2 = {realised}, asked {metric.eps**2:.4g}")
     turning = [m.xi_squared / metric.xi**2 for m in metrics if m.xi_squared]
-    if turning and max(abs(ratio - 1) for ratio in turning) > TOLERANCE:
+    if turning and max(abs(ratio - 1) for ratio in turning) > CLOSE:
         realised = words.interval(min(turning), max(turning))
         found.append(f"realises {realised} of the xi^2 asked for")
     return found or [_single_points(spec, metrics)]
@@ -82,7 +82,7 @@ def _unlinked(spec: GraphSpec) -> str:
 
 
 def _single_points(spec: GraphSpec, metrics: list[EffectiveMetric]) -> str:
-    if spec.sampling == "lattice":
+    if spec.sampling_kind.regular:
         mixed = words.percent(max(m.leakage for m in metrics))
         return f"second moments mix directions by {mixed}"
     off = words.percent(max(m.deviation for m in metrics))

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, SpecError
-from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
@@ -70,7 +70,7 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
         CheblienetError: a dense matrix would be too large.
     """
     laplacian, lambda_max, points = _level(store, name, level)
-    if isinstance(points, PlaneLattice) and points.periodic:
+    if isinstance(points, Lattice) and points.periodic:
         values = BlochBlocks(laplacian, points).eigenvalues()
     elif points.num_vertices <= LARGEST_DENSE:
         values = np.linalg.eigvalsh(laplacian.toarray().astype(np.float64))

@@ -133,10 +133,7 @@ def _reading(spec: GraphSpec) -> list[str]:
 
 def _operator(spec: GraphSpec) -> str:
     """The operator whose eigenvalues those of Delta stand for, lengths in the metric's unit."""
-    per = {"plane": "per width^2", "sphere": "on the unit sphere"}[spec.geometry.base]
-    if not spec.geometry.oriented:
-        return f"the Laplacian -div grad, {per}"
-    return f"-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), {per}"
+    return spec.geometry.operator_in_words
 
 
 def _range(values: list[float | None] | list[float]) -> str:

@@ -4,12 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.report.compared import Comparison
 from cheblienet_graphs.report.diagnostics import EffectiveMetric
 from cheblienet_graphs.report.remedies import consistent_inside, remedy
 from cheblienet_graphs.report.second_moments import closeness, faults
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec, words
 
 Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
@@ -33,8 +33,7 @@ class Verdict:
 
 def verdict(
     spec: GraphSpec,
-    sampling: Sampling,
-    metric: Metric,
+    sampled: SampledManifold[Sampling],
     metrics: list[EffectiveMetric],
     components: int,
     comparison: Comparison,
@@ -43,18 +42,20 @@ def verdict(
 
     Args:
         spec: of the build.
-        sampling: of the level.
-        metric: asked for on the level.
+        sampled: the level's points with the metric asked for.
         metrics: what its weights realise, by orientation.
         components: connected ones.
         comparison: of its first eigenvalues with the exact ones.
     """
+    metric = sampled.metric
     close = closeness(spec, metric, metrics)
     moments, apart = faults(spec, metric, metrics), components > 1
     if not moments and not apart and comparison.agree:
         return _nothing_off(close, comparison)
-    if moments and not apart and consistent_inside(spec, sampling, metric):
-        ends = "around the torus" if sampling.periodic else "from its middle to the boundary"
+    if moments and not apart and consistent_inside(spec, sampled):
+        ends = (
+            "around the torus" if sampled.sampling.periodic else "from its middle to the boundary"
+        )
         return Verdict("too coarse", f"too coarse for its metric: its edges reach {ends}")
     reach = max(m.squared_reach for m in metrics)
     if not moments and not apart and comparison.too_coarse(reach):
@@ -69,7 +70,7 @@ def verdict(
     if not apart and not comparison.agree:
         found.append(f"first eigenvalues are up to {_error(comparison)} off")
     known = f"; second moments {close}" if not moments else ""
-    todo = f": {remedy(spec, sampling, metric)}" if moments or not apart else ""
+    todo = f": {remedy(spec, sampled)}" if moments or not apart else ""
     return Verdict(
         "inconsistent", f"not consistent with its metric: {'; '.join(found)}{known}{todo}"
     )

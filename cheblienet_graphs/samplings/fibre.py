@@ -1,14 +1,23 @@
-"""The fibre of orientations over each point of the base."""
+"""Vertices of samplings that have the same fibre over each point."""
 
-import math
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
+
+from cheblienet_graphs.manifolds.fibre import Fibre
+from cheblienet_graphs.typing import Floats, Indices
 
 
 class Fibred(Protocol):
     """Points of the base, each with the same orientations; vertices are orientation-major."""
+
+    @property
+    def orientations(self) -> int:
+        """Samples along the fibre, n_o."""
+
+    @property
+    def fibre(self) -> Fibre:
+        """That lies over each point."""
 
     @property
     def num_points(self) -> int:
@@ -19,14 +28,13 @@ class Fibred(Protocol):
         """Points times orientations."""
 
 
-def orientation_angles(orientations: int) -> npt.NDArray[np.float64]:
-    """(n_o,) samples -pi/2 + k pi/n_o, radians in [-pi/2, pi/2)."""
-    return np.array([-math.pi / 2 + k * math.pi / orientations for k in range(orientations)])
+def fibre_coordinates(sampling: Fibred) -> Floats:
+    """(n_o, f) coordinates of the samples along the fibre; f = 0 where there is none."""
+    samples = sampling.fibre.samples(sampling.orientations)
+    return np.array(samples).reshape(sampling.orientations, len(sampling.fibre.columns))
 
 
-def vertices(
-    sampling: Fibred, start: int, stop: int | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def vertices(sampling: Fibred, start: int, stop: int | None) -> tuple[Indices, Indices]:
     """Orientation and base point of the vertices start..stop, all up to the last for None."""
     index = np.arange(*slice(start, stop).indices(sampling.num_vertices))
     return index // sampling.num_points, index % sampling.num_points

@@ -1,45 +1,80 @@
-"""The regular lattice on the plane, with a fibre of orientations over each pixel."""
+"""The regular lattice in a box, with a fibre of orientations over each pixel or voxel."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
-from cheblienet_graphs.samplings.fibre import orientation_angles
+from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
+from cheblienet_graphs.samplings.fibre import fibre_coordinates
 from cheblienet_graphs.samplings.maps import LevelMap, averages
+from cheblienet_graphs.samplings.motions import Motion, motions
 from cheblienet_graphs.typing import Floats, Indices
+
+Places: TypeAlias = tuple[Indices, ...]
+"""Indices along each axis, in the order of the shape."""
 
 
 @dataclass(frozen=True)
-class PlaneLattice:
-    """width x height pixels of [0, 1) x [0, height/width), times orientations.
+class Lattice:
+    """Pixels or voxels of a box whose side along x is 1, times orientations.
 
-    Vertices are ordered orientation-major: index = (k height + y) width + x, so a signal of shape
-    (..., V) reshapes to (..., orientations, height, width).
+    Vertices are ordered orientation-major, then as signals are laid out: index
+    (k height + y) width + x, or ((k depth + z) height + y) width + x; so a signal (..., V) reshapes
+    to (..., n_o, *shape).
 
     Args:
-        width, height: pixels.
-        orientations: samples theta_k = -pi/2 + k pi/n_o; 1 on the plane itself.
-        oriented: whether theta is a coordinate.
+        shape: (height, width) or (depth, height, width).
+        orientations: number of samples along the fibre, n_o; 1 where there is none.
+        fibre: that lies over each pixel.
         periodic: whether opposite sides are glued.
+        spacings: of the pixels along each axis, in the order of the shape and in units of that
+            along x; empty for pixels with equal sides.
     """
 
-    width: int
-    height: int
+    shape: tuple[int, ...]
     orientations: int = 1
-    oriented: bool = False
+    fibre: Fibre = NO_FIBRE
     periodic: bool = False
+    spacings: tuple[float, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """Pixels along x."""
+        return self.shape[-1]
+
+    @property
+    def relative(self) -> Floats:
+        """(d,) spacings along each axis, in the order of the shape; 1 along x."""
+        return np.array(self.spacings or [1.0] * len(self.shape))
 
     @property
     def spacing(self) -> float:
-        """Side of a pixel, h."""
-        return 1 / self.width
+        """Side of a pixel, h; the geometric mean where sides differ."""
+        return self._mean_spacing / self.width
+
+    @property
+    def _mean_spacing(self) -> float:
+        """Geometric mean of the relative spacings, exactly 1 where sides are equal."""
+        return math.prod(self.spacings) ** (1 / len(self.shape)) if self.spacings else 1.0
+
+    @property
+    def pixels_per_area(self) -> float:
+        """1 / h^2."""
+        return self.width**2 / self._mean_spacing**2
+
+    @property
+    def sides(self) -> tuple[float, ...]:
+        """Sides of a pixel along each axis, in the order of the shape and in units of h."""
+        return tuple((self.relative / self._mean_spacing).tolist())
 
     @property
     def num_points(self) -> int:
         """Vertices of one orientation."""
-        return self.width * self.height
+        return math.prod(self.shape)
 
     @property
     def num_vertices(self) -> int:
@@ -47,82 +82,124 @@ class PlaneLattice:
         return self.orientations * self.num_points
 
     @cached_property
-    def theta(self) -> Floats:
-        """(n_o,) angles of the orientations, radians in [-pi/2, pi/2)."""
-        return orientation_angles(self.orientations)
+    def fibre_coordinates(self) -> Floats:
+        """(n_o, f) coordinates of the samples along the fibre; f = 0 where there is none."""
+        return fibre_coordinates(self)
 
     @property
-    def extent(self) -> tuple[float, float]:
-        """Width and height of the domain."""
-        return 1.0, self.height / self.width
+    def extent(self) -> tuple[float, ...]:
+        """Sides of the domain along x, y and so on."""
+        sides = np.array(self.shape) * self.relative / self.width
+        return tuple(sides[::-1].tolist())
 
-    @cached_property
+    @property
     def base_points(self) -> Floats:
-        """(points, 2) x, y."""
-        y, x = np.divmod(np.arange(self.num_points), self.width)
-        return np.stack([x / self.width, y / self.width], axis=1)
+        """(points, d) x, y and so on."""
+        return self._positions(self.decode(np.arange(self.num_points))[1])
 
-    def decode(self, vertices: Indices) -> tuple[Indices, Indices, Indices]:
-        """(orientation, y, x) of vertex indices, each of the same shape."""
-        row = vertices // self.width  # // by a scalar is vectorised, divmod is not
-        orientation = row // self.height
-        return orientation, row - orientation * self.height, vertices - row * self.width
+    def decode(self, vertices: Indices) -> tuple[Indices, Places]:
+        """Orientation and places of vertex indices, each of their shape."""
+        places: list[Indices] = []
+        for side in self.shape[:0:-1]:
+            row = vertices // side  # // by a scalar is vectorised, divmod is not
+            places.append(vertices - row * side)
+            vertices = row
+        first = self.shape[0]
+        orientation = vertices // first
+        places.append(vertices - orientation * first)
+        return orientation, tuple(places[::-1])
 
-    def encode(self, orientation: Indices, y: Indices, x: Indices) -> Indices:
-        """Vertex indices of (orientation, y, x)."""
-        return (orientation * self.height + y) * self.width + x
-
-    def grid(self) -> tuple[Indices, Indices, Indices]:
-        """(orientation, y, x) of every vertex, each of shape (V,)."""
-        return self.decode(np.arange(self.num_vertices))
+    def encode(self, orientation: Indices, places: Sequence[Indices]) -> Indices:
+        """Vertex indices of orientations and places."""
+        index = orientation
+        for side, place in zip(self.shape, places, strict=True):
+            index = index * side + place
+        return index
 
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, 2) x, y, or (V, 3) x, y, theta, or those of the vertices start..stop."""
-        orientation, y, x = self.decode(np.arange(*slice(start, stop).indices(self.num_vertices)))
-        columns = [x / self.width, y / self.width]
-        if self.oriented:
-            columns.append(self.theta[orientation])
-        return np.stack(columns, axis=1)
+        """(V, columns) positions and fibre coordinates, or those of the vertices start..stop."""
+        vertices = np.arange(*slice(start, stop).indices(self.num_vertices))
+        orientation, places = self.decode(vertices)
+        return np.concatenate(
+            [self._positions(places), self.fibre_coordinates[orientation]], axis=1
+        )
+
+    def _positions(self, places: Places) -> Floats:
+        """(N, d) x, y and so on of places."""
+        columns = [
+            place * spacing / self.width
+            for place, spacing in zip(places, self.relative.tolist(), strict=True)
+        ]
+        return np.stack(columns[::-1], axis=1)
+
+    def edge_coordinates(
+        self, orientation: Indices, others: Indices, offsets: Indices
+    ) -> tuple[Floats, Floats]:
+        """Coordinates of both ends of edges that start at the origin, lengths in units of h.
+
+        Args:
+            orientation: (N,) at the start.
+            others: (N,) at the end.
+            offsets: (N, d) whole pixels, in the order of the shape.
+
+        Returns:
+            (N, columns) and (N, columns).
+        """
+        steps = (offsets * np.array(self.sides))[:, ::-1]
+        starts = np.concatenate(
+            [np.zeros(steps.shape), self.fibre_coordinates[orientation]], axis=1
+        )
+        return starts, np.concatenate([steps, self.fibre_coordinates[others]], axis=1)
 
     def areas(self, start: int = 0, stop: int | None = None) -> Floats:
         """(V,) areas of the cells in units of their mean, all 1, or of the vertices start..stop."""
         return np.ones(len(range(self.num_vertices)[start:stop]))
 
     def pooling(self) -> LevelMap:
-        """From pixels to those of the next coarser level: the mean of each 2x2 block."""
-        index = np.arange(self.num_points).reshape(self.height // 2, 2, self.width // 2, 2)
-        return averages(index.transpose(0, 2, 1, 3).reshape(-1, 4), np.ones(self.num_points))
+        """Map pixels to those of the next coarser level: the mean of each block of 2 a side."""
+        d = len(self.shape)
+        split = [part for side in self.shape for part in (side // 2, 2)]
+        order = (*range(0, 2 * d, 2), *range(1, 2 * d, 2))
+        index = np.arange(self.num_points).reshape(split).transpose(order)
+        return averages(index.reshape(-1, 2**d), np.ones(self.num_points))
 
     def unpooling(self) -> LevelMap:
-        """To pixels from the next coarser level: each takes the value of its block."""
-        points = self.num_points
-        y, x = np.divmod(np.arange(points), self.width)
-        block = y // 2 * (self.width // 2) + x // 2
-        return LevelMap((points, points // 4), np.arange(points + 1), block, np.ones(points))
+        """Map pixels from the next coarser level: each takes the value of its block."""
+        points, blocks = self.num_points, self.num_points // 2 ** len(self.shape)
+        _, places = self.decode(np.arange(points))
+        block = np.zeros(points, np.int64)
+        for side, place in zip(self.shape, places, strict=True):
+            block = block * (side // 2) + place // 2
+        return LevelMap((points, blocks), np.arange(points + 1), block, np.ones(points))
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured: the pixel in the middle.
 
         On an open lattice so small that its middle is near the boundary, it is measured there.
         """
-        return np.array([self.height // 2 * self.width + self.width // 2])
+        middle = [np.array([side // 2]) for side in self.shape]
+        return self.encode(np.array([0]), middle)
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) under which the graph does not change.
 
-        A permutation P maps vertex v to P[v]. The rotation by 90 degrees turns theta by pi/2, which
-        is on the grid for an even number of orientations only; for an odd one each goes to the one
-        half a step before, and the name says "(approximate)".
+        A permutation P maps vertex v to P[v]. Where a rotation turns orientations off their grid,
+        as one by 90 degrees with an odd number of them, each goes to the one half a step before,
+        and the name says "(approximate)".
         """
-        k, y, x = self.grid()
-        n_o, width, height = self.orientations, self.width, self.height
-        if width == height:
-            exact = n_o % 2 == 0 or not self.oriented
-            name = "rotation_90" if exact else "rotation_90 (approximate)"
-            yield name, self.encode((k + n_o // 2) % n_o, x, width - 1 - y)
-        yield "rotation_180", self.encode(k, height - 1 - y, width - 1 - x)
-        yield "flip", self.encode((n_o - k) % n_o, height - 1 - y, x)
+        turning = bool(self.fibre.columns)
+        k, places = self.decode(np.arange(self.num_vertices))
+        for motion in motions(self.shape, self.spacings):
+            exact = not turning or motion.quarter_turns * self.orientations % 2 == 0
+            name = motion.name if exact else f"{motion.name} (approximate)"
+            yield name, self._moved(k, places, motion)
         if self.periodic:
-            # Both: with the rotations (1, 1) makes the even shifts only.
-            yield "translation_x", self.encode(k, y, (x + 1) % width)
-            yield "translation_y", self.encode(k, (y + 1) % height, x)
+            # Along all axes: with the rotations a diagonal step makes the even shifts only.
+            for axis, letter in zip(reversed(range(len(self.shape))), "xyz", strict=False):
+                moved = list(places)
+                moved[axis] = (places[axis] + 1) % self.shape[axis]
+                yield f"translation_{letter}", self.encode(k, moved)
+
+    def _moved(self, k: Indices, places: Places, motion: Motion) -> Indices:
+        turned = motion.handedness * k + motion.quarter_turns * self.orientations // 2
+        return self.encode(turned % self.orientations, motion.moved(places, self.shape))

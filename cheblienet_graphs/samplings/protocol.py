@@ -24,15 +24,15 @@ class Sampling(Protocol):
 
     @property
     def base_points(self) -> Floats:
-        """(points, 2 or 3) Cartesian coordinates; unit vectors on the sphere."""
+        """(points, d) Cartesian coordinates; unit vectors on the sphere."""
 
     @property
     def periodic(self) -> bool:
         """Whether points have images, `extent` apart."""
 
     @property
-    def extent(self) -> tuple[float, float] | None:
-        """Width and height of the plane's domain."""
+    def extent(self) -> tuple[float, ...] | None:
+        """Sides of the domain of a flat base."""
 
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
         """(V, d) as the manifold's columns say, or those of the vertices start..stop."""

@@ -7,7 +7,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from cheblienet_graphs.samplings.fibre import orientation_angles, vertices
+from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
+from cheblienet_graphs.samplings.fibre import fibre_coordinates, vertices
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.sphere import SphereSampling
 from cheblienet_graphs.samplings.voronoi import plane_cells, sphere_cells
@@ -62,14 +63,14 @@ class RandomPlane:
         points: how many.
         seed: of the generator.
         orientations: samples theta_k = -pi/2 + k pi/n_o; 1 on the plane itself.
-        oriented: whether theta is a coordinate.
+        fibre: whose coordinate theta is, if it is one.
         periodic: whether opposite sides are glued.
     """
 
     points: int
     seed: int = 0
     orientations: int = 1
-    oriented: bool = False
+    fibre: Fibre = NO_FIBRE
     periodic: bool = False
 
     @cached_property
@@ -102,10 +103,7 @@ class RandomPlane:
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
         """(V, 2) x, y, or (V, 3) x, y, theta, or those of the vertices start..stop."""
         orientation, point = vertices(self, start, stop)
-        points = self.base_points[point]
-        if not self.oriented:
-            return points
-        return np.column_stack([points, orientation_angles(self.orientations)[orientation]])
+        return np.column_stack([self.base_points[point], fibre_coordinates(self)[orientation]])
 
     def areas(self, start: int = 0, stop: int | None = None) -> Floats:
         """(V,) areas in units of their mean, or those of the vertices start..stop."""

@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.samplings.fibre import orientation_angles, vertices
+from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
+from cheblienet_graphs.samplings.fibre import fibre_coordinates, vertices
 from cheblienet_graphs.samplings.maps import LevelMap, averages
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -36,11 +37,11 @@ class SphereSampling(ABC):
 
     Args:
         orientations: samples alpha_k = -pi/2 + k pi/n_o; 1 on the sphere itself.
-        oriented: whether alpha is a coordinate.
+        fibre: whose coordinate alpha is, if it is one.
     """
 
     orientations: int = 1
-    oriented: bool = False
+    fibre: Fibre = NO_FIBRE
 
     @cached_property
     @abstractmethod
@@ -92,10 +93,9 @@ class SphereSampling(ABC):
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
         """(V, 2) beta, gamma, or (V, 3) alpha, beta, gamma; or of the vertices start..stop."""
         orientation, point = vertices(self, start, stop)
-        columns = [angle[point] for angle in self.angles]
-        if self.oriented:
-            columns.insert(0, orientation_angles(self.orientations)[orientation])
-        return np.stack(columns, axis=1)
+        beta, gamma = (angle[point] for angle in self.angles)
+        fibre = fibre_coordinates(self)[orientation]
+        return np.column_stack([fibre, beta, gamma])
 
     def areas(self, start: int = 0, stop: int | None = None) -> Floats:
         """(V,) areas in units of their mean, or those of the vertices start..stop."""
@@ -129,7 +129,7 @@ class SphereSampling(ABC):
             distance, image = tree.query(self.base_points @ matrix.T)
             if distance.max() > ON_THE_GRID or len(np.unique(image)) < len(image):
                 continue
-            steps = self._orientation_steps(matrix, image) if self.oriented else 0.0
+            steps = self._orientation_steps(matrix, image) if self.fibre.columns else 0.0
             whole = np.round(steps)
             exact = np.abs(steps - whole).max() <= ON_THE_GRID
             handedness = 1 if np.linalg.det(matrix) > 0 else -1

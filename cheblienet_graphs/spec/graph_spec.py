@@ -20,10 +20,6 @@ from cheblienet_graphs.values import Number, choice, integer, number
 BOUNDARIES = ("open", "periodic")
 WEIGHTS = ("kernel", "matched", "selling")
 LAPLACIANS = ("normalized", "combinatorial")
-SELLING_NEIGHBORS = {"r2": 4, "se2": 8}
-"""Largest degrees of Selling's stencils."""
-LEAST_MATCHED_ON_SPHERE = 24
-"""Fewer neighbours than this can't be weighted to match a metric on the sphere."""
 SMALLEST_DEFAULT_SIDE = 8
 """The default pyramid has no coarser level with a shorter side,"""
 SMALLEST_DEFAULT_POINTS = 42
@@ -86,7 +82,7 @@ class GraphSpec:
 
     manifold: str
     sampling: str
-    size: tuple[int, int] | None
+    size: tuple[int, ...] | None
     subdivisions: int | None
     nside: int | None
     bandlimit: int | None
@@ -202,7 +198,7 @@ class GraphSpec:
         numbers = [*size] if isinstance(size, tuple) else [size]
         if self.geometry.oriented:
             numbers.append(self.orientations)
-        sampling = "" if self.sampling == "lattice" else f"{self.sampling}-"
+        sampling = "" if self.sampling_kind.regular else f"{self.sampling}-"
         seed = f"-seed{self.seed}" if self.seed else ""
         return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}{seed}"
 
@@ -219,14 +215,12 @@ class GraphSpec:
         """(orientations, *shape of a signal on the base): (n_o, height, width) on a lattice."""
         return self.orientations, *self.sampling_kind.grid(self.level_size(level))
 
-    def base_area(self, level: int) -> float:
-        """Mean area of the base that a point stands for; the plane's domain has width 1."""
-        if self.geometry.base == "sphere":
-            return 4 * math.pi / self.base_points(level)
-        if self.sampling == "random":
-            return 1 / self.base_points(level)
-        width, _ = self.level_size(level)
-        return 1 / float(width) ** 2
+    def squared_spacing(self, level: int) -> float:
+        """A, the mean area of the base that a point stands for; on a lattice h^2 in any dimension.
+
+        The domain of a flat base has width 1.
+        """
+        return self.sampling_kind.squared_spacing(self.level_size(level), self.geometry.base)
 
     def metric(self, level: int) -> Metric:
         """The metric of a level; on the plane lengths are in units of the domain's width.
@@ -237,14 +231,16 @@ class GraphSpec:
         if self.xi is None:
             return Metric(self.eps)
         if isinstance(self.xi, float):
-            return Metric(self.eps, self.xi * math.sqrt(self.base_area(level) / self.base_area(0)))
+            return Metric(
+                self.eps, self.xi * math.sqrt(self.squared_spacing(level) / self.squared_spacing(0))
+            )
         if self.alpha is None:
             raise ValueError("xi is solved for when the graph is built")
         return self.metric_of_alpha(self.alpha, level)
 
     def metric_of_alpha(self, alpha: float, level: int) -> Metric:
-        """The metric with xi^2 = alpha n_o A , A the base area of a point."""
-        return Metric(self.eps, math.sqrt(alpha * self.orientations * self.base_area(level)))
+        """The metric with xi^2 = alpha n_o A, A the squared spacing of the points."""
+        return Metric(self.eps, math.sqrt(alpha * self.orientations * self.squared_spacing(level)))
 
     @property
     def kernel_and_bandwidth(self) -> tuple[Kernel, float]:
@@ -299,11 +295,11 @@ def _sampling(
         others = ", ".join(f"`{SAMPLINGS[n].field}`" for n in names if n != kind.name)
         remedy = "" if sampling_given else f"Or choose another sampling by its size: {others}."
         raise SpecError(kind.field, where, MISSING, remedy)
-    return kind, kind.parse(sizes[kind.field])
+    return kind, kind.parse(sizes[kind.field], geometry.base)
 
 
 def _seed(kind: SamplingKind, seed: Number | None) -> int | None:
-    if kind.name == "random":
+    if kind.seeded:
         return integer("seed", 0 if seed is None else seed, *limits.SEED)
     if seed is not None:
         raise SpecError("seed", "left out where the sampling is not random", seed)
@@ -311,7 +307,7 @@ def _seed(kind: SamplingKind, seed: Number | None) -> int | None:
 
 
 def _boundary(geometry: Manifold, boundary: str | None) -> str | None:
-    if geometry.base == "plane":
+    if geometry.base.flat:
         return choice("boundary", "open" if boundary is None else boundary, BOUNDARIES)
     if boundary is not None:
         raise SpecError("boundary", f"left out on {geometry.name}, which has none", boundary)
@@ -373,8 +369,8 @@ def _anisotropy(geometry: Manifold, eps: Number | None, eps_squared: Number | No
         field, given = "eps", geometry.default_eps if eps is None else eps
         value = number(field, given, *limits.EPS)
     if not geometry.oriented and value != 1:
-        oriented = {"plane": "se2", "sphere": "so3"}[geometry.base]
-        remedy = f"Use {oriented} for an anisotropic metric."
+        other = geometry.anisotropic
+        remedy = "" if other is None else f"Use {other} for an anisotropic metric."
         raise SpecError(field, f"1 on {geometry.name}, which is isotropic", given, remedy)
     return value
 
@@ -394,14 +390,15 @@ def _large_enough(grid: tuple[int, ...]) -> bool:
 
 
 def _accepted_levels(kind: SamplingKind, finest: Size, possible: int) -> str:
-    if kind.name == "random":
+    if kind.seeded:
         return "1 on a random sampling, which has no coarser levels to pool to"
-    if kind.name == "lattice":
-        width, height = finest
+    if kind.regular:
+        sides = " x ".join(("width", "height", "depth")[: len(finest)])
+        shape = ", ".join(map(str, kind.grid(finest)))
         return (
-            f"an integer in [1, {possible}] for {width}x{height} (width x height; images "
-            f"(B, C, {height}, {width})): each level halves both sides, which must come out whole "
-            "and at least 2"
+            f"an integer in [1, {possible}] for {'x'.join(map(str, finest))} ({sides}; images "
+            f"(B, C, {shape})): each level halves {'both' if len(finest) == 2 else 'all'} sides, "
+            "which must come out whole and at least 2"
         )
     return f"an integer in [1, {possible}] for {kind.field} {finest}"
 
@@ -419,12 +416,13 @@ def _edges(
     if neighbors is None:
         neighbors = geometry.default_neighbors
     count = integer("neighbors", neighbors, *limits.NEIGHBORS)
-    if weights == "matched" and geometry.base == "plane" and kind.name != "lattice":
+    if weights == "matched" and geometry.base.flat and not kind.regular:
         found = f"{kind.name} sampling"
         raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", found)
-    if weights == "matched" and geometry.base == "sphere" and count < LEAST_MATCHED_ON_SPHERE:
-        accepted = f"at least {LEAST_MATCHED_ON_SPHERE} with matched weights on the sphere"
-        remedy = f"Use `neighbors={LEAST_MATCHED_ON_SPHERE}` or more; fewer can't be matched."
+    least = geometry.least_matched_neighbors
+    if weights == "matched" and count < least:
+        accepted = f"at least {least} with matched weights on the {geometry.base.name}"
+        remedy = f"Use `neighbors={least}` or more; fewer can't be matched."
         raise SpecError("neighbors", accepted, count, remedy)
     width = 0.2 if bandwidth is None else bandwidth
     return {
@@ -442,11 +440,11 @@ def _selling(
     kernel: str | None,
     bandwidth: Number | None,
 ) -> dict[str, Any]:
-    if kind.name != "lattice":
-        others = "kernel or matched" if geometry.base == "sphere" else "kernel"
+    most = geometry.selling_neighbors
+    if not kind.regular or most is None:
+        others = "kernel" if geometry.base.flat else "kernel or matched"
         remedy = "Selling's stencils exist on lattices only."
         raise SpecError("weights", f"{others} with {kind.name} sampling", "selling", remedy)
-    most = SELLING_NEIGHBORS[geometry.name]
     for field, value in {"kernel": kernel, "bandwidth": bandwidth, "neighbors": neighbors}.items():
         if value is not None and not (field == "neighbors" and value == most):
             where = f"left out with selling weights, whose stencil of at most {most} is fixed"

@@ -7,14 +7,14 @@ from cheblienet_graphs.spec import GraphSpec
 
 def unit(spec: GraphSpec) -> str:
     """What the metric measures lengths in: widths of the domain, or arcs of the unit sphere."""
-    return "widths" if spec.geometry.base == "plane" else "radians of arc"
+    return spec.geometry.base.unit
 
 
 def visible_unit(spec: GraphSpec) -> str:
     """What a length is also told in: pixels, degrees, or spacings where points are random."""
-    if spec.geometry.base == "sphere":
+    if not spec.geometry.base.flat:
         return "degrees of arc"
-    return "pixels" if spec.sampling == "lattice" else "mean spacings"
+    return "pixels" if spec.sampling_kind.regular else "mean spacings"
 
 
 SINGULAR = {
@@ -26,13 +26,13 @@ SINGULAR = {
 
 def visible(spec: GraphSpec, level: int, length: float) -> float:
     """A length in the visible unit; pixels are those of the level."""
-    if spec.geometry.base == "sphere":
+    if not spec.geometry.base.flat:
         return math.degrees(length)
-    return length / math.sqrt(spec.base_area(level))
+    return length / math.sqrt(spec.squared_spacing(level))
 
 
 def per_radian(spec: GraphSpec, level: int, xi: float) -> str:
     """xi, the length that one radian of rotation counts for, in both units."""
-    first = f"{xi:.4g} widths" if spec.geometry.base == "plane" else f"{xi:.4g}"
+    first = f"{xi:.4g} {spec.geometry.base.unit}" if spec.geometry.base.flat else f"{xi:.4g}"
     number, name = f"{visible(spec, level, xi):.3g}", visible_unit(spec)
     return f"{first} ({number} {SINGULAR[name] if number == '1' else name}) per radian"

@@ -62,49 +62,36 @@ def done_by(processes: int, threads: int) -> str:
 def _domain(spec: GraphSpec) -> str:
     several = "s" if spec.orientations > 1 else ""
     fibre = f" x {spec.orientations} orientation{several}" if spec.geometry.oriented else ""
-    points, size = spec.base_points(0), spec.level_size(0)
-    if spec.sampling == "lattice":
-        width, height = size
-        return (
-            f"{spec.geometry.title}: {width} x {height} pixels (width x height){fibre}, "
-            f"{spec.boundary} boundary; images (B, C, {height}, {width})"
-        )
-    kinds = {
-        "icosahedral": f"icosahedron, {size} subdivisions",
-        "healpix": f"HEALPix, nside {size}, nested",
-        "equiangular": f"equiangular, bandlimit {size}",
-        "random": f"random, seed {spec.seed}",
-    }
-    boundary = f", {spec.boundary} boundary" if spec.boundary else ""
+    points, size, kind = spec.base_points(0), spec.level_size(0), spec.sampling_kind
+    described, boundary = kind.described(size, spec.seed), ""
+    if spec.boundary:
+        boundary = f", {spec.boundary} boundary"
+    where = described if kind.regular else f"{points:,} points ({described})"
+    signals = "images" if kind.regular else "signals"
     shape = ", ".join(map(str, spec.grid(0)[1:]))
-    return (
-        f"{spec.geometry.title}: {points:,} points ({kinds[spec.sampling]}){fibre}{boundary}; "
-        f"signals (B, C, {shape})"
-    )
+    return f"{spec.geometry.title}: {where}{fibre}{boundary}; {signals} (B, C, {shape})"
 
 
 def _coordinates(spec: GraphSpec) -> str:
-    """What the columns of the coordinates are; on the plane y goes down, as rows of images do."""
-    turned = "in [-pi/2, pi/2)"
-    if spec.geometry.base == "plane":
-        domain = "image" if spec.sampling == "lattice" else "domain"
-        theta = f", theta from x towards y, {turned}" if spec.geometry.oriented else ""
-        return f"coordinates x (right) and y (down) in widths of the {domain}{theta}"
-    alpha = f"alpha from south towards east, {turned}, " if spec.geometry.oriented else ""
-    gamma = "[0, 2 pi)" if spec.sampling == "equiangular" else "[-pi, pi]"
-    return f"coordinates {alpha}beta (colatitude) in [0, pi], gamma (longitude, east) in {gamma}"
+    """Name the columns of the coordinates; on the plane y goes down, as rows of images do."""
+    domain = "image" if spec.sampling_kind.regular else "domain"
+    found = spec.geometry.coordinates_in_words.format(domain=domain)
+    if spec.sampling == "equiangular":
+        found = found.replace("[-pi, pi]", "[0, 2 pi)")
+    return f"coordinates {found}"
 
 
 def _metric(spec: GraphSpec) -> list[str]:
     if not spec.geometry.oriented:
-        return ["R = diag(1, 1), isotropic"]
+        ones = ", ".join("1" for _ in spec.geometry.weights(spec.metric(0)))
+        return [f"R = diag({ones}), isotropic"]
     start = f"eps = {spec.eps:.4g}, eps^2 = {spec.eps**2:.4g}, xi "
     if spec.xi == "auto":
         rotation = "xi^2"
         start += f"solved on each level for an in-plane fraction of {spec.in_plane_fraction:g}"
     else:
         metric = spec.metric(0)
-        rotation = f"{metric.diagonal[2]:.4g}"
+        rotation = f"{metric.xi**2:.4g}"
         start += f"= {per_radian(spec, 0, metric.xi)}"
     if spec.alpha is not None:
         start += f", alpha = {spec.alpha:g}"
@@ -133,7 +120,7 @@ def _edges(spec: GraphSpec) -> str:
             f"bandwidth {spec.bandwidth:g}"
         )
     if spec.weights == "matched":
-        united = ", united with Selling's stencils" if spec.sampling == "lattice" else ""
+        united = ", united with Selling's stencils" if spec.sampling_kind.regular else ""
         edges += f"{united}, weights matched to the metric"
     return f"{edges}; {spec.laplacian} Laplacian, rescaled by {scale}"
 

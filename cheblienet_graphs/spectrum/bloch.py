@@ -6,11 +6,13 @@ one. Waves k and -k have the same eigenvalues and conjugate vectors, whose real 
 are real eigenvectors, so one of the two is enough.
 """
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.samplings.lattice import Lattice, Places
 from cheblienet_graphs.sparse.products import mapped_product
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -22,10 +24,10 @@ TRANSLATED = 1e-5
 """Largest difference between a product moved and the product of what was moved."""
 
 
-def commutes_with_translations(matrix: scipy.sparse.csr_array, lattice: PlaneLattice) -> bool:
+def commutes_with_translations(matrix: scipy.sparse.csr_array, lattice: Lattice) -> bool:
     """Whether it does, found out with one random vector."""
     product = mapped_product(matrix)
-    shape = (lattice.orientations, lattice.height, lattice.width)
+    shape = (lattice.orientations, *lattice.shape)
     signal = np.random.default_rng(0).standard_normal(shape)
     image = product(signal.ravel()).reshape(shape)
 
@@ -34,7 +36,7 @@ def commutes_with_translations(matrix: scipy.sparse.csr_array, lattice: PlaneLat
         moved -= np.roll(image, 1, axis)
         return float(np.abs(moved, out=moved).max())
 
-    return lattice.periodic and max(difference(1), difference(2)) <= TRANSLATED
+    return lattice.periodic and max(map(difference, range(1, len(shape)))) <= TRANSLATED
 
 
 class BlochBlocks:
@@ -46,20 +48,19 @@ class BlochBlocks:
         sign: -1 for the blocks of -matrix.
     """
 
-    def __init__(
-        self, matrix: scipy.sparse.csr_array, lattice: PlaneLattice, sign: float = 1.0
-    ) -> None:
+    def __init__(self, matrix: scipy.sparse.csr_array, lattice: Lattice, sign: float = 1.0) -> None:
         self._lattice, n_o = lattice, lattice.orientations
         rows = matrix[np.arange(n_o) * lattice.num_points].tocoo()  # of the first pixel
         row, column = rows.coords
-        other, self._dy, self._dx = lattice.decode(column)
+        other, self._offsets = lattice.decode(column)
         ones = np.ones(len(row))
         place = (np.arange(len(row)), row * n_o + other)
         self._gather = scipy.sparse.csr_array((ones, place), shape=(len(row), n_o**2))
         self._values = sign * rows.data.astype(np.float64)
         index = np.arange(lattice.num_points)
-        y, x = np.divmod(index, lattice.width)
-        conjugate = -y % lattice.height * lattice.width + -x % lattice.width
+        _, places = lattice.decode(index)
+        opposite = [-place % side for place, side in zip(places, lattice.shape, strict=True)]
+        conjugate = lattice.encode(np.zeros_like(index), opposite)
         self._waves = index[index <= conjugate]
         self._is_real = (index == conjugate)[self._waves]
 
@@ -94,7 +95,7 @@ class BlochBlocks:
 
     def blocks(self, waves: Indices) -> Complex:
         """(waves, n_o, n_o) Hermitian: sum over a row's entries of value exp(i k . offset)."""
-        turns = self._cycles(waves[:, None], self._dy, self._dx)
+        turns = self._cycles(waves[:, None], self._offsets)
         entries = np.exp(2j * np.pi * turns) * self._values
         n_o = self._lattice.orientations
         blocks: Complex = (entries @ self._gather).reshape(-1, n_o, n_o)
@@ -102,13 +103,16 @@ class BlochBlocks:
 
     def _field(self, wave: int, components: Complex) -> Complex:
         """(V,) the plane wave with these components, one for each orientation."""
-        _, y, x = self._lattice.decode(np.arange(self._lattice.num_points))
-        phases = np.exp(2j * np.pi * self._cycles(np.array(wave), y, x))
+        _, places = self._lattice.decode(np.arange(self._lattice.num_points))
+        phases = np.exp(2j * np.pi * self._cycles(np.array(wave), places))
         return np.outer(components, phases).ravel()
 
-    def _cycles(self, waves: Indices, dy: Indices, dx: Indices) -> Floats:
+    def _cycles(self, waves: Indices, offsets: Places) -> Floats:
         """Phases k . offset / (2 pi), whole cycles taken off exactly."""
-        height, width = self._lattice.height, self._lattice.width
-        ky, kx = np.divmod(waves, width)
-        found: Floats = ky * dy % height / height + kx * dx % width / width
+        _, numbers = self._lattice.decode(waves)
+        parts = [
+            number * offset % side / side
+            for number, offset, side in zip(numbers, offsets, self._lattice.shape, strict=True)
+        ]
+        found: Floats = functools.reduce(np.add, parts)
         return found

@@ -20,7 +20,7 @@ from scipy.sparse.linalg import ArpackError, eigsh
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.blas import one_blas_thread
-from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.sparse.products import CAST_AT_ONCE, Product, mapped_product
 from cheblienet_graphs.spectrum.bloch import BlochBlocks, commutes_with_translations
@@ -185,10 +185,10 @@ def multiplicities(values: Floats, lambda_max: float) -> list[int]:
     return np.diff([0, *starts, len(values)]).tolist() if len(values) else []
 
 
-def _translated_lattice(matrix: scipy.sparse.csr_array, sampling: object) -> PlaneLattice | None:
+def _translated_lattice(matrix: scipy.sparse.csr_array, sampling: object) -> Lattice | None:
     """The periodic lattice whose translations leave the matrix as it is, where there is one."""
     if (
-        isinstance(sampling, PlaneLattice)
+        isinstance(sampling, Lattice)
         and sampling.periodic
         and commutes_with_translations(matrix, sampling)
     ):

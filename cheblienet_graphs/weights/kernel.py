@@ -7,7 +7,7 @@ import numpy as np
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours.protocols import Lengths
 from cheblienet_graphs.neighbours.stencil import Stencils
-from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.sparse.blocks import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats
@@ -33,7 +33,7 @@ class KernelWeights:
         self.bandwidth: float | None = math.nan
         self.dropped_edges = 0
 
-    def on(self, lattice: PlaneLattice) -> "KernelWeights":
+    def on(self, lattice: Lattice) -> "KernelWeights":
         """The same on a lattice of another size, with the lengths of this one; no mean yet."""
         if not isinstance(self.lengths, Stencils):
             raise TypeError("these edges are on no lattice")

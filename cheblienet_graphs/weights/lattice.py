@@ -1,29 +1,26 @@
-"""Weights on plane lattices consistent with the metric, as stencils.
+"""Weights on lattices consistent with the metric, as stencils.
 
-They are those of the operator -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) itself: D - W has its eigenvalues,
+They are those of the operator -sum_a A_a^2 / R_aa itself: D - W has its eigenvalues,
 and the second moments of every interior vertex are M = 2 R^-1.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.manifolds import FlatManifold
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
-from cheblienet_graphs.neighbours.stencil import (
-    OffsetDistances,
-    OffsetTable,
-    Stencil,
-    StencilEngine,
-    Stencils,
-    reach,
-)
-from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
+from cheblienet_graphs.neighbours.stencil import OffsetTable, StencilEngine, Stencils, reach
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.blocks import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
@@ -45,14 +42,14 @@ class LatticeWeights:
         solution: matched weights as they were solved for, those that are 0 too, in pixels^-2.
     """
 
-    lattice: PlaneLattice
+    lattice: Lattice
     stencils: tuple[Stencil, ...]
     values: tuple[Floats, ...]
     bandwidth: float | None = None
     dropped_edges: int = 0
     solution: Floats | None = None
 
-    def on(self, lattice: PlaneLattice) -> "LatticeWeights":
+    def on(self, lattice: Lattice) -> "LatticeWeights":
         """The same on a lattice of another size, with the weights of this one."""
         return replace(self, lattice=lattice)
 
@@ -66,33 +63,32 @@ class LatticeWeights:
 
 
 def lattice_weights(
-    spec: GraphSpec, lattice: PlaneLattice, metric: Metric, solution: Floats | None = None
+    spec: GraphSpec, sampled: SampledManifold[Lattice], solution: Floats | None = None
 ) -> LatticeWeights:
     """The weights "selling" or "matched" of a level.
 
     Args:
         spec: of the build.
-        lattice: the level's.
-        metric: the level's, lengths in units of the domain's width.
+        sampled: the level's, lengths of its metric in units of the domain's width.
         solution: of the same, where "matched" weights are solved for already.
 
     Raises:
         SpecError: the lattice is too small for the stencils, or there are no such weights.
     """
-    plane = _Plane(spec.geometry, metric.scaled(lattice.spacing), replace(lattice, periodic=False))
+    lattice = sampled.sampling
+    infinite = _Infinite(replace(sampled, sampling=replace(lattice, periodic=False)))
     if spec.weights == "selling":
-        minimal, minimal_values = plane.selling()
+        minimal, minimal_values = infinite.selling()
         _check_room(lattice, minimal)
         return LatticeWeights(lattice, minimal, _in_widths(minimal_values, lattice))
-    nearest = Stencils.of(plane.lattice, spec.geometry, metric, spec.neighbors).stencils
-    united = plane.united(nearest, plane.selling()[0])
+    united = infinite.united(infinite.nearest(spec.neighbors), infinite.selling()[0])
     _check_room(lattice, united)
     kernel, relative_bandwidth = spec.kernel_and_bandwidth
     squared = np.concatenate([stencil.squared_distance for stencil in united])
     bandwidth = relative_bandwidth * float(squared.mean())
     prior = [kernel(array(s.squared_distance / (4 * bandwidth))).view(np.ndarray) for s in united]
     if solution is None:
-        solution = plane.matched(united, prior)
+        solution = infinite.matched(united, prior)
     values = np.split(solution, np.cumsum([len(s) for s in united])[:-1])
     least = VANISHED * max(float(v.max()) for v in values)
     kept = [v > least for v in values]
@@ -108,53 +104,62 @@ def lattice_weights(
     )
 
 
-def _in_widths(values: Sequence[Floats], lattice: PlaneLattice) -> tuple[Floats, ...]:
+def _in_widths(values: Sequence[Floats], lattice: Lattice) -> tuple[Floats, ...]:
     """Weights of operators per pixel^2 as those per width^2."""
-    return tuple(v * lattice.width**2 for v in values)
+    return tuple(v * lattice.pixels_per_area for v in values)
 
 
-def _check_room(lattice: PlaneLattice, stencils: Sequence[Stencil]) -> None:
+def _check_room(lattice: Lattice, stencils: Sequence[Stencil]) -> None:
     """Refuse stencils that no vertex has room for, or that reach a vertex both ways round.
 
     Raises:
         SpecError: the lattice is too small.
     """
-    needed = [(2 * r if lattice.periodic else r) + 1 for r in reversed(reach(stencils))]
-    if lattice.width >= needed[0] and lattice.height >= needed[1]:
+    needed = [(2 * r if lattice.periodic else r) + 1 for r in reach(stencils)]
+    if all(side >= least for side, least in zip(lattice.shape, needed, strict=True)):
         return
     accepted = (
-        f"such that every level has at least {needed[0]}x{needed[1]} pixels, as the stencils of "
-        f"this metric reach {max(reach(stencils))} pixels far"
+        f"such that every level has at least {'x'.join(map(str, reversed(needed)))} pixels, as the "
+        f"stencils of this metric reach {max(reach(stencils))} pixels far"
     )
     remedy = "Give fewer `levels`, a larger `size` or `eps`, or `weights='kernel'`."
-    raise SpecError("levels", accepted, f"{lattice.width}x{lattice.height}", remedy)
+    found = "x".join(map(str, reversed(lattice.shape)))
+    raise SpecError("levels", accepted, found, remedy)
 
 
-class _Plane:
-    """The infinite lattice, lengths in pixels."""
+class _Infinite:
+    """The infinite lattice, lengths in pixels.
 
-    def __init__(self, manifold: Manifold, metric: Metric, lattice: PlaneLattice) -> None:
-        self.manifold, self.metric, self.lattice = manifold, metric, lattice
-        self.distances = OffsetDistances(lattice, manifold, metric)
+    Args:
+        sampled: an open lattice, lengths of its metric in units of the domain's width.
+    """
+
+    def __init__(self, sampled: SampledManifold[Lattice]) -> None:
+        self._sampled, self._lattice = sampled, sampled.sampling
+        self._manifold, self._metric = (
+            sampled.manifold,
+            sampled.metric.scaled(self._lattice.spacing),
+        )
+        self._distances = OffsetDistances(sampled)
+
+    def nearest(self, neighbors: int) -> tuple[Stencil, ...]:
+        """The neighbours by the rule."""
+        return Stencils.of(self._sampled, neighbors).stencils
 
     def selling(self) -> tuple[tuple[Stencil, ...], tuple[Floats, ...]]:
         """Selling's stencils and their weights."""
-        lattice = self.lattice
-        found = selling(lattice.theta, self.metric.eps, self.metric.xi)
-        stencils = tuple(self._stencil(k, offsets) for k, (offsets, _) in enumerate(found))
-        return stencils, tuple(weights for _, weights in found)
+        found = selling(cast("FlatManifold", self._manifold), self._metric, self._lattice)
+        stencils = [self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(found)]
+        return tuple(stencils), tuple(weights for _, _, weights in found)
 
     def united(self, *parts: Sequence[Stencil]) -> tuple[Stencil, ...]:
         """Stencils that have the offsets of all of those given."""
         united = []
         for k, stencils in enumerate(zip(*parts, strict=True)):
-            offsets = [np.stack([s.orientation, s.dy, s.dx]) for s in stencils]
-            united.append(self._stencil(k, np.unique(np.concatenate(offsets, axis=1), axis=1)))
+            edges = [np.column_stack([s.orientation, s.offsets]) for s in stencils]
+            every = np.unique(np.concatenate(edges), axis=0)
+            united.append(self._distances.stencil(k, every[:, 0], every[:, 1:]))
         return tuple(united)
-
-    def _stencil(self, k: int, offsets: Indices) -> Stencil:
-        orientation, dy, dx = offsets
-        return Stencil(orientation, dy, dx, self.distances.at(k, orientation, dy, dx))
 
     def matched(self, stencils: Sequence[Stencil], prior: Sequence[Floats]) -> Floats:
         """The weights nearest to the prior's multiple that realises the metric on average.
@@ -168,23 +173,19 @@ class _Plane:
             SpecError: no weights on these edges realise the metric.
         """
         k = np.repeat(np.arange(len(stencils)), [len(s) for s in stencils])
-        j, dy, dx = (
-            np.concatenate([getattr(s, part) for s in stencils])
-            for part in ("orientation", "dy", "dx")
-        )
-        sign = np.where((dy < 0) | ((dy == 0) & (dx < 0)), -1, 1)
-        keys = np.stack([np.minimum(k, j), np.maximum(k, j), sign * dy, sign * dx])
+        j = np.concatenate([s.orientation for s in stencils])
+        offsets = np.concatenate([s.offsets for s in stencils])
+        keys = np.stack([np.minimum(k, j), np.maximum(k, j), *_up_to_sign(offsets).T])
         _, first, unknown, entries = np.unique(
             keys, axis=1, return_index=True, return_inverse=True, return_counts=True
         )
-        moments = self._moments(k, j, dy, dx)
+        moments, targets = self._constraints(k, j, offsets)
         rows = k[:, None] * moments.shape[1] + np.arange(moments.shape[1])
         columns = np.broadcast_to(unknown.reshape(-1, 1), rows.shape)
         parts = (moments.ravel(), (rows.ravel(), columns.ravel()))
         shape = (len(stencils) * moments.shape[1], len(first))
         constraints = scipy.sparse.coo_array(parts, shape=shape).tocsr()
-        diagonal = DIAGONAL[: moments.shape[1]]
-        targets = np.tile(2.0 * diagonal, len(stencils))
+        targets = np.tile(targets, len(stencils))
         start = lifted(np.concatenate(prior)[first])
         start *= targets.sum() / (constraints @ start)[targets > 0].sum()
         found = nearest_matching(constraints, targets, start, entries / 2)
@@ -195,19 +196,27 @@ class _Plane:
         values: Floats = found.values[unknown.ravel()]
         return values
 
-    def _moments(self, k: Indices, j: Indices, dy: Indices, dx: Indices) -> Floats:
-        """(N, constraints) what an edge of weight 1 adds, as `DIAGONAL`; others cancel in pairs."""
-        theta = self.lattice.theta
-        zero = np.zeros(len(k))
-        columns = len(self.manifold.columns)
-        starts = np.stack([zero, zero, theta[k]], axis=1)[:, :columns]
-        ends = np.stack([dx, dy, theta[j]], axis=1)[:, :columns]
-        first, second = edge_moments(self.manifold, self.metric, starts, ends)
-        moments = [second[:, 0, 0], second[:, 1, 1], second[:, 0, 1]]
-        if self.lattice.orientations > 1:
-            moments += [second[:, 2, 2], first[:, 2]]
-        return np.stack(moments, axis=1)
+    def _constraints(self, k: Indices, j: Indices, offsets: Indices) -> tuple[Floats, Floats]:
+        """(N, c) moments that an edge of weight 1 adds, and (c,) those that all shall have.
+
+        Second moments along the base, diagonal ones first; along the fibre the second and the first
+        moment, which is the drift. All others cancel in pairs of opposite edges.
+        """
+        starts, ends = self._lattice.edge_coordinates(k, j, offsets)
+        first, second = edge_moments(self._manifold, self._metric, starts, ends)
+        d = len(self._lattice.shape)
+        pairs = [(a, a) for a in range(d)] + list(itertools.combinations(range(d), 2))
+        moments = [second[:, a, b] for a, b in pairs]
+        targets = [2.0 * (a == b) for a, b in pairs]
+        if self._lattice.orientations > 1:
+            moments += [second[:, d, d], first[:, d]]
+            targets += [2.0, 0.0]
+        return np.stack(moments, axis=1), np.array(targets)
 
 
-DIAGONAL = np.array([1.0, 1.0, 0.0, 1.0, 0.0])
-"""Which constraints are diagonal second moments: M11, M22, M12, M33, and the drift sum w c3."""
+def _up_to_sign(offsets: Indices) -> Indices:
+    """(N, d) offsets, those turned around of which the first entry that is not 0 is negative."""
+    first = (offsets != 0).argmax(axis=1)
+    leading = np.take_along_axis(offsets, first[:, None], axis=1)
+    turned: Indices = np.where(leading < 0, -offsets, offsets)
+    return turned

@@ -12,7 +12,7 @@ from cheblienet_graphs.typing import Floats
 
 DENSE = 1000
 """Up to this many constraints Newton's equations are solved densely."""
-TOLERANCE = 1e-11
+RESIDUAL = 1e-11
 """Largest residual of a constraint; targets are of order 1."""
 MAX_STEPS = 60
 FARTHEST = 30.0
@@ -83,7 +83,7 @@ def _nearest_matching(
     lowest, highest = -FARTHEST * value, FARTHEST * float(abs(gradient).max())
     for _ in range(MAX_STEPS):
         residual = float(abs(gradient).max())
-        if residual <= TOLERANCE or value < lowest or residual > highest:
+        if residual <= RESIDUAL or value < lowest or residual > highest:
             break
         step = _newton_step(constraints, transposed, np.where(weights > 0, variance, 0), gradient)
         slope, length = float(gradient @ step), 1.0
@@ -101,7 +101,7 @@ def _nearest_matching(
             break
         dual, weights, value, gradient = trial, found, trial_value, trial_gradient
     residual = float(abs(gradient).max())
-    return Matching(weights, residual, converged=residual <= TOLERANCE)
+    return Matching(weights, residual, converged=residual <= RESIDUAL)
 
 
 def _dual_value(weights: Floats, variance: Floats, targets: Floats, dual: Floats) -> float:

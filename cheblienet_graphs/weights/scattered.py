@@ -5,13 +5,14 @@ import scipy.sparse
 from scipy.spatial import KDTree
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments, turns
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths
 from cheblienet_graphs.neighbours.rule import last_whole_shell
-from cheblienet_graphs.neighbours.search import TOLERANCE as SHELL
+from cheblienet_graphs.neighbours.search import SHELL
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.blocks import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
@@ -77,7 +78,7 @@ class ListedEdges:
 
 
 def matched_edges(
-    spec: GraphSpec, sampling: Sampling, metric: Metric, engine: Engine, lengths: Lengths
+    spec: GraphSpec, sampled: SampledManifold[Sampling], engine: Engine, lengths: Lengths
 ) -> ListedEdges:
     """The weights, nearest to the kernel's, with M_i = 2 a_i R^-1 at every vertex of area a_i.
 
@@ -88,18 +89,18 @@ def matched_edges(
 
     Args:
         spec: of the build.
-        sampling: the level's.
-        metric: the level's.
+        sampled: the level's points with their metric.
         engine: what finds the K nearest neighbours.
         lengths: what measures them.
 
     Raises:
         SpecError: no weights on these edges realise the metric.
     """
+    sampling, manifold = sampled.sampling, sampled.manifold
     vertices = sampling.num_vertices
     rows, columns = _united(
         (np.repeat(np.arange(vertices), engine.degrees(0, vertices)), engine.columns(0, vertices)),
-        _parallel_steps(sampling, spec.geometry),
+        _parallel_steps(sampling, manifold),
         vertices,
     )
     squared = lengths.squared_distances(rows, columns)
@@ -110,8 +111,8 @@ def matched_edges(
     prior[unknown] = kernel(array(squared / (4 * bandwidth)))
     prior = lifted(prior)
     points, areas = sampling.coordinates(), sampling.areas()
-    _, moments = edge_moments(spec.geometry, metric, points[rows], points[columns])
-    dimension = 3 if sampling.orientations > 1 else 2
+    _, moments = edge_moments(manifold, sampled.metric, points[rows], points[columns])
+    dimension = manifold.base.dimension + (sampling.orientations > 1)
     pairs = [(a, b) for a in range(dimension) for b in range(a, dimension)]
     # In units of a vertex's area, so that all targets are 2 or 0.
     parts = np.stack([moments[:, a, b] for a, b in pairs], axis=1) / areas[rows, None]

@@ -1,78 +1,147 @@
 """Selling's stencils: the fewest neighbours that make a lattice's Laplacian the metric's.
 
-With D = Rot(theta) diag(1, eps^2) Rot(theta)^T and an obtuse superbase b0 + b1 + b2 = 0 of Z^2,
-b_j^T D b_k <= 0, Selling's formula D = sum_i rho_i v_i v_i^T holds with rho_i = -b_j^T D b_k >= 0
-and v_i = b_i turned by 90 degrees. So weights rho_i / h^2 on the offsets +-v_i realise D exactly.
+With D the matrix of the operator along the base and an obtuse superbase of Z^d, vectors b_0, ...,
+b_d with sum 0 and b_j^T D b_k <= 0, Selling's formula D = sum rho v v^T holds with rho =
+-b_j^T D b_k >= 0 for each pair; v is orthogonal to the other vectors: in the plane b_i turned by 90
+degrees, in space b_i x b_l. So weights rho / h^2 on the offsets +-v realise D exactly.
 Source: Fehrenbach, Mirebeau, "Sparse non-negative stencils for anisotropic diffusion", J. Math.
 Imaging Vision 49 (2014).
 """
 
-import math
+import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
+from cheblienet_graphs.manifolds import FlatManifold, Metric
+from cheblienet_graphs.manifolds.metric import Diffusion
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Floats, Indices
 
 OBTUSE = 1e-12
 """Products of a superbase up to this count as 0."""
 
+Vector = tuple[int, ...]
 
-def selling(theta: Floats, eps: float, xi: float) -> list[tuple[Indices, Floats]]:
-    """The stencil of each orientation: at most six offsets within it, and its two neighbours.
 
-    The weights are those of the operator -(A1^2 + eps^2 A2^2 + xi^-2 A3^2), lengths in pixels. The
-    edges across orientations have weight 1 / (xi sin delta)^2, delta = pi / n_o, instead of
-    1 / (xi delta)^2: the lowest mode along the fibre, cos 2 theta, then has its exact eigenvalue.
+class Form:
+    """The matrix D = sum_a f_a f_a^T / R_aa, applied to whole vectors of pixels.
 
     Args:
-        theta: (n_o,) angles of all orientations, radians.
-        eps: of the metric.
-        xi: of the metric, lengths in pixels; not used with one orientation.
+        diffusion: 1 / R_aa and f_a, along x, y and so on in units of the pixels' sides.
+    """
+
+    def __init__(self, diffusion: Diffusion) -> None:
+        self._terms = diffusion
+        self.dimension = len(diffusion)
+
+    def product(self, b: Vector, c: Vector) -> float:
+        """b^T D c from components along each direction, whose sum does not cancel."""
+        found = 0.0
+        for factor, direction in self._terms:
+            found += factor * (_dot(b, direction) * _dot(c, direction))
+        return found
+
+
+def selling(
+    manifold: FlatManifold, metric: Metric, lattice: Lattice
+) -> list[tuple[Indices, Indices, Floats]]:
+    """The stencil of each orientation: offsets within it, and the next samples of its fibre.
+
+    The weights are those of the operator -sum_a A_a^2 / R_aa, lengths in pixels.
+
+    Args:
+        manifold: its base is flat.
+        metric: R, lengths in pixels.
+        lattice: infinite, for its fibre and the sides of its pixels.
 
     Returns:
-        For each orientation (3, N) orientation, dy, dx of the neighbours, and (N,) weights.
+        For each orientation (N,) orientations and (N, d) offsets of the neighbours, in the order of
+        the lattice's shape, and (N,) weights.
     """
-    found = []
-    for k, angle in enumerate(theta):
-        offsets = [(k, dy, dx, weight) for dx, dy, weight in _plane_offsets(float(angle), eps)]
-        if len(theta) > 1:
-            weight = (xi * math.sin(math.pi / len(theta))) ** -2
-            around = {(k - 1) % len(theta), (k + 1) % len(theta)}
-            # With two orientations both steps lead to the same one.
-            offsets += [(other, 0, 0, weight * 2 / len(around)) for other in around]
-        columns = np.array(sorted(offsets)).T
-        found.append((columns[:3].astype(np.int64), columns[3]))
+    found, count = [], lattice.orientations
+    steps = manifold.fibre.steps(count, metric.xi)
+    sides = lattice.sides[::-1]
+    still = (0,) * len(lattice.shape)
+    for k, sample in enumerate(manifold.fibre.samples(count)):
+        form = Form(
+            tuple(
+                (factor, tuple(part / side for part, side in zip(direction, sides, strict=True)))
+                for factor, direction in manifold.diffusion(sample, metric)
+            )
+        )
+        within = base_offsets(form)
+        edges = [(k, *offset[::-1], weight) for offset, weight in within]
+        edges += [((k + step) % count, *still, weight) for step, weight in steps]
+        columns = np.array(sorted(edges))
+        whole = columns[:, :-1].astype(np.int64)
+        found.append((whole[:, 0], whole[:, 1:], columns[:, -1]))
     return found
 
 
-def _plane_offsets(theta: float, eps: float) -> list[tuple[int, int, float]]:
-    """(dx, dy, weight) with sum of weight v v^T = 2 D, both v and -v listed."""
-    base = _obtuse_superbase(theta, eps)
-    offsets = []
-    for i in range(3):
-        weight = -_product(base[i - 1], base[i - 2], theta, eps)
+def base_offsets(form: Form) -> list[tuple[Vector, float]]:
+    """Offsets v along x, y and so on, and weights, with sum of weight v v^T = 2 D.
+
+    Both v and -v are listed.
+    """
+    base = (_obtuse_in_plane if form.dimension == 2 else _obtuse_in_space)(form)
+    offsets: list[tuple[Vector, float]] = []
+    for pair in itertools.combinations(range(len(base)), 2):
+        weight = -form.product(*(base[i] for i in pair))
         if weight > OBTUSE:
-            x, y = base[i]
-            offsets += [(-y, x, weight), (y, -x, weight)]
+            v = _orthogonal([base[i] for i in range(len(base)) if i not in pair])
+            offsets += [(v, weight), (tuple(-n for n in v), weight)]
     return offsets
 
 
-def _obtuse_superbase(theta: float, eps: float) -> list[tuple[int, int]]:
+def _orthogonal(others: Sequence[Vector]) -> Vector:
+    """The vector orthogonal to one of the plane, or to two in space."""
+    if len(others) == 1:
+        x, y = others[0]
+        return -y, x
+    first, second = others
+    return tuple(np.cross(first, second).tolist())
+
+
+def _obtuse_in_plane(form: Form) -> list[Vector]:
     """Three vectors of Z^2 with sum 0, of which no two are at an acute angle under D."""
-    base = [(-1, -1), (1, 0), (0, 1)]
+    base: list[Vector] = [(-1, -1), (1, 0), (0, 1)]
     while True:
         for i in range(3):
             b, c = base[i - 1], base[i - 2]
-            if _product(b, c, theta, eps) > OBTUSE:
-                base = [(-b[0], -b[1]), c, (b[0] - c[0], b[1] - c[1])]
+            if form.product(b, c) > OBTUSE:
+                base = [_minus(b), c, _sum(b, _minus(c))]
                 break
         else:
             return base
 
 
-def _product(b: tuple[int, int], c: tuple[int, int], theta: float, eps: float) -> float:
-    """b^T D c from components along and across theta, whose sum does not cancel."""
-    cos, sin = math.cos(theta), math.sin(theta)
-    along = (b[0] * cos + b[1] * sin) * (c[0] * cos + c[1] * sin)
-    across = (b[1] * cos - b[0] * sin) * (c[1] * cos - c[0] * sin)
-    return along + eps**2 * across
+def _obtuse_in_space(form: Form) -> list[Vector]:
+    """Four vectors of Z^3 with sum 0, of which no two are at an acute angle under D."""
+    base: list[Vector] = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, -1, -1)]
+    while True:
+        for i, j in itertools.combinations(range(4), 2):
+            if form.product(base[i], base[j]) > OBTUSE:
+                turned = base[i]
+                base = [
+                    vector if n == j else _minus(turned) if n == i else _sum(vector, turned)
+                    for n, vector in enumerate(base)
+                ]
+                break
+        else:
+            return base
+
+
+def _sum(b: Vector, c: Vector) -> Vector:
+    return tuple(m + n for m, n in zip(b, c, strict=True))
+
+
+def _minus(b: Vector) -> Vector:
+    return tuple(-n for n in b)
+
+
+def _dot(b: Vector, direction: Sequence[float]) -> float:
+    found = 0.0
+    for n, part in zip(b, direction, strict=True):
+        found += n * part
+    return found

@@ -1,0 +1,75 @@
+"""The bases that orientations lie over: flat spaces of any dimension, and the sphere.
+
+Only the standard library is imported at first, so that the command line can show its help at once.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+
+class Base(Protocol):
+    """A homogeneous space whose points carry the fibre of a manifold."""
+
+    @property
+    def name(self) -> str:
+        """Name in messages: "plane", "space" or "sphere"."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of directions at a point."""
+
+    @property
+    def flat(self) -> bool:
+        """Whether it has a domain with a boundary, whose opposite sides may be glued."""
+
+    @property
+    def measure(self) -> float:
+        """Area of the whole, in squared units of length; of a domain with sides 1 where flat."""
+
+    @property
+    def unit(self) -> str:
+        """Plural of the unit of length."""
+
+    def distance(self, chord: Any) -> Any:
+        """Distance of points so far apart in Cartesian coordinates, numpy arrays or floats."""
+
+
+@dataclass(frozen=True)
+class Flat:
+    """R^d, sampled in a box of width 1 along x.
+
+    Args:
+        dimension: d, 2 or 3.
+    """
+
+    dimension: int
+    flat: ClassVar[bool] = True
+    measure: ClassVar[float] = 1.0
+    unit: ClassVar[str] = "widths"
+
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+        return {2: "plane", 3: "space"}[self.dimension]
+
+    def distance(self, chord: Any) -> Any:
+        """The chord itself."""
+        return chord
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """The unit sphere."""
+
+    name: ClassVar[str] = "sphere"
+    dimension: ClassVar[int] = 2
+    flat: ClassVar[bool] = False
+    measure: ClassVar[float] = 4 * math.pi
+    unit: ClassVar[str] = "radians of arc"
+
+    def distance(self, chord: Any) -> Any:
+        """The arc 2 asin(chord / 2)."""
+        import numpy as np
+
+        return 2 * np.arcsin(np.minimum(chord / 2, 1))

@@ -1,0 +1,80 @@
+"""The fibres over the points of a base: none, or angles modulo pi.
+
+Only the standard library is imported, so that the command line can show its help at once.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Fibre(Protocol):
+    """What lies over each point of a base."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the coordinates along the fibre."""
+
+    def samples(self, count: int) -> list[tuple[float, ...]]:
+        """Coordinates of so many samples, evenly spread."""
+
+    def steps(self, count: int, xi: float) -> list[tuple[int, float]]:
+        """By how much the index of a sample changes to its neighbours, and the edges' weights.
+
+        Args:
+            count: number of samples, n_o.
+            xi: length of one radian.
+        """
+
+
+@dataclass(frozen=True)
+class NoFibre:
+    """A single point."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of no coordinates."""
+        return ()
+
+    def samples(self, count: int) -> list[tuple[float, ...]]:
+        """The point itself, which has no coordinate."""
+        return [()] * count
+
+    def steps(self, _count: int, _xi: float) -> list[tuple[int, float]]:
+        """None."""
+        return []
+
+
+@dataclass(frozen=True)
+class AnglesModuloPi:
+    """Orientations, where an angle and the same plus pi are one.
+
+    Args:
+        name: of the coordinate.
+    """
+
+    name: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Its name."""
+        return (self.name,)
+
+    def samples(self, count: int) -> list[tuple[float, ...]]:
+        """Angles -pi/2 + k pi/n_o, radians in [-pi/2, pi/2)."""
+        return [(-math.pi / 2 + k * math.pi / count,) for k in range(count)]
+
+    def steps(self, count: int, xi: float) -> list[tuple[int, float]]:
+        """To both sides, weights 1 / (xi sin delta)^2 with delta = pi / n_o.
+
+        Instead of 1 / (xi delta)^2: the lowest mode along the fibre, cos 2 theta, then has its
+        exact eigenvalue.
+        """
+        if count == 1:
+            return []
+        weight = (xi * math.sin(math.pi / count)) ** -2
+        # With two orientations both steps lead to the same one.
+        return [(-1, weight), (1, weight)] if count > 2 else [(1, weight * 2)]
+
+
+NO_FIBRE = NoFibre()

@@ -1,0 +1,123 @@
+"""The offsets of a lattice within a distance, listed without looking at others.
+
+A logarithm over a flat base is linear in the displacement, so vertices of one orientation that are
+within a distance fill an ellipsoid for each candidate of the logarithm. Its sections along an axis
+are intervals: the work is that of the sections and of what lies in them, however elongated the
+ellipsoid is.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.typing import Floats, Indices
+
+SLACK = 1e-6
+"""By how much ellipsoids are larger than they need be, relatively; far beyond rounding."""
+
+
+@dataclass(frozen=True)
+class Ellipsoids:
+    """d^2 = o^T Q o + least for offsets o in pixels; one for each orientation and candidate.
+
+    Written as a sum of squares, axis by axis: d^2 - least = sum_i p_i (o_i + sum_{j<i} u_ij o_j)^2.
+
+    Args:
+        orientation: (N,) of the vertices at the other end.
+        pivots: (N, d) p.
+        mixed: (N, d, d) u.
+        least: (N,).
+    """
+
+    orientation: Indices
+    pivots: Floats
+    mixed: Floats
+    least: Floats
+
+    @classmethod
+    def around(cls, lattice: Lattice, manifold: Manifold, metric: Metric, k: int) -> "Ellipsoids":
+        """Those of a vertex of orientation k, to all orientations.
+
+        Args:
+            lattice: with its fibre.
+            manifold: its base is flat.
+            metric: lengths in pixels.
+            k: of the vertex.
+        """
+        orientation, d = np.arange(lattice.orientations), len(lattice.shape)
+        weights = np.array(manifold.weights(metric))
+        units = np.concatenate([np.zeros((1, d), np.int64), np.eye(d, dtype=np.int64)])
+        images = [
+            _candidates(lattice, manifold, k, orientation, np.tile(unit, (len(orientation), 1)))
+            for unit in units
+        ]  # of the origin and of a step along each axis: each (candidates, dim, n_o)
+        still = images[0]
+        steps = np.stack([image[:, :d] for image in images[1:]])  # (d, candidates, d, n_o)
+        quadratic = np.einsum("icak,a,jcak->ckij", steps, weights[:d], steps)
+        least = np.einsum("cak,a->ck", still[:, d:] ** 2, weights[d:])
+        pivots, mixed = _sum_of_squares(quadratic.reshape(-1, d, d))
+        return cls(np.tile(orientation, len(still)), pivots, mixed, least.ravel())
+
+    def offsets(self, squared_radius: float) -> tuple[Indices, Indices]:
+        """(N,) orientations and (N, d) offsets within a radius, ascending; few beyond it."""
+        left = squared_radius * (1 + SLACK) - self.least
+        which = np.flatnonzero(left >= 0)
+        left = left[which]
+        chosen = np.empty((len(which), 0), np.int64)
+        for axis in range(self.pivots.shape[1]):
+            pivot = self.pivots[which, axis]
+            centre = -np.einsum("nj,nj->n", self.mixed[which, axis, :axis], chosen)
+            half = np.sqrt(np.maximum(left, 0) / pivot)
+            slack = SLACK * (1 + abs(centre) + half)
+            low, high = np.ceil(centre - half - slack), np.floor(centre + half + slack)
+            row, place = _intervals(low.astype(np.int64), high.astype(np.int64))
+            left = left[row] - pivot[row] * (place - centre[row]) ** 2
+            which, chosen = which[row], np.column_stack([chosen[row], place])
+        return _listed_once(self.orientation[which], chosen)
+
+
+def _candidates(
+    lattice: Lattice, manifold: Manifold, k: int, others: Indices, offsets: Indices
+) -> Floats:
+    """(candidates, dim, N) logarithms from the origin, at orientation k."""
+    starts, ends = lattice.edge_coordinates(np.full(len(others), k), others, offsets)
+    start, end = (manifold.elements(tuple(map(array, p.T))) for p in (starts, ends))
+    found: Floats = np.stack([np.stack(c) for c in manifold.logarithms(start, end)])
+    return found.view(np.ndarray)
+
+
+def _sum_of_squares(quadratic: Floats) -> tuple[Floats, Floats]:
+    """Pivots (N, d) and mixed coefficients (N, d, d) of forms (N, d, d), last axes eliminated."""
+    size = quadratic.shape[-1]
+    pivots, mixed = np.empty(quadratic.shape[:2]), np.zeros(quadratic.shape)
+    rest = quadratic
+    for axis in reversed(range(size)):
+        pivots[:, axis] = rest[:, axis, axis]
+        mixed[:, axis, :axis] = rest[:, axis, :axis] / rest[:, axis, axis, None]
+        across = rest[:, axis, :axis, None] * mixed[:, axis, None, :axis]
+        rest = rest[:, :axis, :axis] - across
+    return pivots, mixed
+
+
+def _intervals(low: Indices, high: Indices) -> tuple[Indices, Indices]:
+    """The integers of closed intervals one after the other: which interval, and the integer."""
+    counts = np.maximum(high - low + 1, 0)
+    which = np.repeat(np.arange(len(counts)), counts)
+    ends = np.cumsum(counts)
+    return which, np.arange(len(which)) - (ends - counts)[which] + low[which]
+
+
+def _listed_once(orientation: Indices, offsets: Indices) -> tuple[Indices, Indices]:
+    """The different ones, ascending; several candidates may reach a vertex. They are numbered."""
+    most = [int(abs(column).max(initial=0)) for column in offsets.T]
+    keys = orientation
+    for column, reach in zip(offsets.T, most, strict=True):
+        keys = keys * (2 * reach + 1) + column + reach
+    keys, columns = np.unique(keys), []
+    for reach in reversed(most):
+        keys, column = np.divmod(keys, 2 * reach + 1)
+        columns.append(column - reach)
+    return keys, np.stack(columns[::-1], axis=1)

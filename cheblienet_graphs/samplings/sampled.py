@@ -1,0 +1,29 @@
+"""A sampled manifold with its metric: all that distances between vertices follow from."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.samplings.protocol import Sampling
+
+S = TypeVar("S", bound=Sampling, covariant=True)
+
+
+@dataclass(frozen=True)
+class SampledManifold(Generic[S]):
+    """Points on a manifold.
+
+    Args:
+        sampling: the points.
+        manifold: what they are on.
+        metric: R, lengths in units of the base.
+    """
+
+    sampling: S
+    manifold: Manifold
+    metric: Metric
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """Diagonal entries of R."""
+        return self.manifold.weights(self.metric)
