@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.neighbours.stencil import Stencils
 from cheblienet_graphs.samplings.levels import sampling
+from cheblienet_graphs.samplings.plane import PlaneLattice
 
 Floats = NDArray[np.float64]
 N_O, K, PIXELS = 6, 16, 64
@@ -110,6 +111,7 @@ def distances(theta: float, offsets: Floats, diagonal: Floats) -> tuple[Floats, 
 def row(eps_squared: float) -> str:
     spec = GraphSpec("se2", PIXELS, orientations=N_O, eps_squared=eps_squared, neighbors=K)
     lattice, metric = sampling(spec, 0), spec.metric(0).scaled(1 / PIXELS)
+    assert isinstance(lattice, PlaneLattice)
     radii = np.sqrt(Stencils.of(lattice, spec.geometry, spec.metric(0), K).squared_radii) * PIXELS
     diagonal = np.array(metric.diagonal)
     near, far, agree = 0.0, 0.0, []

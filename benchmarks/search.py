@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -34,7 +35,7 @@ def level_of(subdivisions: int, device: str) -> Level:
     return Level(spec, Choice("pruned", device))
 
 
-def synchronised_seconds(work: object, device: str) -> float:
+def synchronised_seconds(work: Callable[[], object], device: str) -> float:
     began = time.perf_counter()
     work()
     if device == "cuda":
