@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 RUNS = 11
@@ -64,8 +65,7 @@ def main() -> None:
             "clg ls": (["ls", *where], light),
         }
         for name, (arguments, reference) in rows.items():
-            command, against = [*ENTRY, *arguments], reference
-            row = pairs(lambda c=command: seconds(c), lambda r=against: seconds(r))
+            row = pairs(partial(seconds, [*ENTRY, *arguments]), partial(seconds, reference))
             print(f"| {name} | {row} |")
         print("\n| opening | stored entries | levels | median |\n|---|---|---|---|")
         for size in ("32", "112", "352"):

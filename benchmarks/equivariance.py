@@ -15,11 +15,12 @@ import copy
 import math
 import statistics
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from accuracy.sphere import unit_vectors
 from scipy.special import sph_harm_y
 from torch import Tensor, nn
 
@@ -29,7 +30,7 @@ from cheblienet_models.testing import assert_equivariant
 
 DEGREE, ROTATIONS = 6, 5
 GRID = (360, 720)
-KINDS = {
+KINDS: dict[str, dict[str, Any]] = {
     "Gaussian, eps^2 = 0.1": {"eps_squared": 0.1},
     "Gaussian, eps = 1": {"eps": 1},
     "matched, eps^2 = 0.1": {"eps_squared": 0.1, "weights": "matched", "neighbors": 24},
@@ -40,6 +41,13 @@ def angles(points: Tensor) -> tuple[Tensor, Tensor]:
     """Colatitudes in [0, pi] and longitudes in [0, 2 pi) of unit vectors."""
     x, y, z = points.T
     return torch.atan2(torch.hypot(x, y), z), torch.atan2(y, x) % (2 * math.pi)
+
+
+def unit_vectors(pyramid: Pyramid) -> Tensor:
+    """(points, 3) float64 of the base of the finest level."""
+    graph = pyramid.levels[0]
+    beta, gamma = graph.coordinates[: graph.num_vertices // graph.orientations, -2:].T
+    return torch.stack([beta.sin() * gamma.cos(), beta.sin() * gamma.sin(), beta.cos()], dim=1)
 
 
 def field(points: Tensor, coefficients: np.ndarray) -> Tensor:
@@ -79,22 +87,22 @@ def errors(pyramid: Pyramid, seed: int) -> tuple[float, float, float, float]:
     coefficients = generator.standard_normal(2 * (DEGREE + 1) * DEGREE)
     q, r = np.linalg.qr(generator.standard_normal((3, 3)))
     rotation = q * np.sign(r.diagonal())
-    rotation = torch.from_numpy(rotation * np.linalg.det(rotation))
+    turn = torch.from_numpy(rotation * np.linalg.det(rotation))
     points = unit_vectors(pyramid)
-    straight, turned = (field(p, coefficients)[None, None] for p in (points, points @ rotation))
+    straight, turned = (field(p, coefficients)[None, None] for p in (points, points @ turn))
 
     def relative(found: Tensor, expected: Tensor) -> float:
         spread = (expected - expected.mean(dim=2, keepdim=True)).square().mean().sqrt()
         return float((found - expected).square().mean().sqrt() / spread)
 
     with torch.no_grad():
-        moved = at(pyramid, network(straight), points @ rotation)
+        moved = at(pyramid, network(straight), points @ turn)
         difference = relative(network(turned), moved)
-    interpolation = relative(turned, at(pyramid, straight, points @ rotation))
-    common = {"output": "base", "tolerance": 1e-3}
-    single = assert_equivariant(network, pyramid, straight, **common)
+    interpolation = relative(turned, at(pyramid, straight, points @ turn))
+    check = partial(assert_equivariant, pyramid=pyramid, output="base", tolerance=1e-3)
+    single = check(network, signal=straight)
     precise = copy.deepcopy(network).double()  # a copy of the graphs too, which others share
-    double = assert_equivariant(precise, pyramid, straight.double(), **common)
+    double = check(precise, signal=straight.double())
     return difference, interpolation, max(single.values()), max(double.values())
 
 

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.neighbours.stencil import Stencils
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec.sampling import sampling
 
 Floats = NDArray[np.float64]
@@ -110,12 +112,15 @@ def distances(theta: float, offsets: Floats, diagonal: Floats) -> tuple[Floats, 
 def row(eps_squared: float) -> str:
     spec = GraphSpec("se2", PIXELS, orientations=N_O, eps_squared=eps_squared, neighbors=K)
     lattice, metric = sampling(spec, 0), spec.metric(0).scaled(1 / PIXELS)
-    radii = np.sqrt(Stencils.of(lattice, spec.geometry, spec.metric(0), K).squared_radii) * PIXELS
-    diagonal = np.array(metric.diagonal)
+    assert isinstance(lattice, Lattice)
+    sampled = SampledManifold(lattice, spec.geometry, spec.metric(0))
+    radii = np.sqrt(Stencils.of(sampled, K).squared_radii) * PIXELS
+    diagonal = np.array(spec.geometry.weights(metric))
+    (angles,) = lattice.fibre_coordinates.T
     near, far, agree = 0.0, 0.0, []
-    for theta, radius in zip(lattice.theta, radii, strict=True):
+    for theta, radius in zip(angles, radii, strict=True):
         box = np.arange(-math.ceil(2 * radius), math.ceil(2 * radius) + 1)
-        grid = np.stack(np.meshgrid(box, box, lattice.theta, indexing="ij"), axis=-1)
+        grid = np.stack(np.meshgrid(box, box, angles, indexing="ij"), axis=-1)
         offsets = grid.reshape(-1, 3).astype(np.float64)
         itself = (offsets[:, :2] == 0).all(axis=1) & (offsets[:, 2] == theta)
         norms, lengths = distances(theta, offsets[~itself], diagonal)

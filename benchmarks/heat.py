@@ -13,10 +13,12 @@ import itertools
 import math
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
 from cheblienet_graphs.store.reader import mapped_csr
@@ -24,12 +26,12 @@ from cheblienet_graphs.store.reader import mapped_csr
 EPS_SQUARED = XI_SQUARED = 0.1
 TIMES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
 SIZES = ((16, 6), (32, 12), (64, 24))
-WEIGHTS = {
+WEIGHTS: dict[str, dict[str, Any]] = {
     "Gaussian": {},
     "matched": {"weights": "matched"},
     "Selling": {"weights": "selling"},
 }
-METRIC = {
+METRIC: dict[str, Any] = {
     "eps_squared": EPS_SQUARED,
     "xi": math.sqrt(XI_SQUARED),
     "boundary": "periodic",
@@ -106,8 +108,11 @@ def main() -> None:
                 built = build(spec, store, force=True)
                 (level,) = inspect(store, f"{built.name}@{built.version}", eigenvalues=0).levels
                 laplacian = mapped_csr(store / built.name / built.version / "levels/0/laplacian")
-                blocks = BlochBlocks(laplacian, sampling(spec, 0))
-                found = diffused(blocks, n, n_o, level.eigenvalue_scale * level.lambda_max / 2)
+                lattice, scale = sampling(spec, 0), level.eigenvalue_scale
+                assert isinstance(lattice, Lattice)
+                assert scale is not None
+                blocks = BlochBlocks(laplacian, lattice)
+                found = diffused(blocks, n, n_o, scale * level.lambda_max / 2)
                 errors = abs(found - truth[n, n_o]).sum(axis=(1, 2, 3)) / 2
                 cells = " | ".join(f"{error:.4f}" for error in errors)
                 print(f"| {title} | {n}x{n}x{n_o} | {cells} |", flush=True)

@@ -109,7 +109,8 @@ class PygConv(nn.Module):
         self.index, self.edge_weights, self.lambda_max = index, weights, graph.lambda_max
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.layer(x, self.index, self.edge_weights, lambda_max=self.lambda_max)
+        y: Tensor = self.layer(x, self.index, self.edge_weights, lambda_max=self.lambda_max)
+        return y
 
 
 Layer = Callable[[int, int, Graph], nn.Module]
@@ -150,8 +151,19 @@ def milliseconds(work: Callable[[], object], device: str) -> float:
     return 1e3 * (time.perf_counter() - began)
 
 
+def forth_and_back(layer: nn.Module, x: Tensor, gradient: Tensor) -> None:
+    """From the gradient of the output to those of weights and input, which are added up."""
+    layer(x).backward(gradient)
+
+
+def training_step(network: nn.Module, images: Tensor, labels: Tensor) -> None:
+    """Forward and backward of a batch; the weights stay."""
+    network.zero_grad()
+    nn.functional.nll_loss(network(images), labels).backward()
+
+
 def saved_bytes(layer: nn.Module, x: Tensor) -> int:
-    """What autograd keeps for the backward beyond the layer's constants, weights and input."""
+    """Bytes kept for the backward, beyond the layer's constants, weights and input."""
     known = {t.untyped_storage().data_ptr() for t in [x, *layer.parameters(), *layer.buffers()]}
     for module in layer.modules():
         for constant in vars(module).values():
@@ -182,9 +194,9 @@ def compare(graph: Graph, rounds: int, device: str) -> None:
         for name, layer in layers.items():
             x = signals[name]
             with torch.no_grad():
-                ahead = milliseconds(lambda f=layer, x=x: f(x), device)
+                ahead = milliseconds(partial(layer, x), device)
             gradient = torch.ones_like(layer(x))
-            there_and_back = milliseconds(lambda f=layer, x=x, g=gradient: f(x).backward(g), device)
+            there_and_back = milliseconds(partial(forth_and_back, layer, x, gradient), device)
             if turn:
                 forward[name].append(ahead)
                 both[name].append(there_and_back)
@@ -207,7 +219,7 @@ def sizes(store: Path, rounds: int, device: str) -> None:
         layer = contenders()["ours"](NARROW, WIDE, graph).to(device)
         x = signal("ours", graph)
         g = torch.ones_like(layer(x))
-        step = partial(lambda f, x, g: f(x).backward(g), layer, x, g)
+        step = partial(forth_and_back, layer, x, g)
         median = statistics.median(milliseconds(step, device) for _ in range(rounds))
         per_vertex = 1e6 * median / graph.num_vertices
         print(f"| {size}x{size}x6 | {graph.num_vertices:,} | {median:.1f} ms | {per_vertex:.0f} |")
@@ -259,11 +271,7 @@ def networks(store: Path, rounds: int, device: str) -> None:
         network = WideResNet(pyramid, channels, 10, kernel_size=4, depth=2, widen=2).to(device)
         images = torch.randn(16, channels, size, size, device=device)
         labels = torch.randint(10, (16,), device=device)
-
-        def step(network=network, images=images, labels=labels) -> None:
-            network.zero_grad()
-            nn.functional.nll_loss(network(images), labels).backward()
-
+        step = partial(training_step, network, images, labels)
         works = (step, partial(sample_edges, pyramid, 0.9), partial(sample_vertices, pyramid, 0.9))
         for work in works:
             work()

@@ -41,8 +41,9 @@ def neumann_spectrum(
         (np.diag((2 * m / xi) ** 2.0), one, one),
     ]
     matrix = sum(scipy.sparse.kron(scipy.sparse.kron(a, b), c) for a, b, c in terms)
+    values: NDArray[np.float64]
     values = eigsh(matrix.tocsc(), count, sigma=-1.0, return_eigenvectors=False)
-    return np.maximum(np.sort(values), 0.0)
+    return np.sort(values).clip(min=0.0)
 
 
 def _legendre(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

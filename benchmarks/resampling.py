@@ -1,4 +1,4 @@
-"""What resampling between latitude/longitude grids and the sphere's points costs and loses.
+"""Costs and losses of resampling between latitude/longitude grids and the sphere's points.
 
 All real spherical harmonics up to degree 8, relative to each one's largest value: after a round
 trip from points over a grid, and from a grid over points, bilinear both ways; integrals (of 1 plus
@@ -12,6 +12,7 @@ import math
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import LatLonToVertices, VerticesToLatLon, open_store, regular_grid
 
 DEGREE = 8
-SAMPLINGS = {
+SAMPLINGS: dict[str, dict[str, Any]] = {
     "icosahedral, level 5": {"subdivisions": 5},
     "HEALPix, nside 32": {"nside": 32},
     "equiangular, b = 50": {"bandlimit": 50},

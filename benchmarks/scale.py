@@ -25,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store import layout
@@ -32,7 +33,7 @@ from cheblienet_graphs.store.listing import listing
 from cheblienet_graphs.store.writer import Staging
 
 ENTRY = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
-GRAPHS: dict[str, tuple[str, dict[str, int]]] = {
+GRAPHS: dict[str, tuple[str, dict[str, Any]]] = {
     "se2-256": ("se2", {"size": 256, "orientations": 8}),
     "se2-512": ("se2", {"size": 512, "orientations": 16}),
     "se2-1024": ("se2", {"size": 1024, "orientations": 16}),
@@ -42,7 +43,7 @@ GRAPHS: dict[str, tuple[str, dict[str, int]]] = {
     "so3-7": ("so3", {"subdivisions": 7, "orientations": 6}),
 }
 TABLE = ["se2-256", "se2-512", "se2-1024", "so3-6", "so3-7"]
-COMMON = {"levels": 1, "lambda_max": 2}
+COMMON: dict[str, Any] = {"levels": 1, "lambda_max": 2}
 POLL = 0.02
 PIECE = 8 * 2**20
 MOST_WRITTEN = 2_500_000_000
@@ -130,7 +131,7 @@ def command(name: str) -> list[str]:
 
 
 def spec(name: str) -> GraphSpec:
-    """What that command builds."""
+    """The graph that this command builds."""
     manifold, sizes = GRAPHS[name]
     return GraphSpec(manifold, **sizes, **COMMON)
 
@@ -190,7 +191,7 @@ def row(name: str, workers: int, runs: list[Built]) -> str:
 
 
 def start_seconds(repeats: int) -> str:
-    """What every command takes before it does anything."""
+    """Seconds that every command takes before it does anything."""
     took = []
     for _ in range(repeats):
         began = time.perf_counter()
@@ -262,9 +263,7 @@ def print_phases(name: str, workers: int, folder: Path) -> None:
     """Where the time of one build goes; in this process, with its imports done."""
     sealed: list[float] = []
     made_visible: list[float] = []
-    publish, as_is = Staging.publish, Staging.publish_as_is
     import_all(name, folder)
-    Staging.publish, Staging.publish_as_is = timed(publish, sealed), timed(as_is, made_visible)
     began = time.perf_counter()
     labels = [("before the first sweep", began)]
 
@@ -272,13 +271,13 @@ def print_phases(name: str, workers: int, folder: Path) -> None:
         if what != labels[-1][0]:
             labels.append((what, time.perf_counter()))
 
-    try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
-            store = Path(inside) / "graphs.zarr"
-            build(spec(name), store, workers=workers, progress=progress)
-            total = time.perf_counter() - began
-    finally:
-        Staging.publish, Staging.publish_as_is = publish, as_is
+    with (
+        tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside,
+        patch.object(Staging, "publish", timed(Staging.publish, sealed)),
+        patch.object(Staging, "publish_as_is", timed(Staging.publish_as_is, made_visible)),
+    ):
+        build(spec(name), Path(inside) / "graphs.zarr", workers=workers, progress=progress)
+        total = time.perf_counter() - began
     ends = [moment for _, moment in labels[1:]] + [began + total]
     took = {what: end - start for (what, start), end in zip(labels, ends, strict=True)}
     took[labels[-1][0]] -= sealed[0]  # and what follows it: closing the pool, removing scratch

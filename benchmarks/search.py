@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -34,7 +35,7 @@ def level_of(subdivisions: int, device: str) -> Level:
     return Level(spec, Choice("pruned", device))
 
 
-def synchronised_seconds(work: object, device: str) -> float:
+def synchronised_seconds(work: Callable[[], object], device: str) -> float:
     began = time.perf_counter()
     work()
     if device == "cuda":
@@ -77,7 +78,7 @@ def compare(largest: int, device: str) -> None:
     for subdivisions in range(4, largest + 1):
         level = level_of(subdivisions, device)
         vertices = level.num_vertices
-        points = cloud(level.sampling, level.spec.geometry, level.metric)
+        points = cloud(level.sampled())
         rows = vertices if device == "cuda" and vertices < 10**5 else ROWS
         search_seconds(level, device)
         pairs = []

@@ -33,7 +33,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -42,14 +44,16 @@ from neumann import neumann_spectrum
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenvalues, inspect
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.recipes import recipe
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.weights.lattice import lattice_weights
 from cheblienet_models import ChebConv, open_store
 
 EXACT = np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
-METRIC = {"eps_squared": 0.1, "xi": math.sqrt(0.1)}
+METRIC: dict[str, Any] = {"eps_squared": 0.1, "xi": math.sqrt(0.1)}
 FIRST = 30
-LAYER = {"in_channels": 16, "out_channels": 32, "kernel_size": 4}
+CHANNELS, KERNEL_SIZE = (16, 32), 4
 BATCH, ROUNDS = 2, 7
 
 
@@ -74,21 +78,22 @@ def moments(store: Path) -> None:
 
 
 def moments_of(
-    store: Path, weights: str, setting: dict[str, float]
+    store: Path, weights: str, setting: dict[str, Any]
 ) -> tuple[float, float, float, int]:
     """Residual, least weight, change under symmetries, largest degree."""
     if weights == "selling":
         setting.pop("neighbors")
     spec = GraphSpec("se2", 16, weights=weights, boundary="periodic", levels=1, **setting)
     lattice, metric = sampling(spec, 0), spec.metric(0)
-    found = lattice_weights(spec, lattice, metric)
+    assert isinstance(lattice, Lattice)
+    found = lattice_weights(spec, SampledManifold(lattice, spec.geometry, metric))
+    in_pixels = metric.scaled(lattice.spacing)
     residual, inner = 0.0, 2 if weights == "selling" else 3
     for k, (s, values) in enumerate(zip(found.stencils, found.values, strict=True)):
-        x, y = s.dx * lattice.spacing, s.dy * lattice.spacing
-        ends = np.stack([x, y, lattice.theta[s.orientation]], axis=1)
-        starts = np.array([0.0, 0.0, lattice.theta[k]]) + 0 * ends
-        _, second = edge_moments(spec.geometry, metric, starts, ends)
-        product = np.einsum("j,jab->ab", values, second)[:inner, :inner] / 2
+        ends = lattice.edge_coordinates(np.full(len(s), k), s.orientation, s.offsets)
+        _, second = edge_moments(spec.geometry, in_pixels, *ends)
+        per_pixel = values * lattice.spacing**2
+        product = np.einsum("j,jab->ab", per_pixel, second)[:inner, :inner] / 2
         residual = max(residual, float(abs(product - np.eye(inner)).max()))
     least = min(float(v.min()) for v in found.values) / max(float(v.max()) for v in found.values)
     built = build(spec, store, name="moments", force=True)
@@ -97,7 +102,7 @@ def moments_of(
     return residual, least, max(exact), max(map(len, found.stencils))
 
 
-def sphere_row(store: Path, size: dict[str, int], settings: dict[str, object]) -> str:
+def sphere_row(store: Path, size: dict[str, Any], settings: dict[str, Any]) -> str:
     spec = GraphSpec("s2", **size, **settings, levels=1)
     built = build(spec, store, device="cpu", force=True)
     report = inspect(store, f"{built.name}@{built.version}", eigenvalues=len(EXACT))
@@ -113,20 +118,21 @@ def sphere_row(store: Path, size: dict[str, int], settings: dict[str, object]) -
 def sphere(store: Path) -> None:
     print("| sampling | K, weights | single | multiplet | spread of l = 3 |")
     print("|---|---|---|---|---|")
+    kinds: tuple[dict[str, Any], ...] = (
+        {},
+        {"neighbors": 24, "kernel": "rectangular"},
+        {"neighbors": 24, "weights": "matched"},
+    )
     for size in ({"subdivisions": 4}, {"nside": 16}):
-        for settings in (
-            {},
-            {"neighbors": 24, "kernel": "rectangular"},
-            {"neighbors": 24, "weights": "matched"},
-        ):
+        for settings in kinds:
             print(sphere_row(store, size, settings), flush=True)
 
 
 def milliseconds(store: Path, name: str) -> float:
     """Median time of a convolution, forward and backward."""
     graph = open_store(store)[name].levels[0]
-    layer = ChebConv(**LAYER, graph=graph)
-    x = torch.randn(graph.num_vertices, BATCH, LAYER["in_channels"]).permute(1, 2, 0)
+    layer = ChebConv(*CHANNELS, KERNEL_SIZE, graph)
+    x = torch.randn(graph.num_vertices, BATCH, CHANNELS[0]).permute(1, 2, 0)
     x.requires_grad_()
     times = []
     for _ in range(ROUNDS + 1):
@@ -142,6 +148,7 @@ def refined(store: Path, spec: GraphSpec) -> tuple[float, str]:
     name = f"{built.name}@{built.version}"
     (level,) = inspect(store, name, eigenvalues=FIRST + 1).levels
     assert level.eigenvalues_converged
+    assert level.exact_eigenvalues is not None
     found = np.array(level.eigenvalues[1:]) * level.eigenvalue_scale
     error = float(abs(found / np.array(level.exact_eigenvalues[1:]) - 1).max())
     edges = 2 * level.edges / level.vertices
@@ -167,7 +174,7 @@ def refinement(store: Path, specs: dict[str, list[GraphSpec]]) -> None:
 
 
 def plane_specs() -> dict[str, list[GraphSpec]]:
-    kinds = {
+    kinds: dict[str, dict[str, Any]] = {
         "Gaussian, normalized": {},
         "Gaussian, combinatorial": {"laplacian": "combinatorial"},
         "matched, combinatorial": {"weights": "matched"},
@@ -215,7 +222,7 @@ def open_boundary(store: Path) -> None:
 
 
 def rotation_specs() -> dict[str, list[GraphSpec]]:
-    kinds = {
+    kinds: dict[str, dict[str, Any]] = {
         "Gaussian, normalized": {},
         "Gaussian, combinatorial": {"laplacian": "combinatorial"},
         "matched, combinatorial": {"weights": "matched"},
@@ -233,9 +240,9 @@ def rotation_specs() -> dict[str, list[GraphSpec]]:
 
 def times(store: Path) -> None:
     pyramid = build(recipe("stl10").spec, store, name="stl10", force=True)
-    clg = Path(sys.executable).with_name("clg")
+    clg = str(Path(sys.executable).with_name("clg"))
     for count in (6, 30):
-        command = [clg, "inspect", f"stl10@{pyramid.version}", "--store", store]
+        command = [clg, "inspect", f"stl10@{pyramid.version}", "--store", str(store)]
         began = time.perf_counter()
         subprocess.run([*command, "--eigenvalues", str(count)], check=True, capture_output=True)
         print(f"clg inspect stl10, {count} eigenvalues: {time.perf_counter() - began:.1f} s")
@@ -246,26 +253,27 @@ def times(store: Path) -> None:
     print(f"all {len(found):,} eigenvalues of 96x96x6: {time.perf_counter() - began:.2f} s")
 
 
+PARTS: dict[str, Callable[[Path], None]] = {
+    "moments": moments,
+    "s2": sphere,
+    "random": random_points,
+    "se2": lambda store: refinement(store, plane_specs()),
+    "open": open_boundary,
+    "so3": lambda store: refinement(store, rotation_specs()),
+    "times": times,
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "part", nargs="?", choices=["moments", "s2", "random", "se2", "open", "so3", "times"]
-    )
+    parser.add_argument("part", nargs="?", choices=PARTS)
     part = parser.parse_args().part
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "graphs.zarr"
-        for name, work in (
-            ("moments", lambda: moments(store)),
-            ("s2", lambda: sphere(store)),
-            ("random", lambda: random_points(store)),
-            ("se2", lambda: refinement(store, plane_specs())),
-            ("open", lambda: open_boundary(store)),
-            ("so3", lambda: refinement(store, rotation_specs())),
-            ("times", lambda: times(store)),
-        ):
+        for name, work in PARTS.items():
             if part in {None, name}:
                 print(f"{name}, {torch.get_num_threads()} threads\n")
-                work()
+                work(store)
                 print()
 
 

@@ -4,6 +4,16 @@ Importing this package imports nothing heavy: each public name loads its module 
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
+    from cheblienet_graphs.assembly.pipeline import Plan, Published, build, plan
+    from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError, UnknownGraphError
+    from cheblienet_graphs.report.inspect import inspect
+    from cheblienet_graphs.report.spectra import eigenpairs, eigenvalues
+    from cheblienet_graphs.spec.graph_spec import GraphSpec
+    from cheblienet_graphs.store.reader import open_group
+    from cheblienet_graphs.store.verify import verify
 
 __version__ = "0.2.0"
 

@@ -12,23 +12,29 @@ circle, tell them apart.
 
 import argparse
 import math
-import statistics
 import tempfile
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import torch
+from checkpoint import Scores
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
-from tqdm import tqdm
+from training import Experiment, Training, mean_and_deviation
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import Pyramid, WideResNet, open_store
 
 SIDE = 16
 TEST = 500
+BATCH = 64
 RATE = 2e-2
 COLUMNS = ("upright", "90 degrees", "any angle")
+CHANGE = "max change of log-probabilities"
 SPECS = {
     "r2": GraphSpec("r2", SIDE),
     "se2, Gaussian": GraphSpec("se2", SIDE, orientations=6, eps_squared=0.1),
@@ -45,27 +51,6 @@ def digits() -> tuple[Tensor, Tensor]:
     return (images - images.mean()) / images.std(), torch.tensor(data.target)
 
 
-def train(
-    pyramid: Pyramid, images: Tensor, labels: Tensor, *, epochs: int, seed: int, bar: tqdm
-) -> WideResNet:
-    """Adam with one-cycle learning rate on upright digits."""
-    torch.manual_seed(seed)
-    network = WideResNet(pyramid, 1, 10, kernel_size=4, depth=1, widen=1)
-    optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
-    batches = -(-len(images) // 64)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=epochs * batches)
-    for _ in range(epochs):
-        for batch in torch.randperm(len(images)).split(64):
-            loss = nn.functional.nll_loss(network(images[batch]), labels[batch])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-        bar.update()
-        bar.set_postfix(loss=f"{loss.item():.4f}")
-    return network.eval()
-
-
 def turned(images: Tensor, seed: int) -> Tensor:
     """Each image turned about its middle by an angle uniform over the circle, bilinearly."""
     generator = torch.Generator().manual_seed(seed)
@@ -76,18 +61,63 @@ def turned(images: Tensor, seed: int) -> Tensor:
     return nn.functional.grid_sample(images, grid, padding_mode="border", align_corners=False)
 
 
-@torch.no_grad()
-def evaluate(
-    network: WideResNet, images: Tensor, labels: Tensor, seed: int
-) -> tuple[dict[str, float], float]:
-    """Accuracy in % by column, and the most that turns by 90 degrees change a log-probability."""
-    quarter = [network(torch.rot90(images, turn, (2, 3))) for turn in range(4)]
-    outputs = dict(zip(COLUMNS, [*quarter[:2], network(turned(images, seed))], strict=True))
-    accuracy = {
-        name: 100 * (output.argmax(1) == labels).float().mean().item()
-        for name, output in outputs.items()
-    }
-    return accuracy, max((output - quarter[0]).abs().max().item() for output in quarter)
+@dataclass(frozen=True)
+class Digits:
+    """A network that is to read upright digits, on a split and from weights drawn by a seed.
+
+    `kind` names one of SPECS, `pyramid` is its graph; `images` (N, 1, 16, 16), `labels` (N,).
+    """
+
+    kind: str
+    pyramid: Pyramid
+    images: Tensor
+    labels: Tensor
+    seed: int
+    epochs: int
+
+    @property
+    def title(self) -> str:
+        return f"{self.kind}, seed {self.seed}"
+
+    def start(self) -> Training:
+        """Adam with one-cycle learning rate."""
+        images, labels = (part[self._order[TEST:]] for part in (self.images, self.labels))
+        torch.manual_seed(self.seed)
+        network = WideResNet(self.pyramid, 1, 10, kernel_size=4, depth=1, widen=1)
+        optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
+        steps = self.epochs * -(-len(images) // BATCH)
+        return Training(
+            network,
+            optimizer,
+            loss=lambda batch: nn.functional.nll_loss(network(images[batch]), labels[batch]),
+            order=lambda _: torch.randperm(len(images)),
+            batch=BATCH,
+            schedule=torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps),
+        )
+
+    def scores(self, network: nn.Module) -> Scores:
+        """Accuracy in % by column, and the most that 90-degree turns change a log-probability."""
+        images, labels = (part[self._order[:TEST]] for part in (self.images, self.labels))
+        quarter = [network(torch.rot90(images, turn, (2, 3))) for turn in range(4)]
+        outputs = [*quarter[:2], network(turned(images, self.seed))]
+        correct = [(output.argmax(1) == labels).float().mean().item() for output in outputs]
+        accuracy = {name: 100 * share for name, share in zip(COLUMNS, correct, strict=True)}
+        change = max((output - quarter[0]).abs().max().item() for output in quarter)
+        return {**accuracy, CHANGE: change}
+
+    @cached_property
+    def _order(self) -> Tensor:
+        """Of all samples; the first TEST are for testing."""
+        generator = torch.Generator().manual_seed(self.seed)
+        return torch.randperm(len(self.images), generator=generator)
+
+
+def row(name: str, runs: list[Scores], level: Mapping[str, Any]) -> str:
+    """A line of the table."""
+    cells = [mean_and_deviation([run[column] for run in runs], ".1f") for column in COLUMNS]
+    degree = 2 * level["edges"] / level["vertices"]
+    change = max(run[CHANGE] for run in runs)
+    return f"| {name} | {' | '.join(cells)} | {degree:.1f} | {change:.1e} |"
 
 
 def main() -> None:
@@ -95,46 +125,24 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
-    images, labels = digits()
+    epochs, samples = arguments.epochs, digits()
     began = time.perf_counter()
-    results: dict[str, list[dict[str, float]]] = {name: [] for name in SPECS}
-    changes = dict.fromkeys(SPECS, 0.0)
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "graphs.zarr"
         built = {name: build(spec, store) for name, spec in SPECS.items()}
-        total = arguments.epochs * arguments.seeds * len(SPECS)
-        with tqdm(total=total, unit="epoch") as bar:
-            for seed in range(arguments.seeds):
-                order = torch.randperm(len(images), generator=torch.Generator().manual_seed(seed))
-                test, training = order[:TEST], order[TEST:]
-                for name in SPECS:
-                    bar.set_description(f"{name}, seed {seed}")
-                    pyramid = open_store(store)[f"{built[name].name}@{built[name].version}"]
-                    network = train(
-                        pyramid,
-                        images[training],
-                        labels[training],
-                        epochs=arguments.epochs,
-                        seed=seed,
-                        bar=bar,
-                    )
-                    accuracy, change = evaluate(network, images[test], labels[test], seed)
-                    results[name].append(accuracy)
-                    changes[name] = max(changes[name], change)
+        opened = open_store(store)
+        pyramids = {name: opened[f"{one.name}@{one.version}"] for name, one in built.items()}
+        candidates = [
+            Digits(name, pyramid, *samples, seed, epochs)
+            for seed in range(arguments.seeds)
+            for name, pyramid in pyramids.items()
+        ]
+        scores, _ = Experiment(candidates, epochs).run()
     print(f"Accuracy in % on {TEST} test digits, mean +- deviation over {arguments.seeds} seeds\n")
-    print(
-        f"| network | {' | '.join(COLUMNS)} | edges per vertex | max change of log-probabilities |"
-    )
+    print(f"| network | {' | '.join(COLUMNS)} | edges per vertex | {CHANGE} |")
     print(f"|---|{'---|' * len(COLUMNS)}---|---|")
-    for name, runs in results.items():
-        cells = []
-        for column in COLUMNS:
-            values = [run[column] for run in runs]
-            spread = statistics.stdev(values) if len(values) > 1 else 0.0
-            cells.append(f"{statistics.mean(values):.1f} +- {spread:.1f}")
-        facts = built[name].levels[0]
-        degree = 2 * facts["edges"] / facts["vertices"]
-        print(f"| {name} | {' | '.join(cells)} | {degree:.1f} | {changes[name]:.1e} |")
+    for index, (name, one) in enumerate(built.items()):
+        print(row(name, scores[index :: len(built)], one.levels[0]))
     print(f"\n{time.perf_counter() - began:.0f} s")
 
 

@@ -15,11 +15,16 @@ import argparse
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import torch
+from checkpoint import Scores
 from torch import Tensor, nn
-from tqdm import tqdm
+from training import Experiment, Training, mean_and_deviation
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import Pyramid, UNet, open_store
@@ -28,7 +33,7 @@ CLASSES = ("neither", "blob", "filament")
 TRAINING, TEST, BATCH, RATE = 240, 120, 8, 1e-2
 CHANNELS = (8, 16, 32, 32)
 NOISE = 0.2
-COMMON = {"subdivisions": 3, "orientations": 6, "levels": 3}
+COMMON: dict[str, Any] = {"subdivisions": 3, "orientations": 6, "levels": 3}
 SPECS = {
     "eps = 1": GraphSpec("so3", eps=1, **COMMON),
     "eps^2 = 0.1": GraphSpec("so3", eps_squared=0.1, **COMMON),
@@ -47,7 +52,8 @@ def rotations(count: int, generator: torch.Generator) -> Tensor:
     normal = torch.randn(count, 3, 3, generator=generator, dtype=torch.float64)
     q, r = torch.linalg.qr(normal)
     q = q * r.diagonal(dim1=1, dim2=2).sign()[:, None]
-    return q * torch.linalg.det(q)[:, None, None]
+    turns: Tensor = q * torch.linalg.det(q)[:, None, None]
+    return turns
 
 
 def samples(
@@ -88,30 +94,7 @@ def samples(
     return ((field - field.mean()) / field.std()).float()[:, None], labels
 
 
-def train(
-    pyramid: Pyramid, fields: Tensor, labels: Tensor, *, epochs: int, seed: int, bar: tqdm
-) -> UNet:
-    """Adam with one-cycle learning rate, classes weighted by the inverse of their frequency."""
-    torch.manual_seed(seed)
-    network = UNet(pyramid, 1, len(CLASSES), channels=CHANNELS)
-    optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
-    steps = epochs * -(-len(fields) // BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps)
-    weight = len(labels.flatten()) / labels.flatten().bincount(minlength=len(CLASSES)).float()
-    for _ in range(epochs):
-        for batch in torch.randperm(len(fields)).split(BATCH):
-            loss = nn.functional.nll_loss(network(fields[batch]), labels[batch], weight)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-        bar.update()
-        bar.set_postfix(loss=f"{loss.item():.4f}")
-    return network.eval()
-
-
-@torch.no_grad()
-def f1(network: UNet, fields: Tensor, labels: Tensor) -> dict[str, float]:
+def f1(network: nn.Module, fields: Tensor, labels: Tensor) -> dict[str, float]:
     """F1 of blobs and of filaments, and their mean, in %."""
     found = torch.cat([network(part).argmax(1) for part in fields.split(BATCH)])
     scores = {}
@@ -121,42 +104,95 @@ def f1(network: UNet, fields: Tensor, labels: Tensor) -> dict[str, float]:
     return scores | {"mean": statistics.mean(scores.values())}
 
 
+@dataclass(frozen=True)
+class Segmentation:
+    """A UNet that is to tell the shapes apart; its weights and the fields are drawn by the seed.
+
+    `metric` names one of SPECS, `pyramid` is its graph.
+    """
+
+    metric: str
+    pyramid: Pyramid
+    seed: int
+    epochs: int
+
+    @property
+    def title(self) -> str:
+        return f"{self.metric}, seed {self.seed}"
+
+    def start(self) -> Training:
+        """Adam with one-cycle learning rate, classes weighted by the inverse of their frequency."""
+        fields, labels = self._samples["training"]
+        torch.manual_seed(self.seed)
+        network = UNet(self.pyramid, 1, len(CLASSES), channels=CHANNELS)
+        optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
+        steps = self.epochs * -(-len(fields) // BATCH)
+        weight = labels.numel() / labels.flatten().bincount(minlength=len(CLASSES)).float()
+
+        def loss(batch: Tensor) -> Tensor:
+            return nn.functional.nll_loss(network(fields[batch]), labels[batch], weight)
+
+        return Training(
+            network,
+            optimizer,
+            loss=lambda batch: nn.functional.nll_loss(
+                network(fields[batch]), labels[batch], weight
+            ),
+            order=lambda _: torch.randperm(len(fields)),
+            batch=BATCH,
+            schedule=torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps),
+        )
+
+    def scores(self, network: nn.Module) -> Scores:
+        """F1 in % by column."""
+        return {
+            f"{kind}, {where}": score
+            for where in ("as trained", "turned")
+            for kind, score in f1(network, *self._samples[where]).items()
+        }
+
+    @cached_property
+    def _samples(self) -> dict[str, tuple[Tensor, Tensor]]:
+        """Fields and labels to train on, to test on, and to test on turned."""
+        points, generator = unit_vectors(self.pyramid), torch.Generator().manual_seed(self.seed)
+        return {
+            "training": samples(points, TRAINING, generator, turned=False),
+            "as trained": samples(points, TEST, generator, turned=False),
+            "turned": samples(points, TEST, generator, turned=True),
+        }
+
+
+def report(kinds: Sequence[str], scores: list[Scores]) -> None:
+    """Print the table; scores are by seed, for each of the kinds."""
+    columns = list(scores[0])
+    seeds = len(scores) // len(kinds)
+    print(f"F1 in % on {TEST} fields, mean +- deviation over {seeds} seeds\n")
+    print(f"| metric | {' | '.join(columns)} |")
+    print(f"|---|{'---|' * len(columns)}")
+    for index, kind in enumerate(kinds):
+        runs = scores[index :: len(kinds)]
+        cells = [mean_and_deviation([run[column] for run in runs], ".1f") for column in columns]
+        print(f"| {kind} | {' | '.join(cells)} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
     began = time.perf_counter()
-    results: dict[str, list[dict[str, float]]] = {name: [] for name in SPECS}
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "graphs.zarr"
-        names = {name: build(spec, store, device="cpu") for name, spec in SPECS.items()}
-        with tqdm(total=arguments.epochs * arguments.seeds * len(SPECS), unit="epoch") as bar:
-            for seed in range(arguments.seeds):
-                for name, built in names.items():
-                    bar.set_description(f"{name}, seed {seed}")
-                    pyramid = open_store(store)[f"{built.name}@{built.version}"]
-                    points = unit_vectors(pyramid)
-                    generator = torch.Generator().manual_seed(seed)
-                    training = samples(points, TRAINING, generator, turned=False)
-                    network = train(pyramid, *training, epochs=arguments.epochs, seed=seed, bar=bar)
-                    scores = {}
-                    for where, turned in (("as trained", False), ("turned", True)):
-                        test = samples(points, TEST, generator, turned=turned)
-                        for kind, score in f1(network, *test).items():
-                            scores[f"{kind}, {where}"] = score
-                    results[name].append(scores)
-    columns = list(results[next(iter(SPECS))][0])
-    print(f"F1 in % on {TEST} fields, mean +- deviation over {arguments.seeds} seeds\n")
-    print(f"| metric | {' | '.join(columns)} |")
-    print(f"|---|{'---|' * len(columns)}")
-    for name, runs in results.items():
-        cells = []
-        for column in columns:
-            values = [run[column] for run in runs]
-            spread = statistics.stdev(values) if len(values) > 1 else 0.0
-            cells.append(f"{statistics.mean(values):.1f} +- {spread:.1f}")
-        print(f"| {name} | {' | '.join(cells)} |")
+        built = {kind: build(spec, store, device="cpu") for kind, spec in SPECS.items()}
+        opened = open_store(store)
+        pyramids = {kind: opened[f"{one.name}@{one.version}"] for kind, one in built.items()}
+        candidates = [
+            Segmentation(kind, pyramid, seed, arguments.epochs)
+            for seed in range(arguments.seeds)
+            for kind, pyramid in pyramids.items()
+        ]
+        scores, _ = Experiment(candidates, arguments.epochs).run()
+    report(list(SPECS), scores)
     print(f"\n{time.perf_counter() - began:.0f} s")
 
 

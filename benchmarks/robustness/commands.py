@@ -68,7 +68,7 @@ def attempts(
 
 
 def command_lines(store: Path) -> list[list[str]]:
-    """What a user would type."""
+    """Command lines as a user would type them."""
     where = ["--store", str(store)]
     beside = store.parent
     return [
@@ -88,9 +88,9 @@ def command_lines(store: Path) -> list[list[str]]:
 
 
 def faults(store: Path, spec: GraphSpec, chance: random.Random) -> tuple[list[str], list[str]]:
-    """What went wrong otherwise than by an error of ours, a line each; and what was refused by one.
+    """Faults other than errors of ours, a line each; and names of attempts refused by those.
 
-    The archive is left out of those, as its entries get other names.
+    The archive is left out of the latter, as its entries get other names.
     """
     found: list[str] = []
     refused: list[str] = []

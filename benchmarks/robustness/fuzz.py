@@ -89,7 +89,7 @@ def work(template: Path, first: int, count: int, seed: int, results: Path) -> No
 
 
 def examine(store: Path, chance: random.Random, *, sealed: bool) -> tuple[str, list[str]]:
-    """What becomes of a mutant, and what must not have happened."""
+    """The outcome for a mutant, and faults: what must not have happened."""
     outcome = use(store)
     try:
         noticed = bool(verify(store))

@@ -17,67 +17,28 @@ that turns out to lie after the build drew another one.
 
 import argparse
 import json
-import os
 import random
 import re
 import shutil
-import signal
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
+
+from builder import Builder, Graph, records
+from disturbances import KINDS, QUICK_KINDS, Kind
 
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.listing import listing
 from cheblienet_graphs.store.verify import leftovers, verify
 
-# The command line with blocks of a given number of rows, which notes the records before publishing.
-BUILDER = """
-import json, signal, sys
-from pathlib import Path
-from cheblienet_cli.main import main
-from cheblienet_graphs.assembly import pipeline
-from cheblienet_graphs.store.writer import Staging
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job may start with it ignored
-rows, noted = int(sys.argv.pop(1)), Path(sys.argv.pop(1))
-pipeline.rows_within = lambda *_: rows
-publish = Staging.publish
-
-def noting(staging, attributes):
-    files = {str(file): file.stat() for file in staging.folder.glob("finished/*/*.json")}
-    found = {name: [status.st_ino, status.st_mtime_ns] for name, status in files.items()}
-    noted.write_text(json.dumps(found))
-    return publish(staging, attributes)
-
-Staging.publish = noting
-main()
-"""
-PATIENCE = 300
-"""Seconds after which a build hangs,"""
 MOST_LATE = 50
-"""Moments that may come too late,"""
-ORPHANED = 10
-"""and after which a process that outlives its builder does."""
-
-RecordFiles = dict[str, list[int]]
-
-
-@dataclass(frozen=True)
-class Graph:
-    """What is built: options of `clg build`, vertices in a block."""
-
-    name: str
-    options: tuple[str, ...]
-    rows: int
-
-
+"""Moments that may come too late."""
 PLANE = "se2 --size {} --orientations {} --levels 2"
 SPHERE = "so3 --subdivisions {} --orientations {} --levels 2"
 LONG = (
@@ -90,152 +51,9 @@ QUICK = (
 )
 
 
-class Builder:
-    """A build in a process, and a session, of its own."""
-
-    def __init__(self, graph: Graph, store: Path, notes: Path, *how: str) -> None:
-        self.store, self.noted, self._errors = store, notes / "noted.json", notes / "errors"
-        self.noted.unlink(missing_ok=True)
-        command = [sys.executable, "-c", BUILDER, str(graph.rows), str(self.noted)]
-        command += ["build", *graph.options, *how, "--name", "g", "--store", str(store), "--quiet"]
-        with self._errors.open("w") as errors:
-            self._process = subprocess.Popen(
-                command, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
-            )
-        self.pid = self._process.pid
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._process.poll() is None or self.processes():
-            with suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGKILL)
-            self._process.wait()
-
-    @property
-    def at_work(self) -> bool:
-        return self._process.poll() is None
-
-    @property
-    def errors(self) -> str:
-        return self._errors.read_text()
-
-    def wait(self) -> int:
-        """The exit code, once no process of this build is left."""
-        code = self._process.wait(PATIENCE)
-        patience = time.monotonic() + ORPHANED
-        while left := self.processes():
-            assert time.monotonic() < patience, f"left behind: {left}"
-            time.sleep(0.01)
-        return code
-
-    def processes(self) -> dict[int, str]:
-        """Those that live in its session, with their command lines, except itself."""
-        found = {}
-        for folder in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                state, _, _, session = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
-                if int(session) == self.pid != int(folder.name) and state != "Z":
-                    found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
-        return found
-
-    def workers(self) -> list[int]:
-        """Its worker processes."""
-        return sorted(pid for pid, line in self.processes().items() if "spawn_main" in line)
-
-    def wait_for_records(self) -> bool:
-        """Whether a block was recorded before the end."""
-        while self.at_work:
-            if records(self.store):
-                return True
-            time.sleep(0.002)
-        return False
-
-
-def records(store: Path) -> RecordFiles:
-    """Files of the records of unfinished builds: inode, time of writing."""
-    found = {}
-    for file in layout.staging_folder(store).glob("*/finished/*/*.json"):
-        with suppress(FileNotFoundError):  # published meanwhile
-            status = file.stat()
-            found[str(file)] = [status.st_ino, status.st_mtime_ns]
-    return found
-
-
-def to_builder(number: int) -> Callable[[Builder, random.Random], None]:
-    """A signal to the process that builds."""
-    return lambda builder, _: sent(os.kill, builder.pid, number)
-
-
-def to_all(number: int) -> Callable[[Builder, random.Random], None]:
-    """A signal to all processes of the build, as a terminal sends SIGINT."""
-    return lambda builder, _: sent(os.killpg, builder.pid, number)
-
-
-def sent(send: Callable[[int, int], None], pid: int, number: int) -> None:
-    """Send a signal, unless the build has just ended."""
-    with suppress(ProcessLookupError):
-        send(pid, number)
-
-
-def kill_worker(builder: Builder, generator: random.Random) -> None:
-    """SIGKILL to one worker."""
-    if workers := builder.workers():
-        with suppress(ProcessLookupError):
-            os.kill(generator.choice(workers), signal.SIGKILL)
-
-
-def fill_disk(builder: Builder, _: random.Random) -> None:
-    """Take all free space of the store's disk."""
-    with (builder.store.parent / "filling").open("wb", buffering=0) as file:
-        for size in (2**20, 2**12):
-            with suppress(OSError):
-                while True:
-                    file.write(bytes(size))
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A way to disturb a build.
-
-    Args:
-        disturb: does it.
-        how: options of the build.
-        code: it must exit with; 0 where it must finish by itself.
-        message: that its one line must begin with, or contain; empty where it can't say anything.
-        small_disk: whether the store is on a tmpfs.
-    """
-
-    disturb: Callable[[Builder, random.Random], None]
-    how: tuple[str, ...]
-    code: int
-    message: str
-    small_disk: bool = False
-
-
-TWO, DASK = ("--workers", "2"), ("--dask", "local", "--workers", "2")
-VANISHED = "A worker process vanished"
-KINDS = {
-    "SIGINT": Kind(to_builder(signal.SIGINT), (), 130, "Interrupted."),
-    "SIGTERM": Kind(to_builder(signal.SIGTERM), (), 143, "Terminated."),
-    "SIGKILL": Kind(to_builder(signal.SIGKILL), (), -9, ""),
-    "SIGINT to all, 2 workers": Kind(to_all(signal.SIGINT), TWO, 130, "Interrupted."),
-    "SIGTERM, 2 workers": Kind(to_builder(signal.SIGTERM), TWO, 143, "Terminated."),
-    "SIGKILL, 2 workers": Kind(to_builder(signal.SIGKILL), TWO, -9, ""),
-    "SIGKILL of 1 of 2 workers": Kind(kill_worker, TWO, 1, VANISHED),
-    "SIGINT to all, Dask": Kind(to_all(signal.SIGINT), DASK, 130, "Interrupted."),
-    "SIGKILL, Dask": Kind(to_builder(signal.SIGKILL), DASK, -9, ""),
-    "SIGKILL of a Dask worker": Kind(kill_worker, DASK, 0, ""),
-    "full disk": Kind(fill_disk, (), 1, "No space left on device", small_disk=True),
-    "full disk, 2 workers": Kind(fill_disk, TWO, 1, "No space left on device", small_disk=True),
-}
-QUICK_KINDS = ("SIGINT", "SIGTERM", "SIGKILL, 2 workers", "SIGKILL of 1 of 2 workers", "full disk")
-
-
 @dataclass
 class Seen:
-    """What came of the rounds of one kind."""
+    """Results of the rounds of one kind."""
 
     kept: list[int] = field(default_factory=list)
     late: int = 0

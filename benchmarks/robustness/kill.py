@@ -37,15 +37,21 @@ SIDE = 64
 
 def start(store: Path, processes: int) -> list[subprocess.Popen[str]]:
     """Builders that have imported everything and begin now, together."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    command = [sys.executable, "-c", BUILDER, str(store), str(SIDE)]
-    builders = [subprocess.Popen([*command, f"g{n % 2}"], **pipes) for n in range(processes)]
-    for builder in builders:
-        builder.stdout.readline()
-    for builder in builders:
-        builder.stdin.write("\n")
-        builder.stdin.flush()
+    builders = [builder(store, f"g{n % 2}") for n in range(processes)]
+    for one in builders:
+        assert one.stdout
+        one.stdout.readline()
+    for one in builders:
+        assert one.stdin
+        one.stdin.write("\n")
+        one.stdin.flush()
     return builders
+
+
+def builder(store: Path, name: str) -> subprocess.Popen[str]:
+    """A process that says when it has imported everything, and builds when told."""
+    command = [sys.executable, "-c", BUILDER, str(store), str(SIDE), name]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def duration(store: Path, processes: int) -> float:

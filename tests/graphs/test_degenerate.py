@@ -22,7 +22,7 @@ from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.ellipses import Ellipses
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
 from cheblienet_graphs.neighbours.rule import too_few
-from cheblienet_graphs.neighbours.stencil import OffsetDistances
+from cheblienet_graphs.neighbours.offsets import OffsetDistances
 from cheblienet_graphs.samplings.fibre import orientation_angles
 from cheblienet_graphs.samplings.lattice import PlaneLattice
 from cheblienet_graphs.spectrum import bound, exact, numeric

@@ -1,0 +1,169 @@
+"""Training networks over epochs and seeds: the loop that the experiments of this folder share.
+
+An experiment says what it trains by the `Candidate`s it makes, one for each network and seed; all
+else is here: epochs, progress, scores, and going on after an interruption.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from checkpoint import Checkpoint, Saved, Scores
+from torch import Tensor, nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+from tqdm import tqdm
+
+
+class Training:
+    """The training of one network, epoch by epoch.
+
+    Args:
+        network: is trained, on whatever device it is.
+        optimizer: of its weights.
+        loss: mean over the samples of a batch, given their numbers (n,).
+        order: (samples,) numbers in the order of an epoch, which counts from 0. A training that is
+            resumed ends as an undisturbed one does if this depends on the epoch alone.
+        batch: samples for each step.
+        schedule: of the learning rate, a step of it after each one of the optimizer.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        optimizer: Optimizer,
+        *,
+        loss: Callable[[Tensor], Tensor],
+        order: Callable[[int], Tensor],
+        batch: int,
+        schedule: LRScheduler | None = None,
+    ) -> None:
+        self.network, self.epoch = network, 0
+        self._optimizer, self._schedule = optimizer, schedule
+        self._loss, self._order, self._batch = loss, order, batch
+
+    def until(self, epochs: int) -> Iterator[float]:
+        """Train until as many epochs are done; yields the mean loss of each."""
+        while self.epoch < epochs:
+            self.network.train()
+            batches = self._order(self.epoch).split(self._batch)
+            losses = [self._step(numbers) for numbers in batches]
+            self.epoch += 1
+            yield statistics.mean(losses)
+
+    def _step(self, numbers: Tensor) -> float:
+        loss = self._loss(numbers)
+        self._optimizer.zero_grad()
+        loss.backward()
+        self._optimizer.step()
+        if self._schedule:
+            self._schedule.step()
+        return loss.item()
+
+    def state(self) -> dict[str, Any]:
+        """All that changes as it goes on, for `restore`."""
+        parts = {name: part.state_dict() for name, part in self._parts.items()}
+        return {"epoch": self.epoch, **parts}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from where another of the same kind was."""
+        for name, part in self._parts.items():
+            part.load_state_dict(state[name])
+        self.epoch = state["epoch"]
+
+    @property
+    def _parts(self) -> dict[str, Any]:
+        parts = {"network": self.network, "optimizer": self._optimizer, "schedule": self._schedule}
+        return {name: part for name, part in parts.items() if part is not None}
+
+
+class Candidate(Protocol):
+    """A network of an experiment and a seed for it."""
+
+    @property
+    def title(self) -> str:
+        """For the progress bar."""
+
+    def start(self) -> Training:
+        """A training at its beginning; the same one at each call."""
+
+    def scores(self, network: nn.Module) -> Scores:
+        """Of the trained network, which is in eval mode; gradients are off."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Candidates, trained and scored one after another.
+
+    Args:
+        candidates: their number and order tell apart what a checkpoint has of each.
+        epochs: of each.
+    """
+
+    candidates: Sequence[Candidate]
+    epochs: int
+
+    def run(
+        self,
+        checkpoint: Checkpoint | None = None,
+        after_epoch: Callable[[int, int], None] = lambda *_: None,
+    ) -> tuple[list[Scores], float]:
+        """Scores of each candidate, and seconds, those before an interruption included.
+
+        Args:
+            checkpoint: to continue from and to write to after each epoch; None keeps nothing.
+            after_epoch: called with a candidate's index and its epochs done, when these are saved.
+
+        Raises:
+            ValueError: the checkpoint is of something else.
+        """
+        checkpoint = checkpoint or Checkpoint()
+        saved = checkpoint.load()
+        scores, began = list(saved.scores), time.perf_counter() - saved.seconds
+
+        def keep(state: dict[str, Any] | None) -> float:
+            seconds = time.perf_counter() - began
+            checkpoint.save(Saved(scores, seconds, state))
+            return seconds
+
+        seconds = saved.seconds
+        with self._bar(saved) as bar:
+            for index in range(len(scores), len(self.candidates)):
+                candidate, training = self.candidates[index], self._resumed(index, saved)
+                bar.set_description(candidate.title)
+                for loss in training.until(self.epochs):
+                    keep(training.state())
+                    bar.update()
+                    bar.set_postfix(loss=f"{loss:.4f}")
+                    after_epoch(index, training.epoch)
+                with torch.no_grad():
+                    scores.append(candidate.scores(training.network.eval()))
+                seconds = keep(None)
+        return scores[: len(self.candidates)], seconds
+
+    def _resumed(self, index: int, saved: Saved) -> Training:
+        """From the saved state if that is of this candidate, else from its beginning."""
+        training = self.candidates[index].start()
+        if saved.run and index == len(saved.scores):
+            training.restore(saved.run)
+        return training
+
+    def _bar(self, saved: Saved) -> tqdm:
+        """Of the epochs of all candidates."""
+        done = len(saved.scores) * self.epochs + (saved.run["epoch"] if saved.run else 0)
+        total = len(self.candidates) * self.epochs
+        return tqdm(total=total, initial=done, unit="epoch", disable=None)
+
+
+def mean_and_deviation(values: Sequence[float], form: str) -> str:
+    """A table's cell, as in '98.1 +- 0.3'; of one value the deviation is 0.
+
+    Args:
+        values: of the seeds.
+        form: of both numbers, as for `format`.
+    """
+    spread = statistics.stdev(values) if len(values) > 1 else 0.0
+    return f"{statistics.mean(values):{form}} +- {spread:{form}}"

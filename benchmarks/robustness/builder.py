@@ -1,0 +1,124 @@
+"""Builds in processes of their own, which note what they recorded, for others to disturb."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from cheblienet_graphs.store import layout
+
+# The command line with blocks of a given number of rows, which notes the records before publishing.
+BUILDER = """
+import json, signal, sys
+from pathlib import Path
+from cheblienet_cli.main import main
+from cheblienet_graphs.assembly import pipeline
+from cheblienet_graphs.store.writer import Staging
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job may start with it ignored
+rows, noted = int(sys.argv.pop(1)), Path(sys.argv.pop(1))
+pipeline.rows_within = lambda *_: rows
+publish = Staging.publish
+
+def noting(staging, attributes):
+    files = {str(file): file.stat() for file in staging.folder.glob("finished/*/*.json")}
+    found = {name: [status.st_ino, status.st_mtime_ns] for name, status in files.items()}
+    noted.write_text(json.dumps(found))
+    return publish(staging, attributes)
+
+Staging.publish = noting
+main()
+"""
+PATIENCE = 300
+"""Seconds after which a build counts as hanging,"""
+ORPHANED = 10
+"""and after which a process that outlives its builder does."""
+
+RecordFiles = dict[str, list[int]]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph to build: options of `clg build`, vertices in a block."""
+
+    name: str
+    options: tuple[str, ...]
+    rows: int
+
+
+class Builder:
+    """A build in a process, and a session, of its own."""
+
+    def __init__(self, graph: Graph, store: Path, notes: Path, *how: str) -> None:
+        self.store, self.noted, self._errors = store, notes / "noted.json", notes / "errors"
+        self.noted.unlink(missing_ok=True)
+        command = [sys.executable, "-c", BUILDER, str(graph.rows), str(self.noted)]
+        command += ["build", *graph.options, *how, "--name", "g", "--store", str(store), "--quiet"]
+        with self._errors.open("w") as errors:
+            self._process = subprocess.Popen(
+                command, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
+            )
+        self.pid = self._process.pid
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None or self.processes():
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+            self._process.wait()
+
+    @property
+    def at_work(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def errors(self) -> str:
+        return self._errors.read_text()
+
+    def wait(self) -> int:
+        """The exit code, once no process of this build is left."""
+        code = self._process.wait(PATIENCE)
+        patience = time.monotonic() + ORPHANED
+        while left := self.processes():
+            assert time.monotonic() < patience, f"left behind: {left}"
+            time.sleep(0.01)
+        return code
+
+    def processes(self) -> dict[int, str]:
+        """Those that live in its session, with their command lines, except itself."""
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                state, _, _, session = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
+                if int(session) == self.pid != int(folder.name) and state != "Z":
+                    found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
+        return found
+
+    def workers(self) -> list[int]:
+        """Its worker processes."""
+        return sorted(pid for pid, line in self.processes().items() if "spawn_main" in line)
+
+    def wait_for_records(self) -> bool:
+        """Whether a block was recorded before the end."""
+        while self.at_work:
+            if records(self.store):
+                return True
+            time.sleep(0.002)
+        return False
+
+
+def records(store: Path) -> RecordFiles:
+    """Files of the records of unfinished builds: inode, time of writing."""
+    found = {}
+    for file in layout.staging_folder(store).glob("*/finished/*/*.json"):
+        with suppress(FileNotFoundError):  # published meanwhile
+            status = file.stat()
+            found[str(file)] = [status.st_ino, status.st_mtime_ns]
+    return found
