@@ -14,7 +14,7 @@ from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.spec import words
 from cheblienet_models import Lift, open_store
 
-README = " ".join((Path(__file__).parents[2] / "README.md").read_text().split())
+README = " ".join((Path(__file__).parents[3] / "README.md").read_text().split())
 
 
 def directions(manifold: str, start: tuple[float, ...], end: tuple[float, ...]) -> np.ndarray:
