@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse
+from examined import SPECS, laplacian_of, random_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
@@ -19,84 +19,11 @@ from cheblienet_graphs.report.diagnostics import (
     equivariance_errors,
     weight_statistics,
 )
-from cheblienet_graphs.sparse.median import median
 from cheblienet_graphs.sparse.products import mapped_product
-from cheblienet_graphs.sparse.rows import row_blocks, rows
+from cheblienet_graphs.sparse.rows import row_blocks
 from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.store import verify
 from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr, mapped_weights
-
-SPECS = {
-    "open": GraphSpec("se2", 12, orientations=5, levels=1),
-    "torus": GraphSpec("se2", 12, orientations=4, boundary="periodic", levels=1),
-    "combinatorial": GraphSpec("r2", "9x7", laplacian="combinatorial", levels=1),
-    "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=1),
-    "random": GraphSpec("r2", sampling="random", points=90, levels=1),
-}
-
-
-@pytest.fixture(scope="module")
-def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("blocks") / "g.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name)
-    return path
-
-
-def laplacian_of(versions: Path, name: str) -> scipy.sparse.csr_array:
-    return mapped_csr(versions / name / "v001/levels/0/laplacian")
-
-
-def random_matrix(size: int, density: float, seed: int) -> scipy.sparse.csr_array:
-    """Symmetric, float32."""
-    half = scipy.sparse.random_array(
-        (size, size), density=density, rng=np.random.default_rng(seed), dtype=np.float32
-    )
-    matrix = scipy.sparse.csr_array(half + half.T)
-    matrix.sort_indices()
-    return matrix
-
-
-@given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 30))
-def test_blocks_cover_all_rows_once(degrees: list[int], entries: int) -> None:
-    indptr = np.concatenate([[0], np.cumsum(degrees, dtype=np.int32)]).astype(np.int32)
-    blocks = list(row_blocks(indptr, entries))
-    assert [row for block in blocks for row in range(*block)] == list(range(len(degrees)))
-    for start, stop in blocks:
-        assert indptr[stop] - indptr[start] <= max(entries, max(degrees[start:stop]))
-        assert stop - start == 1 or indptr[stop] - indptr[start] <= entries
-
-
-@settings(deadline=None)
-@given(st.integers(1, 60), st.floats(0, 0.4), st.integers(0, 99), st.integers(1, 50))
-def test_products_are_the_same_in_blocks(
-    size: int, density: float, seed: int, entries: int
-) -> None:
-    matrix = random_matrix(size, density, seed)
-    by_blocks = mapped_product(matrix, cast_at_once=-1, entries=entries)
-    for shape in ((size,), (size, 3)):
-        x = np.random.default_rng(seed).standard_normal(shape)
-        assert np.array_equal(by_blocks(x), mapped_product(matrix)(x))
-        assert np.allclose(by_blocks(x), matrix.toarray().astype(float) @ x, atol=1e-12)
-
-
-def test_rows_are_views(versions: Path) -> None:
-    matrix = laplacian_of(versions, "open")
-    part = rows(matrix, 100, 250)
-    assert np.shares_memory(part.data, matrix.data)
-    assert np.shares_memory(part.indices, matrix.indices)
-    assert np.array_equal(part.toarray(), matrix.toarray()[100:250])
-
-
-NUMBERS = st.floats(-1e300, 1e300)
-
-
-@settings(deadline=None)
-@given(st.lists(NUMBERS | st.sampled_from([0.0, 1.0, -1.5]), min_size=1), st.integers(1, 9))
-def test_median_is_exact(numbers: list[float], size: int) -> None:
-    values = np.array(numbers)
-    pieces = [values[start : start + size] for start in range(0, len(values), size)]
-    assert median(lambda: pieces, len(values)) == np.median(values)
 
 
 @settings(deadline=None)
@@ -160,41 +87,6 @@ def test_effective_metrics_are_the_same_in_blocks(versions: Path, name: str) -> 
         assert metrics.eps_squared == pytest.approx(expected.eps_squared, rel=1e-12)
         assert metrics.second_moment == pytest.approx(expected.second_moment, rel=1e-12)
         assert metrics.deviation == pytest.approx(expected.deviation, rel=1e-12)
-
-
-def changed(matrix: scipy.sparse.csr_array, what: str) -> scipy.sparse.csr_array:
-    """With one entry of another value, or missing, or moved within its row."""
-    entries = matrix.tocoo()
-    row, column, data = *entries.coords, entries.data.copy()
-    place = np.flatnonzero(row != column)[7]
-    keep = np.ones(len(data), bool)
-    if what == "value":
-        data[place] += 0.25
-    elif what == "missing":
-        keep[place] = False
-    else:
-        taken = set(column[row == row[place]])
-        column = column.copy()
-        column[place] = next(c for c in range(matrix.shape[1]) if c not in taken)
-    parts = (data[keep], (row[keep], column[keep]))
-    found = scipy.sparse.csr_array(parts, shape=matrix.shape)
-    found.sort_indices()
-    return found
-
-
-@pytest.mark.parametrize("entries", [1, 30, 10**6])
-@pytest.mark.parametrize("name", ["open", "sphere", "random"])
-def test_symmetry_in_blocks(versions: Path, name: str, entries: int) -> None:
-    laplacian = laplacian_of(versions, name)
-    assert verify._laplacian_fault(laplacian, entries) is None
-    for what in ("value", "missing", "moved"):
-        for matrix in (
-            changed(laplacian, what),
-            scipy.sparse.csr_array(changed(laplacian, what).T),
-        ):
-            matrix.sort_indices()
-            assert (matrix != matrix.T).nnz
-            assert verify._laplacian_fault(matrix, entries) == "is not symmetric"
 
 
 def peak(work: Callable[[], object]) -> int:

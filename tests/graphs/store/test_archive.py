@@ -1,16 +1,14 @@
-"""Export to other libraries, and the way out and back as a zip archive."""
+"""The way out and back as a zip archive."""
 
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
-import scipy.sparse
 
-from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build, verify
-from cheblienet_graphs.store import export, layout
+from cheblienet_cli.main import run
+from cheblienet_graphs import GraphSpec, StoreError, build, verify
+from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.verify import leftovers
 from cheblienet_models import open_store
@@ -19,59 +17,6 @@ from cheblienet_models import open_store
 @pytest.fixture
 def version(store: Path) -> Path:
     return store / "torus" / "v001"
-
-
-def dense_weights(store: Path) -> np.ndarray:
-    """W from the stored Laplacian, by its definition."""
-    graph = open_store(store)["torus"].levels[0]
-    delta = graph.laplacian.to_dense().double().numpy() + np.eye(graph.num_vertices)
-    root = np.sqrt(graph.degree.double().numpy())
-    weights = -delta * graph.lambda_max / 2 * np.outer(root, root)
-    np.fill_diagonal(weights, 0)
-    return weights
-
-
-def test_scipy(store: Path, version: Path, tmp_path: Path) -> None:
-    export.to_scipy(version, 0, tmp_path / "l.npz")
-    loaded = scipy.sparse.load_npz(tmp_path / "l.npz")
-    expected = open_store(store)["torus"].levels[0].laplacian.to_dense().numpy()
-    assert np.array_equal(loaded.toarray(), expected)
-
-
-def test_pyg(store: Path, version: Path, tmp_path: Path) -> None:
-    export.to_pyg(version, 0, tmp_path / "g.npz")
-    with np.load(tmp_path / "g.npz") as arrays:
-        assert sorted(arrays) == ["edge_index", "edge_weight", "pos"]
-        edges, weights, points = arrays["edge_index"], arrays["edge_weight"], arrays["pos"]
-    assert (edges.dtype, weights.dtype, points.shape) == (np.int64, np.float32, (1024, 3))
-    rebuilt = np.zeros((1024, 1024))
-    rebuilt[tuple(edges)] = weights
-    assert np.allclose(rebuilt, dense_weights(store), atol=1e-5)
-    assert ((rebuilt > 0) == (rebuilt.T > 0)).all()
-
-
-def test_anndata(store: Path, version: Path, tmp_path: Path) -> None:
-    import anndata
-
-    export.to_anndata(version, 0, tmp_path / "g.h5ad")
-    data = anndata.read_h5ad(tmp_path / "g.h5ad")
-    assert data.obsm["coordinates"].shape == (1024, 3)
-    assert np.allclose(data.obsp["weights"].toarray(), dense_weights(store), atol=1e-5)
-    assert list(data.obs) == ["degree", "area"]
-
-
-def test_missing_anndata_is_named(
-    version: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "anndata", None)
-    with pytest.raises(CheblienetError, match="pip install anndata"):
-        export.to_anndata(version, 0, tmp_path / "g.h5ad")
-
-
-def test_unwritable_export_leaves_nothing(version: Path, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="Nothing was exported"):
-        export.to_scipy(version, 0, tmp_path / "absent" / "l.npz")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_zip_round_trip(version: Path, tmp_path: Path) -> None:
@@ -158,3 +103,31 @@ def test_archives_that_are_none(version: Path, tmp_path: Path) -> None:
         import_zip(tmp_path / "cut.zip", store)
     assert not store.exists()
     assert leftovers(store) == []
+
+
+SMALL = GraphSpec("r2", 4)
+
+
+def test_an_archive_imported_twice_is_there_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(SMALL, tmp_path / "g.zarr", name="g")
+    build(SMALL, tmp_path / "g.zarr", name="g", force=True)
+    export_zip(tmp_path / "g.zarr/g/v001", tmp_path / "g.zip")
+    where = ["--store", str(tmp_path / "other.zarr")]
+    for expected in ("", "It is there already, as g@v001.\n"):
+        assert run(["import", str(tmp_path / "g.zip"), *where]) == 0
+        captured = capsys.readouterr()
+        assert (captured.out, captured.err) == ("g@v001\n", expected)
+    assert import_zip(tmp_path / "g.zip", tmp_path / "g.zarr") == ("g", "v001", False)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["g.zarr", "g.zip", "other.zarr"]
+
+
+def test_a_damaged_version_is_no_reason_not_to_import_it_again(tmp_path: Path) -> None:
+    build(SMALL, tmp_path / "g.zarr", name="g")
+    export_zip(tmp_path / "g.zarr/g/v001", tmp_path / "g.zip")
+    degree = tmp_path / "g.zarr/g/v001/levels/0/degree/c/0"
+    degree.chmod(0o644)
+    degree.write_bytes(degree.read_bytes()[::-1])
+    assert import_zip(tmp_path / "g.zip", tmp_path / "g.zarr") == ("g", "v002", True)
+    assert import_zip(tmp_path / "g.zip", tmp_path / "g.zarr") == ("g", "v002", False)

@@ -4,9 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,9 +11,8 @@ import pytest
 from builds import inodes, interrupted, manifest
 
 from cheblienet_graphs import GraphSpec, StoreError, build
-from cheblienet_graphs.store import layout, refs, unfinished, writer
+from cheblienet_graphs.store import layout, unfinished, writer
 from cheblienet_graphs.store.durable import locked_folder
-from cheblienet_graphs.store.refs import locked
 from cheblienet_graphs.store.verify import clean, leftovers, verify
 from cheblienet_graphs.store.writer import Staging
 
@@ -37,9 +33,6 @@ def left(tmp_path: Path) -> Path:
     assert interrupted(SPEC, tmp_path / "g", 4, block_rows=BLOCK_ROWS)
     [folder] = leftovers(tmp_path / "g")
     return folder
-
-
-# Space
 
 
 @pytest.fixture
@@ -72,9 +65,6 @@ def test_nothing_stays_of_a_first_build_that_lacks_the_space(tmp_path: Path) -> 
         build(SPEC, tmp_path / "g")
     assert not hasattr(told.value, "__notes__")
     assert list(tmp_path.iterdir()) == []
-
-
-# What killed builds leave
 
 
 def empty(folder: Path) -> None:
@@ -221,48 +211,4 @@ def test_block_at_work_in_a_folder_that_is_deleted(
 
     monkeypatch.setattr(unfinished.shutil, "rmtree", at_work)
     unfinished.discard(tmp_path / "build")
-    assert list(tmp_path.iterdir()) == []
-
-
-# The store's lock, which is that of a folder that comes and goes
-
-
-def test_lock_of_a_folder_that_was_removed_is_not_the_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken = []
-
-    @contextmanager
-    def slow(folder: Path) -> Iterator[int]:
-        taken.append(folder)
-        with locked_folder(folder) as descriptor:
-            if len(taken) < 3:  # whoever had the lock until now removed the folder,
-                folder.rmdir()
-            if len(taken) == 1:
-                folder.mkdir()  # and somebody else made another
-            yield descriptor
-
-    monkeypatch.setattr(refs, "locked_folder", slow)
-    with locked(tmp_path / "g"):
-        assert len(taken) == 3
-        with pytest.raises(BlockingIOError), locked_folder(layout.staging_folder(tmp_path / "g")):
-            pass
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_only_one_has_the_lock(tmp_path: Path) -> None:
-    """Of many who want it at the same time, each removing the folder after use."""
-    inside, most = [], []
-
-    def work() -> None:
-        for _ in range(20):
-            with locked(tmp_path / "g"):
-                inside.append(1)
-                most.append(len(inside))
-                inside.pop()
-
-    with ThreadPoolExecutor(8) as pool:
-        for worker in [pool.submit(work) for _ in range(8)]:
-            worker.result()
-    assert most == [1] * 160
     assert list(tmp_path.iterdir()) == []

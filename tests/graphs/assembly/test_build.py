@@ -6,10 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from builds import SPECS, manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cheblienet_graphs import GraphSpec, build, open_group, plan
+from cheblienet_graphs import (
+    GraphSpec,
+    build,
+    open_group,
+)
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.spec.kernels import KERNELS
@@ -180,38 +185,6 @@ def test_bytes_do_not_depend_on_the_engine(tmp_path: Path) -> None:
     assert manifests[0] == manifests[1]
 
 
-def test_plan_is_what_a_build_writes(tmp_path: Path) -> None:
-    for spec in (GraphSpec("se2", "16x24", orientations=5), GraphSpec("r2", 32)):
-        build(spec, tmp_path / "g.zarr")
-        attributes = check_version(tmp_path / "g.zarr" / spec.default_name / "v001")
-        planned = plan(spec)
-        assert planned.exact
-        for level, facts in zip(planned.levels, attributes["levels"], strict=True):
-            assert (level.vertices, level.edges, level.nnz) == (
-                facts["vertices"],
-                facts["edges"],
-                facts["nnz"],
-            )
-        arrays = {k: v for k, v in attributes["manifest"].items() if not k.endswith("zarr.json")}
-        assert planned.nbytes == sum(array["nbytes"] for array in arrays.values())
-
-
-@pytest.mark.parametrize("size", [{"subdivisions": 2}, {"nside": 4}, {"bandlimit": 4}])
-def test_plan_bounds_what_a_search_finds(tmp_path: Path, size: dict[str, int]) -> None:
-    spec = GraphSpec("so3", **size, levels=2, orientations=3)
-    build(spec, tmp_path / "g.zarr")
-    attributes = check_version(tmp_path / "g.zarr" / spec.default_name / "v001")
-    planned = plan(spec)
-    assert not planned.exact
-    spare = 0
-    for level, facts in zip(planned.levels, attributes["levels"], strict=True):
-        assert level.vertices == facts["vertices"]
-        assert facts["edges"] <= level.edges == level.vertices * 16 // 2
-        spare += (level.nnz - facts["nnz"]) * 8
-    arrays = {k: v for k, v in attributes["manifest"].items() if not k.endswith("zarr.json")}
-    assert planned.nbytes - spare == sum(array["nbytes"] for array in arrays.values())
-
-
 def test_pooling_and_unpooling(store: Path) -> None:
     group = open_group(store, "se2-16x16x6")
     signal = np.random.default_rng(0).standard_normal((6, 16, 16)).astype(np.float32)
@@ -244,3 +217,12 @@ def test_second_build_is_recognised(tmp_path: Path) -> None:
     other = build(GraphSpec("r2", 8, neighbors=4), tmp_path / "g.zarr")
     assert other.version == "v003"
     assert build(spec, tmp_path / "g.zarr").version == "v002"
+
+
+@pytest.mark.parametrize("name", ["lattice", "torus"])
+@pytest.mark.parametrize("engine", ["pruned", "keops"])
+def test_bytes_do_not_depend_on_the_engine_and_its_blocks(
+    tmp_path: Path, name: str, engine: str, expected: dict[str, dict[str, object]]
+) -> None:
+    build(SPECS[name], tmp_path / "g", engine=engine, device="cpu", block_rows=500)
+    assert manifest(tmp_path / "g") == expected[name]

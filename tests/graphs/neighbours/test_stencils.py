@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from truth import brute_force_edges
 
 from cheblienet_graphs import GraphSpec, SpecError
-from cheblienet_graphs.neighbours.rule import last_whole_shell
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.spec.sampling import sampling
 
@@ -145,19 +144,3 @@ def test_too_few_neighbours_names_the_least(count: int, least: int) -> None:
     with pytest.raises(SpecError, match=f"at least {least}.*Got {count}"):
         engine(GraphSpec("r2", 12, neighbors=count))
     assert edges(GraphSpec("r2", 12, neighbors=least))
-
-
-@pytest.mark.parametrize(
-    ("squared", "count", "radius"),
-    [
-        ([1, 1, 2, 2, 3], 3, 1),
-        ([1, 1, 2, 2, 3], 4, 2),
-        ([1, 1, 2, 2, 3], 9, 3),
-        ([1, 1 + 1e-9, 2], 1, 0),
-        ([2, 1], 1, 1),
-        ([], 5, 0),
-    ],
-)
-def test_last_whole_shell(squared: list[float], count: int, radius: float) -> None:
-    found = last_whole_shell(np.array(squared, float), count, 1e-7)
-    assert math.isclose(found, radius, rel_tol=1e-6)
