@@ -1,7 +1,7 @@
 """The regular lattice in a box, with a fibre of orientations over each pixel or voxel."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -109,7 +109,7 @@ class Lattice:
         places.append(vertices - orientation * first)
         return orientation, tuple(places[::-1])
 
-    def encode(self, orientation: Indices, places: Sequence[Indices]) -> Indices:
+    def encode(self, orientation: Indices, places: Iterable[Indices]) -> Indices:
         """Vertex indices of orientations and places."""
         index = orientation
         for side, place in zip(self.shape, places, strict=True):

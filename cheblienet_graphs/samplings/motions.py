@@ -25,12 +25,10 @@ class Motion:
     quarter_turns: int = 0
     handedness: int = 1
 
-    def moved(self, places: Sequence[Indices], shape: Sequence[int]) -> list[Indices]:
-        """The places that pixels go to."""
-        return [
-            places[axis] if sign > 0 else side - 1 - places[axis]
-            for axis, sign, side in zip(self.axes, self.signs, shape, strict=True)
-        ]
+    def moved(self, places: Sequence[Indices], shape: Sequence[int]) -> Iterator[Indices]:
+        """The places that pixels go to, axis by axis."""
+        for axis, sign, side in zip(self.axes, self.signs, shape, strict=True):
+            yield places[axis] if sign > 0 else side - 1 - places[axis]
 
 
 QUARTER_TURN = Motion("rotation_90", (1, 0), (1, -1), quarter_turns=1)

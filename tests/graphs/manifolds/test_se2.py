@@ -1,0 +1,114 @@
+"""The SE(2) distance against matrix logarithms, and its exact properties."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from truth import half_turn_distance, log_distance, matrix, se2_squared_distance
+
+from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.manifolds.metric import squared_norm
+
+coordinate = st.floats(-2, 2)
+angle = st.floats(-10, 10)
+element = st.tuples(coordinate, coordinate, angle)
+eps = st.sampled_from([0.1, 0.3162, 1.0])
+xi = st.sampled_from([0.02, 0.3, 2.0])
+
+
+def distance(g: tuple, h: tuple, metric: Metric) -> float:
+    points = (tuple(array(c) for c in element) for element in (g, h))
+    return float(MANIFOLDS["se2"].squared_distance(*points, metric))
+
+
+def close(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-10, abs_tol=1e-12)
+
+
+def compose(k: tuple, g: tuple) -> tuple:
+    cos, sin = math.cos(k[2]), math.sin(k[2])
+    return k[0] + cos * g[0] - sin * g[1], k[1] + sin * g[0] + cos * g[1], k[2] + g[2]
+
+
+@settings(max_examples=60, deadline=None)
+@given(g=element, h=element, eps=eps, xi=xi)
+def test_equals_matrix_logarithm(g: tuple, h: tuple, eps: float, xi: float) -> None:
+    turn = abs(math.remainder(h[2] - g[2], math.pi))
+    if turn < 1e-6:
+        h = (h[0], h[1], g[2] + 1e-3)  # logm loses digits next to a half turn
+    expected = log_distance(matrix(*g), matrix(*h), eps, xi)
+    assert math.isclose(distance(g, h, Metric(eps, xi)), expected, rel_tol=1e-6, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e-9, -1e-9])
+@pytest.mark.parametrize("dx", [0.0, 0.3])
+def test_regular_at_zero_and_half_turn(dx: float, offset: float) -> None:
+    metric = Metric(0.3, 0.2)
+    for theta in (0.0, 0.7):
+        straight = (math.cos(theta) * dx + math.sin(theta) * 0.1) ** 2
+        sideways = (-math.sin(theta) * dx + math.cos(theta) * 0.1) ** 2
+        direct = straight + sideways / 0.3**2
+        expected = min(direct, half_turn_distance(dx, 0.1, theta, 0.3, 0.2))
+        for turn in (0.0, math.pi, -math.pi):
+            found = distance((0, 0, theta), (dx, 0.1, theta + turn + offset), metric)
+            assert math.isclose(found, expected, rel_tol=1e-7)
+
+
+@given(g=element, h=element, k=element, eps=eps, xi=xi)
+def test_exact_properties(g: tuple, h: tuple, k: tuple, eps: float, xi: float) -> None:
+    metric = Metric(eps, xi)
+    d = distance(g, h, metric)
+    assert close(d, distance(h, g, metric))
+    assert close(d, distance((*g[:2], g[2] + math.pi), h, metric))
+    assert close(d, distance(g, (*h[:2], h[2] + math.pi), metric))
+    flipped = ((x, -y, -t) for x, y, t in (g, h))
+    assert close(d, distance(*flipped, metric))
+    moved = (compose(k, g), compose(k, h))
+    assert math.isclose(d, distance(*moved, metric), rel_tol=1e-9, abs_tol=1e-11 / eps**2)
+
+
+@given(g=element, h=element, eps=eps, xi=xi)
+def test_truth_of_brute_force_is_the_same_distance(
+    g: tuple, h: tuple, eps: float, xi: float
+) -> None:
+    dx, dy = np.array(h[0] - g[0]), np.array(h[1] - g[1])
+    expected = float(se2_squared_distance(dx, dy, g[2], h[2], eps, xi))
+    assert math.isclose(distance(g, h, Metric(eps, xi)), expected, rel_tol=1e-7, abs_tol=1e-10)
+
+
+def test_smaller_angle_is_not_always_nearer() -> None:
+    rng = np.random.default_rng(0)
+    g, h = rng.uniform(-1, 1, (2, 3, 500)) * np.array([1, 1, math.pi])[:, None]
+    metric = Metric(0.3162, 0.3)
+    points = [tuple(array(c) for c in p) for p in (g, h)]
+    candidates = list(MANIFOLDS["se2"].logarithms(*points))
+    norms = np.stack([squared_norm(MANIFOLDS["se2"].weights(metric), c) for c in candidates])
+    angles = np.stack([abs(np.asarray(c[2])) for c in candidates])
+    share = (norms.argmin(0) != angles.argmin(0)).mean()
+    assert 0.2 < share < 0.5
+
+
+def test_torch_runs_the_same_formula() -> None:
+    import torch
+
+    rng = np.random.default_rng(0)
+    g, h = rng.uniform(-3, 3, (2, 3, 100))
+    metric = Metric(0.3162, 0.3)
+    with_numpy = MANIFOLDS["se2"].squared_distance(
+        tuple(map(array, g)), tuple(map(array, h)), metric
+    )
+    with_torch = MANIFOLDS["se2"].squared_distance(
+        tuple(map(torch.tensor, g)), tuple(map(torch.tensor, h)), metric
+    )
+    assert np.allclose(with_numpy, with_torch.numpy(), rtol=1e-13)
+
+
+def test_truth_of_brute_force_equals_matrix_logarithms() -> None:
+    rng = np.random.default_rng(1)
+    for dx, dy, theta_g, theta_h in rng.uniform(-1.5, 1.5, (60, 4)):
+        expected = log_distance(matrix(0, 0, theta_g), matrix(dx, dy, theta_h), 0.3162, 0.3)
+        found = se2_squared_distance(np.array(dx), np.array(dy), theta_g, theta_h, 0.3162, 0.3)
+        assert math.isclose(float(found), expected, rel_tol=1e-9)
