@@ -9,8 +9,11 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.graph import Graph, LevelMap, Pyramid
-from cheblienet_models.symmetries import Motion, symmetries
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.level_map import LevelMap
+from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.symmetries.motion import Motion
+from cheblienet_models.symmetries.search import symmetries
 
 Kind = Literal["vertices", "base"]
 Output = Literal["auto", "invariant", "vertices", "base"]
@@ -219,7 +222,7 @@ def _levels(module: nn.Module, pyramid: Pyramid) -> set[int]:
 
 
 def _handle(part: Graph | LevelMap) -> object:
-    return part._reopen  # noqa: SLF001
+    return part.handle
 
 
 def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tensor:

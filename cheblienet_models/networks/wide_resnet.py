@@ -5,13 +5,15 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.chebyshev import ChebConv
-from cheblienet_models.finite import check_finite
-from cheblienet_models.graph import Graph, Pyramid, ignore_graphs_in_ddp
-from cheblienet_models.lifting import Lift
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
+from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.layers.cheb_conv import ChebConv
+from cheblienet_models.layers.lifting import Lift
+from cheblienet_models.layers.normalisation import BatchNorm
+from cheblienet_models.layers.pooling import GlobalPool, Mode, SpatialPool
 from cheblienet_models.networks.residual import ResidualBlock
-from cheblienet_models.normalisation import BatchNorm
-from cheblienet_models.pooling import GlobalPool, Mode, SpatialPool
+from cheblienet_models.tensors.finite import check_finite
 
 BASE_WIDTHS = (16, 32, 64)
 

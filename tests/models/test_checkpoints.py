@@ -180,7 +180,7 @@ def test_what_may_differ_is_returned(
 
 
 def test_xi_in_lattice_units_is_that_of_the_builder(graphs: Path) -> None:
-    from cheblienet_models.identity import _xi_in_spacings
+    from cheblienet_models.graphs.identity import _xi_in_spacings
 
     specs = [spec for spec in SPECS.values() if spec.xi not in {None, "auto"}]
     specs += [GraphSpec("so3", xi=0.2, **size) for size in ({"nside": 4}, {"bandlimit": 5})]
@@ -319,7 +319,7 @@ def test_hostile_identities_are_refused(graphs: Path, identity: object) -> None:
 
 @pytest.mark.parametrize("xi", [None, True, "x", [], -1, 1e308, 10**400])
 def test_impossible_values_are_no_number(xi: object) -> None:
-    from cheblienet_models.identity import _xi_in_spacings
+    from cheblienet_models.graphs.identity import _xi_in_spacings
 
     for size in ([0, 0], [8, 8], [], "x", [10**400, 1]):
         for spec in (

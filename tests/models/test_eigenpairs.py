@@ -23,8 +23,11 @@ from cheblienet_models import (
     sample_edges,
     sample_vertices,
 )
-from cheblienet_models.graph import announce_beta_state
-from cheblienet_models.verify import verify_laplacian
+from cheblienet_models.store.files import opened
+from cheblienet_models.store.laplacian import verify_laplacian
+from cheblienet_models.store.levels import Level
+from cheblienet_models.store.version import read_version
+from cheblienet_models.tensors.sparse import announce_beta_state
 
 SPECS = {
     "kernel": GraphSpec("se2", 8, orientations=6, levels=1, eigenpairs=384),
@@ -57,6 +60,11 @@ def copy(graphs: Path, tmp_path: Path) -> Path:
 
 def level(graphs: Path, name: str) -> Graph:
     return open_store(graphs)[name].levels[0]
+
+
+def stored_levels(graphs: Path, name: str) -> tuple[Level, ...]:
+    with opened(str(graphs)) as root:
+        return read_version(root / name / "v001", name).levels
 
 
 def delta_of(graph: Graph, values: Tensor) -> np.ndarray:
@@ -348,8 +356,9 @@ def test_lambda_max_may_be_large(copy: Path) -> None:
 
 @pytest.mark.parametrize("name", SPECS)
 def test_verified(graphs: Path, name: str) -> None:
-    for graph in open_store(graphs, verify=True)[name].levels:
-        verify_laplacian(graph)
+    assert open_store(graphs, verify=True)[name].levels
+    for stored in stored_levels(graphs, name):
+        verify_laplacian(stored)
 
 
 def shuffled(vectors: Tensor) -> None:
@@ -380,7 +389,7 @@ def repeated(vectors: Tensor) -> None:
 def test_verification_finds_other_vectors(
     graphs: Path, change: Callable[[Tensor], None], match: str
 ) -> None:
-    graph = level(graphs, "kernel")
-    change(graph.eigenvectors)
+    stored = stored_levels(graphs, "kernel")[0]
+    change(stored.eigenpairs.vectors)
     with pytest.raises(StoreError, match=match):
-        verify_laplacian(graph)
+        verify_laplacian(stored)

@@ -23,13 +23,13 @@ from cheblienet_models import (
     ignore_graphs_in_ddp,
     open_store,
 )
-from cheblienet_models.chebyshev import (
+from cheblienet_models.layers.chebyshev import (
     chebyshev,
     chebyshev_basis,
     chebyshev_gradients,
     chebyshev_moments,
 )
-from cheblienet_models.csr import CsrArrays
+from cheblienet_models.store.csr import CsrArrays
 
 
 @pytest.fixture

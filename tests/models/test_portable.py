@@ -21,7 +21,7 @@ from cheblienet_models import (
     open_store,
     portable,
 )
-from cheblienet_models.portable import _padded
+from cheblienet_models.layers.portable import _padded
 
 # Of torch's own, in its decompositions.
 pytestmark = pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")

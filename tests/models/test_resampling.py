@@ -22,7 +22,7 @@ from cheblienet_models import (
     regular_grid,
 )
 from cheblienet_models import open_store as open_graphs
-from cheblienet_models.hull import facet_weights
+from cheblienet_models.resampling.hull import facet_weights
 from cheblienet_models.symmetries import symmetries
 
 SPECS = {

@@ -18,8 +18,8 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_models import StoreError, open_store
-from cheblienet_models.csr import read_csr
-from cheblienet_models.files import opened
+from cheblienet_models.store.csr import read_csr
+from cheblienet_models.store.files import opened
 
 
 @pytest.fixture
