@@ -1,7 +1,5 @@
 """Random sub-graphs: what is kept, normalised, seen by layers, and taken back in eval mode."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -12,16 +10,10 @@ from cheblienet_models import (
     Graph,
     Pyramid,
     WideResNet,
-    open_store,
     sample_edges,
     sample_vertices,
 )
 from cheblienet_models.tensors.sparse import announce_beta_state
-
-
-@pytest.fixture
-def pyramid(store: Path) -> Pyramid:
-    return open_store(store)["torus"]
 
 
 @pytest.fixture

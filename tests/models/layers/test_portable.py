@@ -1,8 +1,6 @@
-"""Networks that leave the process: traced, exported, decomposed, as ONNX, pickled."""
+"""Networks that leave the process: traced, exported, decomposed, as ONNX."""
 
 import io
-import pickle
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,18 +16,9 @@ from cheblienet_models import (
     StoreError,
     UNet,
     WideResNet,
-    open_store,
     portable,
 )
 from cheblienet_models.layers.portable import _padded
-
-# Of torch's own, in its decompositions.
-pytestmark = pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
-
-
-@pytest.fixture
-def pyramid(store: Path) -> Pyramid:
-    return open_store(store)["torus"]
 
 
 def networks(pyramid: Pyramid) -> list[nn.Module]:
@@ -166,25 +155,3 @@ def test_traced(pyramid: Pyramid) -> None:
         traced = torch.jit.load(file)
         for signal in (images, torch.randn(3, 2, 16, 16)):
             assert torch.allclose(traced(signal), network(signal), atol=1e-5)
-
-
-def test_pickles_whose_store_has_moved(store: Path, tmp_path: Path) -> None:
-    here, there = tmp_path / "graphs.zarr", tmp_path / "moved.zarr"
-    shutil.copytree(store, here)
-    network = WideResNet(open_store(here)["torus"], 1, 2, kernel_size=2, depth=1, widen=1)
-    pyramid, level = network.pyramid, network.pyramid.levels[0]
-    pickles = [pickle.dumps(part) for part in (network, level, pyramid.pooling(0))]
-    here.rename(there)
-    for data in pickles:
-        with pytest.raises(StoreError) as caught:
-            pickle.loads(data)
-        message = str(caught.value)
-        assert message.startswith(f"{here} can't be read: No such file or directory. Pickles hold")
-        assert f"torus@v001 was, in {here}: put the store back or link to it there" in message
-        assert "\n" not in message
-    here.symlink_to(there)
-    for data in pickles:
-        pickle.loads(data)
-    state = network.state_dict()
-    moved = WideResNet(open_store(there)["torus"], 1, 2, kernel_size=2, depth=1, widen=1)
-    moved.load_state_dict(state)

@@ -1,19 +1,12 @@
 """NaN and infinite values are refused where they enter a network."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models import Pyramid, UNet, WideResNet, check_finite, open_store
+from cheblienet_models import Pyramid, UNet, WideResNet, check_finite
 
 NAN, INFINITY = float("nan"), float("inf")
-
-
-@pytest.fixture
-def pyramid(store: Path) -> Pyramid:
-    return open_store(store)["torus"]
 
 
 def networks(pyramid: Pyramid, **settings: bool) -> list[nn.Module]:
