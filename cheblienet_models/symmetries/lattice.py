@@ -47,6 +47,20 @@ PLANAR = {
     "flip": AxisPermutation((0, 1), (True, False)),
 }
 """Those of a rectangle, by axes (y, x): rotation_90 turns x to y, the flip turns y to -y."""
+SPATIAL = {
+    "rotation_180_x": AxisPermutation((0, 1, 2), (True, True, False)),
+    "rotation_180_y": AxisPermutation((0, 1, 2), (True, False, True)),
+    "rotation_180_z": AxisPermutation((0, 1, 2), (False, True, True)),
+    "rotation_90_x": AxisPermutation((1, 0, 2), (False, True, False)),
+    "rotation_90_y": AxisPermutation((2, 1, 0), (True, False, False)),
+    "rotation_90_z": AxisPermutation((0, 2, 1), (False, False, True)),
+    "rotation_120": AxisPermutation((2, 0, 1), (False, False, False)),
+    "reflection_x": AxisPermutation((0, 1, 2), (False, False, True)),
+    "reflection_y": AxisPermutation((0, 1, 2), (False, True, False)),
+    "reflection_z": AxisPermutation((0, 1, 2), (True, False, False)),
+}
+"""Generators of those of a box, by axes (z, y, x): rotation_90_x turns y to z, rotation_90_y z to
+x, rotation_90_z x to y; rotation_120 turns x to z, z to y and y to x, as it does on the sphere."""
 AXES = "zyx"
 
 
@@ -56,7 +70,7 @@ def lattice_motions(
     """Names and motions of the isometries that map samples to samples.
 
     Args:
-        graph: of one level, on a lattice of two or three sides.
+        graph: of one level, on a lattice of two or three sides; no others are known.
         coarsest: sides of the coarsest level in question, whose pixel is the step of translations.
         periodic: whether opposite sides are one.
     """
@@ -64,7 +78,9 @@ def lattice_motions(
     oriented = is_oriented(graph, len(shape))
     if len(shape) == 2:
         yield from _planar_motions(shape, n_o, oriented=oriented)
-    if periodic:
+    elif len(shape) == 3 and not oriented:  # how orientations in space turn is not known here
+        yield from _spatial_motions(shape)
+    if periodic and len(shape) in {2, 3}:  # shifts do not turn them
         yield from _translations(shape, n_o, coarsest)
 
 
@@ -81,6 +97,13 @@ def _planar_motions(
         off_the_grid = name == "rotation_90" and oriented and n_o % 2
         if isometry.fits(shape) and not off_the_grid:
             yield name, motion(isometry.places(shape), turned[name])
+
+
+def _spatial_motions(shape: tuple[int, ...]) -> Iterator[tuple[str, Motion]]:
+    """Those of voxels without orientations."""
+    for name, isometry in SPATIAL.items():
+        if isometry.fits(shape):
+            yield name, motion(isometry.places(shape), torch.zeros(1, 1, dtype=torch.long))
 
 
 def _translations(

@@ -25,6 +25,12 @@ def symmetries(pyramid: Pyramid, levels: Sequence[int]) -> dict[str, dict[int, M
     On planar lattices these are among rotation_90, rotation_180, flip and, where the plane is
     periodic, translation_x and translation_y, by one pixel of the coarsest of the levels.
 
+    On lattices in space they are among rotation_180_x, rotation_180_y, rotation_180_z;
+    rotation_90_x, rotation_90_y, rotation_90_z where the two sides across the axis are equal;
+    rotation_120, about the diagonal of a cube; reflection_x (x to -x), reflection_y, reflection_z;
+    and, where space is periodic, translation_x, translation_y and translation_z, by one voxel of
+    the coarsest of the levels.
+
     On the sphere they are among half_turn_x, half_turn_y, half_turn_z, quarter_turn_z, reflection
     (of y), the icosahedron's rotation_120 and rotation_72 and, on equiangular grids,
     longitude_step, one of the coarsest of the levels.

@@ -24,7 +24,8 @@ def check_finite(name: str, x: Tensor) -> None:
     if not bad.any():
         return
     sample, channel, *place = bad.nonzero()[0].tolist()
-    where = f"vertex {place[0]}" if len(place) == 1 else f"pixel {tuple(place)}"
+    unit = {1: "vertex", 2: "pixel"}.get(len(place), "voxel")
+    where = f"{unit} {place[0] if len(place) == 1 else tuple(place)}"
     raise ValueError(
         f"{name} takes finite values. Got {int(x.isnan().sum())} NaN and {int(x.isinf().sum())} "
         f"infinite among {x.numel()}, the first in sample {sample}, channel {channel}, {where}: "
