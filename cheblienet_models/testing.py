@@ -42,11 +42,12 @@ def assert_equivariant(
         module: takes one signal and returns one tensor.
         pyramid: whose graphs it works on.
         signal: to try it on, (B, C, V) on the vertices of `level`, or (B, C, *base shape) or
-            (B, C, base vertices) on its base, such as images (B, C, H, W). Left out: normal random
-            numbers (2, C, V), C the `in_channels` of the first submodule that has any, else 1; of
-            the dtype and on the device of the module's first parameter.
+            (B, C, base vertices) on its base, such as images (B, C, H, W) or volumes
+            (B, C, D, H, W). Left out: normal random numbers (2, C, V), C the `in_channels` of the
+            first submodule that has any, else 1; of the dtype and on the device of the module's
+            first parameter.
         level: of the signal, 0 the finest.
-        output: what the module returns: a signal on the "vertices" or the "base" of some level, in
+        output: the kind of what the module returns: a signal on the "vertices" or the "base" of some level, in
             its last dimensions, or numbers that are "invariant". "auto" decides by their sizes.
         symmetries: names of those to try; all there are where left out.
         tolerance: largest difference allowed, absolute.

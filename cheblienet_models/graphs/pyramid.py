@@ -74,7 +74,7 @@ class Pyramid(Mapped):
 
     @property
     def identity(self) -> Identity:
-        """Which published version it is, as checkpoints say it."""
+        """The published version that it is, as checkpoints say it."""
         return Identity(self.name, self.version, self.spec_sha256, self.spec)
 
     def get_extra_state(self) -> Tensor:

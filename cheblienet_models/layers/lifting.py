@@ -20,7 +20,9 @@ class Lift(nn.Module):
         self.grid, self.num_vertices = graph.grid, graph.num_vertices
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, C, *base shape) or (B, C, base vertices) -> (B, C, V). On the plane, (B, C, H, W).
+        """(B, C, *base shape) or (B, C, base vertices) -> (B, C, V).
+
+        The base shape is (H, W) on a planar lattice, (D, H, W) on one in space.
 
         Raises:
             ValueError: x has another shape.

@@ -72,7 +72,7 @@ class SpatialUnpool(_Reduce):
     Args:
         pyramid: whose levels.
         level: the finer one, 0 the finest of all.
-        mode: of the parents, as in SpatialPool; on the plane there is only one.
+        mode: of the parents, as in SpatialPool; on lattices there is only one.
 
     Raises:
         ValueError: another mode, or no such level.

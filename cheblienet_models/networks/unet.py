@@ -95,8 +95,8 @@ class UNet(nn.Module):
     def forward(self, signal: Tensor) -> Tensor:
         """(B, in_channels, *base shape) or (B, in_channels, V) -> (B, num_classes, *base shape).
 
-        Log-probabilities. The base shape is (H, W) on the plane, (points,) on the icosphere; a base
-        of several dimensions may also come flattened.
+        Log-probabilities. The base shape is (H, W) on a planar lattice, (D, H, W) on one in space,
+        (points,) on the icosphere; a base of several dimensions may also come flattened.
 
         Raises:
             ValueError: the signal has another shape, dtype or device, or values that are not

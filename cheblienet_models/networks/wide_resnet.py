@@ -78,7 +78,10 @@ class WideResNet(nn.Module):
         ignore_graphs_in_ddp(self)
 
     def forward(self, images: Tensor) -> Tensor:
-        """(B, in_channels, H, W) or (B, in_channels, V) -> (B, num_classes) log-probabilities.
+        """(B, in_channels, *base shape) or (B, in_channels, V) -> (B, num_classes).
+
+        Log-probabilities. The base shape is (H, W) on a planar lattice, (D, H, W) on one in space,
+        (points,) on the icosphere; a base of several dimensions may also come flattened.
 
         Raises:
             ValueError: the images have another shape, or values that are not finite.

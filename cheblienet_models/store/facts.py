@@ -1,4 +1,4 @@
-"""Whether a version agrees with itself: its spec with the digest, its facts with its arrays.
+"""Verification that a version agrees with itself: spec with digest, facts with arrays.
 
 An attacker can compute new digests, so digests alone do not tell.
 """

@@ -1,4 +1,4 @@
-"""Whether a stored Laplacian is one that recursions can rely on, and its eigenpairs its own."""
+"""Verification of a stored Laplacian and its eigenpairs, which recursions rely on."""
 
 import torch
 from torch import Tensor

@@ -21,15 +21,17 @@ MAX_SIDES = 4
 
 @dataclass(frozen=True)
 class Level:
-    """What is stored of a level, mapped copy-on-write.
+    """Everything that is stored of a level, mapped copy-on-write.
 
     Args:
         label: name@version, level; for messages.
         grid: (orientations, *base shape), of product V.
         laplacian: (V, V), 2 Delta / lambda_max - I.
-        laplacian_kind: which Delta.
+        laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
+            Delta = A^-1/2 (D - W) A^-1/2.
         lambda_max: upper bound of the spectrum of Delta, in (0, MAX_LAMBDA].
-        degree, area: (V,) float32.
+        degree: (V,) float32.
+        area: (V,) float32.
         coordinates: (V, d) float64.
         eigenpairs: the smallest ones of Delta; None where none are stored.
     """

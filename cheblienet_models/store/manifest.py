@@ -1,4 +1,4 @@
-"""Whether a version still is what was published: every byte against its manifest."""
+"""Verification that a version still is what was published: every byte against its manifest."""
 
 import hashlib
 import json

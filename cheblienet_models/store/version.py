@@ -17,7 +17,7 @@ MAX_LEVELS = 64
 
 @dataclass(frozen=True)
 class Version:
-    """What is stored of a pyramid of n levels, mapped copy-on-write.
+    """Everything that is stored of a pyramid of n levels, mapped copy-on-write.
 
     Args:
         spec: what it was built from.
