@@ -20,6 +20,9 @@ from cheblienet_models import (
 )
 from cheblienet_models.layers.portable import _padded
 
+# Of torch's own, in its decompositions.
+pytestmark = pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
+
 
 def networks(pyramid: Pyramid) -> list[nn.Module]:
     torch.manual_seed(0)
