@@ -4,8 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+import spectral
+import symmetric
 import torch
-from spectral import SPECS
 
 from cheblienet_graphs import build
 from cheblienet_models import Pyramid, open_store
@@ -21,7 +22,7 @@ def _seeded() -> None:
 def spectral_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with stored eigenpairs, all of them but in one graph."""
     path = tmp_path_factory.mktemp("eigenpairs") / "graphs.zarr"
-    for name, spec in SPECS.items():
+    for name, spec in spectral.SPECS.items():
         build(spec, path, name=name)
     return path
 
@@ -39,3 +40,12 @@ def copy(store: Path, tmp_path: Path) -> Path:
     for path in (tmp_path / "g.zarr").rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return tmp_path / "g.zarr"
+
+
+@pytest.fixture(scope="session")
+def symmetric_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of graphs on every sampling, most with symmetries."""
+    path = tmp_path_factory.mktemp("symmetric") / "graphs.zarr"
+    for name, spec in symmetric.SPECS.items():
+        build(spec, path, name=name)
+    return path
