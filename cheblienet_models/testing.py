@@ -47,7 +47,7 @@ def assert_equivariant(
             first submodule that has any, else 1; of the dtype and on the device of the module's
             first parameter.
         level: of the signal, 0 the finest.
-        output: the kind of what the module returns: a signal on the "vertices" or the "base" of some level, in
+        output: what the module returns: a signal on the "vertices" or the "base" of some level, in
             its last dimensions, or numbers that are "invariant". "auto" decides by their sizes.
         symmetries: names of those to try; all there are where left out.
         tolerance: largest difference allowed, absolute.
