@@ -7,13 +7,13 @@ from cheblienet_models.graphs.graph import Graph
 
 
 def is_spherical(spec: Mapping[str, Any]) -> bool:
-    """Whether the base is the sphere, which alone has no boundary to specify."""
-    return "boundary" not in spec
+    """Whether the base is the sphere: sampled, and alone in having no boundary to specify."""
+    return "sampling" in spec and "boundary" not in spec
 
 
 def is_lattice(spec: Mapping[str, Any]) -> bool:
     """Whether the base is a flat box of pixels or voxels."""
-    return not is_spherical(spec) and spec.get("sampling") == "lattice"
+    return spec.get("sampling") == "lattice" and "boundary" in spec
 
 
 def is_oriented(graph: Graph, base_dimensions: int) -> bool:
