@@ -9,8 +9,11 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.graph import Graph, LevelMap, Pyramid
-from cheblienet_models.symmetries import Motion, symmetries
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.level_map import LevelMap
+from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.symmetries.motion import Motion
+from cheblienet_models.symmetries.search import symmetries
 
 Kind = Literal["vertices", "base"]
 Output = Literal["auto", "invariant", "vertices", "base"]
@@ -39,9 +42,10 @@ def assert_equivariant(
         module: takes one signal and returns one tensor.
         pyramid: whose graphs it works on.
         signal: to try it on, (B, C, V) on the vertices of `level`, or (B, C, *base shape) or
-            (B, C, base vertices) on its base, such as images (B, C, H, W). Left out: normal random
-            numbers (2, C, V), C the `in_channels` of the first submodule that has any, else 1; of
-            the dtype and on the device of the module's first parameter.
+            (B, C, base vertices) on its base, such as images (B, C, H, W) or volumes
+            (B, C, D, H, W). Left out: normal random numbers (2, C, V), C the `in_channels` of the
+            first submodule that has any, else 1; of the dtype and on the device of the module's
+            first parameter.
         level: of the signal, 0 the finest.
         output: what the module returns: a signal on the "vertices" or the "base" of some level, in
             its last dimensions, or numbers that are "invariant". "auto" decides by their sizes.
@@ -219,7 +223,7 @@ def _levels(module: nn.Module, pyramid: Pyramid) -> set[int]:
 
 
 def _handle(part: Graph | LevelMap) -> object:
-    return part._reopen  # noqa: SLF001
+    return part.handle
 
 
 def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tensor:

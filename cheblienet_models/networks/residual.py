@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.chebyshev import ChebConv
-from cheblienet_models.graph import Graph
-from cheblienet_models.normalisation import BatchNorm
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.layers.cheb_conv import ChebConv
+from cheblienet_models.layers.normalisation import BatchNorm
 
 
 class ResidualBlock(nn.Module):

@@ -6,14 +6,16 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.chebyshev import ChebConv
-from cheblienet_models.finite import check_finite
-from cheblienet_models.graph import Graph, Pyramid, ignore_graphs_in_ddp
-from cheblienet_models.layout import logical, vertex_major
-from cheblienet_models.lifting import Lift, Project
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
+from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.layers.cheb_conv import ChebConv
+from cheblienet_models.layers.lifting import Lift, Project
+from cheblienet_models.layers.normalisation import BatchNorm
+from cheblienet_models.layers.pooling import Mode, SpatialPool, SpatialUnpool
 from cheblienet_models.networks.residual import ResidualBlock
-from cheblienet_models.normalisation import BatchNorm
-from cheblienet_models.pooling import Mode, SpatialPool, SpatialUnpool
+from cheblienet_models.tensors.finite import check_finite
+from cheblienet_models.tensors.layout import logical, vertex_major
 
 PAPER_CHANNELS = (16, 32, 64, 128, 256, 256, 256)
 
@@ -93,8 +95,8 @@ class UNet(nn.Module):
     def forward(self, signal: Tensor) -> Tensor:
         """(B, in_channels, *base shape) or (B, in_channels, V) -> (B, num_classes, *base shape).
 
-        Log-probabilities. The base shape is (H, W) on the plane, (points,) on the icosphere; a base
-        of several dimensions may also come flattened.
+        Log-probabilities. The base shape is (H, W) on a planar lattice, (D, H, W) on one in space,
+        (points,) on the icosphere; a base of several dimensions may also come flattened.
 
         Raises:
             ValueError: the signal has another shape, dtype or device, or values that are not

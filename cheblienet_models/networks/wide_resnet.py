@@ -5,13 +5,15 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.chebyshev import ChebConv
-from cheblienet_models.finite import check_finite
-from cheblienet_models.graph import Graph, Pyramid, ignore_graphs_in_ddp
-from cheblienet_models.lifting import Lift
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
+from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.layers.cheb_conv import ChebConv
+from cheblienet_models.layers.lifting import Lift
+from cheblienet_models.layers.normalisation import BatchNorm
+from cheblienet_models.layers.pooling import GlobalPool, Mode, SpatialPool
 from cheblienet_models.networks.residual import ResidualBlock
-from cheblienet_models.normalisation import BatchNorm
-from cheblienet_models.pooling import GlobalPool, Mode, SpatialPool
+from cheblienet_models.tensors.finite import check_finite
 
 BASE_WIDTHS = (16, 32, 64)
 
@@ -76,7 +78,10 @@ class WideResNet(nn.Module):
         ignore_graphs_in_ddp(self)
 
     def forward(self, images: Tensor) -> Tensor:
-        """(B, in_channels, H, W) or (B, in_channels, V) -> (B, num_classes) log-probabilities.
+        """(B, in_channels, *base shape) or (B, in_channels, V) -> (B, num_classes).
+
+        Log-probabilities. The base shape is (H, W) on a planar lattice, (D, H, W) on one in space,
+        (points,) on the icosphere; a base of several dimensions may also come flattened.
 
         Raises:
             ValueError: the images have another shape, or values that are not finite.

@@ -1,10 +1,51 @@
-"""What every test of the training side starts from."""
+"""Random numbers and stores that tests of the training side start from."""
+
+import shutil
+from pathlib import Path
 
 import pytest
+import spectral
+import symmetric
 import torch
+
+from cheblienet_graphs import build
+from cheblienet_models import Pyramid, open_store
 
 
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
     """Let no test depend on the random numbers that tests before it drew."""
     torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def spectral_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with stored eigenpairs, all of them but in one graph."""
+    path = tmp_path_factory.mktemp("eigenpairs") / "graphs.zarr"
+    for name, spec in spectral.SPECS.items():
+        build(spec, path, name=name)
+    return path
+
+
+@pytest.fixture
+def pyramid(store: Path) -> Pyramid:
+    """Two levels, periodic, 16 x 16 x 4 vertices on the finest."""
+    return open_store(store)["torus"]
+
+
+@pytest.fixture
+def copy(store: Path, tmp_path: Path) -> Path:
+    """A private copy of the store, writable."""
+    shutil.copytree(store, tmp_path / "g.zarr")
+    for path in (tmp_path / "g.zarr").rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return tmp_path / "g.zarr"
+
+
+@pytest.fixture(scope="session")
+def symmetric_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of graphs on every sampling, most with symmetries."""
+    path = tmp_path_factory.mktemp("symmetric") / "graphs.zarr"
+    for name, spec in symmetric.SPECS.items():
+        build(spec, path, name=name)
+    return path

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from symmetric import SPECS, SQUARE, TRANSLATIONS
 from torch import Tensor, nn
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_models import (
     BatchNorm,
     ChebConv,
@@ -20,45 +19,8 @@ from cheblienet_models import (
     WideResNet,
     open_store,
 )
-from cheblienet_models.symmetries import _motions, symmetries
+from cheblienet_models.symmetries import symmetries
 from cheblienet_models.testing import assert_equivariant
-
-SPECS = {
-    "r2": GraphSpec("r2", "12x8", levels=2),
-    "square": GraphSpec("r2", 8, levels=1),
-    "open": GraphSpec("se2", 12, orientations=6, levels=2),
-    "odd": GraphSpec("se2", 8, orientations=5, levels=1),
-    "torus": GraphSpec("se2", 16, orientations=4, boundary="periodic", levels=2),
-    "selling": GraphSpec("se2", 8, orientations=6, weights="selling", boundary="periodic"),
-    "matched": GraphSpec("se2", 8, orientations=6, weights="matched", levels=1),
-    "icosahedral": GraphSpec("so3", subdivisions=2, orientations=4, levels=2),
-    "healpix": GraphSpec("so3", nside=2, orientations=4, levels=2),
-    "equiangular": GraphSpec("so3", bandlimit=4, orientations=4, levels=2),
-    "s2": GraphSpec("s2", subdivisions=2, levels=2),
-    "s2-equiangular": GraphSpec("s2", bandlimit=4, levels=2),
-    "random-sphere": GraphSpec("so3", points=60, orientations=3),
-    "random-plane": GraphSpec("r2", points=60),
-}
-PLANE = {"rotation_180", "flip"}
-SQUARE = PLANE | {"rotation_90"}
-TRANSLATIONS = {"translation_x", "translation_y"}
-EXPECTED = {
-    "r2": PLANE,
-    "square": SQUARE,
-    "open": SQUARE,
-    "odd": PLANE,
-    "torus": SQUARE | TRANSLATIONS,
-    "selling": SQUARE | TRANSLATIONS,
-    "matched": SQUARE,
-}
-
-
-@pytest.fixture(scope="module")
-def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("symmetric") / "graphs.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name)
-    return path
 
 
 class Broken(nn.Module):
@@ -87,30 +49,9 @@ class Noted(nn.Module):
 
 
 @pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
-def test_symmetries_are_those_of_the_sampling(graphs: Path, name: str) -> None:
-    """Level by level, those that the building side knows, with the same permutations."""
-    pyramid, spec = open_store(graphs)[name], SPECS[name]
-    for level in range(spec.levels):
-        exact = dict(sampling(spec, level).symmetries())
-        found = symmetries(pyramid, [level])
-        if name in EXPECTED:
-            assert set(found) == EXPECTED[name]
-        else:
-            assert len(found) >= 3
-        for symmetry, motions in found.items():
-            points = len(motions[level].base)
-            assert torch.equal(motions[level].vertices[:points] % points, motions[level].base)
-            if symmetry in exact:
-                assert motions[level].vertices.tolist() == exact[symmetry].tolist()
-        assert {s for s in exact if "approximate" not in s} <= set(found)
-        if name == "s2":
-            assert {"rotation_120", "rotation_72"} <= set(found)
-
-
-@pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
-def test_layers_and_networks_pass(graphs: Path, name: str) -> None:
+def test_layers_and_networks_pass(symmetric_graphs: Path, name: str) -> None:
     torch.manual_seed(0)
-    pyramid = open_store(graphs)[name]
+    pyramid = open_store(symmetric_graphs)[name]
     graph = pyramid.levels[0]
     image = torch.randn(2, 3, *graph.grid[1:])
     passed = [
@@ -133,9 +74,9 @@ def test_layers_and_networks_pass(graphs: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
-def test_fixed_fields_fail(graphs: Path, name: str) -> None:
+def test_fixed_fields_fail(symmetric_graphs: Path, name: str) -> None:
     torch.manual_seed(0)
-    pyramid = open_store(graphs)[name]
+    pyramid = open_store(symmetric_graphs)[name]
     size = pyramid.levels[0].num_vertices
     for symmetry in symmetries(pyramid, [0]):
         with pytest.raises(AssertionError, match=rf"Broken is not equivariant under {symmetry} of"):
@@ -144,9 +85,9 @@ def test_fixed_fields_fail(graphs: Path, name: str) -> None:
         assert_equivariant(Broken(size), pyramid, output="vertices")
 
 
-def test_planar_convolutions_fail_on_images(graphs: Path) -> None:
+def test_planar_convolutions_fail_on_images(symmetric_graphs: Path) -> None:
     torch.manual_seed(0)
-    pyramid = open_store(graphs)["torus"]
+    pyramid = open_store(symmetric_graphs)["torus"]
     conv = nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular")
     images = torch.randn(2, 1, 16, 16)
     names = sorted(TRANSLATIONS)
@@ -161,8 +102,8 @@ def test_planar_convolutions_fail_on_images(graphs: Path) -> None:
             assert_equivariant(zeros, pyramid, images, symmetries=[name])
 
 
-def test_translations_are_by_a_pixel_of_the_coarsest_level(graphs: Path) -> None:
-    pyramid = open_store(graphs)["torus"]
+def test_translations_are_by_a_pixel_of_the_coarsest_level(symmetric_graphs: Path) -> None:
+    pyramid = open_store(symmetric_graphs)["torus"]
     x = torch.arange(256.0).view(1, 1, 16, 16)
     for name, dimension in (("translation_x", 3), ("translation_y", 2)):
         moves = []
@@ -176,9 +117,9 @@ def test_translations_are_by_a_pixel_of_the_coarsest_level(graphs: Path) -> None
         assert torch.equal(moves[2], x.roll(2, dimension))
 
 
-def test_a_checkerboard_fails(graphs: Path) -> None:
+def test_a_checkerboard_fails(symmetric_graphs: Path) -> None:
     """One that the rotations, the flip and diagonal steps leave alone: these shift evenly only."""
-    pyramid = open_store(graphs)["torus"]
+    pyramid = open_store(symmetric_graphs)["torus"]
     y, x = torch.meshgrid(torch.arange(16), torch.arange(16), indexing="ij")
     signs = torch.tensor([0.0, 1, 0, -1])[:, None, None]  # of the four orientations
     board = signs * (1 - 2 * ((y + x) % 2))
@@ -194,9 +135,9 @@ def test_a_checkerboard_fails(graphs: Path) -> None:
         assert_equivariant(module, pyramid, output="vertices")
 
 
-def test_a_module_that_knows_the_axes_fails_on_the_icosphere(graphs: Path) -> None:
+def test_a_module_that_knows_the_axes_fails_on_the_icosphere(symmetric_graphs: Path) -> None:
     """x^4 + y^4 + z^4 has the cube's symmetries, half turns among them, but no fifth turns."""
-    pyramid = open_store(graphs)["s2"]
+    pyramid = open_store(symmetric_graphs)["s2"]
     beta, gamma = pyramid.levels[0].coordinates.T
     axes = torch.stack([beta.sin() * gamma.cos(), beta.sin() * gamma.sin(), beta.cos()])
     fixed = Broken(1)
@@ -207,8 +148,8 @@ def test_a_module_that_knows_the_axes_fails_on_the_icosphere(graphs: Path) -> No
         assert_equivariant(fixed, pyramid, output="vertices")
 
 
-def test_signals_of_images_turn_as_images_do(graphs: Path) -> None:
-    pyramid = open_store(graphs)["open"]
+def test_signals_of_images_turn_as_images_do(symmetric_graphs: Path) -> None:
+    pyramid = open_store(symmetric_graphs)["open"]
     x = torch.randn(1, 2, 12, 12)
     noted = Noted(lambda x: x.mean((2, 3)))
     assert_equivariant(noted, pyramid, x, symmetries=["rotation_90", "rotation_180", "flip"])
@@ -222,48 +163,24 @@ def test_signals_of_images_turn_as_images_do(graphs: Path) -> None:
     assert torch.equal(flat.seen[1], x.flip(2).flatten(2))
 
 
-def test_isometries_that_are_inexact_do_not_count(
-    graphs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The icosahedron's turn by 120 degrees maps its points exactly, but not their orientations."""
-    third = torch.tensor([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=torch.float64)
-    tried = [("rotation_120", third), ("rotation_240", third @ third)]
-    monkeypatch.setattr("cheblienet_models.symmetries._isometries", lambda _: tried)
-    opened = open_store(graphs)
-    found = {name: set(dict(_motions(opened[name], 0, 0))) for name in ("icosahedral", "s2")}
-    assert found == {"icosahedral": set(), "s2": {"rotation_120", "rotation_240"}}
-    assert not set(_motions(opened["random-sphere"], 0, 0))
-    assert not set(_motions(opened["s2-equiangular"], 0, 0))
-
-
-def test_random_samplings_have_none(graphs: Path) -> None:
+def test_random_samplings_have_none(symmetric_graphs: Path) -> None:
     for name in ("random-plane", "random-sphere"):
-        pyramid = open_store(graphs)[name]
+        pyramid = open_store(symmetric_graphs)[name]
         with pytest.raises(ValueError, match=rf"{name}@v001.*have no symmetry"):
             assert_equivariant(ChebConv(1, 1, 2, pyramid.levels[0]), pyramid)
 
 
-def test_a_changed_laplacian_has_fewer_symmetries(graphs: Path) -> None:
-    graph = (pyramid := open_store(graphs)["open"]).levels[0]
-    assert set(symmetries(pyramid, [0, 1])) == SQUARE
-    corner = graph.row_pointers[1] - 1
-    graph.values[corner] += 1e-3
-    assert symmetries(pyramid, [0, 1]) == {}
-    assert set(symmetries(pyramid, [1])) == SQUARE
-    assert assert_equivariant(ChebConv(1, 1, 2, pyramid.levels[1]), pyramid, level=1)
-
-
-def test_names_of_symmetries(graphs: Path) -> None:
-    pyramid = open_store(graphs)["odd"]
+def test_names_of_symmetries(symmetric_graphs: Path) -> None:
+    pyramid = open_store(symmetric_graphs)["odd"]
     conv = ChebConv(1, 1, 2, pyramid.levels[0])
     assert list(assert_equivariant(conv, pyramid, symmetries=["flip"])) == ["flip"]
     with pytest.raises(ValueError, match=r"'rotation_90'. There: rotation_180, flip"):
         assert_equivariant(conv, pyramid, symmetries=["flip", "rotation_90"])
 
 
-def test_outputs_that_could_be_two_things(graphs: Path) -> None:
+def test_outputs_that_could_be_two_things(symmetric_graphs: Path) -> None:
     """At 4 orientations level 1 has as many vertices as level 0 has pixels."""
-    pyramid = open_store(graphs)["torus"]
+    pyramid = open_store(symmetric_graphs)["torus"]
     project, pool = Project(pyramid.levels[0]), SpatialPool(pyramid, 0)
     for module in (project, pool):
         with pytest.raises(
@@ -278,8 +195,8 @@ def test_outputs_that_could_be_two_things(graphs: Path) -> None:
         assert_equivariant(project, pyramid, output="invariant")
 
 
-def test_refusals(graphs: Path) -> None:
-    pyramid = open_store(graphs)["open"]
+def test_refusals(symmetric_graphs: Path) -> None:
+    pyramid = open_store(symmetric_graphs)["open"]
     conv = ChebConv(1, 1, 2, pyramid.levels[0])
     with pytest.raises(ValueError, match=r"signal must be \(B, C, 864\) or \(B, C, 12, 12\) or"):
         assert_equivariant(conv, pyramid, torch.zeros(1, 1, 863))
@@ -293,28 +210,28 @@ def test_refusals(graphs: Path) -> None:
         assert_equivariant(Noted(lambda x: (x, x)), pyramid)
 
 
-def test_not_a_number_fails(graphs: Path) -> None:
-    pyramid = open_store(graphs)["open"]
+def test_not_a_number_fails(symmetric_graphs: Path) -> None:
+    pyramid = open_store(symmetric_graphs)["open"]
     with pytest.raises(AssertionError, match="nan"):
         assert_equivariant(Noted(lambda x: x * torch.nan), pyramid)
 
 
-def test_numbers_of_a_batch_are_no_image(graphs: Path) -> None:
+def test_numbers_of_a_batch_are_no_image(symmetric_graphs: Path) -> None:
     """12 samples with 12 classes each, as many as the image has rows and columns."""
-    pyramid = open_store(graphs)["open"]
+    pyramid = open_store(symmetric_graphs)["open"]
     module = nn.Sequential(ChebConv(1, 12, 2, pyramid.levels[0]), GlobalPool())
     assert len(assert_equivariant(module, pyramid, torch.randn(12, 1, 864))) == 3
 
 
-def test_shapes_that_change_fail(graphs: Path) -> None:
-    pyramid = open_store(graphs)["open"]
+def test_shapes_that_change_fail(symmetric_graphs: Path) -> None:
+    pyramid = open_store(symmetric_graphs)["open"]
     sizes = iter(range(1, 9))
     with pytest.raises(AssertionError, match="difference is inf"):
         assert_equivariant(Noted(lambda x: torch.zeros(next(sizes))), pyramid)
 
 
-def test_modes_are_restored(graphs: Path) -> None:
-    pyramid = open_store(graphs)["open"]
+def test_modes_are_restored(symmetric_graphs: Path) -> None:
+    pyramid = open_store(symmetric_graphs)["open"]
     graph = pyramid.levels[0]
     module = nn.Sequential(ChebConv(1, 2, 2, graph), BatchNorm(2), Broken(graph.num_vertices))
     module[1].eval()
@@ -330,8 +247,8 @@ def test_modes_are_restored(graphs: Path) -> None:
     assert torch.equal(module[1].running_mean, statistics)
 
 
-def test_signals_follow_the_parameters(graphs: Path) -> None:
-    pyramid = open_store(graphs)["open"]
+def test_signals_follow_the_parameters(symmetric_graphs: Path) -> None:
+    pyramid = open_store(symmetric_graphs)["open"]
     noted = Noted(lambda x: x)
     noted.conv = ChebConv(5, 1, 2, pyramid.levels[0])
     assert_equivariant(noted.double(), pyramid)
@@ -352,11 +269,11 @@ def levels_of(module: nn.Module, pyramid: Pyramid) -> set[int]:
     return _levels(module, pyramid)
 
 
-def test_levels_in_use(graphs: Path) -> None:
+def test_levels_in_use(symmetric_graphs: Path) -> None:
     import copy
     import pickle
 
-    pyramid = open_store(graphs)["open"]
+    pyramid = open_store(symmetric_graphs)["open"]
     fine, coarse = (ChebConv(1, 1, 2, graph) for graph in pyramid.levels)
     assert levels_of(fine, pyramid) == {0}
     assert levels_of(copy.deepcopy(coarse), pyramid) == {1}
@@ -365,4 +282,4 @@ def test_levels_in_use(graphs: Path) -> None:
     assert levels_of(SpatialUnpool(pyramid, 0), pyramid) == {0, 1}
     assert levels_of(WideResNet(pyramid, 1, 2, depth=1, widen=1), pyramid) == {0, 1}
     assert levels_of(GlobalPool(), pyramid) == set()
-    assert levels_of(fine, open_store(graphs)["torus"]) == set()
+    assert levels_of(fine, open_store(symmetric_graphs)["torus"]) == set()

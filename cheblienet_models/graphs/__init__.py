@@ -1,0 +1,1 @@
+"""Graphs and pyramids of graphs as modules, and weights that belong to them."""

@@ -1,0 +1,87 @@
+"""Loading weights, also those that were trained on another sampling of the same manifold."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from cheblienet_models.errors import StoreError
+from cheblienet_models.graphs.identity import Difference, Identity, differences
+from cheblienet_models.graphs.pyramid import Pyramid
+
+EXTRA = "_extra_state"
+
+
+def load_weights(
+    network: nn.Module, state: Mapping[str, Any], *, allow_other_graph: bool = False
+) -> tuple[Difference, ...]:
+    """Load what `network.state_dict()` saved, on the same graph or one like it.
+
+    Weights do not depend on the number of vertices, so those trained on patches serve for whole
+    images. What a filter means depends on the operator that it is a polynomial of: manifold,
+    orientations, eps, weights with their kernel, bandwidth and neighbors, Laplacian and lambda_max
+    must be specified alike. Size, sampling, boundary, the number of levels and xi may differ. All
+    entries, a lift's too where it has any, must have the same names and shapes; layers without
+    any, such as poolings, can't be compared.
+
+    Args:
+        network: registers its pyramid, as WideResNet and UNet do.
+        state: of a network of the same layers. It is not changed.
+        allow_other_graph: whether another graph will do; else this is `load_state_dict`.
+
+    Returns:
+        In what the graphs differ, each as one line of text; empty where they are the same.
+
+    Raises:
+        StoreError: the graphs differ in more than they may, or nothing says what graph the weights
+            were trained on. Nothing has been loaded then.
+        ValueError: the weights are of other layers. Nothing has been loaded then.
+    """
+    own = network.state_dict()
+    _check(network, own, state)
+    found: list[Difference] = []
+    if allow_other_graph:
+        graphs = _graphs(network)
+        for key, pyramid in graphs.items():
+            apart = differences(Identity.decoded(state[key]), pyramid.identity)
+            found += [difference for difference in apart if difference not in found]
+        state = {**state, **{key: own[key] for key in graphs}}
+    network.load_state_dict(state)
+    return tuple(found)
+
+
+def _graphs(network: nn.Module) -> dict[str, Pyramid]:
+    """The pyramids of a network by their keys in its state."""
+    modules = network.named_modules(remove_duplicate=False)
+    found = {
+        f"{place}.{EXTRA}".lstrip("."): module
+        for place, module in modules
+        if isinstance(module, Pyramid)
+    }
+    if not found:
+        raise StoreError(
+            f"{type(network).__name__} does not register its pyramid, so its weights do not say "
+            "which graph they were trained on: set self.pyramid = pyramid in it before they are "
+            "saved, or use load_state_dict, which then compares nothing."
+        )
+    return found
+
+
+def _check(network: nn.Module, own: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    """Whether a state is of a network's layers: `load_state_dict` would tell in many lines."""
+    faults = [f"{key} is missing" for key in own if key not in state]
+    faults += [f"{key!r:.99} is not the network's" for key in state if key not in own]
+    faults += [
+        f"{key} has shape {_shape(state[key])}, the network's {_shape(own[key])}"
+        for key in own
+        if key in state and not key.endswith(EXTRA) and _shape(state[key]) != _shape(own[key])
+    ]
+    if faults:
+        more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+        raise ValueError(
+            f"The weights are of other layers than {type(network).__name__} has: {faults[0]}{more}."
+        )
+
+
+def _shape(value: Any) -> tuple[int, ...] | None:
+    return tuple(value.shape) if isinstance(value, Tensor) else None

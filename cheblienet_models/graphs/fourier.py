@@ -1,0 +1,64 @@
+"""The graph Fourier transform by stored eigenvectors, and the convolution that it defines."""
+
+from torch import Tensor
+
+from cheblienet_models.tensors.layout import multiplied
+
+
+def transformed(label: str, vectors: Tensor, x: Tensor) -> Tensor:
+    """Phi^T x, (B, C, V) -> (B, C, M), in the wider of the dtypes, also under autocast.
+
+    Args:
+        label: of the graph, for messages.
+        vectors: (V, M), Phi.
+        x: (B, C, V).
+
+    Raises:
+        ValueError: x has another shape.
+    """
+    _check(f"fourier on {label}", x, "V", len(vectors))
+    return multiplied(vectors.T, x)
+
+
+def inverse_transformed(label: str, vectors: Tensor, x_hat: Tensor) -> Tensor:
+    """Phi x_hat, (B, C, M) -> (B, C, V), in the wider of the dtypes, also under autocast.
+
+    Args:
+        label: of the graph, for messages.
+        vectors: (V, M), Phi.
+        x_hat: (B, C, M).
+
+    Raises:
+        ValueError: x_hat has another shape.
+    """
+    _check(f"inverse_fourier on {label}", x_hat, "M", vectors.shape[1])
+    return multiplied(vectors, x_hat)
+
+
+def convolved(label: str, vectors: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """Phi (Phi^T x * Phi^T y), (B, C, V), of signals that broadcast over batch and channels.
+
+    Args:
+        label: of the graph, for messages.
+        vectors: (V, M), Phi.
+        x: (B, C, V), or 1 instead of B or C.
+        y: likewise.
+
+    Raises:
+        ValueError: a signal has another shape, or they do not broadcast.
+    """
+    x_hat, y_hat = transformed(label, vectors, x), transformed(label, vectors, y)
+    if any(a != b and 1 not in {a, b} for a, b in zip(x.shape[:2], y.shape[:2], strict=True)):
+        raise ValueError(
+            "convolve takes signals whose batches and channels are equal or 1. "
+            f"Got {tuple(x.shape)} and {tuple(y.shape)}."
+        )
+    return inverse_transformed(label, vectors, x_hat * y_hat)
+
+
+def _check(method: str, x: Tensor, name: str, size: int) -> None:
+    if x.ndim != 3 or x.shape[2] != size:
+        raise ValueError(
+            f"{method} takes (B, C, {size}), that is (batch, channels, {name}). "
+            f"Got {tuple(x.shape)}."
+        )

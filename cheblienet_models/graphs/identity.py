@@ -1,0 +1,143 @@
+"""The graph that weights belong to: what checkpoints say of it, and in what two graphs differ."""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cheblienet_models.errors import StoreError
+from cheblienet_models.graphs.geometry import is_spherical
+
+MAY_DIFFER = (
+    *("sampling", "size", "subdivisions", "nside", "bandlimit", "points", "seed", "boundary"),
+    *("xi", "alpha", "in_plane_fraction", "levels", "eigenpairs"),
+)
+"""Of a specification: where, and how finely, a manifold is sampled. The rest decides which operator
+the polynomials of a trained layer are of."""
+SHOWN = 4
+"""So many fields are named in an error."""
+MAX_SUBDIVISIONS = 30
+"""More are not those of any graph."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that the graph of trained weights and the graph of a network have apart.
+
+    Args:
+        name: a field of the specification, or "xi in lattice units": the distance, in spacings of
+            the finest level, that one radian of rotation counts for.
+        trained: its value where the weights were trained; None where it does not apply.
+        here: its value on the network's graph.
+    """
+
+    name: str
+    trained: Any
+    here: Any
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.trained!r:.99} in training, {self.here!r:.99} here"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A published version.
+
+    Args:
+        name, version: where it was opened from.
+        spec_sha256: digest of its specification.
+        spec: what it was built from, as JSON types; None in checkpoints that only have the digest.
+    """
+
+    name: str
+    version: str
+    spec_sha256: str
+    spec: dict[str, Any] | None
+
+    def __str__(self) -> str:
+        return f"{self.name:.99}@{self.version:.99}"
+
+    def encoded(self) -> Tensor:
+        """(n,) uint8: as JSON, so that it travels with torch.save safely."""
+        return torch.frombuffer(bytearray(json.dumps(vars(self)).encode()), dtype=torch.uint8)
+
+    @classmethod
+    def decoded(cls, state: Any) -> "Identity":
+        """The one that was `encoded`.
+
+        Raises:
+            StoreError: the state is not one of ours.
+        """
+        try:
+            found = json.loads(bytes(state.cpu().tolist()))
+            name, version, digest = (str(found[key]) for key in ("name", "version", "spec_sha256"))
+            spec = found.get("spec")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise StoreError(
+                "The checkpoint does not say which graph it was trained on."
+            ) from error
+        return cls(name, version, digest, spec if isinstance(spec, dict) else None)
+
+
+def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
+    """In what the graph that weights were trained on and another one differ, if they may.
+
+    Raises:
+        StoreError: the two differ in more than `MAY_DIFFER`, or one specification is not known.
+    """
+    if trained.spec_sha256 == here.spec_sha256:
+        return ()
+    if trained.spec is None or here.spec is None:
+        raise StoreError(
+            f"The checkpoint names the graph that it was trained on, {trained}, but not that "
+            f"graph's specification, to compare with {here}: load it into a network on {trained}, "
+            "and save that network's state_dict()."
+        )
+    found = _apart(trained.spec, here.spec)
+    grave = [difference for difference in found if difference.name not in MAY_DIFFER]
+    if grave:
+        then, now = (_told(grave, side) for side in ("trained", "here"))
+        raise StoreError(
+            f"The checkpoint was trained on {trained} with {then}; this network is on {here} with "
+            f"{now}. Weights carry over where size, sampling or xi differ, nothing else."
+        )
+    steps = Difference("xi in lattice units", *map(_xi_in_spacings, (trained.spec, here.spec)))
+    return (*found, steps) if steps.trained != steps.here else tuple(found)
+
+
+def _apart(trained: dict[str, Any], here: dict[str, Any]) -> list[Difference]:
+    names = dict.fromkeys((*here, *trained))
+    values = ((name, trained.get(name), here.get(name)) for name in names)
+    return [Difference(name, then, now) for name, then, now in values if then != now]
+
+
+def _told(found: list[Difference], side: str) -> str:
+    told = [f"{d.name!s:.40} {getattr(d, side)!r:.60}" for d in found[:SHOWN]]
+    return ", ".join(told) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
+
+
+def _xi_in_spacings(spec: dict[str, Any]) -> float | None:
+    """Xi over the root of the base area of a point; None where it is solved for, or no number."""
+    try:
+        if spec["xi"] == "alpha":
+            return float(f"{math.sqrt(spec['alpha'] * spec['orientations']):.6g}")
+        return float(f"{spec['xi'] / math.sqrt(_base_area(spec)):.6g}")
+    except (ValueError, LookupError, TypeError, ArithmeticError):
+        return None
+
+
+def _base_area(spec: dict[str, Any]) -> float:
+    """Of a point of the finest level; the plane is [0, 1) wide."""
+    if "size" in spec:
+        return float(1 / spec["size"][0] ** 2)
+    if "points" in spec:
+        points = spec["points"]
+    elif "subdivisions" in spec:
+        points = 10 * (1 << 2 * min(spec["subdivisions"], MAX_SUBDIVISIONS)) + 2
+    else:
+        points = 12 * spec["nside"] ** 2 if "nside" in spec else 4 * spec["bandlimit"] ** 2
+    area = 4 * math.pi if is_spherical(spec) else 1
+    return float(area / points)

@@ -1,0 +1,91 @@
+"""The base of modules whose tensors are mapped from a store."""
+
+import copy
+import weakref
+from collections.abc import Callable
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models.tensors.precision import never_below_float32
+
+Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function and its arguments that open a module again: all that pickle stores of one."""
+
+
+class Mapped(nn.Module):
+    """A module of constants. Pickled as a handle, with its dtype; copies share the tensors.
+
+    Args:
+        reopen: how to open it again.
+    """
+
+    def __init__(self, reopen: Reopen) -> None:
+        super().__init__()
+        self._reopen = reopen
+        self._owner: weakref.ref[nn.Module] | None = None
+        self._place = ""
+
+    @property
+    def handle(self) -> Reopen:
+        """How to open it again; the same for all copies of what was opened once."""
+        return self._reopen
+
+    def adopt_parts(self) -> None:
+        """Let its mapped children know whose they are; weakly, so that one can be kept alone."""
+        for place, part in self.named_children():
+            if isinstance(part, Mapped):
+                part._owner, part._place = weakref.ref(self), place  # noqa: SLF001
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        owner = self._owner() if self._owner is not None else None
+        if owner is None:
+            return (*self._reopen, self._dtype())
+        # Through the owner, which pickle stores once, so that what is shared stays shared.
+        return _part, (owner, self._place), self._dtype()
+
+    def __setstate__(self, dtype: torch.dtype | None) -> None:
+        if dtype is not None:
+            self.to(dtype)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        clone = type(self).__new__(type(self))
+        clone.__dict__.update(self.__dict__)
+        memo[id(self)] = clone
+        clone._buffers = dict(self._buffers)  # noqa: SLF001
+        clone._modules = copy.deepcopy(self._modules, memo)  # noqa: SLF001
+        clone.adopt_parts()
+        return clone
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
+        """Follow a network to other devices and to float64, but never below float32."""
+        super()._apply(never_below_float32(fn), recurse)  # type: ignore[no-untyped-call]
+        return self
+
+    def _dtype(self) -> torch.dtype | None:
+        """That of its floating-point buffers; None where it has none."""
+        kinds = [buffer.dtype for buffer in self.buffers() if buffer.is_floating_point()]
+        return kinds[0] if kinds else None
+
+
+def _part(owner: nn.Module, place: str) -> nn.Module:
+    """The part of a pyramid at a place. Unpickling a part calls this."""
+    return owner.get_submodule(place)
+
+
+def ignore_graphs_in_ddp(module: nn.Module) -> None:
+    """Keep DistributedDataParallel from broadcasting the graphs in a module.
+
+    Every rank maps the same files; a broadcast would write to each page and so make it private.
+
+    Args:
+        module: the network that DistributedDataParallel will be given, changed in place.
+    """
+    ignored = [
+        f"{prefix}.{name}" if prefix else name
+        for prefix, child in module.named_modules(remove_duplicate=False)
+        if isinstance(child, Mapped)
+        for name, _ in child.named_buffers(recurse=False)
+    ]
+    module._ddp_params_and_buffers_to_ignore = ignored  # type: ignore[assignment]  # noqa: SLF001

@@ -1,0 +1,108 @@
+"""Pyramids of graphs, which know which published version they are."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from torch import Tensor
+
+from cheblienet_models.errors import StoreError
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.identity import Identity
+from cheblienet_models.graphs.level_map import LevelMap
+from cheblienet_models.graphs.mapped import Mapped, Reopen
+
+
+class Pyramid(Mapped):
+    """The graphs of a published version, finest first, and the maps between them.
+
+    A network that registers its pyramid saves the graph's identity in checkpoints, and refuses one
+    that was trained on another graph.
+
+    Args:
+        reopen: how to open it again.
+        identity: of the version, its specification included.
+        levels: n graphs, finest first.
+        poolings: n - 1 maps from each level to the next coarser one.
+        unpoolings: n - 1 maps to each level from the next coarser one.
+
+    Attributes:
+        name, version: where it was opened from.
+        spec: what it was built from, as JSON types.
+        spec_sha256: its digest.
+    """
+
+    def __init__(
+        self,
+        reopen: Reopen,
+        identity: Identity,
+        levels: Sequence[Graph],
+        poolings: Sequence[LevelMap],
+        unpoolings: Sequence[LevelMap],
+    ) -> None:
+        super().__init__(reopen)
+        self.name, self.version = identity.name, identity.version
+        self.spec_sha256 = identity.spec_sha256
+        self.spec: dict[str, Any] = identity.spec or {}
+        for kind, modules in (("level", levels), ("pool", poolings), ("unpool", unpoolings)):
+            for number, module in enumerate(modules):
+                self.add_module(f"{kind}{number}", module)
+        self._num_levels = len(levels)
+        self.adopt_parts()
+
+    @property
+    def levels(self) -> tuple[Graph, ...]:
+        """The graphs, finest first."""
+        return tuple(
+            cast("Graph", self.get_submodule(f"level{n}")) for n in range(self._num_levels)
+        )
+
+    def pooling(self, level: int) -> LevelMap:
+        """The map from a level to the next coarser one.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return self._map("pool", level)
+
+    def unpooling(self, level: int) -> LevelMap:
+        """The map to a level from the next coarser one.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return self._map("unpool", level)
+
+    @property
+    def identity(self) -> Identity:
+        """The published version that it is, as checkpoints say it."""
+        return Identity(self.name, self.version, self.spec_sha256, self.spec)
+
+    def get_extra_state(self) -> Tensor:
+        """(n,) uint8: the graph's identity."""
+        return self.identity.encoded()
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Compare a checkpoint's graph with this one.
+
+        Raises:
+            StoreError: they differ, or the state is not one of ours.
+        """
+        trained = Identity.decoded(state)
+        if trained.spec_sha256 != self.spec_sha256:
+            raise StoreError(
+                f"The checkpoint was trained on {trained} (spec {trained.spec_sha256[:12]}); this "
+                f"network is on {self.identity} (spec {self.spec_sha256[:12]}). Open the graph it "
+                "was trained on, or use load_weights(network, state, allow_other_graph=True)."
+            )
+
+    def extra_repr(self) -> str:
+        """The line that print(pyramid) shows."""
+        return f"{self.name}@{self.version}"
+
+    def _map(self, kind: str, fine: int) -> LevelMap:
+        if not 0 <= fine < self._num_levels - 1:
+            raise ValueError(
+                f"{self.name}@{self.version} has levels 0 to {self._num_levels - 1}; there is no "
+                f"map between levels {fine} and {fine + 1}."
+            )
+        return cast("LevelMap", self.get_submodule(f"{kind}{fine}"))

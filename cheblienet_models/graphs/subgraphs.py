@@ -1,0 +1,90 @@
+"""Random sub-graphs for training, drawn anew as often as the caller likes.
+
+The pattern of the Laplacian stays as it is; what is left out gets the value 0, what is left is
+normalised again; a combinatorial Laplacian gets new degrees only. All layers on a graph that are in
+training mode see the same sub-graph; those in eval mode see the whole graph.
+"""
+
+import torch
+from torch import Tensor
+
+from cheblienet_models.graphs.edges import EdgeList
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.pyramid import Pyramid
+
+
+def sample_edges(
+    graphs: Graph | Pyramid, kappa: float, generator: torch.Generator | None = None
+) -> None:
+    """Keep a share of the edges, drawn without replacement with probability proportional to weight.
+
+    Args:
+        graphs: a graph, or a pyramid for all of its levels.
+        kappa: share of edges to keep, in (0, 1]; 1 is the whole graph again.
+        generator: of the random numbers, on the graph's device; torch's own where left out.
+
+    Raises:
+        ValueError: kappa is out of range.
+    """
+    for graph, edges in _sampled(graphs, kappa):
+        # Of exponential variables with rates w the smallest n are a weighted draw of n.
+        arrival = torch.empty_like(edges.weights).exponential_(generator=generator) / edges.weights
+        kept = torch.zeros_like(edges.weights, dtype=torch.bool)
+        kept[arrival.topk(max(1, round(kappa * len(kept))), largest=False).indices] = True
+        graph.subgraph = _renormalised(graph, edges, edges.weights * kept)
+
+
+def sample_vertices(
+    graphs: Graph | Pyramid, kappa: float, generator: torch.Generator | None = None
+) -> None:
+    """Keep a share of the vertices, drawn uniformly, and the edges among them.
+
+    The others keep their signals and lose their neighbours.
+
+    Args:
+        graphs: a graph, or a pyramid for all of its levels.
+        kappa: share of vertices to keep, in (0, 1]; 1 is the whole graph again.
+        generator: of the random numbers, on the graph's device; torch's own where left out.
+
+    Raises:
+        ValueError: kappa is out of range.
+    """
+    for graph, edges in _sampled(graphs, kappa):
+        count, device = graph.num_vertices, graph.values.device
+        chosen = torch.randperm(count, generator=generator, device=device)
+        kept = torch.zeros(count, dtype=torch.bool, device=device)
+        kept[chosen[: max(1, round(kappa * count))]] = True
+        both = kept[edges.first] & kept[edges.second]
+        graph.subgraph = _renormalised(graph, edges, edges.weights * both)
+
+
+def _sampled(graphs: Graph | Pyramid, kappa: float) -> list[tuple[Graph, EdgeList]]:
+    """The graphs to draw from, with their edges; where kappa is 1 none: they are whole again."""
+    if not 0 < kappa <= 1:
+        raise ValueError(f"kappa must be in (0, 1]. Got {kappa!r}.")
+    levels = list(graphs.levels) if isinstance(graphs, Pyramid) else [graphs]
+    if kappa == 1:
+        for graph in levels:
+            graph.subgraph = None
+        return []
+    return [(graph, graph.edges) for graph in levels]
+
+
+def _renormalised(graph: Graph, edges: EdgeList, weights: Tensor) -> Tensor:
+    """Values of 2 Delta / lambda_max - I on the graph's pattern, for other weights (edges,).
+
+    lambda_max stays the whole graph's, so a filter remains the same function of Delta. For the
+    combinatorial Laplacian it still is a bound: leaving out edges raises no eigenvalue of D - W.
+    The normalized one of few edges may have eigenvalues up to 2, beyond it.
+    """
+    degree = torch.zeros(graph.num_vertices, dtype=weights.dtype, device=weights.device)
+    degree.index_add_(0, edges.first, weights).index_add_(0, edges.second, weights)
+    mass = degree if graph.laplacian_kind == "normalized" else graph.area.to(degree)
+    root = torch.where(mass > 0, mass.rsqrt(), 0.0)
+    scale = 2 / graph.lambda_max
+    entries = weights * root[edges.first] * root[edges.second] * -scale
+    values = torch.empty_like(graph.values)
+    values[edges.upper] = entries.to(values.dtype)
+    values[edges.lower] = entries.to(values.dtype)
+    values[edges.diagonal] = (scale * degree * root**2 - 1).to(values.dtype)
+    return values

@@ -1,0 +1,107 @@
+"""Pooling between the levels of a pyramid, and over all vertices."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models.graphs.level_map import LevelMap
+from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.tensors.layout import logical, vertex_major
+
+Mode = Literal["max", "mean", "random"]
+
+
+class _Reduce(nn.Module):
+    """Each target vertex takes the max, the weighted mean or a random one of its sources."""
+
+    def __init__(self, level_map: LevelMap, mode: Mode) -> None:
+        super().__init__()
+        if mode not in {"max", "mean", "random"}:
+            raise ValueError(f"mode must be 'max', 'mean' or 'random'. Got {mode!r}.")
+        self.level_map, self.mode = level_map, mode
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, source vertices) -> (B, C, target vertices).
+
+        Raises:
+            ValueError: x has another shape.
+        """
+        level_map = self.level_map
+        if x.ndim != 3 or x.shape[2] != level_map.origins:
+            name = type(self).__name__
+            raise ValueError(f"{name} takes (B, C, {level_map.origins}). Got {tuple(x.shape)}.")
+        rows = vertex_major(x)
+        if self.mode == "random" and self.training:
+            chosen = torch.multinomial(level_map.weights, 1)
+            return logical(rows.index_select(0, level_map.sources.gather(1, chosen)[:, 0]))
+        if level_map.sources.shape[1] == 1:
+            return logical(rows.index_select(0, level_map.sources[:, 0]))
+        gathered = rows.index_select(0, level_map.sources.flatten())
+        gathered = gathered.view(*level_map.sources.shape, *x.shape[:2])
+        if self.mode == "max":
+            return logical(gathered.amax(1))
+        weights = level_map.weights.to(x.dtype)
+        return logical(torch.einsum("vm,vmbc->vbc", weights, gathered))
+
+    def extra_repr(self) -> str:
+        """The line that print(layer) shows."""
+        return f"mode={self.mode!r}"
+
+
+class SpatialPool(_Reduce):
+    """From a level to the next coarser one, orientation by orientation.
+
+    Args:
+        pyramid: whose levels.
+        level: the finer one, 0 the finest of all.
+        mode: "max", "mean" (weighted by area), or "random": one source drawn for each vertex and
+            call while training, the mean in eval mode.
+
+    Raises:
+        ValueError: another mode, or no such level.
+    """
+
+    def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "max") -> None:
+        super().__init__(pyramid.pooling(level), mode)
+
+
+class SpatialUnpool(_Reduce):
+    """To a level from the next coarser one: each vertex takes from its parents.
+
+    Args:
+        pyramid: whose levels.
+        level: the finer one, 0 the finest of all.
+        mode: of the parents, as in SpatialPool; on lattices there is only one.
+
+    Raises:
+        ValueError: another mode, or no such level.
+    """
+
+    def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "mean") -> None:
+        super().__init__(pyramid.unpooling(level), mode)
+
+
+class GlobalPool(nn.Module):
+    """Reduce a signal over all vertices: invariant under every symmetry of the graph.
+
+    Args:
+        mode: "max" or "mean".
+
+    Raises:
+        ValueError: another mode.
+    """
+
+    def __init__(self, mode: Literal["max", "mean"] = "max") -> None:
+        super().__init__()
+        if mode not in {"max", "mean"}:
+            raise ValueError(f"mode must be 'max' or 'mean'. Got {mode!r}.")
+        self.mode = mode
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, V) -> (B, C)."""
+        return x.amax(2) if self.mode == "max" else x.mean(2)
+
+    def extra_repr(self) -> str:
+        """The line that print(layer) shows."""
+        return f"mode={self.mode!r}"

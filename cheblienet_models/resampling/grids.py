@@ -1,0 +1,94 @@
+"""Grids of latitudes and longitudes in degrees: regular ones made, any others checked."""
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+Floats = npt.NDArray[np.float64]
+
+SPACING = 1e-3
+"""Coordinates may be off by this share of the step between two longitudes."""
+
+
+def regular_grid(height: int, width: int, *, west: float) -> tuple[Tensor, Tensor]:
+    """Centres of the pixels of an image of the whole sphere, north up.
+
+    Args:
+        height: rows, at least 2.
+        width: columns, at least 2.
+        west: longitude of the image's left edge, degrees: 0 for [0, 360), -180 for [-180, 180).
+
+    Returns:
+        (height,) latitudes, descending, and (width,) longitudes, ascending, degrees, float64.
+
+    Raises:
+        ValueError: a smaller image, or `west` outside [-360, 360].
+    """
+    if min(height, width) < 2:
+        raise ValueError(f"A grid has at least 2 rows and 2 columns. Got {height} x {width}.")
+    if not -360 <= west <= 360:
+        raise ValueError(f"west must be in [-360, 360] degrees. Got {west}.")
+    rows = torch.arange(height, dtype=torch.float64) + 0.5
+    columns = torch.arange(width, dtype=torch.float64) + 0.5
+    return 90 - rows * (180 / height), west + columns * (360 / width)
+
+
+def _degrees(name: str, values: npt.ArrayLike | Tensor) -> Floats:
+    """(n,) float64, n at least 2, all finite."""
+    held = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
+    degrees = np.array(held, dtype=np.float64)
+    if degrees.ndim != 1 or len(degrees) < 2 or not np.isfinite(degrees).all():
+        raise ValueError(
+            f"{name} must be at least 2 finite numbers, degrees. Got shape {degrees.shape}, "
+            f"{np.count_nonzero(~np.isfinite(degrees))} of them not finite."
+        )
+    return degrees
+
+
+def checked_latitudes(values: npt.ArrayLike | Tensor) -> Floats:
+    """(lat,) latitudes, degrees, monotonic, within the poles and reaching to both.
+
+    Raises:
+        ValueError: they are not.
+    """
+    latitudes = _degrees("latitudes", values)
+    steps = np.diff(latitudes) if latitudes[0] < latitudes[-1] else np.diff(latitudes[::-1])
+    if steps.min() <= 0:
+        raise ValueError(
+            f"latitudes must descend (north up) or ascend. Got {span(latitudes)}, in no order."
+        )
+    south, north = latitudes.min(), latitudes.max()
+    if south < -90 or north > 90:
+        raise ValueError(f"latitudes must be in [-90, 90] degrees. Got {span(latitudes)}.")
+    gaps = south + 90, 90 - north
+    if gaps[0] > steps[0] * (1 + SPACING) or gaps[1] > steps[-1] * (1 + SPACING):
+        raise ValueError(
+            "latitudes must cover the sphere, in degrees: the outermost at most one step from the "
+            f"poles. Got {span(latitudes)}."
+        )
+    return latitudes
+
+
+def checked_longitudes(values: npt.ArrayLike | Tensor) -> Floats:
+    """(lon,) longitudes, degrees, ascending and equally spaced over the circle.
+
+    Raises:
+        ValueError: they are not.
+    """
+    longitudes = _degrees("longitudes", values)
+    step = 360 / len(longitudes)
+    expected = longitudes[0] + step * np.arange(len(longitudes))
+    if np.abs(longitudes - expected).max() > SPACING * step:
+        raise ValueError(
+            f"longitudes must ascend in steps of 360/{len(longitudes)} degrees, once around, the "
+            f"first not repeated as the last. Got {span(longitudes)}."
+        )
+    return longitudes
+
+
+def span(values: Floats) -> str:
+    """How many coordinates there are, the first and the last, for messages."""
+    if values.size == 0:
+        return "none"
+    return f"{values.size} from {values.flat[0]:g} to {values.flat[-1]:g}"

@@ -1,0 +1,142 @@
+"""Layers between images in latitude and longitude and the points of a sphere.
+
+Degrees throughout: latitude 90 is the north pole, colatitude beta = 0; longitude grows eastwards
+and is gamma, modulo 360. A signal on the sphere has one value a point: `Lift` repeats it over
+orientations and `Project` reduces these.
+"""
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cheblienet_models.resampling.dataarrays import (
+    LATITUDE,
+    LONGITUDE,
+    DataArray,
+    field_axis,
+    field_coordinates,
+)
+from cheblienet_models.resampling.grids import SPACING, span
+from cheblienet_models.resampling.resampler import Resampler
+
+
+class LatLonToVertices(Resampler):
+    """From images in latitude and longitude to the points of a level.
+
+    Methods: "bilinear" interpolates in latitude and longitude, across the seam too; from the last
+    row to a pole, whose value is that row's mean. "conservative" takes the mean over a point's
+    Voronoi cell of an image that is constant in each pixel, to within the cells' sampling: for
+    grids finer than the points. It keeps integrals, those of points being sums with Graph.area.
+    "nearest" takes the pixel that a point is in, of any dtype: for labels; on a border it takes
+    either. All of them keep constants.
+
+    Its matrix is built once a process for each combination of points, grid and method. Like a
+    graph's Laplacian it is not saved with checkpoints, and stays float32 in networks of half
+    precision.
+
+    Args:
+        pyramid: on the manifold s2 or so3.
+        latitudes: (lat,) degrees in [-90, 90], from pole to pole, descending (north up) or
+            ascending, as the image's rows are; not necessarily equally far apart. A pixel reaches
+            halfway to the next latitudes, the outermost to the poles.
+        longitudes: (lon,) degrees, ascending, 360/lon apart, from anywhere: [0, 360), [-180, 180).
+        method: "bilinear", "conservative" or "nearest".
+        level: of the pyramid, 0 the finest.
+
+    Raises:
+        ValueError: another manifold, level, method or grid; "conservative" from a grid that is
+            coarser than the points.
+    """
+
+    _direction = "to points"
+
+    def forward(self, x: Tensor | DataArray) -> Tensor:
+        """(B, C, lat, lon) -> (B, C, points), differentiable.
+
+        An xarray.DataArray may have its dimensions lat or latitude and lon or longitude, with the
+        coordinates of this module, anywhere; others come first, in their order: (..., points).
+
+        The result has the wider of x's dtype and the matrix's, of sums in float64; with "nearest"
+        that of x. Fields are searched for NaN, in one pass, for which a GPU's queue has to be
+        waited for.
+
+        Raises:
+            ValueError: x has another shape, other coordinates, NaN, or a dtype without fractions
+                where averages are taken.
+        """
+        if not isinstance(x, Tensor):
+            field = self._field(x)
+            count = math.prod(field.shape[:-2])
+            flat = self._resampled(field.reshape(1, count, math.prod(self.shape)))
+            return flat.reshape(*field.shape[:-2], self.num_points)
+        if x.ndim != 4 or tuple(x.shape[2:]) != self.shape:
+            rows, columns = self.shape
+            raise ValueError(
+                f"LatLonToVertices takes (B, C, {rows}, {columns}), that is (batch, channels, "
+                f"latitudes, longitudes), or an xarray.DataArray. Got {tuple(x.shape)}."
+            )
+        return self._resampled(x.flatten(2))
+
+    def _field(self, array: DataArray) -> Tensor:
+        """(..., lat, lon) on the module's device."""
+        latitudes, longitudes = field_coordinates(array)
+        tolerance = SPACING * 360 / len(self._longitudes)
+        for name, found, own in (
+            ("latitudes", latitudes, self._latitudes),
+            ("longitudes", longitudes, self._longitudes),
+        ):
+            if found.shape != own.shape or not np.abs(found - own).max() <= tolerance:
+                raise ValueError(
+                    f"The DataArray's {name} must be the module's, {span(own)}. Got "
+                    f"{span(found)}: sort or shift it, or use LatLonToVertices.from_dataarray."
+                )
+        axes = [field_axis(array, *names) for names in (LATITUDE, LONGITUDE)]
+        values = np.moveaxis(np.asarray(array.values), axes, (-2, -1))
+        return torch.tensor(values.astype(values.dtype.newbyteorder("="))).to(self.values.device)
+
+
+class VerticesToLatLon(Resampler):
+    """From the points of a level to images in latitude and longitude.
+
+    Methods: "bilinear" interpolates linearly on the facet of the points' convex hull that a pixel's
+    centre is on: exact at the points, and nowhere above or below the corners. A facet that is no
+    triangle, such as a rectangle of a lattice, is cut along all its diagonals, and the mean taken,
+    which keeps the lattice's symmetries.
+    "conservative" takes the mean over a pixel of a signal that is constant in each point's Voronoi
+    cell, to within the cells' sampling, which keeps integrals. "nearest" takes the nearest point,
+    of any dtype: for labels. All of them keep constants.
+
+    Args:
+        pyramid: on the manifold s2 or so3.
+        latitudes: as of LatLonToVertices.
+        longitudes: as of LatLonToVertices.
+        method: "bilinear", "conservative" or "nearest".
+        level: of the pyramid, 0 the finest.
+
+    Raises:
+        ValueError: another manifold, level, method or grid; "bilinear" from points that leave half
+            of the sphere empty.
+    """
+
+    _direction = "to grid"
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, points) -> (B, C, lat, lon), differentiable.
+
+        The result has the wider of x's dtype and the matrix's, of sums in float64; with "nearest"
+        that of x. Fields are searched for NaN, in one pass, for which a GPU's queue has to be
+        waited for.
+
+        Raises:
+            ValueError: x has another shape, NaN, or a dtype without fractions where averages are
+                taken.
+        """
+        if not isinstance(x, Tensor) or x.ndim != 3 or x.shape[2] != self.num_points:
+            found = tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__
+            raise ValueError(
+                f"VerticesToLatLon takes (B, C, {self.num_points}), that is (batch, channels, "
+                f"points of one orientation). Got {found}."
+            )
+        return self._resampled(x).view(*x.shape[:2], *self.shape)

@@ -1,0 +1,236 @@
+"""Reading the files of a store as if somebody hostile had written them.
+
+Every path segment is opened relative to the one before, without following links; only regular files
+of the exact size their metadata promises are mapped; metadata is bounded and compared with the one
+form that is ours. Numbers of the stated shape pass; anything else is a StoreError.
+"""
+
+import hashlib
+import math
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from cheblienet_models.errors import StoreError, quoted
+from cheblienet_models.store.documents import Document, array_document, deeper_than, parsed, same
+
+SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
+MAX_METADATA = 4 * 2**20
+MAX_DEPTH = 32
+MAX_SIDE = 2**40
+
+
+class Folder:
+    """A folder of a store. `opened` makes the root; `folder / "a/b"` those below it.
+
+    Descriptors of folders are kept in one table, so that each file costs one open; `opened` closes
+    them all.
+    """
+
+    def __init__(
+        self, path: str, segments: tuple[str, ...], descriptors: dict[tuple[str, ...], int]
+    ) -> None:
+        self._path, self._segments, self._descriptors = path, segments, descriptors
+
+    def __truediv__(self, path: str) -> "Folder":
+        segments = path.split("/")
+        if not all(map(SEGMENT.fullmatch, segments)):
+            raise StoreError(f"{self} has no {quoted(path)}: that is no path below a graph.")
+        return Folder(self._path, (*self._segments, *segments), self._descriptors)
+
+    def __str__(self) -> str:
+        return "/".join((self._path, *self._segments))
+
+    def names(self) -> list[str]:
+        """Sorted names of what lies in the folder, hidden and misnamed entries left out."""
+        try:
+            return sorted(n for n in os.listdir(self.descriptor()) if SEGMENT.fullmatch(n))
+        except OSError as error:
+            raise _unreadable(self, error) from error
+
+    def attributes(self) -> Document:
+        """Attributes of the zarr group that the folder is."""
+        document = self.document()
+        attributes = document.pop("attributes", {})
+        if document != {"zarr_format": 3, "node_type": "group"} or not isinstance(attributes, dict):
+            raise StoreError(f"{self} is not a zarr v3 group.")
+        return attributes
+
+    def array(self, dtypes: Sequence[str], dimensions: int) -> npt.NDArray[Any]:
+        """The zarr array that the folder is, mapped copy-on-write.
+
+        Args:
+            dtypes: keys of DTYPES that are acceptable.
+            dimensions: how many it must have.
+
+        Raises:
+            StoreError: it is missing, of another shape, type or encoding, or not of its size.
+        """
+        shape, dtype = self._array_type(dtypes, dimensions)
+        nbytes = math.prod(shape) * dtype.itemsize
+        if nbytes == 0:
+            return np.zeros(shape, dtype)
+        chunk = self / "/".join(["c", *["0"] * dimensions])
+        descriptor, size = chunk.open_file()
+        try:
+            if size != nbytes:
+                raise StoreError(f"{chunk} has {size} bytes; its metadata promises {nbytes}.")
+            return _mapped(descriptor, shape, dtype)
+        except (OSError, RuntimeError) as error:
+            raise _unreadable(chunk, error) from error
+        finally:
+            os.close(descriptor)
+
+    def _array_type(
+        self, dtypes: Sequence[str], dimensions: int
+    ) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        document = self.document()
+        shape, dtype = document.get("shape"), document.get("data_type")
+        if not isinstance(shape, list) or len(shape) != dimensions:
+            raise StoreError(
+                f"{self} must have {dimensions} dimensions. Got shape {quoted(shape)}."
+            )
+        if not all(type(n) is int and 0 <= n <= MAX_SIDE for n in shape):
+            raise StoreError(f"{self} has an impossible shape {quoted(shape)}.")
+        if not isinstance(dtype, str) or dtype not in dtypes:
+            raise StoreError(f"{self} must be of type {' or '.join(dtypes)}. Got {quoted(dtype)}.")
+        document.pop("attributes", None)
+        if not same(document, array_document(shape, dtype)):
+            raise StoreError(f"{self} is not a raw little-endian array of one chunk.")
+        return tuple(shape), np.dtype(DTYPES[dtype])
+
+    def document(self) -> Document:
+        """The metadata of the zarr node that the folder is.
+
+        Raises:
+            StoreError: there is none, it is too large, or not a JSON object.
+        """
+        path = self / "zarr.json"
+        try:
+            document = parsed(path.contents())
+        except (ValueError, RecursionError) as error:
+            raise StoreError(f"{path} is not JSON.") from error
+        if deeper_than(document, MAX_DEPTH):
+            raise StoreError(f"{path} is nested more than {MAX_DEPTH} deep, all that is allowed.")
+        if not isinstance(document, dict):
+            raise StoreError(f"{path} is not the metadata of a zarr node.")
+        return document
+
+    def contents(self) -> bytes:
+        """The bytes of the metadata file at this path.
+
+        Raises:
+            StoreError: it is not a regular file, or too large.
+        """
+        descriptor, size = self.open_file()
+        try:
+            if size > MAX_METADATA:
+                raise StoreError(f"{self} has {size} bytes; {MAX_METADATA} are allowed.")
+            return os.pread(descriptor, size, 0)
+        except OSError as error:
+            raise _unreadable(self, error) from error
+        finally:
+            os.close(descriptor)
+
+    def sha256(self) -> tuple[str, int]:
+        """Hex digest and size of the regular file at this path."""
+        descriptor, size = self.open_file()
+        try:
+            with os.fdopen(descriptor, "rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest(), size
+        except OSError as error:
+            raise _unreadable(self, error) from error
+
+    def entries(self) -> list[tuple[str, int]]:
+        """Names and modes of everything in the folder, links not followed."""
+        descriptor = self.descriptor()
+        try:
+            names = sorted(os.listdir(descriptor))
+            modes = (os.stat(n, dir_fd=descriptor, follow_symlinks=False).st_mode for n in names)
+            return list(zip(names, modes, strict=True))
+        except OSError as error:
+            raise _unreadable(self, error) from error
+
+    def open_file(self) -> tuple[int, int]:
+        """A descriptor of the regular file at this path, for the caller to close, and its size."""
+        parent = Folder(self._path, self._segments[:-1], self._descriptors).descriptor()
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            descriptor = os.open(self._segments[-1], flags, dir_fd=parent)
+        except OSError as error:
+            raise _unreadable(self, error) from error
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            raise StoreError(f"{self} is not a regular file.")
+        return descriptor, status.st_size
+
+    def descriptor(self) -> int:
+        """A descriptor of the folder, opened segment by segment from the root."""
+        found = self._descriptors.get(self._segments)
+        if found is None:
+            parent = Folder(self._path, self._segments[:-1], self._descriptors).descriptor()
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
+            try:
+                found = os.open(self._segments[-1], flags, dir_fd=parent)
+            except OSError as error:
+                raise _unreadable(self, error) from error
+            self._descriptors[self._segments] = found
+        return found
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Folder]:
+    """The root folder of a store, which itself may be reached through links.
+
+    Raises:
+        StoreError: there is no folder.
+    """
+    root = Folder(path, (), {})
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise _unreadable(root, error) from error
+    descriptors: dict[tuple[str, ...], int] = {(): descriptor}
+    try:
+        yield Folder(path, (), descriptors)
+    finally:
+        for descriptor in descriptors.values():
+            os.close(descriptor)
+
+
+def _unreadable(path: Folder, error: Exception) -> StoreError:
+    return StoreError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.")
+
+
+def _mapped(descriptor: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The open file's contents, copy-on-write.
+
+    torch maps it, since Python's mmap would keep a descriptor for each map and so run out of them
+    after a few dozen graphs.
+    """
+    kind = getattr(torch, dtype.name)
+    path = f"/dev/fd/{descriptor}"
+    flat = torch.from_file(path, shared=False, size=math.prod(shape), dtype=kind)
+    mapped: npt.NDArray[Any] = flat.numpy().reshape(shape)
+    return mapped
+
+
+def own_attributes(folder: Folder) -> Document:
+    """Attributes that cheblienet gave to a group.
+
+    Raises:
+        StoreError: it has none.
+    """
+    attributes = folder.attributes().get("clg")
+    if not isinstance(attributes, dict):
+        raise StoreError(f"{folder} was not written by cheblienet.")
+    return attributes

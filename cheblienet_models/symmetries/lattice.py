@@ -1,0 +1,134 @@
+"""Isometries of boxes of pixels or voxels: their axes permuted and reversed, and shifts.
+
+Axes count as those of arrays do: (y, x) on the plane, (z, y, x) in space. About the centre of the
+box every rotation and reflection that maps it to itself permutes the axes and reverses some.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from cheblienet_models.graphs.geometry import is_oriented
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.symmetries.motion import Motion, motion
+
+
+@dataclass(frozen=True)
+class AxisPermutation:
+    """An isometry of a box: the place along each axis becomes that along another, maybe reversed.
+
+    Args:
+        sources: for each axis the one that it takes its place from.
+        reversals: for each axis whether its places are counted from the other end then.
+    """
+
+    sources: tuple[int, ...]
+    reversals: tuple[bool, ...]
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Whether a box of this shape is mapped to itself."""
+        return all(shape[axis] == shape[source] for axis, source in enumerate(self.sources))
+
+    def places(self, shape: tuple[int, ...]) -> Tensor:
+        """(points,) int64: where each sample of a box that fits goes."""
+        old = _indices(shape)
+        new = [
+            shape[axis] - 1 - old[source] if self.reversals[axis] else old[source]
+            for axis, source in enumerate(self.sources)
+        ]
+        return _flattened(new, shape)
+
+
+PLANAR = {
+    "rotation_90": AxisPermutation((1, 0), (False, True)),
+    "rotation_180": AxisPermutation((0, 1), (True, True)),
+    "flip": AxisPermutation((0, 1), (True, False)),
+}
+"""Those of a rectangle, by axes (y, x): rotation_90 turns x to y, the flip turns y to -y."""
+SPATIAL = {
+    "rotation_180_x": AxisPermutation((0, 1, 2), (True, True, False)),
+    "rotation_180_y": AxisPermutation((0, 1, 2), (True, False, True)),
+    "rotation_180_z": AxisPermutation((0, 1, 2), (False, True, True)),
+    "rotation_90_x": AxisPermutation((1, 0, 2), (False, True, False)),
+    "rotation_90_y": AxisPermutation((2, 1, 0), (True, False, False)),
+    "rotation_90_z": AxisPermutation((0, 2, 1), (False, False, True)),
+    "rotation_120": AxisPermutation((2, 0, 1), (False, False, False)),
+    "reflection_x": AxisPermutation((0, 1, 2), (False, False, True)),
+    "reflection_y": AxisPermutation((0, 1, 2), (False, True, False)),
+    "reflection_z": AxisPermutation((0, 1, 2), (True, False, False)),
+}
+"""Generators of those of a box, by axes (z, y, x): rotation_90_x turns y to z, rotation_90_y z to
+x, rotation_90_z x to y; rotation_120 turns x to z, z to y and y to x, as it does on the sphere."""
+AXES = "zyx"
+
+
+def lattice_motions(
+    graph: Graph, coarsest: tuple[int, ...], *, periodic: bool
+) -> Iterator[tuple[str, Motion]]:
+    """Names and motions of the isometries that map samples to samples.
+
+    Args:
+        graph: of one level, on a lattice of two or three sides; no others are known.
+        coarsest: sides of the coarsest level in question, whose pixel is the step of translations.
+        periodic: whether opposite sides are one.
+    """
+    n_o, shape = graph.grid[0], graph.grid[1:]
+    oriented = is_oriented(graph, len(shape))
+    if len(shape) == 2:
+        yield from _planar_motions(shape, n_o, oriented=oriented)
+    elif len(shape) == 3 and not oriented:  # how orientations in space turn is not known here
+        yield from _spatial_motions(shape)
+    if periodic and len(shape) in {2, 3}:  # shifts do not turn them
+        yield from _translations(shape, n_o, coarsest)
+
+
+def _planar_motions(
+    shape: tuple[int, ...], n_o: int, *, oriented: bool
+) -> Iterator[tuple[str, Motion]]:
+    """Those of pixels with orientation k, theta = -pi/2 + k pi/n_o.
+
+    The rotation by 90 degrees turns theta by pi/2, which is on the grid for even n_o only.
+    """
+    k = torch.arange(n_o)[:, None]
+    turned = {"rotation_90": (k + n_o // 2) % n_o, "rotation_180": k, "flip": (n_o - k) % n_o}
+    for name, isometry in PLANAR.items():
+        off_the_grid = name == "rotation_90" and oriented and n_o % 2
+        if isometry.fits(shape) and not off_the_grid:
+            yield name, motion(isometry.places(shape), turned[name])
+
+
+def _spatial_motions(shape: tuple[int, ...]) -> Iterator[tuple[str, Motion]]:
+    """Those of voxels without orientations."""
+    for name, isometry in SPATIAL.items():
+        if isometry.fits(shape):
+            yield name, motion(isometry.places(shape), torch.zeros(1, 1, dtype=torch.long))
+
+
+def _translations(
+    shape: tuple[int, ...], n_o: int, coarsest: tuple[int, ...]
+) -> Iterator[tuple[str, Motion]]:
+    """One along every axis, x first.
+
+    One diagonal step would not do: with the rotations it makes the even shifts only.
+    """
+    names = AXES[-len(shape) :]
+    k = torch.arange(n_o)[:, None]
+    for axis in reversed(range(len(shape))):
+        new = list(_indices(shape))
+        new[axis] = (new[axis] + shape[axis] // coarsest[axis]) % shape[axis]
+        yield f"translation_{names[axis]}", motion(_flattened(new, shape), k)
+
+
+def _indices(shape: tuple[int, ...]) -> tuple[Tensor, ...]:
+    """(*shape) int64 of each axis: the place of every sample along it."""
+    return torch.meshgrid(*map(torch.arange, shape), indexing="ij")
+
+
+def _flattened(places: list[Tensor], shape: tuple[int, ...]) -> Tensor:
+    """(points,) index of samples in row-major order from their places along each axis."""
+    index = torch.zeros_like(places[0])
+    for place, side in zip(places, shape, strict=True):
+        index = index * side + place
+    return index.flatten()

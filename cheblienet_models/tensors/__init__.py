@@ -1,0 +1,1 @@
+"""Tensors as every room uses them: memory layout, precision, sparse matrices, finite values."""

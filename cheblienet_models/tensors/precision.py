@@ -1,0 +1,20 @@
+"""Precision of constants: a network's, but never below float32."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+def never_below_float32(fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """Change the function that `.to()` and `.half()` apply to a module, for a module of constants.
+
+    It follows to other devices and to float64, but keeps its dtype instead of half precision.
+    """
+
+    def kept(tensor: Tensor) -> Tensor:
+        applied = fn(tensor)
+        lossy = tensor.is_floating_point() and applied.dtype in {torch.half, torch.bfloat16}
+        return tensor.to(applied.device) if lossy else applied
+
+    return kept

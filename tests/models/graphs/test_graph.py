@@ -1,0 +1,120 @@
+"""Graphs as modules: in memory once, following networks, never below float32."""
+
+import copy
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import (
+    ChebConv,
+    Graph,
+    Pyramid,
+    ignore_graphs_in_ddp,
+    open_store,
+)
+
+
+def test_graph_is_in_memory_once(pyramid: Pyramid) -> None:
+    graph = pyramid.levels[0]
+    net = nn.Sequential(
+        ChebConv(1, 2, 2, graph), ChebConv(2, 2, 2, graph), ChebConv(2, 1, 2, graph)
+    )
+
+    def storages() -> int:
+        return len({conv.graph.values.data_ptr() for conv in net})
+
+    assert storages() == 1
+    assert net.double()[0].graph.values.dtype == torch.float64
+    assert storages() == 1
+    assert not any("graph" in key for key in net.state_dict())
+    twin = copy.deepcopy(net)
+    assert twin[0].graph is twin[1].graph is not net[0].graph
+    assert twin[0].graph.values.data_ptr() == net[0].graph.values.data_ptr()
+    twin.float()
+    assert net[0].graph.values.dtype == torch.float64
+
+
+CONSTANTS = {
+    "row_pointers": (torch.int32, torch.int32),
+    "columns": (torch.int32, torch.int32),
+    "values": (torch.float32, torch.float64),
+    "degree": (torch.float32, torch.float64),
+    "area": (torch.float32, torch.float64),
+    "coordinates": (torch.float64, torch.float64),
+    "eigenvalues": (torch.float64, torch.float64),
+    "eigenvectors": (torch.float32, torch.float64),
+}
+
+
+@pytest.fixture
+def spectral(tmp_path: Path) -> Graph:
+    """A graph with every constant there is."""
+    build(GraphSpec("se2", 8, orientations=2, levels=1, eigenpairs=3), tmp_path / "g.zarr")
+    return open_store(tmp_path / "g.zarr")["se2-8x8x2"].levels[0]
+
+
+def test_constants_follow_a_layer(spectral: Graph) -> None:
+    conv = ChebConv(1, 2, 2, spectral)
+    stored = {name: getattr(spectral, name) for name in CONSTANTS}
+
+    def dtypes() -> list[torch.dtype]:
+        return [getattr(spectral, name).dtype for name in CONSTANTS]
+
+    single, double = map(list, zip(*CONSTANTS.values(), strict=True))
+    for change in (conv.float, conv.half, conv.bfloat16, conv.cpu):
+        change()
+        assert dtypes() == single
+        for name, tensor in stored.items():
+            assert getattr(spectral, name).data_ptr() == tensor.data_ptr(), name
+    conv.double()
+    assert dtypes() == double
+    conv.half()  # back to what is stored, and no lower
+    assert dtypes() == double
+    conv.float()
+    assert dtypes() == single
+    for name, tensor in stored.items():
+        assert torch.equal(getattr(spectral, name), tensor), name
+    conv.to("meta")
+    assert {getattr(spectral, name).device.type for name in CONSTANTS} == {"meta"}
+
+
+def all_buffers(module: nn.Module) -> list[tuple[str, Tensor]]:
+    return list(module.named_buffers(remove_duplicate=False))
+
+
+def test_constants_stay_out_of_checkpoints_and_broadcasts(spectral: Graph) -> None:
+    net = nn.Sequential(ChebConv(1, 2, 2, spectral), ChebConv(2, 2, 2, spectral))
+    assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    ignore_graphs_in_ddp(net)
+    assert set(net._ddp_params_and_buffers_to_ignore) == {key for key, _ in all_buffers(net)}
+    twin = pickle.loads(pickle.dumps(copy.deepcopy(net).double()))
+    for name, (_, dtype) in CONSTANTS.items():
+        found = getattr(twin[0].graph, name)
+        assert found.dtype == dtype
+        assert torch.equal(found, getattr(spectral, name).to(dtype))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
+def test_constants_follow_to_a_gpu(spectral: Graph) -> None:
+    conv = ChebConv(1, 2, 2, spectral).cuda()
+    assert all(getattr(spectral, name).is_cuda for name in CONSTANTS)
+    assert conv.graph.edges.weights.is_cuda
+    assert all(not getattr(conv.cpu().graph, name).is_cuda for name in CONSTANTS)
+
+
+def test_pickled_networks_share_and_keep_their_precision(pyramid: Pyramid) -> None:
+    net = nn.ModuleList(
+        [pyramid, ChebConv(1, 2, 2, pyramid.levels[0]), ChebConv(2, 1, 2, pyramid.levels[0])]
+    ).double()
+    for twin in (pickle.loads(pickle.dumps(net)), pickle.loads(pickle.dumps(copy.deepcopy(net)))):
+        assert twin[1].graph is twin[2].graph is twin[0].levels[0]
+        assert twin[1].graph.values.dtype == torch.float64
+        x = torch.randn(1, 1, 1024, dtype=torch.float64)
+        assert torch.equal(twin[1](x), net[1](x))
+    alone = pickle.loads(pickle.dumps(nn.ModuleList([net[1], net[2]])))
+    assert alone[0].graph is alone[1].graph

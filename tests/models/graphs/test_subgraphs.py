@@ -1,0 +1,152 @@
+"""Random sub-graphs: what is kept, normalised, seen by layers, and taken back in eval mode."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from cheblienet_models import (
+    ChebConv,
+    Graph,
+    Pyramid,
+    WideResNet,
+    sample_edges,
+    sample_vertices,
+)
+from cheblienet_models.tensors.sparse import announce_beta_state
+
+
+@pytest.fixture
+def graph(pyramid: Pyramid) -> Graph:
+    return pyramid.levels[0]
+
+
+def dense(graph: Graph, values: Tensor) -> np.ndarray:
+    parts = (graph.row_pointers, graph.columns, values)
+    size = (graph.num_vertices,) * 2
+    announce_beta_state()  # or the first test to make such a tensor, in any order, is warned
+    matrix = torch.sparse_csr_tensor(*parts, size=size, check_invariants=True)
+    return matrix.to_dense().double().numpy()
+
+
+def weights_of(graph: Graph, values: Tensor, degree: np.ndarray) -> np.ndarray:
+    delta = (dense(graph, values) + np.eye(graph.num_vertices)) * graph.lambda_max / 2
+    weights = -delta * np.sqrt(np.outer(degree, degree))
+    np.fill_diagonal(weights, 0)
+    return weights
+
+
+def test_edges_have_their_weights(graph: Graph) -> None:
+    whole = weights_of(graph, graph.values, graph.degree.double().numpy())
+    edges = graph.edges
+    assert len(edges.first) == graph.num_edges
+    assert (edges.first < edges.second).all()
+    assert np.allclose(whole[edges.first, edges.second], edges.weights, atol=1e-6)
+    assert torch.equal(graph.columns[edges.upper].long(), edges.second)
+    assert torch.equal(graph.columns[edges.lower].long(), edges.first)
+    assert torch.equal(graph.columns[edges.diagonal].long(), torch.arange(graph.num_vertices))
+
+
+@pytest.mark.parametrize("kappa", [0.3, 0.9])
+@pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
+def test_what_is_left_is_normalised_again(graph: Graph, sample: object, kappa: float) -> None:
+    sample(graph, kappa, torch.Generator().manual_seed(0))
+    found = dense(graph, graph.laplacian_parts(training=True)[2])
+    assert np.array_equal(found, found.T)
+    whole = weights_of(graph, graph.values, graph.degree.double().numpy())
+    delta = (found + np.eye(graph.num_vertices)) * graph.lambda_max / 2
+    off_diagonal = delta - np.diag(delta.diagonal())
+    kept = np.where(off_diagonal != 0, whole, 0)
+    edges = int((kept > 0).sum()) // 2
+    if sample is sample_edges:
+        assert edges == round(kappa * graph.num_edges)
+    else:
+        assert edges / graph.num_edges == pytest.approx(kappa**2, abs=0.1)
+        alone = (kept > 0).sum(1) == 0
+        assert alone.sum() >= graph.num_vertices - round(kappa * graph.num_vertices)
+    degree = kept.sum(1)
+    root = np.where(degree > 0, degree, np.inf) ** -0.5
+    expected = np.diag((degree > 0).astype(float)) - root[:, None] * kept * root
+    assert np.allclose(delta, expected, atol=1e-5)
+    assert np.linalg.eigvalsh(delta).min() > -1e-5
+    assert np.linalg.eigvalsh(delta).max() <= 2 + 1e-5
+
+
+def test_heavy_edges_are_kept_more_often(graph: Graph) -> None:
+    generator = torch.Generator().manual_seed(0)
+    counts = torch.zeros(graph.num_edges)
+    for _ in range(200):
+        sample_edges(graph, 0.2, generator)
+        counts += graph.subgraph[graph.edges.upper] != 0
+    weights = graph.edges.weights
+    classes = weights.round(decimals=4)
+    means = [counts[classes == value].mean().item() for value in classes.unique()]
+    assert means == sorted(means)
+    ratio = means[-1] / means[0]
+    expected = (classes.max() / classes.min()).item()
+    # Without replacement heavy edges saturate a little.
+    assert 0.5 * expected < ratio <= 1.1 * expected
+
+
+def test_draws_follow_their_generator(graph: Graph) -> None:
+    for sample in (sample_edges, sample_vertices):
+        drawn = []
+        for seed in (1, 1, 2):
+            sample(graph, 0.5, torch.Generator().manual_seed(seed))
+            drawn.append(graph.subgraph)
+        assert torch.equal(drawn[0], drawn[1])
+        assert not torch.equal(drawn[0], drawn[2])
+
+
+def test_layers_see_it_while_training_only(pyramid: Pyramid) -> None:
+    torch.manual_seed(0)
+    network = WideResNet(pyramid, 1, 3, depth=1, widen=1).eval()
+    conv = ChebConv(1, 2, 3, pyramid.levels[0])
+    images, signal = torch.randn(2, 1, 16, 16), torch.randn(1, 1, 1024)
+    whole, filtered = network(images), conv(signal)
+    sample_edges(pyramid, 0.5)
+    assert pyramid.levels[1].subgraph is not None
+    assert torch.equal(network(images), whole)
+    network.train()
+    assert not torch.allclose(conv.train()(signal), filtered)
+    assert torch.equal(conv.eval()(signal), filtered)
+    sample_edges(pyramid, 1)
+    assert torch.equal(conv.train()(signal), filtered)
+
+
+def test_another_networks_mode_does_not_matter(pyramid: Pyramid) -> None:
+    """Two networks on one pyramid: what one is put to leaves the other alone."""
+    torch.manual_seed(0)
+    mine, other = (ChebConv(1, 2, 3, pyramid.levels[0]) for _ in range(2))
+    signal = torch.randn(1, 1, 1024)
+    whole = mine(signal)
+    sample_edges(pyramid, 0.5)
+    sampled = mine(signal)
+    assert not torch.allclose(sampled, whole)
+    for change in (other.eval, pyramid.eval, other.float, pyramid.levels[0].eval):
+        change()
+        assert torch.equal(mine(signal), sampled), change
+    mine.eval()
+    other.train()
+    pyramid.train()
+    assert torch.equal(mine(signal), whole)
+
+
+def test_gradients_on_a_subgraph(graph: Graph) -> None:
+    conv = ChebConv(1, 2, 3, graph).double()
+    sample_vertices(graph, 0.7, torch.Generator().manual_seed(0))
+    assert graph.subgraph.dtype == torch.float64
+    x = torch.randn(1, 1, graph.num_vertices, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(conv, (x,), fast_mode=True)
+    drawn = graph.subgraph
+    conv.float()
+    assert torch.equal(graph.subgraph, drawn.float())
+    conv.half()
+    assert graph.subgraph.dtype == torch.float32  # as the whole graph's values
+
+
+@pytest.mark.parametrize("kappa", [0, -1, 1.5, float("nan")])
+@pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
+def test_rates_out_of_range(graph: Graph, sample: object, kappa: float) -> None:
+    with pytest.raises(ValueError, match=r"kappa must be in \(0, 1\]"):
+        sample(graph, kappa)

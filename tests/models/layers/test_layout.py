@@ -1,0 +1,87 @@
+"""Layers hand on vertex-major memory, and transpose nothing between them."""
+
+import pytest
+import torch
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+
+from cheblienet_models import (
+    BatchNorm,
+    ChebConv,
+    Lift,
+    Pyramid,
+    SpatialPool,
+    SpatialUnpool,
+    WideResNet,
+)
+
+
+def network_on(pyramid: Pyramid, pool: str = "max") -> WideResNet:
+    torch.manual_seed(0)
+    network = WideResNet(pyramid, 2, 4, kernel_size=3, depth=1, widen=1, pool=pool)
+    for _ in range(3):  # so that running statistics are not at their start
+        network(torch.randn(4, 2, 16, 16))
+    return network.eval()
+
+
+@pytest.mark.parametrize("pool", ["max", "mean"])
+def test_nothing_is_transposed_between_layers(pyramid: Pyramid, pool: str) -> None:
+    """Copies of a signal: one where the image is lifted, else only the recursion's own buffers."""
+    network = network_on(pyramid, pool).train()
+    images = torch.randn(2, 2, 16, 16)
+    network(images).sum().backward()
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as recorded:
+        network(images).sum().backward()
+    copies = []
+    for event in recorded.events():
+        shape = event.input_shapes[0] if event.input_shapes else []
+        if event.name not in {"aten::copy_", "aten::clone"} or torch.Size(shape).numel() < 2048:
+            continue
+        names, parent = [], event.cpu_parent
+        while parent is not None:
+            names.append(parent.name)
+            parent = parent.cpu_parent
+        text = " ".join(names)
+        # The gradient of a maximum turns its mask of ties into numbers.
+        if "cheblienet_models::" not in text and "AmaxBackward" not in text:
+            copies.append((event.name, shape, names))
+    assert [name for name, _, _ in copies] == ["aten::clone", "aten::copy_"], copies
+    assert all(shape == [4, 256, 2, 2] for _, shape, _ in copies)
+
+
+def test_layers_hand_on_vertex_major_memory(pyramid: Pyramid) -> None:
+    graph = pyramid.levels[0]
+    x = Lift(graph)(torch.randn(2, 3, 16, 16))
+    layers = [
+        ChebConv(3, 5, 3, graph),
+        BatchNorm(5),
+        nn.ReLU(),
+        SpatialPool(pyramid, 0, "max"),
+        SpatialUnpool(pyramid, 0),
+        SpatialPool(pyramid, 0, "mean"),
+        SpatialUnpool(pyramid, 0, "max"),
+        SpatialPool(pyramid, 0, "random"),
+    ]
+    for layer in layers:
+        assert x.permute(2, 0, 1).is_contiguous(), layer
+        x = layer(x)
+    assert x.permute(2, 0, 1).is_contiguous()
+
+
+def test_batch_norm_is_torchs(pyramid: Pyramid) -> None:
+    torch.manual_seed(0)
+    ours, theirs = BatchNorm(5), nn.BatchNorm1d(5)
+    theirs.load_state_dict(ours.state_dict())
+    x = torch.randn(3, 5, 40, requires_grad=True)
+    major = x.detach().permute(2, 0, 1).contiguous().permute(1, 2, 0).requires_grad_()
+    for training in (True, True, False):
+        ours.train(training)
+        theirs.train(training)
+        assert torch.allclose(ours(major), theirs(x), atol=1e-6)
+    (ours(major) ** 3).sum().backward()
+    (theirs(x) ** 3).sum().backward()
+    assert torch.allclose(major.grad, x.grad, atol=1e-5)
+    for name, value in theirs.state_dict().items():
+        assert torch.allclose(ours.state_dict()[name].float(), value.float(), atol=1e-6)
+    with pytest.raises(ValueError, match=r"BatchNorm takes \(B, C, V\). Got \(3, 5\)"):
+        ours(torch.zeros(3, 5))

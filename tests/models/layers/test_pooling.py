@@ -1,0 +1,68 @@
+"""Pooling between levels and over all vertices, against the stored matrices."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from cheblienet_graphs import open_group
+from cheblienet_models import (
+    GlobalPool,
+    Pyramid,
+    SpatialPool,
+    SpatialUnpool,
+)
+
+
+def stored(store: Path, path: str) -> Tensor:
+    group = open_group(store, "torus")[path]
+    rows, columns = group.attrs["shape"]
+    dense = torch.zeros(rows, columns)
+    pointers = group["indptr"][:]
+    row = np.repeat(np.arange(rows), np.diff(pointers))
+    dense[row, group["indices"][:]] = torch.from_numpy(group["data"][:])
+    return dense
+
+
+@pytest.mark.parametrize(
+    ("layer", "path"), [(SpatialPool, "pooling/0to1"), (SpatialUnpool, "unpooling/1to0")]
+)
+def test_spatial_maps(store: Path, pyramid: Pyramid, layer: type, path: str) -> None:
+    matrix = stored(store, path)
+    torch.manual_seed(0)
+    x = torch.randn(2, 3, matrix.shape[1])
+    assert torch.allclose(layer(pyramid, 0, "mean")(x), x @ matrix.T, atol=1e-6)
+    masked = torch.where(matrix > 0, x[:, :, None], -torch.inf)
+    assert torch.equal(layer(pyramid, 0, "max")(x), masked.amax(3))
+    drawn = layer(pyramid, 0, "random")
+    assert torch.allclose(drawn.eval()(x), x @ matrix.T, atol=1e-6)
+    y = drawn.train()(x)
+    sources = (x[:, :, None] == y[..., None]) & (matrix > 0)
+    assert sources.all(1).all(0).any(-1).all()  # one source a vertex, the same in every channel
+
+
+def test_random_pooling_draws_every_source(pyramid: Pyramid) -> None:
+    torch.manual_seed(0)
+    pool = SpatialPool(pyramid, 0, "random")
+    x = torch.arange(pyramid.levels[0].num_vertices, dtype=torch.float32)[None, None]
+    draws = torch.stack([pool(x)[0, 0] for _ in range(60)])
+    assert all(len(column.unique()) == 4 for column in draws.T)
+
+
+def test_pooling_refusals(pyramid: Pyramid) -> None:
+    with pytest.raises(ValueError, match="levels 0 to 1; there is no map between levels 1 and 2"):
+        SpatialPool(pyramid, 1)
+    with pytest.raises(ValueError, match="mode must be"):
+        SpatialPool(pyramid, 0, "median")
+    with pytest.raises(ValueError, match=r"SpatialPool takes \(B, C, 1024\). Got \(1, 2, 256\)"):
+        SpatialPool(pyramid, 0)(torch.zeros(1, 2, 256))
+
+
+def test_global_pool() -> None:
+    x = torch.randn(2, 3, 7)
+    assert torch.equal(GlobalPool("max")(x), x.amax(2))
+    assert torch.equal(GlobalPool("mean")(x), x.mean(2))
+    with pytest.raises(ValueError, match="mode"):
+        GlobalPool("sum")

@@ -1,0 +1,138 @@
+"""Training as users do it: compiled, exported, in reduced precision, in several processes."""
+
+import copy
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+from workers import Filtered, private_bytes_of_maps, train_in_parallel
+
+from cheblienet_models import (
+    Pyramid,
+    WideResNet,
+    open_store,
+)
+
+
+def network_on(pyramid: Pyramid, pool: str = "max") -> WideResNet:
+    torch.manual_seed(0)
+    network = WideResNet(pyramid, 2, 4, kernel_size=3, depth=1, widen=1, pool=pool)
+    for _ in range(3):  # so that running statistics are not at their start
+        network(torch.randn(4, 2, 16, 16))
+    return network.eval()
+
+
+def turned(images: Tensor) -> Tensor:
+    return torch.rot90(images, 1, (2, 3))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
+@pytest.mark.parametrize("pool", ["max", "mean"])
+def test_networks_on_a_gpu(pyramid: Pyramid, pool: str) -> None:
+    network = network_on(pyramid, pool)
+    images = torch.randn(4, 2, 16, 16)
+    expected = network(images)
+    network.to("cuda")
+    assert pyramid.levels[0].values.is_cuda
+    found = network(images.cuda())
+    found.sum().backward()
+    assert torch.allclose(found.cpu(), expected, atol=1e-4)
+    with torch.no_grad(), torch.autocast("cuda", dtype=torch.bfloat16):
+        assert (network(images.cuda()).float().cpu() - expected).abs().max() < 0.2
+    with pytest.raises(ValueError, match="takes a tensor on cuda"):
+        network.conv(torch.zeros(1, 2, pyramid.levels[0].num_vertices))
+    assert torch.allclose(network.to("cpu")(images), expected, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # from torch's own inductor
+def test_compiled_whole(pyramid: Pyramid) -> None:
+    network = network_on(pyramid)
+    images = torch.randn(4, 2, 16, 16)
+    expected = network(images)
+    compiled = torch.compile(network, fullgraph=True)
+    with torch.no_grad():
+        assert torch.allclose(compiled(images), expected, atol=1e-4)
+        assert torch.allclose(compiled(turned(images)), expected, atol=1e-4)
+
+
+def test_compiled_training_step(pyramid: Pyramid) -> None:
+    network = network_on(pyramid).train()
+    twin = copy.deepcopy(network)
+    compiled = torch.compile(twin, fullgraph=True, backend="aot_eager")
+    images = torch.randn(4, 2, 16, 16)
+    for module in (network, compiled):
+        (module(images) ** 2).sum().backward()
+    for mine, other in zip(network.parameters(), twin.parameters(), strict=True):
+        assert torch.allclose(mine.grad, other.grad, rtol=1e-3, atol=1e-3 * mine.grad.abs().max())
+
+
+def test_exported(pyramid: Pyramid) -> None:
+    network = network_on(pyramid)
+    images = torch.randn(2, 2, 16, 16)
+    program = torch.export.export(network, (images,))
+    assert torch.allclose(program.module()(images), network(images), atol=1e-5)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.2), (torch.float16, 0.03)])
+def test_autocast(pyramid: Pyramid, dtype: torch.dtype, tolerance: float) -> None:
+    network = network_on(pyramid)
+    images = torch.randn(4, 2, 16, 16)
+    expected = network(images)
+    with torch.no_grad(), torch.autocast("cpu", dtype=dtype):
+        upright, rotated = network(images), network(turned(images))
+    assert (upright.float() - expected).abs().max() < tolerance
+    assert (upright.float() - rotated.float()).abs().max() < tolerance
+    network.train()
+    with torch.autocast("cpu", dtype=dtype):
+        loss = nn.functional.nll_loss(network(images), torch.tensor([0, 1, 2, 3]))
+    loss.backward()
+    assert all(p.grad.dtype == torch.float32 for p in network.parameters())
+    assert all(p.grad.isfinite().all() for p in network.parameters())
+
+
+def test_double_and_back(pyramid: Pyramid) -> None:
+    network = network_on(pyramid)
+    images = torch.randn(2, 2, 16, 16)
+    expected = network(images)
+    exact = network.double()(images.double())
+    assert (exact - expected).abs().max() < 1e-4
+    again = network.float().to("cpu")(images)
+    assert torch.allclose(again, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_data_loader_workers_map_the_graph(pyramid: Pyramid, method: str) -> None:
+    loader = DataLoader(
+        Filtered(pyramid), batch_size=2, num_workers=2, multiprocessing_context=method
+    )
+    found = torch.cat(list(loader))[:, :, 0]
+    assert torch.allclose(found, pyramid.levels[1].laplacian.to_dense()[:4])
+
+
+def test_two_processes_train_together(store: Path, tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [
+        context.Process(target=train_in_parallel, args=(rank, str(store), str(tmp_path)))
+        for rank in range(2)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode == 0
+    first, second = (torch.load(tmp_path / str(rank), weights_only=True) for rank in range(2))
+    assert torch.allclose(first["weights"], second["weights"], atol=1e-6)
+    assert first["private"] == second["private"] == 0
+
+
+def test_smaps_would_show_a_write(store: Path) -> None:
+    """The measure of the test above sees what it should."""
+    graph = open_store(store)["torus"].levels[0]
+    before = private_bytes_of_maps(str(store))
+    graph.values[0] += 0
+    assert private_bytes_of_maps(str(store)) >= before + os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,75 @@
+"""Fields of xarray, and stand-ins for them."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from cheblienet_models import (
+    LatLonToVertices,
+    Pyramid,
+    VerticesToLatLon,
+    regular_grid,
+)
+
+
+def stand_in(values: np.ndarray, **coords: np.ndarray) -> SimpleNamespace:
+    """What is used of a DataArray whose dimensions are the keywords, in order."""
+    held = {name: SimpleNamespace(values=c) for name, c in coords.items() if c is not None}
+    return SimpleNamespace(dims=tuple(coords), coords=held, values=values)
+
+
+def test_data_arrays(spheres: dict[str, Pyramid]) -> None:
+    pyramid, (lat, lon) = spheres["so3"], (grid.numpy() for grid in regular_grid(6, 12, west=0))
+    values = np.random.default_rng(0).normal(size=(12, 4, 6)).astype(">f4")
+    values.setflags(write=False)
+    array = stand_in(values, longitude=lon, time=None, lat=lat)
+    up = LatLonToVertices.from_dataarray(pyramid, array)
+    image = torch.from_numpy(values.astype("f4").transpose(1, 2, 0).copy())[:, None]
+    found = up(array)
+    assert found.shape == (4, 162)
+    assert found.dtype == torch.float32
+    assert torch.allclose(found, up(image)[:, 0])
+    flat = stand_in(values[:, 0], longitude=lon, lat=lat)
+    assert torch.allclose(up(flat), found[0])
+    assert up(stand_in(values[:, :0], lon=lon, time=None, lat=lat)).shape == (0, 162)
+    assert VerticesToLatLon.from_dataarray(pyramid, array).shape == (6, 12)
+    with pytest.raises(
+        ValueError, match=r"latitudes must be the module's, 6 from 75 to -75. Got 6"
+    ):
+        up(stand_in(values, lon=lon, time=None, lat=lat[::-1]))
+    with pytest.raises(ValueError, match="longitudes must be the module's"):
+        up(stand_in(values, lon=lon - 180, time=None, lat=lat))
+    with pytest.raises(ValueError, match="one dimension named lat or latitude"):
+        up(stand_in(values, lon=lon, time=None, y=lat))
+    with pytest.raises(ValueError, match="one dimension named lon or longitude"):
+        up(stand_in(values, lon=lon, longitude=lon, lat=lat))
+    with pytest.raises(ValueError, match="dimension 'lat' must have coordinates"):
+        up(stand_in(values, lon=lon, time=None, lat=None))
+    with pytest.raises(ValueError, match=r"or xarray.DataArrays .* Got ndarray"):
+        up(values)
+
+
+def test_xarray(spheres: dict[str, Pyramid]) -> None:
+    xarray = pytest.importorskip("xarray")
+    lat, lon = (grid.numpy() for grid in regular_grid(6, 12, west=0))
+    values = np.random.default_rng(0).normal(size=(3, 6, 12))
+    array = xarray.DataArray(values, {"lat": lat, "lon": lon}, ("time", "lat", "lon"))
+    up = LatLonToVertices.from_dataarray(spheres["so3"], array)
+    expected = up(torch.from_numpy(values)[:, None])[:, 0]
+    assert torch.equal(up(array), expected)
+    assert torch.equal(up(array.transpose("lon", "time", "lat")), expected)
+    dataset = xarray.Dataset({"wind": array, "rain\n": array})
+    for take in (up, lambda field: LatLonToVertices.from_dataarray(spheres["so3"], field)):
+        message = r"Got a Dataset with the variables 'wind', 'rain\\n': give .* dataset\['wind'\],"
+        with pytest.raises(ValueError, match=message):
+            take(dataset)
+        with pytest.raises(ValueError, match="with the variables none"):
+            take(xarray.Dataset())
+        many = xarray.Dataset({f"{n:099}": array for n in range(99)})
+        with pytest.raises(ValueError, match=r", \.\.\.: give one") as caught:
+            take(many)
+        assert len(str(caught.value)) < 600
+    assert torch.equal(up(dataset["wind"]), expected)
+    assert torch.equal(up(dataset.to_dataarray()), torch.stack([expected, expected]))

@@ -1,0 +1,112 @@
+"""Interpolation on the facets of a hull: weights, symmetries."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sphere_fields import angles, harmonics, on_grid
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import (
+    LatLonToVertices,
+    Pyramid,
+    VerticesToLatLon,
+    regular_grid,
+)
+from cheblienet_models import open_store as open_graphs
+from cheblienet_models.resampling.hull import facet_weights
+from cheblienet_models.symmetries import symmetries
+
+
+def test_interpolation_to_images_is_barycentric(spheres: dict[str, Pyramid]) -> None:
+    """Weights are from 0, of the corners of one facet of the hull, and place the pixel."""
+    from scipy.spatial import ConvexHull
+
+    for name, corners in (("healpix", 4), ("equiangular", 4), ("random", 3)):
+        pyramid, grid = spheres[name], regular_grid(20, 40, west=0)
+        down = VerticesToLatLon(pyramid, *grid)
+        beta, gamma = angles(pyramid)
+        points = np.stack([np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma)])
+        points = np.concatenate([points, np.cos(beta)[None]])
+        chords = down.double()(torch.from_numpy(points)[None])[0].flatten(1).numpy()
+        b, g = (angle.ravel() for angle in on_grid(*grid))
+        pixels = np.stack([np.sin(b) * np.cos(g), np.sin(b) * np.sin(g), np.cos(b)])
+        radius = np.linalg.norm(chords, axis=0)
+        assert np.abs(chords / radius - pixels).max() < 1e-6
+        assert down.values.min() >= 0
+        assert down.row_pointers.diff().max() == corners
+        # The hull's boundary is where the first facet's plane is met.
+        facets = ConvexHull(points.T).equations
+        height = facets[:, :3] @ pixels
+        with np.errstate(divide="ignore"):
+            reached = np.where(height > 0, -facets[:, 3:] / height, np.inf)
+        assert np.abs(radius - reached.min(0)).max() < 1e-6
+        plane = facets[reached.argmin(0)].repeat(down.row_pointers.diff(), 0)
+        away = (plane[:, :3] * points.T[down.columns]).sum(1) + plane[:, 3]
+        # A pixel on an edge may be on the facet beyond it, whose other corners count nothing.
+        assert np.abs(away[down.values > 1e-6]).max() < 1e-6
+
+
+MIRRORED = {  # what a symmetry of the sphere does to images of a whole number of quarter turns
+    "reflection": lambda image: image.flip(3),
+    "half_turn_x": lambda image: image.flip(2, 3),
+    "half_turn_y": lambda image: image.flip(2, 3).roll(image.shape[3] // 2, 3),
+    "half_turn_z": lambda image: image.roll(image.shape[3] // 2, 3),
+    "quarter_turn_z": lambda image: image.roll(image.shape[3] // 4, 3),
+}
+
+
+@pytest.mark.parametrize("method", ["bilinear", "conservative"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        GraphSpec("s2", bandlimit=16, levels=1),
+        GraphSpec("s2", bandlimit=3, levels=1),
+        GraphSpec("s2", nside=8, levels=1),
+        GraphSpec("s2", nside=1, levels=1),
+        GraphSpec("s2", subdivisions=2, levels=1),
+    ],
+    ids=["equiangular-16", "equiangular-3", "healpix-8", "healpix-1", "icosahedral"],
+)
+def test_resampling_commutes_with_symmetries(tmp_path: Path, spec: GraphSpec, method: str) -> None:
+    """The facets of a lattice's hull are no triangles: no diagonal may be preferred."""
+    build(spec, tmp_path / "graphs.zarr", name="g")
+    pyramid, grid = open_graphs(tmp_path / "graphs.zarr")["g"], regular_grid(64, 128, west=0)
+    up = LatLonToVertices(pyramid, *grid, method)
+    down = VerticesToLatLon(pyramid, *grid, method)
+    motions = {n: m for n, m in symmetries(pyramid, [0]).items() if n in MIRRORED}
+    assert len(motions) >= 4
+    on_points, image = harmonics(*angles(pyramid)), harmonics(*on_grid(*grid))
+    for name, motion in motions.items():
+        vertices = motion[0].vertices
+        moved = torch.empty_like(on_points)
+        moved[..., vertices] = on_points
+        assert (down(moved) - MIRRORED[name](down(on_points))).abs().max() < 1e-6
+        taken = torch.empty_like(on_points)
+        taken[..., vertices] = up(image)
+        assert (up(MIRRORED[name](image)) - taken).abs().max() < 1e-6
+
+
+def test_fans_of_a_polygon_are_a_mean(tmp_path: Path) -> None:
+    """On the rectangle between two rows and columns both diagonals count half."""
+    build(GraphSpec("s2", bandlimit=3, levels=1), tmp_path / "graphs.zarr", name="g")
+    pyramid = open_graphs(tmp_path / "graphs.zarr")["g"]
+    beta, gamma = angles(pyramid)
+    points = np.stack([np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma), np.cos(beta)])
+    corners = np.array([6, 7, 13, 12])  # rows 1 and 2, columns 0 and 1, around
+    torch.manual_seed(0)
+    for share in torch.rand(20, 2).tolist():
+        corner = points[:, corners]
+        west, east = corner[:, [0, 3]], corner[:, [1, 2]]
+        side = west + share[0] * (east - west)
+        place = side[:, 0] + share[1] * (side[:, 1] - side[:, 0])
+        weights = np.zeros(4)
+        for triangle in ((0, 1, 2), (0, 2, 3), (1, 2, 3), (0, 1, 3)):
+            found = np.linalg.solve(corner[:, triangle], place)
+            if found.min() >= 0:
+                weights[list(triangle)] += found / 2
+        _, point, weight = facet_weights(points.T, place[None] / np.linalg.norm(place))
+        expected = np.zeros(36)
+        expected[corners] = weights
+        assert np.allclose(np.bincount(point, weight, 36), expected, atol=1e-7)

@@ -1,0 +1,58 @@
+"""Reading arrays: as they were written, and as zarr reads them."""
+
+import warnings
+from pathlib import Path
+
+import pytest
+import zarr
+
+from cheblienet_graphs.store.staged import Writer
+from cheblienet_graphs.store.writer import Staging
+from cheblienet_models import StoreError, open_store
+from cheblienet_models.store.csr import read_csr
+from cheblienet_models.store.files import opened
+
+LAPLACIAN = "torus/v001/levels/0/laplacian"
+CHUNK = f"{LAPLACIAN}/data/c/0"
+
+
+def test_extreme_arrays_read_as_they_were_written(tmp_path: Path) -> None:
+    """All-zero, 0-length, without entries, with empty rows: by our reader and by zarr."""
+    staging = Staging(tmp_path / "g.zarr", "g", 0)
+    with staging:
+        staging.dense("zeros", (5,), "float64")
+        staging.dense("nothing", (0,), "float32")
+        staging.dense("wide", (3, 0), "float64")
+        empty = staging.csr("empty", (3, 4), 0)
+        gaps = staging.csr("gaps", (4, 4), 2)
+        with Writer() as out:
+            out.write(empty.indptr, 0, [0] * 4)
+            out.write(gaps.indptr, 0, [0, 0, 1, 1, 2])
+            out.write(gaps.indices, 0, [3, 0])
+            out.write(gaps.data, 1, [5])
+            out.write(gaps.data, 0, [2])
+        with opened(str(staging.path)) as root, warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for name, dtype, shape in (
+                ("zeros", "float64", (5,)),
+                ("nothing", "float32", (0,)),
+                ("wide", "float64", (3, 0)),
+            ):
+                array = (root / name).array((dtype,), len(shape))
+                assert array.shape == shape
+                assert not array.any()
+                by_zarr = zarr.open_array(staging.path / name, mode="r")[:]
+                assert (by_zarr.shape, by_zarr.dtype) == (array.shape, array.dtype)
+            assert len(read_csr(root / "empty", (3, 4)).data) == 0
+            matrix = read_csr(root / "gaps", (4, 4))
+            assert matrix.data.tolist() == [2, 5]
+            with pytest.raises(StoreError, match="must have shape"):
+                read_csr(root / "gaps", (4, 5))
+        assert (staging.path / "zeros" / "c" / "0").stat().st_size == 40
+
+
+def test_missing_chunk_is_refused_where_zarr_reads_zeros(copy: Path) -> None:
+    (copy / CHUNK).unlink()
+    assert not zarr.open_array(copy / LAPLACIAN / "data", mode="r")[:].any()
+    with pytest.raises(StoreError, match="No such file"):
+        open_store(copy)["torus"]

@@ -1,0 +1,61 @@
+"""Symmetries of stored graphs against those that the building side knows."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from symmetric import EXPECTED, SPECS, SQUARE
+
+from cheblienet_graphs.spec.sampling import sampling
+from cheblienet_models import (
+    ChebConv,
+    open_store,
+)
+from cheblienet_models.symmetries import symmetries
+from cheblienet_models.symmetries.search import _motions
+from cheblienet_models.testing import assert_equivariant
+
+
+@pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
+def test_symmetries_are_those_of_the_sampling(symmetric_graphs: Path, name: str) -> None:
+    """Level by level, those that the building side knows, with the same permutations."""
+    pyramid, spec = open_store(symmetric_graphs)[name], SPECS[name]
+    for level in range(spec.levels):
+        exact = dict(sampling(spec, level).symmetries())
+        found = symmetries(pyramid, [level])
+        if name in EXPECTED:
+            assert set(found) == EXPECTED[name]
+        else:
+            assert len(found) >= 3
+        for symmetry, motions in found.items():
+            points = len(motions[level].base)
+            assert torch.equal(motions[level].vertices[:points] % points, motions[level].base)
+            if symmetry in exact:
+                assert motions[level].vertices.tolist() == exact[symmetry].tolist()
+        assert {s for s in exact if "approximate" not in s} <= set(found)
+        if name == "s2":
+            assert {"rotation_120", "rotation_72"} <= set(found)
+
+
+def test_isometries_that_are_inexact_do_not_count(
+    symmetric_graphs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The icosahedron's turn by 120 degrees maps its points exactly, but not their orientations."""
+    third = torch.tensor([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=torch.float64)
+    tried = [("rotation_120", third), ("rotation_240", third @ third)]
+    monkeypatch.setattr("cheblienet_models.symmetries.sphere._isometries", lambda _: tried)
+    opened = open_store(symmetric_graphs)
+    found = {name: set(dict(_motions(opened[name], 0, 0))) for name in ("icosahedral", "s2")}
+    assert found == {"icosahedral": set(), "s2": {"rotation_120", "rotation_240"}}
+    assert not set(_motions(opened["random-sphere"], 0, 0))
+    assert not set(_motions(opened["s2-equiangular"], 0, 0))
+
+
+def test_a_changed_laplacian_has_fewer_symmetries(symmetric_graphs: Path) -> None:
+    graph = (pyramid := open_store(symmetric_graphs)["open"]).levels[0]
+    assert set(symmetries(pyramid, [0, 1])) == SQUARE
+    corner = graph.row_pointers[1] - 1
+    graph.values[corner] += 1e-3
+    assert symmetries(pyramid, [0, 1]) == {}
+    assert set(symmetries(pyramid, [1])) == SQUARE
+    assert assert_equivariant(ChebConv(1, 1, 2, pyramid.levels[1]), pyramid, level=1)

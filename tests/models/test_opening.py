@@ -1,0 +1,166 @@
+"""Opening stores: zero-copy, silent, and pickled as handles."""
+
+import gc
+import pickle
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import (
+    StoreError,
+    WideResNet,
+    open_store,
+)
+
+
+def anonymous_kilobytes() -> int:
+    """Private memory of this process, by the kernel's account."""
+    text = Path("/proc/self/smaps_rollup").read_text()
+    return int(text.split("Anonymous:")[1].split()[0])
+
+
+def test_mapping_interface(store: Path) -> None:
+    opened = open_store(store)
+    assert list(opened) == ["r2-24x16", "se2-16x16x6", "torus"]
+    assert len(opened) == 3
+    assert "torus" in opened
+    assert "nothing" not in opened
+    assert "torus@v001" in opened
+    assert "torus@v002" not in opened
+    assert "torus@" not in opened
+    assert 3 not in opened
+    assert opened["torus"].version == opened["torus@v001"].version == "v001"
+    assert opened["torus@latest"].spec == opened["torus"].spec
+    assert "torus" in repr(opened)
+
+
+def test_pyramid(store: Path) -> None:
+    pyramid = open_store(store)["se2-16x16x6"]
+    assert (pyramid.name, pyramid.version) == ("se2-16x16x6", "v001")
+    assert pyramid.spec["orientations"] == 6
+    fine, coarse = pyramid.levels
+    assert (fine.grid, coarse.grid) == ((6, 16, 16), (6, 8, 8))
+    assert (fine.num_vertices, coarse.num_vertices) == (1536, 384)
+    assert fine.coordinates.shape == (1536, 3)
+    assert fine.degree.shape == fine.area.shape == (1536,)
+    assert fine.num_edges == (len(fine.values) - 1536) // 2
+    dense = fine.laplacian.to_dense()
+    assert torch.equal(dense, dense.T)
+    assert 1 < fine.lambda_max < 2
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing", "torus@v002", "torus@paper", "torus@", "", "..", "../x", "a/b"]
+)
+def test_unknown_names(store: Path, name: str) -> None:
+    with pytest.raises(StoreError, match=r"There: "):
+        open_store(store)[name]
+    with pytest.raises(KeyError):
+        open_store(store)[name]
+
+
+def test_names_are_text(store: Path) -> None:
+    with pytest.raises(KeyError, match="name is text"):
+        open_store(store)[3]
+
+
+def test_places_that_are_no_store(tmp_path: Path) -> None:
+    for path in ("nothing", ""):
+        with pytest.raises(StoreError):
+            open_store(tmp_path / path)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="Not a directory"):
+        open_store(tmp_path / "file")
+
+
+def test_opening_copies_nothing_and_warns_of_nothing(tmp_path: Path) -> None:
+    build(GraphSpec("se2", 128, orientations=6, levels=2), tmp_path / "g.zarr")
+    opened = open_store(tmp_path / "g.zarr")
+    opened["se2-128x128x6"]
+    before = anonymous_kilobytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pyramid = opened["se2-128x128x6"]
+        product = pyramid.levels[0].laplacian @ torch.ones(pyramid.levels[0].num_vertices, 1)
+    growth = anonymous_kilobytes() - before
+    nbytes = 8 * len(pyramid.levels[0].values)
+    assert nbytes > 10_000_000
+    assert growth < nbytes / 1000 / 4
+    assert product.abs().max() < 2
+    names = ("levels/0/laplacian/data", "levels/0/laplacian/indices", "pooling/0to1/indices")
+    maps = Path("/proc/self/maps").read_text()
+    assert all(f"v001/{name}/c/0" in maps for name in names)
+
+
+def test_laplacian_shares_the_buffers(store: Path) -> None:
+    graph = open_store(store)["torus"].levels[0]
+    assert graph.laplacian.values().data_ptr() == graph.values.data_ptr()
+    assert graph.laplacian.col_indices().data_ptr() == graph.columns.data_ptr()
+
+
+def test_writes_stay_private(store: Path) -> None:
+    first, second = (open_store(store)["torus"].levels[0] for _ in range(2))
+    first.values.zero_()
+    assert second.values.abs().max() > 0
+
+
+def test_maps_survive_deletion(copy: Path) -> None:
+    graph = open_store(copy)["torus"].levels[0]
+    expected = graph.values.clone()
+    shutil.rmtree(copy)
+    assert torch.equal(graph.values, expected)
+
+
+def test_pickles_are_handles(store: Path) -> None:
+    pyramid = open_store(store)["torus"]
+    for thing in (pyramid, pyramid.levels[1], pyramid.pooling(0), pyramid.unpooling(0)):
+        data = pickle.dumps(thing)
+        assert len(data) < 1000
+        again = pickle.loads(data)
+        assert type(again) is type(thing)
+        for a, b in zip(thing.buffers(), again.buffers(), strict=True):
+            assert torch.equal(a, b)
+
+
+def test_no_descriptor_outlives_its_maps(store: Path) -> None:
+    def held() -> list[Path]:
+        """Files of the store that are open; what else is open here is not ours to count."""
+        gc.collect()
+        descriptors = map(Path.resolve, Path("/proc/self/fd").iterdir())
+        return [file for file in descriptors if store in (file, *file.parents)]
+
+    opened = open_store(store)
+    with (store / "zarr.json").open():
+        assert store / "zarr.json" in held()  # the test can tell
+    before = held()
+    pyramids = [opened["torus"] for _ in range(20)]
+    with pytest.raises(StoreError):
+        opened["nothing"]
+    pyramids.clear()
+    assert held() == before
+
+
+def test_pickles_whose_store_has_moved(store: Path, tmp_path: Path) -> None:
+    here, there = tmp_path / "graphs.zarr", tmp_path / "moved.zarr"
+    shutil.copytree(store, here)
+    network = WideResNet(open_store(here)["torus"], 1, 2, kernel_size=2, depth=1, widen=1)
+    pyramid, level = network.pyramid, network.pyramid.levels[0]
+    pickles = [pickle.dumps(part) for part in (network, level, pyramid.pooling(0))]
+    here.rename(there)
+    for data in pickles:
+        with pytest.raises(StoreError) as caught:
+            pickle.loads(data)
+        message = str(caught.value)
+        assert message.startswith(f"{here} can't be read: No such file or directory. Pickles hold")
+        assert f"torus@v001 was, in {here}: put the store back or link to it there" in message
+        assert "\n" not in message
+    here.symlink_to(there)
+    for data in pickles:
+        pickle.loads(data)
+    state = network.state_dict()
+    moved = WideResNet(open_store(there)["torus"], 1, 2, kernel_size=2, depth=1, widen=1)
+    moved.load_state_dict(state)
