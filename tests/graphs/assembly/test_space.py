@@ -1,0 +1,111 @@
+"""Stored graphs of volumes: spectra, symmetries, pooling, coordinates, bytes."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from space_truth import cube_symmetries, voxels
+
+from cheblienet_graphs import GraphSpec, SpecError, build, inspect
+from cheblienet_graphs.store.reader import mapped_array, mapped_csr
+
+WEIGHTS = ["kernel", "selling", "matched"]
+
+
+def stored(spec: GraphSpec, folder: Path, **how: object) -> Path:
+    built = build(spec, folder / "g.zarr", name="g", force=True, **how)
+    return folder / "g.zarr/g" / built.version
+
+
+@pytest.mark.parametrize("weights", ["selling", "matched"])
+def test_spectra_converge_at_second_order(weights: str, tmp_path: Path) -> None:
+    """Against 4 pi^2 |k|^2: 0, 6, 12, 8 and 6 times."""
+    exact = 4 * np.pi**2 * np.repeat([0, 1, 2, 3, 4], [1, 6, 12, 8, 6])[:27]
+    errors = []
+    for size in (8, 16, 32):
+        spec = GraphSpec("r3", size, weights=weights, boundary="periodic", levels=1)
+        stored(spec, tmp_path)
+        (level,) = inspect(tmp_path / "g.zarr", eigenvalues=27).levels
+        assert level.consistency == "consistent"
+        assert level.exact_eigenvalues == pytest.approx(exact, abs=1e-9)
+        found = np.array(level.eigenvalues) * level.eigenvalue_scale
+        errors.append(abs(found[1:] / exact[1:] - 1).max())
+    assert errors[2] < 0.01
+    for coarse, fine in itertools.pairwise(errors):
+        assert np.log2(coarse / fine) > 1.9
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("boundary", ["open", "periodic"])
+def test_all_symmetries_of_a_cube(weights: str, boundary: str, tmp_path: Path) -> None:
+    version = stored(GraphSpec("r3", 8, weights=weights, boundary=boundary), tmp_path)
+    for level, side in enumerate((8, 4)[: len(list((version / "levels").glob("[0-9]")))]):
+        laplacian = mapped_csr(version / f"levels/{level}/laplacian")
+        assert abs(laplacian - laplacian.T).max() == 0
+        moved = cube_symmetries(side)
+        assert len({tuple(p.tolist()) for p in moved}) == 48
+        for permutation in moved:
+            assert abs(laplacian[permutation][:, permutation] - laplacian).max() == 0
+
+
+def test_reported_symmetries_of_boxes(tmp_path: Path) -> None:
+    rotations = {f"rotation_180_{axis}" for axis in "xyz"}
+    reflections = {f"reflection_{axis}" for axis in "xyz"}
+    for size, more in [("6x8x10", set()), ("8x8x6", {"rotation_90_z"})]:
+        stored(GraphSpec("r3", size, levels=1), tmp_path)
+        (level,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
+        assert level.equivariance.keys() == rotations | reflections | more
+        assert set(level.equivariance.values()) == {0.0}
+
+
+def test_blocks_of_eight_are_pooled(tmp_path: Path) -> None:
+    version = stored(GraphSpec("r3", "8x4x6", levels=2), tmp_path)
+    down = mapped_csr(version / "pooling/0to1").toarray()
+    up = mapped_csr(version / "unpooling/1to0").toarray()
+    fine, coarse = voxels((6, 4, 8)), voxels((3, 2, 4))
+    inside = (fine // 2 == coarse[:, None]).all(axis=2)
+    assert (down == inside / 8).all()
+    assert (up == inside.T).all()
+
+
+def test_coordinates_are_x_y_z(tmp_path: Path) -> None:
+    version = stored(GraphSpec("r3", "6x4x2", levels=1), tmp_path)
+    assert (mapped_array(version / "levels/0/coordinates") == voxels((2, 4, 6)) / 6).all()
+    assert (mapped_array(version / "levels/0/area") == 1).all()
+
+
+@pytest.mark.parametrize("boundary", ["open", "periodic"])
+@pytest.mark.parametrize("lambda_max", ["exact", 2])
+def test_bytes_do_not_depend_on_blocks_or_engines(
+    boundary: str, lambda_max: object, tmp_path: Path
+) -> None:
+    spec = GraphSpec("r3", "10x7x9", boundary=boundary, lambda_max=lambda_max, levels=1)
+    ways = [{}, {"block_rows": 23}, {"block_rows": 100}, {"engine": "pruned", "device": "cpu"}]
+    files = []
+    for how in ways:
+        version = stored(spec, tmp_path, **how)
+        chunks = sorted(p for p in version.rglob("*") if p.is_file() and "/c/" in str(p))
+        files.append({str(p.relative_to(version)): p.read_bytes() for p in chunks})
+    assert all(found == files[0] for found in files)
+    laplacian = mapped_csr(version / "levels/0/laplacian")
+    assert abs(laplacian - laplacian.T).max() == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"size": "8x8"}, "size"),
+        ({"size": (8, 8, 8, 8)}, "size"),
+        ({"size": 1}, "size"),
+        ({"points": 100}, "points"),
+        ({"size": 8, "orientations": 4}, "orientations"),
+        ({"size": 8, "eps": 0.1}, "eps"),
+        ({"size": 8, "sampling": "random"}, "sampling"),
+        ({"size": 9, "levels": 2}, "levels"),
+    ],
+)
+def test_wrong_volumes_are_refused(fields: dict, field: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        GraphSpec("r3", **fields)
+    assert refused.value.field == field
