@@ -186,7 +186,7 @@ def test_xi_in_lattice_units_is_that_of_the_builder(graphs: Path) -> None:
     specs += [GraphSpec("so3", xi=0.2, **size) for size in ({"nside": 4}, {"bandlimit": 5})]
     specs += [GraphSpec("so3", xi=0.2, subdivisions=3), GraphSpec("so3", xi=0.2, points=50)]
     for spec in specs:
-        expected = spec.metric(0).xi / math.sqrt(spec.base_area(0))
+        expected = spec.metric(0).xi / math.sqrt(spec.squared_spacing(0))
         assert _xi_in_spacings(spec.to_dict()) == pytest.approx(expected, rel=1e-5)
     solved = GraphSpec("so3", subdivisions=3, in_plane_fraction=0.4)
     for spec in (solved, SPECS["sphere"]):

@@ -1,0 +1,165 @@
+"""Digests of the arrays of many builds: `python tests/graphs/digests.py FILE.json` writes them.
+
+The published bytes follow from the specification, the machine and the versions of the libraries.
+Run it before and after a change that must not touch them; the test beside it compares with those
+that are kept in tests/data.
+"""
+
+import hashlib
+import json
+import platform
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cheblienet_graphs import GraphSpec, build
+
+SPECS: dict[str, dict[str, Any]] = {
+    "r2-kernel": {"manifold": "r2", "size": "24x16"},
+    "r2-periodic-matched": {
+        "manifold": "r2",
+        "size": 16,
+        "boundary": "periodic",
+        "weights": "matched",
+    },
+    "r2-selling": {"manifold": "r2", "size": "20x12", "weights": "selling"},
+    "r2-random": {"manifold": "r2", "points": 300, "seed": 3},
+    "r2-random-periodic": {"manifold": "r2", "points": 200, "seed": 1, "boundary": "periodic"},
+    "r2-pruned": {"manifold": "r2", "size": "12x10", "boundary": "periodic", "neighbors": 12},
+    "se2-paper": {"manifold": "se2", "size": 32, "orientations": 6},
+    "se2-readme": {"manifold": "se2", "size": 48, "orientations": 6, "eps": 0.1},
+    "se2-laplace": {
+        "manifold": "se2",
+        "size": "20x14",
+        "orientations": 5,
+        "kernel": "laplace",
+        "bandwidth": 0.5,
+    },
+    "se2-cauchy": {
+        "manifold": "se2",
+        "size": 16,
+        "orientations": 4,
+        "kernel": "cauchy",
+        "laplacian": "combinatorial",
+    },
+    "se2-rectangular": {
+        "manifold": "se2",
+        "size": 16,
+        "orientations": 4,
+        "kernel": "rectangular",
+        "lambda_max": 2,
+    },
+    "se2-matched": {"manifold": "se2", "size": 24, "orientations": 8, "weights": "matched"},
+    "se2-matched-periodic": {
+        "manifold": "se2",
+        "size": 24,
+        "orientations": 6,
+        "weights": "matched",
+        "boundary": "periodic",
+        "neighbors": 32,
+    },
+    "se2-selling": {"manifold": "se2", "size": 32, "orientations": 6, "weights": "selling"},
+    "se2-selling-periodic": {
+        "manifold": "se2",
+        "size": "24x32",
+        "orientations": 4,
+        "weights": "selling",
+        "boundary": "periodic",
+    },
+    "se2-eigenpairs": {
+        "manifold": "se2",
+        "size": 16,
+        "orientations": 4,
+        "boundary": "periodic",
+        "weights": "selling",
+        "eigenpairs": 10,
+        "levels": 2,
+    },
+    "se2-auto": {"manifold": "se2", "size": 16, "orientations": 6, "xi": "auto"},
+    "se2-pruned": {"manifold": "se2", "size": 16, "orientations": 6},
+    "se2-random": {"manifold": "se2", "points": 150, "orientations": 4},
+    "s2-icosahedral": {"manifold": "s2", "subdivisions": 3},
+    "s2-matched": {"manifold": "s2", "subdivisions": 3, "weights": "matched", "neighbors": 24},
+    "s2-healpix": {"manifold": "s2", "nside": 8},
+    "s2-equiangular": {"manifold": "s2", "bandlimit": 8, "neighbors": 16},
+    "s2-random": {"manifold": "s2", "points": 300, "seed": 2},
+    "so3-icosahedral": {"manifold": "so3", "subdivisions": 2, "orientations": 6},
+    "so3-auto": {
+        "manifold": "so3",
+        "subdivisions": 2,
+        "orientations": 6,
+        "in_plane_fraction": 0.4,
+    },
+    "so3-healpix-matched": {
+        "manifold": "so3",
+        "nside": 4,
+        "orientations": 6,
+        "weights": "matched",
+        "neighbors": 24,
+    },
+    "so3-equiangular": {"manifold": "so3", "bandlimit": 6, "orientations": 4, "neighbors": 24},
+    "so3-random": {"manifold": "so3", "points": 100, "orientations": 4},
+}
+SEARCHED = {"engine": "pruned", "device": "cpu"}
+"""Of lattices named so."""
+BLOCKS: list[dict[str, int]] = [{}, {"block_rows": 97}, {"block_rows": 200, "workers": 2}]
+
+
+def made_with() -> dict[str, str]:
+    """The versions and the processor that bytes depend on."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    libraries = {name: version(name) for name in ("numpy", "scipy", "torch")}
+    return libraries | {"processor": models[0] if models else platform.processor()}
+
+
+def arrays(name: str, folder: Path, **how: Any) -> tuple[str, dict[str, dict[str, Any]]]:
+    """The spec's digest, and what each array file of a build comes to."""
+    spec = GraphSpec(**SPECS[name])
+    if name.endswith("-pruned"):
+        how |= SEARCHED
+    built = build(spec, folder / "g.zarr", name="g", force=True, **how)
+    return spec.sha256, dict(_arrays(folder / "g.zarr" / "g" / built.version))
+
+
+def _arrays(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for file in sorted(path.rglob("zarr.json")):
+        document = json.loads(file.read_bytes())
+        if document["node_type"] != "array" or not all(document["shape"]):
+            continue
+        chunk = file.parent.joinpath("c", *["0"] * len(document["shape"]))
+        contents = chunk.read_bytes()
+        found: dict[str, Any] = {"sha256": hashlib.sha256(contents).hexdigest()}
+        if document["data_type"].startswith("float"):
+            found["sums"] = _sums(np.frombuffer(contents, document["data_type"]))
+        yield str(file.parent.relative_to(path)), found
+
+
+def _sums(values: np.ndarray) -> list[float]:
+    """The sum of the absolute values, and sums with weights that tell values and places apart."""
+    index = np.arange(len(values))
+    wide = values.astype(np.float64)
+    signs = [np.cos(index), np.sin(0.7 * index)]
+    return [float(abs(wide).sum()), *(float(wide @ sign) for sign in signs)]
+
+
+def main() -> None:
+    """Build everything, in blocks too, and write what comes out."""
+    found: dict[str, Any] = {"made_with": made_with(), "graphs": {}}
+    for name in SPECS:
+        for how in BLOCKS:
+            with tempfile.TemporaryDirectory() as folder:
+                sha256, files = arrays(name, Path(folder), **how)
+            known = found["graphs"].setdefault(name, {"spec_sha256": sha256, "files": files})
+            assert known == {"spec_sha256": sha256, "files": files}, (name, how)
+    Path(sys.argv[1]).write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()
