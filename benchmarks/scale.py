@@ -37,12 +37,14 @@ GRAPHS: dict[str, tuple[str, dict[str, Any]]] = {
     "se2-256": ("se2", {"size": 256, "orientations": 8}),
     "se2-512": ("se2", {"size": 512, "orientations": 16}),
     "se2-1024": ("se2", {"size": 1024, "orientations": 16}),
+    "r3-128": ("r3", {"size": 128}),
+    "r3-256": ("r3", {"size": 256}),
     "so3-4": ("so3", {"subdivisions": 4, "orientations": 6}),
     "so3-5": ("so3", {"subdivisions": 5, "orientations": 6}),
     "so3-6": ("so3", {"subdivisions": 6, "orientations": 6}),
     "so3-7": ("so3", {"subdivisions": 7, "orientations": 6}),
 }
-TABLE = ["se2-256", "se2-512", "se2-1024", "so3-6", "so3-7"]
+TABLE = ["se2-256", "se2-512", "se2-1024", "r3-256", "so3-6", "so3-7"]
 COMMON: dict[str, Any] = {"levels": 1, "lambda_max": 2}
 POLL = 0.02
 PIECE = 8 * 2**20

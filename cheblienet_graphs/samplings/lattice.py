@@ -117,12 +117,20 @@ class Lattice:
         return index
 
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, columns) positions and fibre coordinates, or those of the vertices start..stop."""
-        vertices = np.arange(*slice(start, stop).indices(self.num_vertices))
-        orientation, places = self.decode(vertices)
-        return np.concatenate(
-            [self._positions(places), self.fibre_coordinates[orientation]], axis=1
-        )
+        """(V, columns) positions and fibre coordinates, or those of the vertices start..stop.
+
+        Filled in line by line along x, as all but x is the same on a line.
+        """
+        first, last, _ = slice(start, stop).indices(self.num_vertices)
+        lines = np.arange(first // self.width, -(-last // self.width))
+        orientation, places = self.decode(lines * self.width)
+        d, fibre = len(self.shape), self.fibre_coordinates[orientation]
+        found = np.empty((len(lines), self.width, d + fibre.shape[1]))
+        found[:, :, 0] = np.arange(self.width) * float(self.relative[-1]) / self.width
+        found[:, :, 1:d] = self._positions(places)[:, None, 1:]
+        found[:, :, d:] = fibre[:, None]
+        skipped = first - first // self.width * self.width
+        return found.reshape(-1, found.shape[2])[skipped : skipped + max(last - first, 0)]
 
     def _positions(self, places: Places) -> Floats:
         """(N, d) x, y and so on of places."""
