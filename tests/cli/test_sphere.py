@@ -63,7 +63,10 @@ def test_samplings(
         ("s2 --subdivisions 1 --xi auto", "--xi must be left out on s2, which has no orient"),
         ("so3 --subdivisions 1 --seed 3", "--seed must be left out where the sampling is not"),
         ("recipe imagenet", "There is no recipe 'imagenet'. There are cifar10, cifar10-isotropic"),
-        ("se3 --size 3", "There is no manifold 'se3'. Choose one of r2, se2, s2, so3, r3, or `recip"),
+        (
+            "se3 --size 3",
+            "There is no manifold 'se3'. Choose one of r2, se2, s2, so3, r3, or `recip",
+        ),
     ],
 )
 def test_wrong_usage(
