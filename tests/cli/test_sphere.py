@@ -1,4 +1,4 @@
-"""Building on the sphere, recipes and the doctor, as a user meets them."""
+"""Building on the sphere, and recipes, as a user meets them."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from cheblienet_cli.main import run
-from cheblienet_graphs.doctor import Finding
 
 
 @pytest.fixture(autouse=True)
@@ -136,67 +135,6 @@ def test_engines_publish_the_same(here: Path, capsys: pytest.CaptureFixture[str]
         for engine in ("auto", "stencil", "pruned")
     }
     assert len(manifests) == 1
-
-
-def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["doctor"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in lines] == [
-        ["stencil", "cpu"],
-        ["pruned", "cpu"],
-        ["pruned", "cuda"],
-        ["keops", "cpu"],
-        ["keops", "cuda"],
-        ["healpix", "cpu"],
-    ]
-    assert lines[0].endswith("works")
-    assert lines[1].endswith("works")
-
-
-def test_doctor_fails_where_a_needed_engine_does(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    broken = Finding("pruned", "cpu", works=False, needed=True, remedy="Buy another computer.")
-    monkeypatch.setattr("cheblienet_graphs.doctor.examine", lambda: iter([broken]))
-    assert run(["doctor", "--json"]) == 1
-    (found,) = json.loads(capsys.readouterr().out)
-    assert (found["works"], found["remedy"]) == (False, "Buy another computer.")
-
-
-def test_doctor_explains_a_missing_compiler(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """In a process of its own with an empty cache and no compiler on its path."""
-    import os
-    import subprocess
-    import sys
-
-    code = (
-        "from cheblienet_graphs.neighbours.choice import Choice;"
-        "from cheblienet_graphs.assembly.level import Level;"
-        "from cheblienet_graphs import GraphSpec, CheblienetError; import numpy as np\n"
-        "try: Level(GraphSpec('r2', 8), Choice('keops', 'cpu')).edges()\n"
-        "except CheblienetError as error: print('SAID', error)\n"
-    )
-    environment = os.environ | {"KEOPS_CACHE_FOLDER": str(tmp_path / "cache"), "PATH": "/nowhere"}
-    environment.pop("CXX", None)
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    said = [line for line in done.stdout.splitlines() if line.startswith("SAID")]
-    assert len(said) == 1
-    assert "there is no C++ compiler g++" in said[0]
-    assert "apt install g++" in said[0]
-
-
-def test_keops_explains_a_cache_that_cannot_be_written(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from cheblienet_graphs.neighbours.keops import _remedy
-
-    monkeypatch.setenv("KEOPS_CACHE_FOLDER", "/proc/nowhere")
-    assert "can't write to its cache in /proc/nowhere" in _remedy(OSError("no"), "")
 
 
 def test_what_was_reached_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,12 @@
+"""Where commands are run."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CLG_STORE", raising=False)
+    return tmp_path

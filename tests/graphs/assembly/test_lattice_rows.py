@@ -1,0 +1,95 @@
+"""Rows of a large lattice, written from those of a small one."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cheblienet_graphs import GraphSpec, SpecError, build
+from cheblienet_graphs.assembly.lattice_rows import Axis
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.sparse.blocks import with_diagonal
+from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
+from cheblienet_graphs.store.layout import check_version
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    size=st.tuples(st.integers(9, 40), st.integers(9, 40)),
+    orientations=st.integers(1, 5),
+    boundary=st.sampled_from(["open", "periodic"]),
+    neighbors=st.integers(8, 12),
+    weights=st.sampled_from(["kernel", "selling", "matched"]),
+    laplacian_kind=st.sampled_from(["normalized", "combinatorial"]),
+    block=st.integers(1, 50),
+)
+def test_rows_written_from_a_small_lattice_are_those_of_the_large_one(
+    tmp_path_factory: pytest.TempPathFactory,
+    size: tuple[int, int],
+    orientations: int,
+    boundary: str,
+    neighbors: int,
+    weights: str,
+    laplacian_kind: str,
+    block: int,
+) -> None:
+    """Against the same formulas on all rows of the lattice at once."""
+    manifold = {"manifold": "se2", "orientations": orientations, "eps": 0.5}
+    if orientations == 1:
+        manifold = {"manifold": "r2"}
+    try:
+        spec = GraphSpec(
+            **manifold,
+            size=size,
+            boundary=boundary,
+            neighbors=neighbors,
+            weights=weights,
+            laplacian=laplacian_kind,
+            levels=1,
+        )
+        level = Level(spec, Choice("stencil", "cpu"))
+        edges = level.edges()
+    except SpecError:
+        return  # too small for the stencils, or no such weights
+    vertices = spec.num_vertices
+    engine = edges.engine
+    rows = with_diagonal(0, engine.degrees(0, vertices), engine.columns(0, vertices))
+    if weights == "kernel":
+        squared = edges.weights.squared_distances(rows)
+        edges.weights.set_mean(math.fsum(rows.sums(squared)) / engine.total_degree)
+    values = edges.weights.weights(rows)
+    degree = rows.sums(values)
+    mass = degree if laplacian_kind == "normalized" else np.ones(vertices)
+    delta = laplacian(rows, values, degree, inverse_root(mass)).astype(np.float32)
+    store = tmp_path_factory.mktemp("rows") / "g.zarr"
+    build(spec, store, name="g", block_rows=block * size[0])
+    version = store / "g" / "v001"
+    facts = check_version(version)["levels"][0]
+    scaled = rescaled(delta, rows.rows == rows.columns, facts["lambda_max"])
+    folder = version / "levels" / "0"
+    for name, array in {
+        "laplacian/indptr": rows.indptr.astype(np.int32),
+        "laplacian/indices": rows.columns.astype(np.int32),
+        "laplacian/data": scaled.astype(np.float32),
+        "degree": degree.astype(np.float32),
+        "area": np.ones(vertices, np.float32),
+    }.items():
+        assert (folder / name / "c" / "0").read_bytes() == array.tobytes(), name
+    assert facts["isolated"] == int((np.diff(rows.indptr) == 1).sum())
+    points = size[0] * size[1]
+    in_plane = int((rows.rows // points == rows.columns // points).sum()) - vertices
+    assert facts["in_plane_fraction"] == in_plane / (2 * facts["edges"])
+
+
+@given(st.integers(1, 60), st.integers(0, 9))
+def test_places_look_like_those_of_a_small_side(size: int, reach: int) -> None:
+    axis = Axis(size, reach)
+    assert len(axis.like) == size
+    assert axis.times.sum() == size
+    assert axis.small == len(axis.times) <= 4 * reach + 1
+    for place, like in enumerate(axis.like):
+        assert min(place, 2 * reach) == min(like, 2 * reach)  # as far from this boundary
+        assert min(size - 1 - place, 2 * reach) == min(axis.small - 1 - like, 2 * reach)

@@ -1,0 +1,166 @@
+"""Stored graphs on lattices are true to their metric: moments, symmetries, operators."""
+
+import itertools
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from moments import (
+    deviation,
+    difference,
+    inverse_metric,
+    lattice_edges,
+    pattern,
+    plane_moments,
+    stored,
+    weights_of,
+)
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr
+
+LATTICES = [
+    {"size": "20x24", "boundary": "periodic"},
+    {"size": "24x20"},
+    {"size": 24, "orientations": 8, "neighbors": 16, "boundary": "periodic"},
+    {"size": 24, "orientations": 5, "eps": 0.5, "alpha": 3.41},
+    {"size": 24, "orientations": 4, "xi": 0.1, "levels": 2, "boundary": "periodic"},
+]
+
+
+@pytest.mark.parametrize("fields", LATTICES)
+@pytest.mark.parametrize("weights", ["selling", "matched"])
+def test_stored_lattices_realise_the_metric(tmp_path: Path, weights: str, fields: dict) -> None:
+    if weights == "selling":
+        fields = {k: v for k, v in fields.items() if k != "neighbors"}
+    spec = GraphSpec("se2", weights=weights, **({"levels": 1} | fields))
+    version, facts = stored(spec, tmp_path)
+    for level in range(spec.levels):
+        w = weights_of(version, level)
+        assert w.nnz == 2 * facts[level]["edges"]
+        i, y, x, dy, dx, j, weight = lattice_edges(w, spec, level)
+        width, height = (side >> level for side in spec.size)
+        assert facts[level]["in_plane_fraction"] == pytest.approx((i == j).mean())
+        first, second = plane_moments(dx / width, dy / width, i, j, spec.orientations)
+        vertices = (i * height + y) * width + x
+        total, drift = np.zeros((w.shape[0], 3, 3)), np.zeros(w.shape[0])
+        np.add.at(total, vertices, weight[:, None, None] * second)
+        np.add.at(drift, vertices, weight * first)
+        inverse = inverse_metric(spec, level)
+        if weights == "selling":
+            delta = math.pi / spec.orientations
+            inverse[2, 2] *= (delta / math.sin(delta)) ** 2
+        inside = np.ones((height, width), bool)
+        if spec.boundary == "open":
+            rim_y, rim_x = abs(dy).max(), abs(dx).max()
+            inside[:] = False
+            inside[rim_y : height - rim_y, rim_x : width - rim_x] = True
+        interior = np.tile(inside.ravel(), spec.orientations)
+        assert interior.sum() >= spec.orientations
+        factor = np.full(interior.sum(), 2.0)
+        assert deviation(total[interior], inverse, factor) <= 3e-6
+        assert abs(drift[interior]).max() <= 3e-6 * math.sqrt(inverse[2, 2])
+        if spec.boundary == "open":
+            assert deviation(total, inverse, np.full(len(total), 2.0)) > 0.1
+
+
+def permutation_of(spec: GraphSpec, image_of: Callable[..., tuple[int, ...]]) -> np.ndarray:
+    width, height = spec.size
+    indices = itertools.product(range(spec.orientations), range(height), range(width))
+    moved = (image_of(*index) for index in indices)
+    return np.array([(i * height + y) * width + x for i, y, x in moved])
+
+
+@pytest.mark.parametrize("boundary", ["open", "periodic"])
+@pytest.mark.parametrize("orientations", [2, 4, 5, 6, 8])
+@pytest.mark.parametrize("weights", ["selling", "matched"])
+def test_symmetries_survive(tmp_path: Path, weights: str, orientations: int, boundary: str) -> None:
+    n, n_o = 16, orientations
+    spec = GraphSpec("se2", n, orientations=n_o, weights=weights, boundary=boundary, levels=1)
+    version, _ = stored(spec, tmp_path)
+    laplacian = mapped_csr(version / "levels/0/laplacian")
+    flip = permutation_of(spec, lambda i, y, x: ((n_o - i) % n_o, n - 1 - y, x))
+    turn = permutation_of(spec, lambda i, y, x: ((i + n_o // 2) % n_o, x, n - 1 - y))
+    shift = permutation_of(spec, lambda i, y, x: (i, (y + 5) % n, (x + 3) % n))
+    assert difference(laplacian, flip) <= 1e-6
+    assert (difference(laplacian, turn) <= 1e-6) == (n_o % 2 == 0)
+    assert (difference(laplacian, shift) == 0) == (boundary == "periodic")
+
+
+OPERATORS = [
+    {"manifold": "se2", "size": "12x14"},
+    {"manifold": "se2", "size": 14, "orientations": 4, "boundary": "periodic"},
+    {"manifold": "r2", "size": "12x10"},
+    {"manifold": "s2", "subdivisions": 1, "neighbors": 24},
+    {"manifold": "so3", "bandlimit": 3, "orientations": 5, "neighbors": 24, "levels": 1},
+]
+
+
+@pytest.mark.parametrize("laplacian", ["combinatorial", "normalized"])
+@pytest.mark.parametrize("weights", ["kernel", "selling", "matched"])
+@pytest.mark.parametrize("fields", OPERATORS)
+def test_stored_operators(tmp_path: Path, fields: dict, weights: str, laplacian: str) -> None:
+    """From W, degrees and areas; and the diagonal, that W is read without, tells."""
+    sphere = fields["manifold"] in {"s2", "so3"}
+    if sphere and weights == "selling":
+        weights = "matched"
+    spec = GraphSpec(**({"levels": 1} | fields), weights=weights, laplacian=laplacian)
+    version, (facts,) = stored(spec, tmp_path)
+    folder = version / "levels/0"
+    w = edge_weights(version, 0).toarray()
+    degree, area = (mapped_array(folder / part).astype(float) for part in ("degree", "area"))
+    assert np.allclose(w.sum(axis=1), degree, rtol=1e-6)
+    assert area.mean() == pytest.approx(1)
+    assert (np.ptp(area) > 0.01) == sphere
+    mass = area if laplacian == "combinatorial" else degree
+    delta = (np.diag(degree) - w) / np.sqrt(mass[:, None] * mass)
+    rescaled = mapped_csr(folder / "laplacian").toarray().astype(float)
+    lambda_max = facts["lambda_max"]
+    assert np.allclose(rescaled, 2 * delta / lambda_max - np.eye(len(w)), rtol=0, atol=5e-7)
+    null = np.sqrt(mass / mass.sum())
+    assert abs(rescaled @ null + null).max() <= 1e-6
+    spectrum = np.linalg.eigvalsh(rescaled)
+    assert spectrum[0] >= -1 - 1e-6
+    # A bipartite graph attains the bound 2, to rounding in float32.
+    assert spectrum[-1] <= (1 + 1e-7 if facts["lambda_max_method"] == "bound" else 1)
+    assert spectrum[-1] >= 1 - 1e-4
+    assert (spectrum < -1 + 1e-5).sum() == 1  # connected
+
+
+@pytest.mark.parametrize("boundary", ["open", "periodic"])
+def test_dropped_edges_are_counted(tmp_path: Path, boundary: str) -> None:
+    """At n_o = 4, eps^2 = .01, K = 16 eight of 68 offsets come out 0."""
+    fields = {"size": "18x16", "orientations": 4, "eps": 0.1, "levels": 1, "boundary": boundary}
+    versions = {}
+    for weights in ("kernel", "selling", "matched"):
+        spec = GraphSpec("se2", weights=weights, **fields)
+        versions[weights], facts = stored(spec, tmp_path / weights)
+    united = pattern(versions["kernel"]) + pattern(versions["selling"])
+    united.data[:] = 1
+    kept = pattern(versions["matched"])
+    assert (kept - kept.multiply(united)).sum() == 0
+    assert facts[0]["dropped_edges"] == (united.sum() - kept.sum()) / 2 > 0
+    if boundary == "periodic":
+        assert (united.sum() / (18 * 16), kept.sum() / (18 * 16)) == (68, 60)
+
+
+DETERMINISTIC = [
+    {"manifold": "se2", "size": "16x24", "weights": "selling", "eigenpairs": 5},
+    {"manifold": "se2", "size": "16x24", "weights": "matched", "boundary": "periodic"},
+    {"manifold": "so3", "subdivisions": 1, "weights": "matched", "neighbors": 24, "levels": 1},
+]
+
+
+@pytest.mark.parametrize("fields", DETERMINISTIC)
+def test_bytes_do_not_depend_on_blocks(tmp_path: Path, fields: dict) -> None:
+    spec = GraphSpec(**fields)
+    whole, _ = stored(spec, tmp_path / "whole")
+    for block_rows in (500, 77):
+        cut, _ = stored(spec, tmp_path / f"cut{block_rows}", block_rows=block_rows)
+        names = [p.relative_to(whole) for p in whole.rglob("*") if p.is_file()]
+        assert sorted(p.relative_to(cut) for p in cut.rglob("*") if p.is_file()) == sorted(names)
+        for name in names:
+            if name != Path("zarr.json"):  # it has the time of the build
+                assert (whole / name).read_bytes() == (cut / name).read_bytes(), name

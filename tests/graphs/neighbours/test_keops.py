@@ -1,0 +1,50 @@
+"""KeOps finds the edges that the pruned search finds, in parts of any size."""
+
+import numpy as np
+import pytest
+from all_pairs import DEVICES, SOME, cloud_of, edges, name, nearest
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.neighbours.keops import KeopsSearch
+from cheblienet_graphs.neighbours.pruned import PrunedSearch
+
+LARGEST = [
+    ({"manifold": "so3", "subdivisions": 3}, 16),
+    ({"manifold": "so3", "nside": 8, "orientations": 5}, 16),
+    ({"manifold": "so3", "bandlimit": 12}, 16),
+    ({"manifold": "so3", "points": 600}, 16),
+    ({"manifold": "s2", "subdivisions": 4}, 8),
+    ({"manifold": "s2", "nside": 16}, 8),
+    ({"manifold": "s2", "bandlimit": 31}, 8),
+    ({"manifold": "s2", "sampling": "random", "points": 4000}, 8),
+    ({"manifold": "se2", "size": 25}, 16),
+    ({"manifold": "se2", "points": 650}, 16),
+    ({"manifold": "r2", "size": 63, "boundary": "periodic"}, 8),
+    ({"manifold": "r2", "points": 4000}, 8),
+]
+"""Every sampling, with nearly 4,000 vertices."""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("fields", "count"), SOME + LARGEST, ids=name)
+def test_keops_equals_pruned(fields: dict, count: int, device: str) -> None:
+    spec = GraphSpec(**fields, neighbors=count)
+    assert edges(spec, Choice("keops", device)) == edges(spec)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("limit", [100, 252, 10**6])
+def test_keops_in_parts(limit: int, device: str) -> None:
+    found = cloud_of(GraphSpec("so3", subdivisions=1))
+    radii, vertices = nearest(KeopsSearch(found, device, index_limit=limit), 42, 16)
+    expected_radii, expected = nearest(PrunedSearch(found, "cpu"), 42, 16)
+    assert np.allclose(radii, expected_radii, rtol=1e-12)
+    assert (vertices == expected).all()
+
+
+def test_keops_and_pruned_on_fewer_vertices_than_neighbours() -> None:
+    for count in (9, 10, 30):
+        spec = GraphSpec("s2", sampling="random", points=10, neighbors=count)
+        assert edges(spec, Choice("keops", "cpu")) == edges(spec)
+        assert len(edges(spec)) == 10 * 9

@@ -1,0 +1,138 @@
+"""Edges do not depend on where the points lie: turned, in clusters, or nearly equally far."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from all_pairs import COUNTS, check_rule, cloud_of, name, nearest, searched
+from scipy.spatial.transform import Rotation
+from sphere_truth import edges_of_rows, rows_of
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+from cheblienet_graphs.neighbours.pruned import PrunedSearch
+from cheblienet_graphs.samplings.icosphere import Icosphere
+from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
+
+TURN = Rotation.from_euler("xyz", [0.3, -1.1, 2.5])
+
+
+class Turned(Icosphere):
+    """An icosphere in no particular position."""
+
+    @property
+    def base_points(self) -> np.ndarray:
+        return TURN.apply(self.mesh.points)
+
+
+@pytest.mark.parametrize("count", COUNTS[1:])
+def test_s2_edges_do_not_depend_on_the_position(count: int) -> None:
+    metric = Metric(1.0)
+    turned = searched(Turned(subdivisions=2), "s2", metric, count)
+    still = searched(Icosphere(subdivisions=2), "s2", metric, count)
+    assert turned.keys() == still.keys()
+    assert np.allclose([turned[e] for e in still], list(still.values()), rtol=1e-12)
+
+
+@pytest.mark.parametrize("fields", [{"subdivisions": 2}, {"bandlimit": 5}, {"nside": 4}], ids=name)
+def test_so3_edges_do_not_depend_on_the_position(fields: dict) -> None:
+    """Every element multiplied from the left by one rotation."""
+    still = cloud_of(GraphSpec("so3", **fields))
+    w, x, y, z = still.elements
+    elements = Rotation.from_quat(np.stack([x, y, z, w], axis=-1).reshape(-1, 4))
+    x, y, z, w = (TURN * elements).as_quat().T.reshape(4, *w.shape)
+    turned = replace(still, base=TURN.apply(still.base), elements=(w, x, y, z))
+    expected_radii, expected = nearest(PrunedSearch(still, "cpu"), still.points, 16)
+    radii, vertices = nearest(PrunedSearch(turned, "cpu"), still.points, 16)
+    assert np.allclose(radii, expected_radii, rtol=1e-12)
+    assert (vertices == expected).all()
+
+
+CLUSTERS = np.repeat([0.02, 0.3, 0.9], [40, 20, 1])
+
+
+@dataclass(frozen=True)
+class ClusteredPlane(RandomPlane):
+    """Dense here, one point alone there: no single guess of the candidates suits all."""
+
+    @property
+    def base_points(self) -> np.ndarray:
+        spread = np.random.default_rng(self.seed).random((len(CLUSTERS), 2))
+        return CLUSTERS[:, None] + 0.01 * spread
+
+
+@dataclass(frozen=True)
+class ClusteredSphere(RandomSphere):
+    """The same on the sphere."""
+
+    @property
+    def base_points(self) -> np.ndarray:
+        spread = 0.01 * np.random.default_rng(self.seed).normal(size=(len(CLUSTERS), 3))
+        around = np.stack([np.cos(3 * CLUSTERS), np.sin(3 * CLUSTERS), CLUSTERS], axis=1)
+        points = around + spread
+        return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("count", [4, 16])
+@pytest.mark.parametrize("manifold", ["r2", "se2", "s2", "so3"])
+def test_clustered_points(manifold: str, count: int) -> None:
+    oriented = MANIFOLDS[manifold].oriented
+    kind = ClusteredPlane if MANIFOLDS[manifold].base == "plane" else ClusteredSphere
+    sampling = kind(
+        points=len(CLUSTERS), orientations=4 if oriented else 1, oriented=oriented, seed=3
+    )
+    metric = Metric(0.2, 0.1) if oriented else Metric(1.0)
+    measured = rows_of(manifold, sampling.coordinates(), metric.eps, metric.xi)
+    expected = edges_of_rows(measured, count)
+    check_rule(searched(sampling, manifold, metric, count), expected, count)
+
+
+class Jittered(Icosphere):
+    """Shells that are 1e-7 wide, relatively: within the tolerance, but far beyond rounding.
+
+    The poles stay, for next to them gamma would be any angle.
+    """
+
+    @property
+    def base_points(self) -> np.ndarray:
+        jitter = 1e-8 * np.random.default_rng(0).normal(size=self.mesh.points.shape)
+        jitter[np.hypot(*self.mesh.points[:, :2].T) < 1e-9] = 0
+        points = self.mesh.points + jitter
+        return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("count", [5, 8, 16, 24])
+@pytest.mark.parametrize("manifold", ["s2", "so3"])
+def test_shells_of_nearly_equal_distances(
+    manifold: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oriented = MANIFOLDS[manifold].oriented
+    points = [kind(6 if oriented else 1, oriented, 1) for kind in (Jittered, Icosphere)]
+    metric = Metric(0.3162, 1.3) if oriented else Metric(1.0)
+    measured = rows_of(manifold, points[0].coordinates(), metric.eps, metric.xi)
+    expected = edges_of_rows(measured, count)
+    exact = searched(points[1], manifold, metric, count)
+    monkeypatch.setattr(PrunedSearch, "_guess", lambda *_: 2)
+    check_rule(searched(points[0], manifold, metric, count), expected, count)
+    assert exact.keys() == expected.keys()
+
+
+@dataclass(frozen=True)
+class Straddled(RandomPlane):
+    """Of point 0 the nearest two are equally far, within tolerance; one is far off on the base."""
+
+    @property
+    def base_points(self) -> np.ndarray:
+        return np.array([(0, 0), (-0.5 + 5e-9, 0), (1, 0), (0.8, 0.6), (0, 1 + 1e-8)])
+
+
+def test_a_shell_is_not_cut_at_the_last_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The four candidates are those nearest on the base, and do not show where the shell ends."""
+    metric, points = Metric(0.5, 1.0), Straddled(points=5, oriented=True)
+    measured = list(rows_of("se2", points.coordinates(), metric.eps, metric.xi))
+    assert abs(measured[0][0, [1, 4]] - 1).max() < 1e-7
+    monkeypatch.setattr(PrunedSearch, "_guess", lambda *_: 4)
+    for count in (1, 2):
+        found = searched(points, "se2", metric, count)
+        assert found.keys() == edges_of_rows(measured, count).keys()
+        assert ((0, 1) in found) == (count == 2)

@@ -1,0 +1,80 @@
+"""Blocks done by several processes, of which some vanish, and what workers must have in common."""
+
+import os
+import pickle
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builds import SPECS, manifest
+
+from cheblienet_graphs import CheblienetError, SpecError, StoreError, build
+from cheblienet_graphs.assembly.blocks import do_block
+from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.lattice_rows import LatticeRows
+from cheblienet_graphs.neighbours.choice import choose
+from cheblienet_graphs.pools.pool import software
+from cheblienet_graphs.store.writer import Staging
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_bytes_do_not_depend_on_processes(
+    tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
+) -> None:
+    build(SPECS[name], tmp_path / "g", workers=2, block_rows=211)
+    assert manifest(tmp_path / "g") == expected[name]
+
+
+def test_vanished_worker(
+    tmp_path: Path, expected: dict[str, dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import multiprocessing
+
+    others = {child.pid for child in multiprocessing.active_children()}
+
+    def kill(_what: str, done: int, total: int) -> None:
+        if 0 < done < total:
+            for child in multiprocessing.active_children():
+                if child.pid not in others:
+                    os.kill(child.pid, signal.SIGKILL)
+
+    store = tmp_path / "g"
+    with pytest.raises(CheblienetError, match="A worker process vanished") as caught:
+        build(SPECS["sphere"], store, workers=2, block_rows=50, progress=kill)
+    assert "`resume=True`" in caught.value.__notes__[0]
+    assert build(SPECS["sphere"], store, resume=True).resumed
+    assert manifest(store) == expected["sphere"]
+
+
+@pytest.fixture
+def sent(tmp_path: Path) -> Iterator[Job]:
+    spec, made_by = SPECS["lattice"], tuple(software("lattice").items())
+    with Staging(tmp_path / "g", "g", 0) as staging:
+        yield Job(spec, choose("lattice"), 0, 0.1, tmp_path / "g", staging.folder, made_by)
+
+
+def test_jobs_travel(sent: Job) -> None:
+    assert LatticeRows(sent).nnz
+    assert sent.level
+    assert pickle.loads(pickle.dumps(sent)) == sent
+    assert len(pickle.dumps(sent)) < 4096
+
+
+def test_worker_with_other_libraries(sent: Job) -> None:
+    older = tuple((name, "1.0" if name == "numpy" else found) for name, found in sent.software)
+    with pytest.raises(CheblienetError, match=r"worker has numpy .*another version"):
+        do_block(replace(sent, software=older), "rows", (0, 1), {"lambda_max": None})
+
+
+def test_worker_without_the_file_system(sent: Job, tmp_path: Path) -> None:
+    sent = replace(sent, folder=tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match="must see the store's file system"):
+        do_block(sent, "rows", (0, 1), {"lambda_max": None})
+
+
+def test_workers_out_of_range(tmp_path: Path) -> None:
+    for workers in (0, -1, 1025, 1.5, "two", True):
+        with pytest.raises(SpecError, match=r"workers must be an integer in \[1, 1024\]"):
+            build(SPECS["torus"], tmp_path / "g", workers=workers)

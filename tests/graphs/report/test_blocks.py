@@ -1,0 +1,122 @@
+"""Graphs examined in row blocks: the same numbers as from whole matrices, in little memory."""
+
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from examined import SPECS, laplacian_of, random_matrix
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
+
+from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.report.diagnostics import (
+    components,
+    effective_metrics,
+    equivariance_errors,
+    weight_statistics,
+)
+from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.sparse.rows import row_blocks
+from cheblienet_graphs.spec.sampling import sampling
+from cheblienet_graphs.store import verify
+from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr, mapped_weights
+
+
+@settings(deadline=None)
+@given(st.integers(1, 80), st.floats(0, 0.06), st.integers(0, 99), st.integers(1, 20))
+def test_components_are_those_of_scipy(size: int, density: float, seed: int, entries: int) -> None:
+    matrix = random_matrix(size, density, seed)
+    expected = connected_components(matrix, directed=False, return_labels=False)
+    assert components(matrix, entries=entries) == expected
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_components_of_graphs(versions: Path, name: str) -> None:
+    assert components(laplacian_of(versions, name), entries=40) == 1
+
+
+@pytest.mark.parametrize("name", ["open", "torus", "combinatorial", "sphere"])
+def test_equivariance_errors_by_definition(versions: Path, name: str) -> None:
+    laplacian, points = laplacian_of(versions, name), sampling(SPECS[name], 0)
+    dense = laplacian.toarray()
+    expected = {
+        symmetry: abs(dense[np.ix_(permutation, permutation)] - dense).max()
+        for symmetry, permutation in points.symmetries()
+    }
+    assert expected
+    for entries in (1, 300, 10**6):
+        assert equivariance_errors(laplacian, points, entries=entries) == expected
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_weights_by_definition(versions: Path, name: str) -> None:
+    version = versions / name / "v001"
+    weights = mapped_weights(version, 0)
+    delta = (weights.laplacian.toarray() + np.eye(weights.laplacian.shape[0])) * (
+        weights.lambda_max / 2
+    )
+    mass = "area" if SPECS[name].laplacian == "combinatorial" else "degree"
+    root = np.sqrt(mapped_array(version / "levels/0" / mass).astype(float))
+    np.fill_diagonal(delta, 0)
+    assert np.allclose(edge_weights(version, 0).toarray(), -delta * np.outer(root, root), rtol=1e-5)
+    chosen = np.array([5, 3, 3, 40])
+    assert np.array_equal(
+        weights.rows(chosen).toarray(), edge_weights(version, 0).toarray()[chosen]
+    )
+    values = edge_weights(version, 0).data
+    expected = {"min": values.min(), "median": np.median(values), "max": values.max()}
+    assert weight_statistics(weights) == expected
+    for entries in (17, 10**6):
+        assert weight_statistics(weights, at_once=0, entries=entries) == expected
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_effective_metrics_are_the_same_in_blocks(versions: Path, name: str) -> None:
+    version, spec = versions / name / "v001", SPECS[name]
+    report = inspect(versions, name, eigenvalues=0).levels[0]
+    points, metric = sampling(spec, 0), Metric(spec.eps, report.xi or 0.0)
+    coordinates = mapped_array(version / "levels/0/coordinates")
+    found = effective_metrics(
+        mapped_weights(version, 0), coordinates, points, spec.geometry, metric, entries=30
+    )
+    for metrics, expected in zip(found, report.effective_metric, strict=True):
+        assert metrics.eps_squared == pytest.approx(expected.eps_squared, rel=1e-12)
+        assert metrics.second_moment == pytest.approx(expected.second_moment, rel=1e-12)
+        assert metrics.deviation == pytest.approx(expected.deviation, rel=1e-12)
+
+
+def peak(work: Callable[[], object]) -> int:
+    """Bytes that work allocates at most, mapped files left out."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
+    """Each examination allocates far less than the values of the matrix would in float64."""
+    spec = GraphSpec("se2", 64, orientations=8, neighbors=64, levels=1)
+    build(spec, tmp_path / "g.zarr", name="g")
+    weights = mapped_weights(tmp_path / "g.zarr/g/v001", 0)
+    laplacian, points = weights.laplacian, sampling(spec, 0)
+    x = np.ones(points.num_vertices)
+    coordinates = mapped_array(tmp_path / "g.zarr/g/v001/levels/0/coordinates")
+    metric = Metric(spec.eps, 0.1)
+    examinations: list[Callable[[], object]] = [
+        lambda: mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian"),
+        lambda: mapped_product(laplacian, cast_at_once=0, entries=2**12)(x),
+        lambda: components(laplacian, entries=2**12),
+        lambda: effective_metrics(weights, coordinates, points, spec.geometry, metric),
+        lambda: equivariance_errors(laplacian, points, entries=2**12),
+        lambda: weight_statistics(weights, at_once=0, entries=2**12),
+        lambda: verify._is_symmetric(laplacian, list(row_blocks(laplacian.indptr, 2**12))),
+    ]
+    for examine in examinations:
+        examine()
+        assert peak(examine) < min(10 * x.nbytes, 8 * laplacian.nnz / 5)

@@ -1,0 +1,79 @@
+"""Spectra of published graphs, next to the exact ones."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cheblienet_graphs import (
+    CheblienetError,
+    GraphSpec,
+    SpecError,
+    UnknownGraphError,
+    build,
+    eigenpairs,
+    eigenvalues,
+    inspect,
+)
+
+
+def test_graph_spectrum_approaches_the_exact_one(tmp_path: Path) -> None:
+    """The isotropic plane, scaled by second moments, converges at second order."""
+    errors = []
+    for n in (16, 32):
+        build(GraphSpec("r2", n, boundary="periodic", levels=1), tmp_path / "g.zarr")
+        level = inspect(tmp_path / "g.zarr", f"r2-{n}x{n}", eigenvalues=9).levels[0]
+        ratio = np.array(level.eigenvalues[1:]) / np.array(level.exact_eigenvalues[1:])
+        errors.append(ratio.max() / ratio.min() - 1)
+    assert errors[0] < 0.05
+    assert errors[0] / errors[1] > 3
+
+
+@pytest.mark.parametrize("name", ["r2-24x16", "torus"])
+def test_spectra_of_published_graphs(store: Path, name: str) -> None:
+    values = eigenvalues(store, name)
+    facts = inspect(store, name, level=0, eigenvalues=9).levels[0]
+    assert values.shape == (facts.vertices,)
+    assert np.allclose(values[:9], facts.eigenvalues, atol=1e-6)
+    assert values[-1] <= facts.lambda_max
+    largest = eigenpairs(store, name, count=4, which="largest")
+    assert np.allclose(largest.values, values[::-1][:4], atol=1e-6)
+    assert eigenpairs(store, name, level=1).vectors.shape == (facts.vertices // 4, 6)
+
+
+def test_spectra_out_of_range(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SpecError, match=r"level must be an integer in \[0, 1\]"):
+        eigenvalues(store, "torus", level=2)
+    with pytest.raises(SpecError, match=r"count must be an integer in \[1, 1024\]"):
+        eigenpairs(store, "torus", count=0)
+    with pytest.raises(SpecError, match="which must be"):
+        eigenpairs(store, "torus", which="middle")
+    with pytest.raises(UnknownGraphError):
+        eigenvalues(store, "nothing")
+    monkeypatch.setattr("cheblienet_graphs.report.spectra.LARGEST_DENSE", 100)
+    with pytest.raises(CheblienetError, match="384 vertices take a dense matrix"):
+        eigenvalues(store, "r2-24x16")
+
+
+@pytest.mark.parametrize("size", [{"subdivisions": 4}, {"nside": 16}])
+@pytest.mark.parametrize(
+    ("settings", "single", "mean"),
+    # Few neighbours with Gaussian weights split the icosphere's multiplet l = 3 by 13 %, 3 + 4.
+    [({"neighbors": 24, "kernel": "rectangular"}, 0.05, 0.02), ({}, 0.075, 0.02)],
+)
+def test_spectrum_of_the_sphere(
+    tmp_path: Path, size: dict[str, int], settings: dict[str, object], single: float, mean: float
+) -> None:
+    """The first 16 eigenvalues are l (l + 1), 1, 3, 5 and 7 times, up to one scale."""
+    build(GraphSpec("s2", **size, **settings, levels=1), tmp_path / "g.zarr", name="g")
+    level = inspect(tmp_path / "g.zarr", "g", eigenvalues=17).levels[0]
+    expected = np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
+    assert np.allclose(level.exact_eigenvalues, [*expected, 20])
+    found = np.array(level.eigenvalues)
+    scale = (found[:16] @ expected) / (expected @ expected)
+    assert np.allclose(found[1:16] / scale, expected[1:], rtol=single)
+    multiplets = np.array([part.mean() for part in np.split(found[1:16], [3, 8])])
+    assert np.allclose(multiplets / scale, [2, 6, 12], rtol=mean)
+    assert found[16] / scale > 15
+    assert level.equivariance
+    assert max(level.equivariance.values()) <= 1e-6

@@ -1,0 +1,100 @@
+"""Icospheres: counts, nesting, areas, and pooling between a point and the midpoints around."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from scipy.spatial import SphericalVoronoi
+from sphere_truth import arcs
+
+from cheblienet_graphs.samplings.icosphere import Icosphere
+from cheblienet_graphs.samplings.maps import LevelMap
+
+
+def matrix(found: LevelMap) -> csr_matrix:
+    return csr_matrix((found.data, found.indices, found.indptr), shape=found.shape)
+
+
+@pytest.mark.parametrize("subdivisions", range(5))
+def test_icosphere_counts_and_nests(subdivisions: int) -> None:
+    points = Icosphere(subdivisions=subdivisions).base_points
+    assert points.shape == (10 * 4**subdivisions + 2, 3)
+    finer = Icosphere(subdivisions=subdivisions + 1).base_points
+    assert (finer[: len(points)] == points).all()
+
+
+def test_icosahedron() -> None:
+    points = Icosphere().base_points
+    apart = np.sort(arcs(points[:, None], points), axis=1)
+    assert np.allclose(apart[:, 0], 0)
+    assert np.allclose(apart[:, 1:6], math.atan(2))
+    assert np.allclose(apart[:, 6:11], math.pi - math.atan(2))
+    assert np.allclose(apart[:, 11], math.pi)
+
+
+@pytest.mark.parametrize("subdivisions", range(5))
+def test_icosphere_areas_are_voronoi_cells(subdivisions: int) -> None:
+    found = Icosphere(subdivisions=subdivisions)
+    areas = SphericalVoronoi(found.base_points).calculate_areas()
+    assert np.abs(found.base_areas - areas / areas.mean()).max() < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("subdivisions", "ratio"), [(0, 1.0), (1, 1.1296), (2, 1.1873), (3, 1.3099), (4, 1.3483)]
+)
+def test_icosphere_areas_are_nearly_equal(subdivisions: int, ratio: float) -> None:
+    areas = Icosphere(subdivisions=subdivisions).base_areas
+    assert math.isclose(areas.max() / areas.min(), ratio, abs_tol=1e-4)
+
+
+@pytest.mark.parametrize("subdivisions", range(4))
+def test_poles_of_the_icosphere(subdivisions: int) -> None:
+    found = Icosphere(subdivisions=subdivisions)
+    beta, gamma = found.angles
+    for pole in (0, math.pi):
+        there = abs(beta - pole) < 1e-9
+        assert there.sum() == (1 if subdivisions else 0)
+        assert (gamma[there] == 0).all()
+
+
+@pytest.mark.parametrize("subdivisions", [1, 2, 3])
+def test_icosphere_pools_a_point_and_the_midpoints_around(subdivisions: int) -> None:
+    fine = Icosphere(subdivisions=subdivisions)
+    coarse = Icosphere(subdivisions=subdivisions - 1)
+    pooled = matrix(fine.pooling())
+    sizes = np.diff(pooled.indptr)
+    assert (sizes[:12] == 6).all()
+    assert (sizes[12:] == 7).all()
+    apart = arcs(coarse.base_points[:, None], fine.base_points)
+    for v, size in enumerate(sizes):
+        row = pooled.indices[pooled.indptr[v] : pooled.indptr[v + 1]]
+        assert row[0] == v
+        assert (np.diff(row) > 0).all()
+        assert set(row) == set(np.argsort(apart[v])[:size])
+
+
+@pytest.mark.parametrize("subdivisions", [1, 2, 3])
+def test_icosphere_unpools_from_two_parents(subdivisions: int) -> None:
+    fine = Icosphere(subdivisions=subdivisions)
+    coarse = Icosphere(subdivisions=subdivisions - 1).base_points
+    spread = matrix(fine.unpooling()).toarray()
+    assert (spread[: len(coarse)] == np.eye(len(coarse))).all()
+    new = spread[len(coarse) :]
+    assert (np.sort(new, axis=1)[:, -3:] == [0, 0.5, 0.5]).all()
+    middle = new @ coarse
+    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
+    assert np.abs(middle - fine.base_points[len(coarse) :]).max() < 1e-15
+
+
+def test_mean_pooling_on_the_icosphere_does_not_keep_integrals() -> None:
+    """Midpoints count for both of their parents: how much, the README says."""
+    fine, coarse = Icosphere(subdivisions=4), Icosphere(subdivisions=3)
+    fine_share, coarse_share = (x.base_areas / x.base_areas.sum() for x in (fine, coarse))
+    means = matrix(fine.pooling())
+    counted = means.T @ coarse_share / fine_share
+    assert counted.min() == pytest.approx(0.57, abs=0.01)
+    assert counted.max() == pytest.approx(1.21, abs=0.01)
+    smooth = np.exp(fine.base_points[:, 0])
+    change = coarse_share @ (means @ smooth) / (fine_share @ smooth) - 1
+    assert 1e-9 < abs(change) < 1e-5

@@ -1,0 +1,78 @@
+"""Eigenpairs of graphs against dense solvers."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cheblienet_graphs import (
+    GraphSpec,
+    build,
+    inspect,
+)
+from cheblienet_graphs.spec.sampling import sampling
+from cheblienet_graphs.spectrum import numeric
+from cheblienet_graphs.spectrum.bloch import BlochBlocks
+from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
+from cheblienet_graphs.store.reader import mapped_csr
+
+
+@pytest.mark.parametrize("name", ["r2-24x16", "se2-16x16x6", "torus"])
+@pytest.mark.parametrize("which", ["smallest", "largest"])
+@pytest.mark.parametrize("count", [1, 9])
+def test_eigenpairs_equal_the_dense_ones(store: Path, name: str, which: str, count: int) -> None:
+    version = store / name / "v001"
+    laplacian = mapped_csr(version / "levels/0/laplacian")
+    level = inspect(store, name, level=0, eigenvalues=0)
+    facts, points = level.levels[0], sampling(level.spec, 0)
+    pairs = extreme_eigenpairs(laplacian, facts.lambda_max, count, which=which, sampling=points)
+    delta = (laplacian.toarray().astype(float) + np.eye(facts.vertices)) * facts.lambda_max / 2
+    dense = np.linalg.eigvalsh(delta)
+    expected = dense[:count] if which == "smallest" else dense[::-1][:count]
+    assert pairs.converged
+    assert pairs.method == (
+        "bloch" if name == "torus" else "chebyshev" if "se2" in name else "dense"
+    )
+    assert np.allclose(pairs.values, expected, atol=1e-6)
+    assert np.allclose(delta @ pairs.vectors, pairs.vectors * pairs.values, atol=1e-6)
+    assert np.allclose(pairs.vectors.T @ pairs.vectors, np.eye(count), atol=1e-9)
+
+
+def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> None:
+    """The 30th to 37th eigenvalues of this graph are equal; a block of 38 ends just behind them."""
+    spec = GraphSpec("se2", 32, boundary="periodic", levels=1)
+    build(spec, tmp_path / "g.zarr", name="g")
+    laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
+    pairs = extreme_eigenpairs(laplacian, 1.5, 30, max_products=3000)
+    expected = BlochBlocks(laplacian, sampling(spec, 0)).eigenvalues()[:30]
+    assert pairs.method == "chebyshev"
+    assert pairs.converged
+    assert np.allclose(pairs.values, (expected + 1) * 0.75, atol=1e-6)
+
+
+def test_other_solver_steps_in(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    laplacian = mapped_csr(store / "se2-16x16x6/v001/levels/0/laplacian")
+    expected = extreme_eigenpairs(laplacian, 1.4, 5)
+    found = extreme_eigenpairs(laplacian, 1.4, 5, max_products=20)
+    assert found.converged
+    assert found.method == "shift-invert"
+    assert np.allclose(found.values, expected.values, atol=1e-9)
+
+    def missing_one(*args: object, **kwargs: object) -> tuple[np.ndarray, np.ndarray]:
+        values = (expected.values / 0.7 - 1)[[0, 1, 3, 4, 4]]
+        return values, expected.vectors[:, [0, 1, 3, 4, 4]]
+
+    monkeypatch.setattr(numeric, "eigsh", missing_one)
+    assert not extreme_eigenpairs(laplacian, 1.4, 5, max_products=20).converged
+
+    def failing(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("Factor is exactly singular")
+
+    monkeypatch.setattr(numeric, "eigsh", failing)
+    assert not extreme_eigenpairs(laplacian, 1.4, 5, max_products=1).converged
+
+
+def test_multiplicities_are_recognised() -> None:
+    values = np.array([0.0, 1e-9, 0.5, 0.5 + 1e-9, 0.5, 0.5001, 2.0])
+    assert multiplicities(values, 2.0) == [2, 3, 1, 1]
+    assert multiplicities(values[:0], 2.0) == []

@@ -1,0 +1,141 @@
+"""Names used again, and what lies beside a store."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from cheblienet_cli.main import run
+from cheblienet_graphs import (
+    GraphSpec,
+    SpecError,
+    StoreError,
+    build,
+    inspect,
+    verify,
+)
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.archive import export_zip, import_zip
+from cheblienet_graphs.store.refs import prune, remove, tag, untag
+from cheblienet_graphs.store.verify import clean, leftovers
+
+THREE, TWO = GraphSpec("r2", 32, levels=3), GraphSpec("r2", 32, levels=2, neighbors=6)
+SMALL = GraphSpec("r2", 4)
+
+
+def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    first = build(THREE, store, name="g")
+    assert (first.other, first.changes) == (None, {})
+    second = build(TWO, store, name="g")
+    assert (second.version, second.other) == ("v002", "v001")
+    assert second.changes == {"levels": (3, 2), "neighbors": (8, 6)}
+    found = build(THREE, store, name="g")  # not what the name stands for any more
+    assert (found.built, found.version, found.other) == (False, "v001", "v002")
+    assert found.changes == {"levels": (2, 3), "neighbors": (6, 8)}
+    again = build(TWO, store, name="g")
+    assert (again.built, again.version, again.other, again.changes) == (False, "v002", None, {})
+    forced = build(TWO, store, name="g", force=True)
+    assert (forced.version, forced.other, forced.changes) == ("v003", "v002", {})
+
+
+def test_fields_that_only_one_specification_has_are_told(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    build(GraphSpec("s2", subdivisions=1), store, name="g")
+    changes = build(GraphSpec("s2", nside=2), store, name="g").changes
+    assert changes["sampling"] == ("icosahedral", "healpix")
+    assert changes["subdivisions"] == (1, None)
+    assert changes["nside"] == (None, 2)
+
+
+def test_the_command_line_tells_what_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--store", str(tmp_path / "g.zarr"), "--name", "g"]
+    assert run(["build", "r2", "--size", "32", "--levels", "3", *where]) == 0
+    assert "other than" not in capsys.readouterr().err
+    assert run(["build", "r2", "--size", "32", "--levels", "2", *where, "--json"]) == 0
+    captured = capsys.readouterr()
+    told = "g@v002 is other than g@v001: levels 3 -> 2. g stands for g@v002."
+    assert captured.err.splitlines()[-1] == told
+    assert json.loads(captured.out)["other"] == "v001"
+    assert json.loads(captured.out)["changes"] == {"levels": [3, 2]}
+    assert run(["build", "r2", "--size", "32", "--levels", "3", *where]) == 0
+    told = "g@v001 is other than g@v002: levels 2 -> 3. g stands for g@v002."
+    assert capsys.readouterr().err.splitlines()[-1] == told
+    quiet = [*where, "--quiet"]
+    assert run(["build", "r2", "--size", "32", "--levels", "1", *quiet]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_facts_of_levels_are_alike_whether_built_or_found(tmp_path: Path) -> None:
+    built, found = (build(SMALL, tmp_path / "g.zarr") for _ in range(2))
+    assert (built.built, found.built) == (True, False)
+    assert built.levels == found.levels
+    assert hash(built.levels) == hash(found.levels)
+    (level,) = found.levels
+    assert level["grid"] == level.grid == (1, 4, 4)
+    assert dict(level) == dataclasses.asdict(level)
+    assert set(level) == {field.name for field in dataclasses.fields(level)}
+    with pytest.raises(KeyError):
+        level["values"]
+    with pytest.raises(TypeError):
+        level["edges"] = 3
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        level.edges = 3
+
+
+def test_relative_paths_and_tildes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    build(SMALL, "g.zarr", name="g")
+    export_zip(tmp_path / "g.zarr/g/v001", "~/g.zip")
+    for store, file in (("g.zarr", "g.zip"), ("~/g.zarr", "~/g.zip"), (Path("g.zarr"), "./g.zip")):
+        assert tag(store, "g", "paper") == tmp_path / "g.zarr/g/v001"
+        untag(store, "g", "paper")
+        version = import_zip(file, store, "copy").version
+        assert remove(store, f"copy@{version}").versions == (version,)
+        assert prune(store, "g", 1).versions == ()
+        assert verify(store) == []
+        assert clean(store) == []
+        assert inspect(store, eigenvalues=0).name == "g"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
+    with pytest.raises(StoreError, match="Write the path out"):
+        tag("~nobody-of-that-name/g.zarr", "g", "paper")
+
+
+def test_nothing_stays_beside_a_store(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    build(SMALL, store, name="g")
+    export_zip(store / "g/v001", tmp_path / "g.zip")
+    tag(store, "g", "paper")
+    untag(store, "g", "paper")
+    import_zip(tmp_path / "g.zip", store, "copy")
+    remove(store, "copy@v001")
+    with pytest.raises(StoreError):
+        remove(store, "g@v009")
+    with pytest.raises(SpecError):
+        build(GraphSpec("se2", 8, eps=0.001, alpha=1e6, bandwidth=0.01), store)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
+    layout.staging_folder(store).mkdir()  # as a killed process leaves it
+    assert clean(store) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
+
+
+def test_what_goes_while_leftovers_are_listed_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Builders at work end between the listing of their folder and the look at what is in it."""
+    store = tmp_path / "g.zarr"
+    staging = layout.staging_folder(store)
+    (staging / "left").mkdir(parents=True)
+    monkeypatch.setattr(
+        Path,
+        "iterdir",
+        lambda folder: iter([folder / "left", folder / "build", folder / "temporary.json"]),
+    )
+    assert leftovers(store) == [staging / "left"]
+    monkeypatch.undo()
+    assert clean(store) == [staging / "left"]
+    assert leftovers(store) == []

@@ -1,0 +1,214 @@
+"""What stays of a build: something to go on with, or nothing."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from builds import inodes, interrupted, manifest
+
+from cheblienet_graphs import GraphSpec, StoreError, build
+from cheblienet_graphs.store import layout, unfinished, writer
+from cheblienet_graphs.store.durable import locked_folder
+from cheblienet_graphs.store.verify import clean, leftovers, verify
+from cheblienet_graphs.store.writer import Staging
+
+SPEC = GraphSpec("se2", 16, orientations=3, levels=2)
+BLOCK_ROWS = 100
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    store = tmp_path_factory.mktemp("expected") / "g"
+    build(SPEC, store)
+    return manifest(store)
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Path:
+    """What an interrupted build left, beside the store tmp_path / "g"."""
+    assert interrupted(SPEC, tmp_path / "g", 4, block_rows=BLOCK_ROWS)
+    [folder] = leftovers(tmp_path / "g")
+    return folder
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+
+
+def test_a_build_is_kept_that_lacks_the_space_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, store = GraphSpec("se2", 48, levels=2), tmp_path / "g"
+    build(spec, tmp_path / "whole")
+    interrupted(spec, store, 4, block_rows=4000)
+    kept = inodes(store)
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+        with pytest.raises(StoreError, match=r"bytes are needed, 0 are free.*some space") as told:
+            build(spec, store, resume=True, block_rows=4000)
+    [note] = told.value.__notes__
+    assert f"{len(kept)} finished blocks are kept" in note
+    assert "`resume=True`" in note
+    assert inodes(store) == kept
+    assert build(spec, store, resume=True, block_rows=4000).resumed
+    assert manifest(store) == manifest(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_nothing_stays_of_a_first_build_that_lacks_the_space(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="bytes are needed") as told:
+        build(SPEC, tmp_path / "g")
+    assert not hasattr(told.value, "__notes__")
+    assert list(tmp_path.iterdir()) == []
+
+
+def empty(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+def nameless(folder: Path) -> None:
+    (folder / "build.json").unlink()
+
+
+def torn(folder: Path) -> None:
+    file = folder / "build.json"
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+def other_json(folder: Path) -> None:
+    (folder / "build.json").write_text("[]")
+
+
+def without_arrays(folder: Path) -> None:
+    shutil.rmtree(folder / "version")
+
+
+def without_records(folder: Path) -> None:
+    shutil.rmtree(folder / "finished")
+
+
+HALVES = [empty, nameless, torn, other_json, without_arrays, without_records]
+
+
+@pytest.mark.parametrize("halve", HALVES)
+def test_half_a_build_is_not_gone_on_with(
+    tmp_path: Path, left: Path, halve: object, expected: dict[str, object]
+) -> None:
+    """The next build that resumes deletes it, as nobody could; so does cleaning."""
+    store = tmp_path / "g"
+    halve(left)
+    assert not build(SPEC, store, name="other", block_rows=BLOCK_ROWS).resumed
+    assert leftovers(store) == [left]  # another build has no business with it
+    shutil.rmtree(store)
+    assert not build(SPEC, store, resume=True, block_rows=BLOCK_ROWS).resumed
+    assert manifest(store) == expected
+    assert list(tmp_path.iterdir()) == [store]
+
+
+@pytest.mark.parametrize("halve", HALVES)
+def test_half_a_build_is_cleaned(tmp_path: Path, left: Path, halve: object) -> None:
+    halve(left)
+    assert clean(tmp_path / "g") == [left]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_torn_records_are_done_again(
+    tmp_path: Path, left: Path, expected: dict[str, object]
+) -> None:
+    for record in inodes(tmp_path / "g"):
+        record.write_bytes(record.read_bytes()[:-1])
+    assert build(SPEC, tmp_path / "g", resume=True, block_rows=BLOCK_ROWS).resumed
+    assert manifest(tmp_path / "g") == expected
+
+
+def test_what_others_left_is_spared(tmp_path: Path, left: Path) -> None:
+    """Builds of another identity, builds at work, files, and links that somebody put there."""
+    store, staging = tmp_path / "g", left.parent
+    identity = json.loads((left / "build.json").read_text())
+    (left / "build.json").write_text(json.dumps(identity | {"name": "other"}))
+    (staging / "file").write_text("")
+    (tmp_path / "mine").mkdir()
+    (staging / "link").symlink_to(tmp_path / "mine")
+    (staging / "at work").mkdir()
+    with locked_folder(staging / "at work"):
+        assert not build(SPEC, store, resume=True, block_rows=BLOCK_ROWS).resumed
+    there = {path.name for path in staging.iterdir()}
+    assert there == {left.name, "file", "link", "at work"}
+    assert (tmp_path / "mine").is_dir()
+
+
+@pytest.mark.parametrize("what", ["clean", "resume"])
+def test_killed_while_deleting(
+    tmp_path: Path, left: Path, what: str, expected: dict[str, object]
+) -> None:
+    """What is left of a build's folder then is not taken for a build."""
+    store = tmp_path / "g"
+    if what == "resume":
+        nameless(left)
+    program = (
+        "import os, shutil\n"
+        "from pathlib import Path\n"
+        "from cheblienet_graphs import GraphSpec, build\n"
+        "from cheblienet_graphs.store import unfinished, verify\n"
+        "def killed(folder, **_):\n"
+        "    shutil.copytree(folder / 'finished', folder / 'still')\n"
+        "    shutil.rmtree = remove; remove(folder / 'version'); os._exit(9)\n"
+        "remove, unfinished.shutil.rmtree = shutil.rmtree, killed\n"
+    )
+    if what == "clean":
+        program += f"verify.clean({str(store)!r})"
+    else:
+        program += f"build(GraphSpec.from_dict({SPEC.to_dict()!r}), {str(store)!r}, resume=True)"
+    ended = subprocess.run([sys.executable, "-c", program], check=False)
+    assert ended.returncode == 9
+    assert len(leftovers(store)) == 1
+    assert not build(SPEC, store, resume=True, block_rows=BLOCK_ROWS).resumed
+    assert manifest(store) == expected
+    assert verify(store) == []
+    assert list(tmp_path.iterdir()) == [store]
+
+
+def test_empty_staging_folder_is_cleaned(tmp_path: Path) -> None:
+    """A build that is killed early leaves it."""
+    layout.staging_folder(tmp_path / "g").mkdir()
+    assert clean(tmp_path / "g") == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_that_can_not_be_deleted_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(writer, "discard", refuse)
+    with pytest.raises(RuntimeError) as told, Staging(tmp_path / "g", "g", 0):
+        raise RuntimeError
+    [note] = told.value.__notes__
+    assert "can't be cleared: Permission denied" in note
+    assert str(layout.staging_folder(tmp_path / "g")) in note
+    assert build(SPEC, tmp_path / "g").built
+    assert [record.getMessage() for record in caplog.records] == [note]
+
+
+def test_block_at_work_in_a_folder_that_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It makes something new as long as it can, which is until the folder has another name."""
+    (tmp_path / "build" / "finished").mkdir(parents=True)
+    remove = shutil.rmtree
+
+    def at_work(folder: Path, **how: object) -> None:
+        remove(folder, **how)
+        if folder == tmp_path / "build":
+            folder.mkdir()
+
+    monkeypatch.setattr(unfinished.shutil, "rmtree", at_work)
+    unfinished.discard(tmp_path / "build")
+    assert list(tmp_path.iterdir()) == []

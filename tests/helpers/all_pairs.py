@@ -1,0 +1,151 @@
+"""Edges of every engine, and their comparison with the brute force over all pairs."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import torch
+from sphere_truth import Edges, edges_of_rows, rows_of
+
+from cheblienet_graphs import GraphSpec, SpecError
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+from cheblienet_graphs.neighbours import search
+from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.neighbours.cloud import Cloud, PairLengths, cloud
+from cheblienet_graphs.neighbours.keops import KeopsSearch
+from cheblienet_graphs.neighbours.protocols import Engine, Lengths
+from cheblienet_graphs.neighbours.pruned import PrunedSearch
+from cheblienet_graphs.neighbours.search import SearchEngine
+from cheblienet_graphs.samplings.protocol import Sampling
+
+PRUNED = Choice("pruned", "cpu")
+
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=[
+            pytest.mark.gpu,
+            pytest.mark.skipif(
+                not torch.cuda.is_available(), reason="torch sees no CUDA device here"
+            ),
+        ],
+    ),
+]
+
+
+def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = None) -> Edges:
+    """All edges with their squared lengths, read in blocks of rows."""
+    found: Edges = {}
+    block = block or vertices
+    for start in range(0, vertices, block):
+        stop = min(start + block, vertices)
+        degrees, columns = engine.degrees(start, stop), engine.columns(start, stop)
+        rows = np.repeat(np.arange(start, stop), degrees)
+        squared = lengths.squared_distances(rows, columns)
+        found |= dict(
+            zip(zip(rows.tolist(), columns.tolist(), strict=True), squared.tolist(), strict=True)
+        )
+        assert len(columns) == degrees.sum()
+        assert (np.diff(columns)[np.diff(rows) == 0] > 0).all()
+    return found
+
+
+def edges(spec: GraphSpec, choice: Choice = PRUNED) -> Edges:
+    edges = Level(spec, choice).edges()
+    engine, lengths = edges.engine, edges.weights.lengths
+    found = listed(engine, lengths, spec.num_vertices)
+    assert engine.total_degree == len(found)
+    points = spec.base_points(0)
+    assert engine.in_plane_degree == sum(a // points == b // points for a, b in found)
+    return found
+
+
+def searched(
+    sampling: Sampling, manifold: str, metric: Metric, count: int, choice: Choice = PRUNED
+) -> Edges:
+    engine = SearchEngine(sampling, MANIFOLDS[manifold], metric, count, choice)
+    return listed(engine, PairLengths(engine.cloud), sampling.num_vertices)
+
+
+RINGS = 2
+
+
+@lru_cache(maxsize=4)
+def rows(spec: GraphSpec) -> list[np.ndarray]:
+    level, rings = Level(spec, PRUNED), RINGS if spec.boundary == "periodic" else 0
+    coordinates = level.sampling.coordinates()
+    return list(rows_of(spec.manifold, coordinates, spec.eps, level.metric.xi, rings))
+
+
+def check_rule(found: Edges, expected: Edges, count: int) -> None:
+    assert found.keys() == expected.keys()
+    assert all(abs(found[e] - expected[e]) <= 1e-12 * max(1, expected[e]) for e in found)
+    assert all(found[b, a] == squared for (a, b), squared in found.items())
+    assert all(a != b for a, b in found)
+    assert np.bincount([a for a, _ in found]).max() <= count
+
+
+def check_against_all_pairs(fields: dict, count: int, choice: Choice = PRUNED) -> None:
+    """Edges are those of the brute force; where that has none, a message says so."""
+    spec = GraphSpec(**fields, neighbors=count)
+    measured = rows(GraphSpec(**fields))
+    expected = edges_of_rows(measured, count)
+    if expected:
+        check_rule(edges(spec, choice), expected, count)
+        if spec.boundary == "periodic":
+            assert max(expected.values()) < RINGS**2
+        return
+    least = count + 1
+    while not edges_of_rows(measured, least):
+        least += 1
+    with pytest.raises(SpecError, match=f"at least {least} .*Got {count}"):
+        edges(spec, choice)
+
+
+SPHERES = [
+    {"subdivisions": 0},
+    {"subdivisions": 1},
+    {"subdivisions": 2},
+    {"nside": 2},
+    {"nside": 4},
+    {"bandlimit": 3},
+    {"bandlimit": 5},
+    {"sampling": "random", "points": 150},
+]
+"""Samplings that are small enough for orientations over them."""
+
+COUNTS = [4, 8, 16, 24]
+
+
+def name(value: object) -> str:
+    if isinstance(value, dict):
+        return "-".join(f"{key}{number}" for key, number in value.items() if key != "sampling")
+    return str(value)
+
+
+SOME = [
+    ({"manifold": "so3", "subdivisions": 1}, 16),
+    ({"manifold": "so3", "nside": 2, "orientations": 5, "eps": 0.1}, 16),
+    ({"manifold": "so3", "subdivisions": 2, "orientations": 1}, 16),
+    ({"manifold": "s2", "subdivisions": 2}, 8),
+    ({"manifold": "s2", "bandlimit": 5}, 8),
+    ({"manifold": "se2", "size": "10x8", "boundary": "periodic"}, 16),
+    ({"manifold": "se2", "sampling": "random", "points": 80, "boundary": "open"}, 16),
+    ({"manifold": "se2", "sampling": "random", "points": 80, "boundary": "periodic"}, 16),
+    ({"manifold": "r2", "sampling": "random", "points": 200, "boundary": "periodic"}, 8),
+    ({"manifold": "r2", "size": 12}, 8),
+]
+"""Few combinations of manifold and K: KeOps compiles each."""
+
+
+def cloud_of(spec: GraphSpec) -> Cloud:
+    level = Level(spec, PRUNED)
+    return cloud(level.sampling, spec.geometry, level.metric)
+
+
+def nearest(found: PrunedSearch | KeopsSearch, points: int, count: int) -> tuple:
+    """(n_o, points) r^2 and (n_o, points, K) neighbours ascending, -1 first."""
+    radii, vertices = found.nearest(0, points, count, None, search.TOLERANCE)
+    return radii.numpy(), np.sort(vertices.numpy(), axis=2)

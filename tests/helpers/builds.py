@@ -1,0 +1,65 @@
+"""Builds as a whole and interrupted at a counted moment, and what tells two results apart."""
+
+from pathlib import Path
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.layout import check_version
+
+SPECS = {
+    "lattice": GraphSpec("se2", "30x26", orientations=4, levels=2),
+    "torus": GraphSpec("se2", 24, orientations=4, boundary="periodic", lambda_max=2, levels=1),
+    "selling": GraphSpec("se2", 32, orientations=4, weights="selling", levels=1),
+    "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2),
+    "matched": GraphSpec(
+        "so3", subdivisions=2, orientations=4, levels=1, weights="matched", neighbors=32
+    ),
+    "random torus": GraphSpec("se2", points=150, orientations=4, boundary="periodic"),
+    "fraction": GraphSpec("so3", subdivisions=2, orientations=4, levels=1, xi="auto"),
+}
+
+
+def manifest(store: Path) -> dict[str, object]:
+    """What identifies every byte of the only graph's newest version, and what is recorded of it."""
+    [graph] = [path for path in store.iterdir() if path.is_dir()]
+    attributes = check_version(graph / layout.versions(graph)[-1])
+    return {"manifest": attributes["manifest"], "levels": attributes["levels"]}
+
+
+class Whole(dict[str, dict[str, object]]):
+    """What is published of each of the specifications, built when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __missing__(self, name: str) -> dict[str, object]:
+        build(SPECS[name], self._folder / name)
+        self[name] = manifest(self._folder / name)
+        return self[name]
+
+
+def inodes(store: Path) -> dict[Path, int]:
+    """Records of finished blocks: a block that is redone makes a new file."""
+    staging = layout.staging_folder(store)
+    return {path: path.stat().st_ino for path in staging.glob("*/finished/*/*.json")}
+
+
+class Stop(BaseException):
+    """What interrupts a build in these tests."""
+
+
+def interrupted(spec: GraphSpec, store: Path, after: int, **how: object) -> Stop | None:
+    """Build, and stop at the progress call of that number; None where it ends before."""
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise Stop
+
+    try:
+        build(spec, store, progress=count, **how)
+    except Stop as stop:
+        return stop
+    return None

@@ -1,0 +1,68 @@
+"""What builds and reports do, counted."""
+
+from collections.abc import Callable
+
+import pytest
+
+from cheblienet_graphs.neighbours import search
+from cheblienet_graphs.neighbours.cloud import PairLengths
+from cheblienet_graphs.neighbours.ellipses import Ellipses
+from cheblienet_graphs.neighbours.pruned import PrunedSearch
+from cheblienet_graphs.spectrum import bound, exact, numeric
+
+
+class Work:
+    """Counts what builds and reports do, and stops those that do too much of it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, limits: dict[str, float]) -> None:
+        self.done, self.limits = dict.fromkeys(limits, 0.0), limits
+        self._patch = monkeypatch
+        self._count(search.NeighbourLists, "__init__", "searches", lambda *_: 1)
+        self._count(
+            PrunedSearch, "_squared_distances", "distances", lambda found, *_: found.numel()
+        )
+        self._count(
+            PairLengths,
+            "squared_distances",
+            "distances",
+            lambda found, lengths, *_: found.size * lengths._cloud.images / lengths._cloud.points,
+        )
+        self._count(Ellipses, "offsets", "offsets", lambda found, *_: len(found[0]))
+        self._count(exact, "_squared_frequencies", "frequencies", lambda found, *_: len(found))
+        for module in (numeric, bound):
+            self._products(module)
+
+    def add(self, what: str, amount: float) -> None:
+        self.done[what] += amount
+        assert self.done[what] <= self.limits[what], f"too many {what}"
+
+    def _count(self, owner: object, name: str, what: str, amount: Callable[..., float]) -> None:
+        original = getattr(owner, name)
+
+        def counted(*arguments: object, **named: object) -> object:
+            found = original(*arguments, **named)
+            self.add(what, amount(found, *arguments))
+            return found
+
+        self._patch.setattr(owner, name, counted)
+
+    def _products(self, module: object) -> None:
+        name = "mapped_product" if module is numeric else "recursion"
+        original = getattr(module, name)
+
+        def counted(product: object, *arguments: object, **named: object) -> object:
+            if module is numeric:
+                made = original(product, *arguments, **named)
+                return lambda x: self.add("products", 1) or made(x)
+            return original(lambda x: self.add("products", 1) or product(x), *arguments, **named)
+
+        self._patch.setattr(module, name, counted)
+
+
+LIMITS = {
+    "searches": 5000,  # 480 values of xi at most, their rings doubled
+    "distances": 2e8,
+    "offsets": 3e8,
+    "frequencies": 1e5,
+    "products": 30_000,
+}

@@ -1,0 +1,31 @@
+"""Small graphs that are examined in blocks of rows, and matrices at random."""
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.store.reader import mapped_csr
+
+SPECS = {
+    "open": GraphSpec("se2", 12, orientations=5, levels=1),
+    "torus": GraphSpec("se2", 12, orientations=4, boundary="periodic", levels=1),
+    "combinatorial": GraphSpec("r2", "9x7", laplacian="combinatorial", levels=1),
+    "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=1),
+    "random": GraphSpec("r2", sampling="random", points=90, levels=1),
+}
+
+
+def laplacian_of(versions: Path, name: str) -> scipy.sparse.csr_array:
+    return mapped_csr(versions / name / "v001/levels/0/laplacian")
+
+
+def random_matrix(size: int, density: float, seed: int) -> scipy.sparse.csr_array:
+    """Symmetric, float32."""
+    half = scipy.sparse.random_array(
+        (size, size), density=density, rng=np.random.default_rng(seed), dtype=np.float32
+    )
+    matrix = scipy.sparse.csr_array(half + half.T)
+    matrix.sort_indices()
+    return matrix

@@ -1,0 +1,138 @@
+"""Weights of lattices, and their second moments from inverse Jacobians.
+
+The inverse Jacobians are checked against scipy's logm.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.samplings.lattice import PlaneLattice
+from cheblienet_graphs.store.reader import edge_weights, mapped_csr
+from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
+
+EPS = [0.1, 0.3162, 0.5, 1.0]
+Sparse = scipy.sparse.csr_array
+
+
+def plane_logarithm(dx: np.ndarray, dy: np.ndarray, start: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """(3, N): log of Rot(-start) (dx, dy) turned by a, by the inverse Jacobian of exp."""
+    x = np.cos(start) * dx + np.sin(start) * dy
+    y = -np.sin(start) * dx + np.cos(start) * dy
+    half_cot = np.where(abs(a) < 1e-12, 1.0, (a / 2) / np.tan(np.where(a == 0, 1, a) / 2))
+    return np.stack([half_cot * x + a / 2 * y, -a / 2 * x + half_cot * y, a])
+
+
+def plane_moments(
+    dx: np.ndarray, dy: np.ndarray, i: np.ndarray, j: np.ndarray, n_o: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """c3, (N,), and c c^T, (N, 3, 3), of edges of weight 1; means of both where turns tie."""
+    steps = (j - i) % n_o
+    tied = 2 * steps == n_o
+    a = np.where(2 * steps > n_o, steps - n_o, steps) * math.pi / n_o
+    start = -math.pi / 2 + i * math.pi / n_o
+    c = plane_logarithm(dx, dy, start, a)
+    other = plane_logarithm(dx, dy, start, np.where(tied, -a, a))
+    second = [np.einsum("an,bn->nab", log, log) for log in (c, other)]
+    return (c[2] + other[2]) / 2, (second[0] + second[1]) / 2
+
+
+def inverse_metric(spec: GraphSpec, level: int = 0) -> np.ndarray:
+    """R^-1, lengths in widths of the domain; xi^2 = alpha n_o h^2."""
+    width = spec.size[0] >> level
+    if isinstance(spec.xi, float):
+        squared = spec.xi**2 * 4**level
+    else:
+        squared = spec.alpha * spec.orientations / width**2
+    return np.diag([1, spec.eps**2, 1 / squared])
+
+
+def deviation(moments: np.ndarray, inverse: np.ndarray, factor: np.ndarray) -> float:
+    """Largest deviation of M_i / factor_i from R^-1, in units in which R is 1."""
+    root = 1 / np.sqrt(np.diag(inverse))
+    scaled = moments / np.asarray(factor)[..., None, None] * root[:, None] * root
+    return float(abs(scaled - np.eye(len(root))).max())
+
+
+def of_lattice(spec: GraphSpec) -> LatticeWeights:
+    width, height = spec.size
+    lattice = PlaneLattice(width, height, spec.orientations, oriented=spec.manifold == "se2")
+    return lattice_weights(spec, lattice, spec.metric(0))
+
+
+def offsets(found: LatticeWeights) -> dict[tuple[int, int, int, int], float]:
+    """(i, dy, dx, j) -> weight."""
+    listed = {}
+    for i, (stencil, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+        parts = (stencil.dy, stencil.dx, stencil.orientation, values)
+        for dy, dx, j, weight in zip(*(part.tolist() for part in parts), strict=True):
+            listed[i, dy, dx, j] = weight
+        assert len(stencil) == len(values)
+    return listed
+
+
+def check_symmetric(listed: dict[tuple[int, int, int, int], float]) -> None:
+    assert all((i, dy, dx) != (j, 0, 0) for i, dy, dx, j in listed)
+    for (i, dy, dx, j), weight in listed.items():
+        assert weight > 0
+        assert listed[i, -dy, -dx, j] == weight
+        assert listed[j, dy, dx, i] == weight
+        assert listed[j, -dy, -dx, i] == weight
+
+
+def stencil_moments(
+    listed: dict[tuple[int, int, int, int], float], spec: GraphSpec
+) -> tuple[np.ndarray, np.ndarray]:
+    """Drift (n_o,) and M (n_o, 3, 3), lengths in widths of the domain."""
+    i, dy, dx, j = np.array(list(listed)).T
+    weights, h = np.array(list(listed.values())), 1 / spec.size[0]
+    first, second = plane_moments(dx * h, dy * h, i, j, spec.orientations)
+    drift, total = np.zeros(spec.orientations), np.zeros((spec.orientations, 3, 3))
+    np.add.at(drift, i, weights * first)
+    np.add.at(total, i, weights[:, None, None] * second)
+    return drift, total
+
+
+def stored(spec: GraphSpec, path: Path, **options: object) -> tuple[Path, tuple[dict, ...]]:
+    """A build's version, and what it records of its levels."""
+    built = build(spec, path / "g.zarr", name="g", **options)
+    return path / "g.zarr" / "g" / built.version, built.levels
+
+
+def weights_of(version: Path, level: int = 0) -> Sparse:
+    """W of a level, positive; symmetric since the stored Laplacian is to the last bit."""
+    laplacian = mapped_csr(version / f"levels/{level}/laplacian")
+    assert laplacian.dtype == np.float32
+    assert abs(laplacian - laplacian.T).max() == 0
+    w = edge_weights(version, level)
+    assert w.data.min() > 0
+    assert abs(w - w.T).max() <= 1e-15 * w.max()
+    return w
+
+
+def lattice_edges(w: Sparse, spec: GraphSpec, level: int) -> tuple[np.ndarray, ...]:
+    """i, y, x, dy, dx, j and weight of each entry, the nearest image where there are some."""
+    width, height = (side >> level for side in spec.size)
+    entries = w.tocoo()
+    row, column = entries.coords
+    i, y, x = np.unravel_index(row, (spec.orientations, height, width))
+    j, other_y, other_x = np.unravel_index(column, (spec.orientations, height, width))
+    dy, dx = other_y - y, other_x - x
+    if spec.boundary == "periodic":
+        dy = (dy + height // 2) % height - height // 2
+        dx = (dx + width // 2) % width - width // 2
+    return i, y, x, dy, dx, j, entries.data
+
+
+def difference(matrix_: Sparse, permutation: np.ndarray) -> float:
+    return float(abs(matrix_[permutation][:, permutation] - matrix_).max())
+
+
+def pattern(version: Path, level: int = 0) -> Sparse:
+    """1 on edges."""
+    w = edge_weights(version, level)
+    w.data = np.ones_like(w.data)
+    return w
