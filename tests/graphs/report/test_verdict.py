@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cheblienet_graphs import GraphSpec, build, inspect, report
+from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.report.compared import TOLERANCE, compared
 from cheblienet_graphs.report.diagnostics import EffectiveMetric
 from cheblienet_graphs.report.level import LevelReport
@@ -61,7 +61,7 @@ def test_no_eigenproblem_is_solved_for_as_many_zeros_as_components(
     level = level_of(inspect(tmp_path / "g.zarr", eigenvalues=40))
     assert level.components > 6
     assert (abs(np.array(level.eigenvalues)) < 1e-6).sum() == level.components
-    monkeypatch.delattr(report, "smallest_eigenvalues")
+    monkeypatch.delattr("cheblienet_graphs.report.inspect.smallest_eigenvalues")
     level = level_of(inspect(tmp_path / "g.zarr", eigenvalues=level.components))
     assert level.eigenvalues == [0] * level.components
     assert level.eigenvalues_method == "components"
