@@ -1,15 +1,21 @@
-"""Stores that several tests read, built once."""
+"""One thread each, and stores that several tests read, built once."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from cheblienet_graphs import GraphSpec, build
+# Before numpy and torch are imported, here and in the processes that tests start. What they compute
+# is small: several threads spend most of the time waiting for each other, above all where other
+# processes have the cores. Tests that are about threads set their numbers themselves.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with three graphs: plane, open and periodic SE(2)."""
+    from cheblienet_graphs import GraphSpec, build
+
     path = tmp_path_factory.mktemp("shared") / "graphs.zarr"
     build(GraphSpec("r2", "24x16"), path)
     build(GraphSpec("se2", 16, orientations=6, eps_squared=0.1), path)

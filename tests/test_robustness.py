@@ -13,6 +13,7 @@ from cheblienet_models import open_store
 SCRIPTS = Path(__file__).parents[1] / "benchmarks" / "robustness"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "arguments", "expected"),
     [

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from marks import slow_but
 
 import cheblienet_cli
 import cheblienet_graphs
@@ -167,7 +168,7 @@ def check(store: Path, said: str, printed: str, expected: object) -> str:
     return "published" if published else "kept"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", slow_but([signal.SIGTERM], [signal.SIGINT, signal.SIGTERM]))
 @pytest.mark.parametrize("last", [False, True])
 def test_signal_at_every_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], last: bool, number: int
@@ -246,7 +247,9 @@ def interrupted_twice(call: int, lines: int, store: Path, patch: pytest.MonkeyPa
     return None if left > 0 else code
 
 
-@pytest.mark.parametrize(("call", "stays"), [(1, "nothing"), (3, "kept")])
+@pytest.mark.parametrize(
+    ("call", "stays"), [(1, "nothing"), pytest.param(3, "kept", marks=pytest.mark.slow)]
+)
 def test_second_signal_at_every_line_after_the_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], call: int, stays: str
 ) -> None:

@@ -9,6 +9,7 @@ import scipy.sparse
 from builds import SPECS, manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import slow_but
 
 from cheblienet_graphs import (
     GraphSpec,
@@ -164,7 +165,7 @@ ANYWHERE = [
 ]
 
 
-@pytest.mark.parametrize("block_rows", [7, 100, 577])
+@pytest.mark.parametrize("block_rows", slow_but([100, 577], [7, 100, 577]))
 @pytest.mark.parametrize("spec", ANYWHERE)
 def test_bytes_do_not_depend_on_blocks(tmp_path: Path, spec: GraphSpec, block_rows: int) -> None:
     build(spec, tmp_path / "whole.zarr", name="g")
@@ -219,6 +220,7 @@ def test_second_build_is_recognised(tmp_path: Path) -> None:
     assert build(spec, tmp_path / "g.zarr").version == "v002"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lattice", "torus"])
 @pytest.mark.parametrize("engine", ["pruned", "keops"])
 def test_bytes_do_not_depend_on_the_engine_and_its_blocks(

@@ -15,7 +15,13 @@ KEPT = json.loads((Path(__file__).parents[2] / "data" / "digests.json").read_tex
 SAME_MACHINE = KEPT["made_with"] == made_with()
 
 
-@pytest.mark.parametrize("name", SPECS)
+QUICK = {"r2-kernel", "se2-paper", "se2-matched", "s2-icosahedral", "so3-random"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in SPECS],
+)
 def test_bytes_stay(name: str, tmp_path: Path) -> None:
     kept = KEPT["graphs"][name]
     sha256, files = arrays(name, tmp_path)

@@ -63,6 +63,7 @@ def built_and_inspected(spec: GraphSpec, store: Path, **how: object) -> str:
     return "built"
 
 
+@pytest.mark.slow
 @settings(
     max_examples=10,
     deadline=None,

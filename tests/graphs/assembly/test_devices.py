@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from builds import manifest
+from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly import pipeline
@@ -59,7 +60,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Elsewhere]:
 
 
 @pytest.mark.parametrize("block_rows", [50, 10_000])
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", slow_but(["rings", "matched"], SPECS))
 def test_builder_without_the_gpu_of_its_workers(
     tmp_path: Path,
     name: str,
@@ -74,7 +75,7 @@ def test_builder_without_the_gpu_of_its_workers(
     assert manifest(tmp_path / "there") == manifest(tmp_path / "here")
 
 
-@pytest.mark.parametrize("name", ["sphere", "rings", "matched"])
+@pytest.mark.parametrize("name", slow_but(["rings", "matched"], ["sphere", "rings", "matched"]))
 def test_builder_sets_up_no_search_for_the_blocks_of_others(
     tmp_path: Path, name: str, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from builds import SPECS, inodes, interrupted, manifest
+from marks import slow_but
 
 from cheblienet_graphs import build
 from cheblienet_graphs.store.verify import leftovers
@@ -16,7 +17,7 @@ OTHER_WAYS = [
 ]
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", slow_but(["lattice", "torus", "selling"], SPECS))
 def test_interrupted_anywhere_and_resumed(
     tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
 ) -> None:

@@ -4,6 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly import driver
@@ -23,7 +24,9 @@ def shares(calls: list[Call], what: str) -> list[float]:
     return [done / total for name, done, total in calls if name == what]
 
 
-@pytest.mark.parametrize("how", [{}, {"block_rows": 500}, {"workers": 2, "block_rows": 1000}])
+@pytest.mark.parametrize(
+    "how", slow_but([{}], [{}, {"block_rows": 500}, {"workers": 2, "block_rows": 1000}])
+)
 def test_a_search_advances_in_small_steps(tmp_path: Path, how: dict[str, object]) -> None:
     spec = GraphSpec("so3", subdivisions=3, orientations=6, levels=1)
     found = shares(calls_of(spec, tmp_path / "g", **how), "level 0: finding neighbours")
@@ -37,7 +40,10 @@ def test_a_search_advances_in_small_steps(tmp_path: Path, how: dict[str, object]
     "spec",
     [
         GraphSpec("so3", subdivisions=2, orientations=6, levels=1, xi="auto"),
-        GraphSpec("so3", subdivisions=1, orientations=6, levels=1, xi="auto"),
+        pytest.param(
+            GraphSpec("so3", subdivisions=1, orientations=6, levels=1, xi="auto"),
+            marks=pytest.mark.slow,
+        ),
         GraphSpec("se2", 12, orientations=6, levels=1, xi="auto"),
     ],
 )

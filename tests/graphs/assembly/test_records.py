@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from builds import inodes, interrupted, manifest
+from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly import driver
@@ -29,7 +30,7 @@ def test_every_number_of_rings_has_its_own_blocks(tmp_path: Path, name: str) -> 
     assert manifest(tmp_path / "cut") == manifest(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("name", RINGS)
+@pytest.mark.parametrize("name", slow_but(["plane"], RINGS))
 def test_interrupted_between_rings_and_resumed(tmp_path: Path, name: str) -> None:
     spec = RINGS[name]
     build(spec, tmp_path / "whole")

@@ -1,11 +1,12 @@
 """Nothing of a build is alive once it has ended, however it ended; matched weights, solved once."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.blocks import forget, rows_of
@@ -47,19 +48,25 @@ def maps_of(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def alive() -> Callable[[], set[str]]:
+def alive() -> Iterator[Callable[[], set[str]]]:
     """Kinds of objects of builds that are there, but for those that other tests keep."""
     forget()
-    others = parts_of_builds()  # held, so that their addresses are not given again
-    known = {id(thing) for thing in others}
-    return lambda: {type(thing).__name__ for thing in parts_of_builds() if id(thing) not in known}
+    gc.collect()
+    gc.freeze()  # what is there now is not looked through again, nor counted
+    yield lambda: {type(thing).__name__ for thing in parts_of_builds()}
+    gc.unfreeze()
 
 
 class Stop(BaseException):
     """What interrupts a build."""
 
 
-@pytest.mark.parametrize("how", [{}, {"block_rows": 100}, {"block_rows": 100, "workers": 2}])
+@pytest.mark.parametrize(
+    "how",
+    slow_but(
+        [{}, {"block_rows": 100}], [{}, {"block_rows": 100}, {"block_rows": 100, "workers": 2}]
+    ),
+)
 @pytest.mark.parametrize("name", SPECS)
 def test_nothing_stays_after_a_build(
     tmp_path: Path, alive: Callable[[], set[str]], name: str, how: dict[str, object]
@@ -69,7 +76,7 @@ def test_nothing_stays_after_a_build(
     assert alive() == set()
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", slow_but(["lattice", "matched"], SPECS))
 def test_nothing_stays_after_an_interruption(
     tmp_path: Path, alive: Callable[[], set[str]], name: str
 ) -> None:
@@ -91,6 +98,7 @@ def test_nothing_stays_after_an_interruption(
         assert alive() == set()
 
 
+@pytest.mark.slow
 def test_searches_for_xi_lie_on_disk_on_all_levels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builds import SPECS, inodes, interrupted, manifest
+from marks import slow_but
 
 from cheblienet_graphs import SpecError, build
 from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_graphs.weights.kernel import KernelWeights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engines", [("pruned", "stencil"), ("stencil", "pruned")])
 def test_resumed_by_the_other_engine_anywhere(
     tmp_path: Path, engines: tuple[str, str], expected: dict[str, dict[str, object]]
@@ -62,7 +64,7 @@ def test_build_at_work_is_not_resumed(tmp_path: Path) -> None:
     assert {first.version, second[0].version} == {"v001", "v002"}
 
 
-@pytest.mark.parametrize("name", ["lattice", "sphere"])
+@pytest.mark.parametrize("name", slow_but(["lattice"], ["lattice", "sphere"]))
 @pytest.mark.parametrize("moment", ["sealed", "half of a record"])
 def test_killed_while_publishing(
     tmp_path: Path,

@@ -49,6 +49,7 @@ def test_libraries_of_numpy_and_scipy_have_one_thread_meanwhile() -> None:
             _function(library, "set")(count)
 
 
+@pytest.mark.slow
 def test_bytes_do_not_depend_on_threads(tmp_path: Path) -> None:
     found = set()
     for count in ("1", "2"):

@@ -87,7 +87,7 @@ def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
     [
         {"manifold": "so3", "subdivisions": 1, "alpha": 3},
         {"manifold": "so3", "points": 60, "alpha": 3},
-        {"manifold": "se2", "points": 60, "alpha": 10},
+        pytest.param({"manifold": "se2", "points": 60, "alpha": 10}, marks=pytest.mark.slow),
         {"manifold": "se2", "points": 20, "alpha": 10, "boundary": "periodic"},
     ],
 )
@@ -114,6 +114,7 @@ def test_windows_of_orientations_miss_no_neighbour(
     assert min(widths) < 20
 
 
+@pytest.mark.slow
 def test_too_many_images_are_refused() -> None:
     spec = GraphSpec(
         "se2",
@@ -144,6 +145,7 @@ def test_least_number_of_neighbours_is_found_by_bisection() -> None:
     assert "more than 1024 here" in str(too_few(5, lambda _: False))
 
 
+@pytest.mark.slow
 def test_rings_of_images_double(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neighbours more than a hundred periods away are found by a few searches."""
     work = Work(monkeypatch, LIMITS | {"searches": 10, "distances": 3e7})

@@ -27,7 +27,11 @@ LARGEST = [
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize(("fields", "count"), SOME + LARGEST, ids=name)
+@pytest.mark.parametrize(
+    ("fields", "count"),
+    [*SOME, *(pytest.param(*case, marks=pytest.mark.slow) for case in LARGEST)],
+    ids=name,
+)
 def test_keops_equals_pruned(fields: dict, count: int, device: str) -> None:
     spec = GraphSpec(**fields, neighbors=count)
     assert edges(spec, Choice("keops", device)) == edges(spec)

@@ -44,6 +44,7 @@ def test_so3_with_cheap_and_dear_rotation(alpha: float) -> None:
     check_against_all_pairs(fields, 16)
 
 
+@pytest.mark.slow
 def test_larger_so3_equals_all_pairs() -> None:
     check_against_all_pairs({"manifold": "so3", "subdivisions": 3}, 16)
 

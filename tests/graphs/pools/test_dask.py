@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from builds import SPECS, inodes, manifest
+from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.store.verify import leftovers
@@ -29,7 +30,7 @@ def cluster() -> Iterator[object]:
         yield cluster
 
 
-@pytest.mark.parametrize("name", ["lattice", "sphere", "matched"])
+@pytest.mark.parametrize("name", slow_but(["lattice"], ["lattice", "sphere", "matched"]))
 def test_dask_cluster_of_which_a_worker_is_killed(
     tmp_path: Path, name: str, cluster: object, expected: dict[str, dict[str, object]]
 ) -> None:

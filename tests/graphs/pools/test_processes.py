@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from builds import SPECS, manifest
+from marks import slow_but
 
 from cheblienet_graphs import CheblienetError, SpecError, StoreError, build
 from cheblienet_graphs.assembly.blocks import do_block
@@ -19,7 +20,7 @@ from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.writer import Staging
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", slow_but(["lattice", "selling"], SPECS))
 def test_bytes_do_not_depend_on_processes(
     tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
 ) -> None:

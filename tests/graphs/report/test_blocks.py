@@ -103,6 +103,7 @@ def peak(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     """Each examination allocates far less than the values of the matrix would in float64."""
     spec = GraphSpec("se2", 64, orientations=8, neighbors=64, levels=1)

@@ -128,6 +128,7 @@ def test_weights_beyond_a_hundred_are_written_out(tmp_path: Path) -> None:
     assert told in str(found)
 
 
+@pytest.mark.slow
 def test_solved_xi_is_told_in_pixels(tmp_path: Path) -> None:
     spec = GraphSpec("se2", 16, xi="auto", levels=2)
     result = build(spec, tmp_path / "g.zarr")

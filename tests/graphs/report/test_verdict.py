@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, build, inspect
@@ -184,9 +184,11 @@ def test_consistent_is_never_said_of_a_wrong_spectrum(
     ratios: list[float], components: int, method: str, reach: float
 ) -> None:
     """Whatever the first eigenvalues are; only those compared may be off."""
+    # At the tolerance itself rounding decides.
+    assume(all(abs(abs(ratio - 1) - AGREEING) > 1e-12 for ratio in ratios))
     values = np.array([0, *np.array([2, 2, 2, 6, 6, 6, 6][: len(ratios)]) * ratios])
     said = judged(Eigenvalues(values, converged=True, method=method), components, reach)
-    off = abs(np.array(ratios[:5]) - 1) > AGREEING + 1e-12
+    off = abs(np.array(ratios[:5]) - 1) > AGREEING
     if components > 1:
         assert said.consistency == "inconsistent"
     elif not off.any():

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from builds import inodes, interrupted, manifest
+from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, StoreError, build
 from cheblienet_graphs.store import layout, unfinished, writer
@@ -96,7 +97,7 @@ def without_records(folder: Path) -> None:
 HALVES = [empty, nameless, torn, other_json, without_arrays, without_records]
 
 
-@pytest.mark.parametrize("halve", HALVES)
+@pytest.mark.parametrize("halve", slow_but([nameless, torn], HALVES))
 def test_half_a_build_is_not_gone_on_with(
     tmp_path: Path, left: Path, halve: object, expected: dict[str, object]
 ) -> None:

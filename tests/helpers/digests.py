@@ -1,4 +1,4 @@
-"""Digests of the arrays of many builds: `python tests/graphs/digests.py FILE.json` writes them.
+"""Digests of the arrays of many builds: `python tests/helpers/digests.py FILE.json` writes them.
 
 The published bytes follow from the specification, the machine and the versions of the libraries.
 Run it before and after a change that must not touch them; the test beside it compares with those
