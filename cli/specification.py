@@ -8,7 +8,7 @@ import click
 from cheblienet_graphs import limits
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import sampling_names
-from cheblienet_graphs.spec.graph_spec import (
+from cheblienet_graphs.spec import (
     BOUNDARIES,
     LAPLACIANS,
     SMALLEST_DEFAULT_POINTS,
