@@ -30,8 +30,8 @@ class RandomSphere(SphereSampling):
     @cached_property
     def base_points(self) -> Floats:
         """(points, 3) unit vectors."""
-        height, turn = np.random.default_rng(self.seed).random((2, self.points))
-        height, gamma = 2 * height - 1, 2 * np.pi * turn
+        height, longitude = np.random.default_rng(self.seed).random((2, self.points))
+        height, gamma = 2 * height - 1, 2 * np.pi * longitude
         across = np.sqrt((1 - height) * (1 + height))
         return np.stack([across * np.cos(gamma), across * np.sin(gamma), height], axis=1)
 

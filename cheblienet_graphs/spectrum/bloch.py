@@ -95,8 +95,8 @@ class BlochBlocks:
 
     def blocks(self, waves: Indices) -> Complex:
         """(waves, n_o, n_o) Hermitian: sum over a row's entries of value exp(i k . offset)."""
-        turns = self._cycles(waves[:, None], self._offsets)
-        entries = np.exp(2j * np.pi * turns) * self._values
+        cycles = self._cycles(waves[:, None], self._offsets)
+        entries = np.exp(2j * np.pi * cycles) * self._values
         n_o = self._lattice.orientations
         blocks: Complex = (entries @ self._gather).reshape(-1, n_o, n_o)
         return blocks

@@ -7,7 +7,7 @@ from scipy.spatial import KDTree
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.manifolds.moments import edge_moments, turns
+from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths
 from cheblienet_graphs.neighbours.rule import last_whole_shell
 from cheblienet_graphs.neighbours.search import SHELL
@@ -167,8 +167,8 @@ def _parallel_steps(sampling: Sampling, manifold: Manifold) -> tuple[Indices, In
     for k in orientations:
         row = k * sampling.num_points + start
         candidates = orientations[:, None] * sampling.num_points + end
-        turn = np.stack([turns(manifold, points[row], points[c]) for c in candidates])
-        parallel = turn <= turn.min(axis=0) + SHELL
+        angle = np.stack([rotation_angles(manifold, points[row], points[c]) for c in candidates])
+        parallel = angle <= angle.min(axis=0) + SHELL
         rows.append(np.broadcast_to(row, parallel.shape)[parallel])
         columns.append(candidates[parallel])
     return np.concatenate(rows), np.concatenate(columns)
