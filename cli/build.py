@@ -137,9 +137,9 @@ def recipe(name_or_file: str, **how: Any) -> None:
     """Build a shipped recipe, or one in a TOML file of the same form; `clg recipes` lists them."""
     from cheblienet_graphs.recipes import recipe as load
 
-    found = load(name_or_file)
+    loaded = load(name_or_file)
     try:
-        _run(found.spec, **how | {"name": how["name"] or found.name})
+        _run(loaded.spec, **how | {"name": how["name"] or loaded.name})
     except SpecError as error:
         if error.field in how:
             raise
@@ -219,9 +219,9 @@ def _tell(
 
     identity = f"{result.name}@{result.version}"
     if as_json:
-        found = asdict(result) | {"store": str(store)}
-        found |= {"spec": spec.to_dict(), "spec_sha256": spec.sha256}
-        click.echo(json.dumps(with_options(found)))
+        report = asdict(result) | {"store": str(store)}
+        report |= {"spec": spec.to_dict(), "spec_sha256": spec.sha256}
+        click.echo(json.dumps(with_options(report)))
     else:
         click.echo(identity)
     if quiet:

@@ -11,7 +11,7 @@ def as_options(text: str) -> str:
 
     Commands in backticks, which are of several words, stay as they are.
     """
-    return PARAMETER.sub(lambda found: _option(found[1], found[2]), text)
+    return PARAMETER.sub(lambda match: _option(match[1], match[2]), text)
 
 
 def with_options(value: Any) -> Any:

@@ -57,8 +57,8 @@ def recipe(name: str | Path) -> Recipe:
 
 
 def _shipped() -> list[str]:
-    found = (Path(entry.name) for entry in files(__package__).iterdir())
-    return sorted(path.stem for path in found if path.suffix == SUFFIX)
+    names = (Path(entry.name) for entry in files(__package__).iterdir())
+    return sorted(path.stem for path in names if path.suffix == SUFFIX)
 
 
 def _text(path: Path) -> str:

@@ -52,11 +52,11 @@ def done_by(processes: int, threads: int) -> str:
         processes: of this machine.
         threads: of each.
     """
-    found = [f"{processes} process" if processes == 1 else f"{processes} processes"]
-    found.append(f"{threads} thread" if threads == 1 else f"{threads} threads")
+    counts = [f"{processes} process" if processes == 1 else f"{processes} processes"]
+    counts.append(f"{threads} thread" if threads == 1 else f"{threads} threads")
     each = " each" if processes > 1 else ""
     there = cores()
-    return f"Done by {found[0]} with {found[1]}{each}; {there} core{'s'[: there > 1]} to use."
+    return f"Done by {counts[0]} with {counts[1]}{each}; {there} core{'s'[: there > 1]} to use."
 
 
 def _domain(spec: GraphSpec) -> str:
@@ -75,10 +75,10 @@ def _domain(spec: GraphSpec) -> str:
 def _coordinates(spec: GraphSpec) -> str:
     """Name the columns of the coordinates; on the plane y goes down, as rows of images do."""
     domain = "image" if spec.sampling_kind.regular else "domain"
-    found = spec.geometry.coordinates_in_words.format(domain=domain)
+    columns = spec.geometry.coordinates_in_words.format(domain=domain)
     if spec.sampling == "equiangular":
-        found = found.replace("[-pi, pi]", "[0, 2 pi)")
-    return f"coordinates {found}"
+        columns = columns.replace("[-pi, pi]", "[0, 2 pi)")
+    return f"coordinates {columns}"
 
 
 def _metric(spec: GraphSpec) -> list[str]:

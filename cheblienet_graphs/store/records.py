@@ -29,10 +29,10 @@ class Records:
     def finished(self, sweep: str) -> dict[Range, Result]:
         """Disjoint finished ranges, ascending, with their results."""
         folder = self._folder / sweep
-        found = sorted(map(_range, folder.glob("*.json"))) if folder.is_dir() else []
+        ranges = sorted(map(_range, folder.glob("*.json"))) if folder.is_dir() else []
         chosen: dict[Range, Result] = {}
         end = 0
-        for start, stop in found:
+        for start, stop in ranges:
             if start >= end and (result := self.result(sweep, (start, stop))) is not None:
                 chosen[start, stop], end = result, stop
         return chosen
@@ -40,10 +40,10 @@ class Records:
     def result(self, sweep: str, rows: Range) -> Result | None:
         """What came out of a range, None where it is not finished, or its record is not whole."""
         try:
-            found: Result = json.loads(self._file(sweep, rows).read_bytes())
+            outcome: Result = json.loads(self._file(sweep, rows).read_bytes())
         except (FileNotFoundError, ValueError):
             return None
-        return found
+        return outcome
 
     def keep(self, sweep: str, rows: Range, result: Result) -> None:
         """Record a range as finished; its results must be JSON types."""
@@ -60,12 +60,12 @@ class Records:
 
 def gaps(finished: Iterator[Range] | list[Range], total: int) -> list[Range]:
     """What disjoint ascending ranges leave of 0..total."""
-    found, end = [], 0
+    missing, end = [], 0
     for start, stop in [*finished, (total, total)]:
         if start > end:
-            found.append((end, start))
+            missing.append((end, start))
         end = stop
-    return found
+    return missing
 
 
 def cut(ranges: list[Range], step: int) -> list[Range]:

@@ -296,8 +296,8 @@ def _without(attributes: layout.Attributes, version: str) -> layout.Attributes:
 
 def _removed(attributes: layout.Attributes) -> list[str]:
     """The newest version that was removed, if any."""
-    found = attributes.get("removed")
-    return [found] if isinstance(found, str) and layout.VERSION.fullmatch(found) else []
+    version = attributes.get("removed")
+    return [version] if isinstance(version, str) and layout.VERSION.fullmatch(version) else []
 
 
 def _replace_attributes(store: Path, group: Path, attributes: layout.Attributes) -> None:

@@ -20,11 +20,11 @@ def identity_of(folder: Path) -> Identity | None:
         OSError: the folder can't be read.
     """
     try:
-        found = json.loads((folder / IDENTITY).read_bytes())
+        identity = json.loads((folder / IDENTITY).read_bytes())
     except (FileNotFoundError, NotADirectoryError, ValueError):  # not a build's, or not whole
         return None
     whole = all((folder / part).is_dir() for part in (VERSION, FINISHED))
-    return found if whole and isinstance(found, dict) else None
+    return identity if whole and isinstance(identity, dict) else None
 
 
 def discard(folder: Path) -> None:

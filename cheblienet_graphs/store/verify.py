@@ -65,11 +65,11 @@ def verify(
         if not layout.check_store(store):
             raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
         graphs = [store / graph for graph in layout.graph_names(store)]
-        found = [graph / version for graph in graphs for version in layout.versions(graph)]
+        folders = [graph / version for graph in graphs for version in layout.versions(graph)]
         faults = [*_store_faults(store), *(f for graph in graphs for f in _graph_faults(graph))]
     else:
-        found, faults = [layout.resolve(store, name)], []
-    for version in found:
+        folders, faults = [layout.resolve(store, name)], []
+    for version in folders:
         where = str(version.relative_to(store))
         if progress:
             progress(where)
@@ -163,8 +163,8 @@ def _array_faults(version: Path, facts: VersionFacts) -> Iterator[Fault]:
             yield Fault(laplacian, str(error))
             continue
         try:
-            found = [Fault(*disagreement) for disagreement in disagreements(arrays)]
-            yield from found or _eigenpair_faults(arrays)
+            contradictions = [Fault(*disagreement) for disagreement in disagreements(arrays)]
+            yield from contradictions or _eigenpair_faults(arrays)
         except StoreError as error:
             yield Fault(f"levels/{level}", str(error))
         if level + 1 < facts.spec.levels:
@@ -251,15 +251,15 @@ def _is_bounded(vectors: npt.NDArray[np.float32]) -> bool:
 
 def _residual(product: Product, values: Floats, vectors: npt.NDArray[np.float32]) -> float:
     """Max |L v - lambda v|, some vectors at a time."""
-    found = []
+    residuals = []
     for start in range(0, len(values), VECTORS_AT_ONCE):
         some = slice(start, start + VECTORS_AT_ONCE)
         wide = vectors[:, some].astype(np.float64)
         image = product(wide)
         wide *= values[some]
         image -= wide
-        found.append(np.abs(image, out=image).max())
-    return float(np.max(found))
+        residuals.append(np.abs(image, out=image).max())
+    return float(np.max(residuals))
 
 
 def _skewness(vectors: npt.NDArray[np.float32]) -> float:
@@ -303,10 +303,10 @@ def leftovers(store: str | Path) -> list[Path]:
     """What builds that were killed left beside a store; builds at work are left out."""
     staging = layout.staging_folder(layout.store_path(store))
     try:
-        found = sorted(staging.iterdir())
+        entries = sorted(staging.iterdir())
     except (FileNotFoundError, NotADirectoryError):  # it goes with the last who works there
         return []
-    return [path for path in found if not _in_use(path)]
+    return [path for path in entries if not _in_use(path)]
 
 
 def clean(store: str | Path) -> list[Path]:
@@ -322,13 +322,13 @@ def clean(store: str | Path) -> list[Path]:
     if not layout.staging_folder(store).is_dir():
         return []
     with write_errors(store, "Not everything was cleaned"), locked(store):
-        found = leftovers(store)
-        for path in found:
+        paths = leftovers(store)
+        for path in paths:
             if path.is_dir() and not path.is_symlink():
                 discard(path)
             else:
                 path.unlink()
-    return found
+    return paths
 
 
 def _in_use(path: Path) -> bool:

@@ -126,10 +126,10 @@ class Staging:
                 continue
             with ExitStack() as held, suppress(BlockingIOError):
                 held.enter_context(locked_folder(folder))
-                found = identity_of(folder)
-                if found is None:
+                identity = identity_of(folder)
+                if identity is None:
                     discard(folder)
-                elif found == self._identity:
+                elif identity == self._identity:
                     self.folder, self._held = folder, held.pop_all()
                     self._open = self.resumed = True
                     return

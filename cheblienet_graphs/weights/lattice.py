@@ -33,7 +33,7 @@ class LatticeWeights:
     """Stencils and the weights of their offsets.
 
     Args:
-        lattice: where.
+        lattice: of the vertices.
         stencils: the neighbours of a vertex, by its orientation.
         values: their weights.
         bandwidth: t of the kernel that they are nearest to, in squared widths of the domain; None
@@ -123,8 +123,8 @@ def _check_room(lattice: Lattice, stencils: Sequence[Stencil]) -> None:
         f"stencils of this metric reach {max(reach(stencils))} pixels far"
     )
     remedy = "Give fewer `levels`, a larger `size` or `eps`, or `weights='kernel'`."
-    found = "x".join(map(str, reversed(lattice.shape)))
-    raise SpecError("levels", accepted, found, remedy)
+    size = "x".join(map(str, reversed(lattice.shape)))
+    raise SpecError("levels", accepted, size, remedy)
 
 
 class _Infinite:
@@ -148,9 +148,13 @@ class _Infinite:
 
     def selling(self) -> tuple[tuple[Stencil, ...], tuple[Floats, ...]]:
         """Selling's stencils and their weights."""
-        found = selling(cast("FlatManifold", self._manifold), self._metric, self._lattice)
-        stencils = [self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(found)]
-        return tuple(stencils), tuple(weights for _, _, weights in found)
+        stencils_and_weights = selling(
+            cast("FlatManifold", self._manifold), self._metric, self._lattice
+        )
+        stencils = [
+            self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(stencils_and_weights)
+        ]
+        return tuple(stencils), tuple(weights for _, _, weights in stencils_and_weights)
 
     def united(self, *parts: Sequence[Stencil]) -> tuple[Stencil, ...]:
         """Stencils that have the offsets of all of those given."""
@@ -188,12 +192,12 @@ class _Infinite:
         targets = np.tile(targets, len(stencils))
         start = lifted(np.concatenate(prior)[first])
         start *= targets.sum() / (constraints @ start)[targets > 0].sum()
-        found = nearest_matching(constraints, targets, start, entries / 2)
-        if not found.converged:
+        matching = nearest_matching(constraints, targets, start, entries / 2)
+        if not matching.converged:
             remedy = "Use `weights='selling'`, or more `neighbors`."
             accepted = "kernel or selling here: no matched weights exist on these edges"
             raise SpecError("weights", accepted, "matched", remedy)
-        values: Floats = found.values[unknown.ravel()]
+        values: Floats = matching.values[unknown.ravel()]
         return values
 
     def _constraints(self, k: Indices, j: Indices, offsets: Indices) -> tuple[Floats, Floats]:

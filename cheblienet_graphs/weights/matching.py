@@ -36,8 +36,8 @@ class Matching:
 def lifted(prior: Floats) -> Floats:
     """Prior weights, those of long edges lifted so far that they may grow."""
     least: float = LEAST_PRIOR * prior.max()
-    found: Floats = np.maximum(prior, least)
-    return found
+    higher: Floats = np.maximum(prior, least)
+    return higher
 
 
 def nearest_matching(
@@ -89,9 +89,9 @@ def _nearest_matching(
         slope, length = float(gradient @ step), 1.0
         for _ in range(40):
             trial = dual + length * step
-            found = np.maximum(prior + variance * (transposed @ trial), 0.0)
-            trial_value = _dual_value(found, variance, targets, trial)
-            trial_gradient = constraints @ found - targets
+            trial_weights = np.maximum(prior + variance * (transposed @ trial), 0.0)
+            trial_value = _dual_value(trial_weights, variance, targets, trial)
+            trial_gradient = constraints @ trial_weights - targets
             # Near the solution phi is flat to rounding; there a smaller gradient is progress.
             better = trial_value <= value + 1e-4 * length * slope
             if better or abs(trial_gradient).max() <= residual / 2:
@@ -99,7 +99,7 @@ def _nearest_matching(
             length /= 2
         else:
             break
-        dual, weights, value, gradient = trial, found, trial_value, trial_gradient
+        dual, weights, value, gradient = trial, trial_weights, trial_value, trial_gradient
     residual = float(abs(gradient).max())
     return Matching(weights, residual, converged=residual <= RESIDUAL)
 

@@ -71,10 +71,10 @@ class ListedEdges:
 
     def weights(self, block: RowBlock) -> Floats:
         """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
-        found = np.zeros(len(block.columns))
+        weights = np.zeros(len(block.columns))
         between = slice(self._starts[block.start], self._starts[block.stop])
-        found[block.rows != block.columns] = self._values[between]
-        return found
+        weights[block.rows != block.columns] = self._values[between]
+        return weights
 
 
 def matched_edges(
@@ -122,16 +122,16 @@ def matched_edges(
     constraints = scipy.sparse.coo_array((parts.ravel(), coordinates), shape=shape).tocsr()
     targets = np.tile([2.0 * (a == b) for a, b in pairs], vertices)
     prior *= targets.sum() / (constraints @ prior)[targets > 0].sum()
-    found = nearest_matching(constraints, targets, prior, np.ones(len(prior)))
-    if not found.converged:
+    matching = nearest_matching(constraints, targets, prior, np.ones(len(prior)))
+    if not matching.converged:
         remedy = (
             "Use more `neighbors`, an `xi` nearer to what alpha = 1 gives, or `weights='kernel'`."
         )
         accepted = f"kernel here: no weights on these edges, K = {spec.neighbors}, match the metric"
         raise SpecError("weights", accepted, "matched", remedy)
-    kept = found.values > VANISHED * found.values.max()
+    kept = matching.values > VANISHED * matching.values.max()
     edges = kept[unknown]
-    entries = (rows[edges], columns[edges], found.values[unknown[edges]])
+    entries = (rows[edges], columns[edges], matching.values[unknown[edges]])
     dropped = int((~kept).sum())
     return ListedEdges(entries, vertices, sampling.num_points, bandwidth, dropped)
 

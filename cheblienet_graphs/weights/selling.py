@@ -37,10 +37,10 @@ class Form:
 
     def product(self, b: Vector, c: Vector) -> float:
         """b^T D c from components along each direction, whose sum does not cancel."""
-        found = 0.0
+        product = 0.0
         for factor, direction in self._terms:
-            found += factor * (_dot(b, direction) * _dot(c, direction))
-        return found
+            product += factor * (_dot(b, direction) * _dot(c, direction))
+        return product
 
 
 def selling(
@@ -59,7 +59,7 @@ def selling(
         For each orientation (N,) orientations and (N, d) offsets of the neighbours, in the order of
         the lattice's shape, and (N,) weights.
     """
-    found, count = [], lattice.orientations
+    stencils, count = [], lattice.orientations
     steps = manifold.fibre.steps(count, metric.xi)
     sides = lattice.sides[::-1]
     still = (0,) * len(lattice.shape)
@@ -75,8 +75,8 @@ def selling(
         edges += [((k + step) % count, *still, weight) for step, weight in steps]
         columns = np.array(sorted(edges))
         whole = columns[:, :-1].astype(np.int64)
-        found.append((whole[:, 0], whole[:, 1:], columns[:, -1]))
-    return found
+        stencils.append((whole[:, 0], whole[:, 1:], columns[:, -1]))
+    return stencils
 
 
 def base_offsets(form: Form) -> list[tuple[Vector, float]]:
@@ -141,7 +141,7 @@ def _minus(b: Vector) -> Vector:
 
 
 def _dot(b: Vector, direction: Sequence[float]) -> float:
-    found = 0.0
+    product = 0.0
     for n, part in zip(b, direction, strict=True):
-        found += n * part
-    return found
+        product += n * part
+    return product
