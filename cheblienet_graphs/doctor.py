@@ -12,7 +12,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.sampling import sampling
 
 NEEDED = {("stencil", "cpu"), ("pruned", "cpu")}
-"""The engine that all others can be replaced by."""
+"""The engines, with devices, that builds depend on."""
 
 
 @dataclass(frozen=True)

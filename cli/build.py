@@ -30,7 +30,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class _ManifoldGroup(WholeSentences):
-    """Says which manifolds there are when asked for another."""
+    """A group of commands, one per manifold; errors for other names list them."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -214,7 +214,7 @@ def _tell(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Say what was built."""
+    """Print what was built."""
     from cheblienet_graphs.assembly.checks import sentences
 
     identity = f"{result.name}@{result.version}"
@@ -255,7 +255,7 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
     with tqdm(unit=" entries", unit_scale=True, leave=False, file=sys.stderr) as bar:
 
         def update(what: str, done: int, total: int) -> None:
-            if bar.desc != f"{what}: ":  # another sweep: its rate and time left are its own
+            if bar.desc != f"{what}: ":  # another sweep, with its own rate and time left
                 bar.set_description(what, refresh=False)
                 bar.reset(total)
                 bar.initial = done

@@ -31,8 +31,8 @@ def ls(store: Path, as_json: bool) -> None:
 
 def _row(version: Listed) -> tuple[str, ...]:
     if version.fault is not None:
-        told = "unreadable; clg verify says why"
-        return f"{version.name}@{version.version}", told, "", "", "", ", ".join(version.refs)
+        remark = "unreadable; clg verify says why"
+        return f"{version.name}@{version.version}", remark, "", "", "", ", ".join(version.refs)
     levels = len(version.vertices)
     return (
         f"{version.name}@{version.version}",
@@ -45,7 +45,7 @@ def _row(version: Listed) -> tuple[str, ...]:
 
 
 def _total(listed: list[Listed]) -> list[tuple[str, ...]]:
-    """The last line: how many versions of how many graphs, and how large together."""
+    """The last line: numbers of versions and graphs, and their size together."""
     if not listed:
         return []
     graphs = len({version.name for version in listed})

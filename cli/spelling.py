@@ -15,7 +15,7 @@ def as_options(text: str) -> str:
 
 
 def with_options(value: Any) -> Any:
-    """JSON types, every text in them with options: the JSON itself has quotes to be kept apart."""
+    """JSON types with options in all their texts; text by text, as JSON adds quotes of its own."""
     if isinstance(value, str):
         return as_options(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: they wait for the end of what must not be done by halves."""
+"""Ctrl-C and SIGTERM: deferred where an interruption would leave work half done."""
 
 import signal
 import threading

@@ -21,7 +21,7 @@ def cores(cgroup: Path = CGROUP) -> int:
 
 
 def threads_each(engine: str, processes: int) -> int:
-    """Threads of each process, so that all of them together take no more than the cores there are.
+    """Threads of each process, such that all processes together use no more than all cores.
 
     Args:
         engine: "stencil", "pruned" or "keops"; only the last has steps long enough for threads.

@@ -27,7 +27,7 @@ class Cloud:
         points: P, base points without images.
         base: (images, d) Cartesian coordinates; the first P are the points themselves.
         source: (images,) the point of which each is an image.
-        elements: what the distance is computed from, each of shape (n_o, images).
+        elements: numbers that distances are computed from, each of shape (n_o, images).
         complete_within: distance from any point up to which no image is missing.
     """
 

@@ -32,7 +32,7 @@ class Fibre:
 
     Args:
         cloud: the vertices.
-        elements: what the distance is computed from, each (n_o, images).
+        elements: numbers that distances are computed from, each (n_o, images).
     """
 
     def __init__(self, cloud: Cloud, elements: tuple[Tensor, ...]) -> None:
@@ -49,8 +49,8 @@ class Fibre:
             squared_reach: squared distance.
 
         Returns:
-            (k, n, width, M) orientations; all n_o of them, in order and not expanded, as
-            (1, 1, n_o, 1) where a window is not worthwhile.
+            (k, n, width, M) orientations; all n_o in order, as (1, 1, n_o, 1) without
+            copies, where a window is not worthwhile.
         """
         orientations = self._cloud.orientations
         margin = self._margin(squared_reach)

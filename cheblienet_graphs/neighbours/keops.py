@@ -60,7 +60,7 @@ class KeopsSearch:
     def nearest(
         self, start: int, stop: int, count: int, squared_radii: Tensor | None, tolerance: float
     ) -> tuple[Tensor, Tensor]:
-        """As `PrunedSearch.nearest`."""
+        """The nearest vertices, as `PrunedSearch.nearest` returns them."""
         orientations, images = self._cloud.orientations, self._cloud.images
         rows = stop - start
         own = torch.arange(orientations)[:, None] * images + torch.arange(start, stop)

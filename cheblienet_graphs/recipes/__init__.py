@@ -21,8 +21,8 @@ class Recipe:
 
     Args:
         name: of the recipe, and of the graph unless another is given.
-        title: what it is for.
-        spec: what to build.
+        title: its purpose.
+        spec: of the build.
     """
 
     name: str

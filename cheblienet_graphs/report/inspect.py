@@ -123,7 +123,7 @@ def _eigenvalues(
     """The smallest eigenvalues: the stored ones if there are enough; a 0 for each component."""
     if not count:
         return Eigenvalues(np.empty(0), converged=True, method="")
-    if components >= count:  # solvers converge slowly where so many are equal
+    if components >= count:  # solvers converge slowly where many are equal
         return Eigenvalues(np.zeros(count), converged=True, method="components")
     stored = arrays.eigenvalues
     if stored is not None and len(stored) >= count:

@@ -25,7 +25,7 @@ class LevelReport:
         xi, xi_squared: of the metric; None without orientations.
         bandwidth: t, in squared widths of the domain; None with Selling's weights.
         lambda_max: an upper bound of the spectrum of Delta, by which the stored one is scaled.
-        lambda_max_method: "lanczos", or "bound" for a bound that holds for all such graphs.
+        lambda_max_method: "lanczos", or "bound" for a limit known without computation.
         eigenvalues: the smallest of Delta, ascending, repeated by multiplicity.
         multiplicities: of the distinct eigenvalues; the last may have more copies.
         eigenvalues_converged: whether the solver reached its tolerance.
@@ -36,7 +36,7 @@ class LevelReport:
             Lanczos recursions with single vectors can.
         eigenvalue_scale: factor by which they estimate the operator's; 1 for combinatorial
             Laplacians of matched and Selling's weights.
-        exact_eigenvalues: those of the Laplace-Beltrami operator, in its units; None where none
+        exact_eigenvalues: of the Laplace-Beltrami operator, in its units; None where none
             are known.
         effective_metric: the metrics that the weights realise, by orientation.
         consistency: with the metric, as of `Verdict`: "consistent", "inconsistent", "not compared"

@@ -80,7 +80,7 @@ def _short(number: float) -> str:
 
 
 def _grid(level: LevelReport) -> str:
-    """As sizes are written: width x height x orientations."""
+    """The grid as a size: width x height x orientations."""
     orientations, *base = level.grid
     fibre = [] if level.xi is None else [orientations]
     return " x ".join(map(str, [*reversed(base), *fibre]))

@@ -42,7 +42,7 @@ class SamplingKind(ABC):
         """Check a size and normalise it.
 
         Raises:
-            SpecError: it is none.
+            SpecError: it is not valid.
         """
 
     @abstractmethod
@@ -84,7 +84,7 @@ class SamplingKind(ABC):
         return sizes
 
     def check_library(self) -> None:
-        """See that what knows the points is there.
+        """Check that the package which computes the points is installed.
 
         Raises:
             CheblienetError: it is not, or does not work.
@@ -241,7 +241,7 @@ class HealpixKind(SamplingKind):
         return Healpix(orientations, manifold.fibre, size)
 
     def check_library(self) -> None:
-        """See that astropy-healpix is there.
+        """Check that astropy-healpix is installed.
 
         Raises:
             CheblienetError: it is not, or does not work.
@@ -252,7 +252,7 @@ class HealpixKind(SamplingKind):
 
 
 class EquiangularKind(SamplingKind):
-    """As many colatitudes as longitudes."""
+    """The equiangular grid: as many colatitudes as longitudes."""
 
     name = "equiangular"
     field = "bandlimit"

@@ -15,7 +15,7 @@ class SampledManifold(Generic[S]):
 
     Args:
         sampling: the points.
-        manifold: that they lie on.
+        manifold: on which the points lie.
         metric: R, lengths in units of the base.
     """
 

@@ -28,7 +28,7 @@ def sphere_cells(points: Floats) -> Floats:
         (N,), whose sum is 4 pi.
 
     Raises:
-        CheblienetError: they can't be told apart.
+        CheblienetError: some are too close to be distinguished.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -58,7 +58,7 @@ def _lunes(points: Floats) -> Floats:
 
 
 def _solid_angles(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Solid angles of spherical triangles, negative where a, b, c go clockwise as seen from outside.
+    """Solid angles of spherical triangles, negative where a, b, c go clockwise seen from outside.
 
     Source: van Oosterom and Strackee, 1983, eq. 8.
     """
@@ -71,8 +71,8 @@ def _solid_angles(a: Floats, b: Floats, c: Floats) -> Floats:
 def plane_cells(points: Floats, extent: tuple[float, float], *, periodic: bool) -> Floats:
     """Areas of the cells of points in [0, width) x [0, height).
 
-    Images limit the cells: on a torus these are the points moved by its sides, else reflections in
-    the domain's edges, along which the cells of a point and its image meet.
+    Images limit the cells: on a torus these are the points moved by its sides, else reflections
+    in the domain's edges, along which the cells of a point and its image meet.
 
     Args:
         points: (N, 2) x, y.
@@ -83,7 +83,7 @@ def plane_cells(points: Floats, extent: tuple[float, float], *, periodic: bool) 
         (N,), whose sum is width * height.
 
     Raises:
-        CheblienetError: the points can't be told apart.
+        CheblienetError: some points are too close to be distinguished.
     """
     sides = np.array(extent)
     images = np.concatenate(_images(points, sides, periodic=periodic))

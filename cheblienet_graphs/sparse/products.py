@@ -31,8 +31,8 @@ def mapped_product(
         entries: stored entries of a block.
 
     Returns:
-        x -> A x for float64 x of shape (V,) or (V, m). The last two arguments do not change a bit
-        of it.
+        x -> A x for float64 x of shape (V,) or (V, m). The products are the same to the last bit
+        whatever the last two arguments.
     """
     if matrix.nnz <= cast_at_once:
         wide = matrix.astype(np.float64)

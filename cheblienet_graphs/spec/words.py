@@ -13,7 +13,7 @@ PAPER_EPS_SQUARED = 0.1
 
 
 def sentences(spec: GraphSpec) -> list[str]:
-    """What was asked for, a line each: the domain, coordinates, metric, edges and weights."""
+    """The specification, a line each for the domain, coordinates, metric, edges and weights."""
     return [_domain(spec), _coordinates(spec), *_metric(spec), *_anisotropy(spec), _edges(spec)]
 
 
@@ -30,11 +30,11 @@ def _value(value: object) -> str:
 
 
 def reached(spec: GraphSpec, levels: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What solving for xi came to, a line for each level; nothing where xi was given.
+    """The result of solving for xi, a line for each level; nothing where xi was given.
 
     Args:
         spec: of the build.
-        levels: facts of its levels, as the version records them.
+        levels: recorded facts of its levels.
     """
     if spec.xi != "auto":
         return []
@@ -46,11 +46,11 @@ def reached(spec: GraphSpec, levels: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def done_by(processes: int, threads: int) -> str:
-    """Who did the work of a build.
+    """The processes and threads that did the work of a build.
 
     Args:
         processes: of this machine.
-        threads: of each.
+        threads: of each process.
     """
     counts = [f"{processes} process" if processes == 1 else f"{processes} processes"]
     counts.append(f"{threads} thread" if threads == 1 else f"{threads} threads")

@@ -1,9 +1,9 @@
 """Eigenpairs of graphs on periodic lattices, by Bloch's theorem.
 
-Translations leave such a graph unchanged, so its Laplacian acts on each plane wave exp(i k . x)
-separately, as a Hermitian matrix of size n_o: one small problem for each wave vector instead of a large
-one. Waves k and -k have the same eigenvalues and conjugate vectors, whose real and imaginary parts
-are real eigenvectors, so one of the two is enough.
+Translations leave such a graph unchanged, so its Laplacian acts separately on each plane wave
+exp(i k . x), as a Hermitian matrix of size n_o: one small problem for each wave vector instead of a
+large one. Waves k and -k have the same eigenvalues and conjugate vectors, whose real and imaginary
+parts are real eigenvectors, so one of the two is enough.
 """
 
 import functools

@@ -1,10 +1,10 @@
 """Lanczos recursions that keep three vectors, whatever the number of steps.
 
 Without reorthogonalisation rounding makes copies of eigenvalues that have converged. Copies are
-identified as by Cullum and Willoughby ("Lanczos Algorithms for Large Symmetric Eigenvalue Computations",
-1985): eigenvalues of the tridiagonal matrix T that agree with one another are one eigenvalue that
-has converged; a single one that is also an eigenvalue of T without its first row and column is a
-copy that has not converged yet: its eigenvector of T has no first component.
+identified by the rules of Cullum and Willoughby ("Lanczos Algorithms for Large Symmetric Eigenvalue
+Computations", 1985): eigenvalues of the tridiagonal matrix T that agree with one another are one
+eigenvalue that has converged; a single one that is also an eigenvalue of T without its first row
+and column is a copy that has not converged yet: its eigenvector of T has no first component.
 
 A single vector sees each distinct eigenvalue once, however multiple it is.
 """

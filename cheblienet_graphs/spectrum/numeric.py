@@ -34,7 +34,7 @@ GUARD = 8
 """Vectors of the block beyond those asked for. More are added while the last of those asked for
 converge slowly, since the block's end may then cut a multiplet in two."""
 SLOW = 0.3
-"""Residuals converge slowly where a sweep shrinks them by less than this factor."""
+"""Convergence is slow where a sweep leaves more than this share of the residuals."""
 RESIDUAL = 1e-7
 """Largest residual |Delta v - lambda v| that counts as converged, in units of lambda_max / 2."""
 SAME = 1e-5
@@ -42,8 +42,8 @@ SAME = 1e-5
 ROUNDING = 1e-7
 """Change of eigenvalues by storing the matrix in float32, at most, in units of lambda_max."""
 NARROWEST = 2e-4
-"""Least distance of the filter's cut from the end of the spectrum, which the largest degree can
-resolve. In a block smaller than the null space all Ritz values are at that end."""
+"""Distance of the filter's cut from -1 where all Ritz values are there, as in a block smaller than
+the null space: the least that the largest degree can resolve."""
 BLOCK_BYTES = 2**30
 """Largest block of vectors; about five of them are in memory together."""
 

@@ -52,14 +52,14 @@ def disagreements(arrays: LevelArrays, entries: int = ENTRIES) -> Iterator[tuple
         yield f"{here}/laplacian", "lacks entries of its diagonal"
         return
     share = counts.in_plane / (2 * facts.edges)
-    for name, counted, told in (
+    for name, counted, recorded in (
         ("isolated", counts.isolated, facts.isolated),
         ("in_plane_fraction", share, facts.in_plane_fraction),
     ):
-        if abs(counted - told) > 1e-9:
+        if abs(counted - recorded) > 1e-9:
             yield (
                 "zarr.json",
-                f"level {arrays.level} has {name} {told:.9g}; its array {counted:.9g}",
+                f"level {arrays.level} has {name} {recorded:.9g}; its array {counted:.9g}",
             )
     for what in dict.fromkeys(counts.far_off):
         yield f"{here}/laplacian", what

@@ -61,7 +61,7 @@ def import_zip(file: str | Path, store: str | Path, name: str | None = None) -> 
     """Publish the version in an archive as the next one of its graph, unless it is there already.
 
     Args:
-        file: what `export_zip` wrote.
+        file: an archive that `export_zip` wrote.
         store: path of the store; made if it does not exist.
         name: of the graph; default the one it was exported from.
 

@@ -1,4 +1,4 @@
-"""A level of a graph in the files of other libraries; no pickle in any of them."""
+"""A level of a graph in files of other libraries, without pickle."""
 
 import uuid
 from collections.abc import Callable

@@ -208,7 +208,7 @@ def _level(spec: GraphSpec, number: int, value: Any) -> LevelFacts:
 
 
 def _xi(spec: GraphSpec, number: int, name: str, value: Any) -> float | None:
-    """xi of the level's metric, which follows from the spec unless it was solved for."""
+    """The metric's xi, which follows from the spec unless it was solved for."""
     if spec.xi == "auto":
         return _number(name, value, 1 / LARGEST, LARGEST)
     return _near(name, value, spec.metric(number).xi if spec.geometry.oriented else None)
@@ -297,7 +297,7 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
 
 
 def _same(name: str, value: Any, expected: Any) -> None:
-    """The JSON value, which must be exactly the expected one."""
+    """Raise an error unless this is exactly the expected JSON value."""
     if not _alike(value, expected):
         raise _WrongFactError(f"{name} must be {quoted(expected)}. Got {quoted(value)}")
 

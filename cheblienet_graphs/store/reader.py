@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 SPECTRUM = 1 + 1e-6
 """Largest absolute eigenvalue that a rescaled Laplacian may have, in float32."""
 EIGENVALUE = 1e-4
-"""How far stored eigenvalues may be out of range, in units of lambda_max."""
+"""Tolerance of the range of stored eigenvalues, in units of lambda_max."""
 LARGEST = 1e15
-"""Of degrees, areas and coordinates."""
+"""Largest degree, area and coordinate."""
 SMALLEST = 1e-15
-"""Of areas."""
+"""Smallest area."""
 CHECKED_AT_ONCE = 2**20
 
 
@@ -53,8 +53,8 @@ def mapped_array(
 
     Args:
         array: folder of its node.
-        shape: what it must have; default any.
-        dtypes: keys of layout.DTYPES of which it must have one; default any.
+        shape: required; default any.
+        dtypes: keys of layout.DTYPES, one of which is required; default any.
 
     Raises:
         StoreError: it is missing, not of the format, of another shape or type, or not of the size
@@ -90,12 +90,12 @@ def mapped_csr(
 
     Args:
         group: folder of its node.
-        shape: what it must have; default what its metadata says.
-        nnz: number of entries that it must have; default any.
+        shape: required; default that of its metadata.
+        nnz: required number of entries; default any.
 
     Raises:
-        StoreError: it is missing, of another shape, or not a CSR matrix, on which scipy would
-            crash.
+        StoreError: it is missing, of another shape, or not a valid CSR matrix: scipy would
+            crash on it.
     """
     import scipy.sparse
 
@@ -152,8 +152,8 @@ def _csr_fault(
 class LevelArrays:
     """The arrays of a level, mapped on first use and of the shapes that its facts imply.
 
-    Their values are finite and within the range that they must have, so nothing that computes with
-    them meets an overflow.
+    Their values are checked to be finite and within their ranges, so computing with them does not
+    overflow.
 
     Args:
         version: folder of the version.
@@ -175,7 +175,7 @@ class LevelArrays:
 
     @property
     def folder(self) -> Path:
-        """The level's."""
+        """Folder of the level."""
         return self.version / f"levels/{self.level}"
 
     @property
@@ -188,8 +188,8 @@ class LevelArrays:
         """(V, V) rescaled, float32.
 
         Raises:
-            StoreError: as `mapped_csr`, or entries are not finite or outside [-1, 1], where a
-                symmetric matrix with such a spectrum has none.
+            StoreError: as `mapped_csr`, or entries are not finite or outside [-1, 1], the
+                interval of the spectrum of a rescaled Laplacian.
         """
         vertices = self.of_level.vertices
         matrix = mapped_csr(self.folder / "laplacian", (vertices, vertices), self.of_level.nnz)
@@ -227,7 +227,7 @@ class LevelArrays:
 
     @cached_property
     def eigenvectors(self) -> npt.NDArray[np.float32] | None:
-        """(V, M) float32, None where none are stored; not looked at."""
+        """(V, M) float32, None where none are stored; values are not checked."""
         count = self.facts.spec.eigenpairs
         if count is None:
             return None
@@ -236,7 +236,7 @@ class LevelArrays:
 
     @property
     def mass(self) -> npt.NDArray[np.float32]:
-        """(V,) what the Laplacian is divided by: the degrees, or the areas."""
+        """(V,) divisors of the Laplacian: the degrees, or the areas."""
         return self.degree if self.facts.spec.laplacian == "normalized" else self.area
 
     def _of_vertices(self, name: str, low: float) -> npt.NDArray[np.float32]:
@@ -246,7 +246,7 @@ class LevelArrays:
     def _check(
         self, name: str, values: npt.NDArray[Any], low: float, high: float
     ) -> npt.NDArray[Any]:
-        """The values, if all are numbers in [low, high]; not a number fails any comparison."""
+        """The values, if all are in [low, high], which NaN never is."""
         for start in range(0, len(values), CHECKED_AT_ONCE):
             block = values[start : start + CHECKED_AT_ONCE]
             if not (block.min() >= low and block.max() <= high):

@@ -1,4 +1,4 @@
-"""Selling's stencils: the fewest neighbours that make a lattice's Laplacian the metric's.
+"""Selling's stencils: the fewest neighbours of a Laplacian consistent with the metric.
 
 With D the matrix of the operator along the base and an obtuse superbase of Z^d, vectors b_0, ...,
 b_d with sum 0 and b_j^T D b_k <= 0, Selling's formula D = sum rho v v^T holds with rho =
@@ -19,7 +19,7 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Floats, Indices
 
 OBTUSE = 1e-12
-"""Products of a superbase up to this count as 0."""
+"""Products of a superbase's vectors up to this value count as 0."""
 
 Vector = tuple[int, ...]
 
@@ -36,7 +36,7 @@ class Form:
         self.dimension = len(diffusion)
 
     def product(self, b: Vector, c: Vector) -> float:
-        """b^T D c from components along each direction, whose sum does not cancel."""
+        """b^T D c, summed over the directions, which loses fewer digits than the matrix D would."""
         product = 0.0
         for factor, direction in self._terms:
             product += factor * (_dot(b, direction) * _dot(c, direction))
@@ -95,7 +95,7 @@ def base_offsets(form: Form) -> list[tuple[Vector, float]]:
 
 
 def _orthogonal(others: Sequence[Vector]) -> Vector:
-    """The vector orthogonal to one of the plane, or to two in space."""
+    """The vector orthogonal to one vector in the plane, or to two in space."""
     if len(others) == 1:
         x, y = others[0]
         return -y, x
