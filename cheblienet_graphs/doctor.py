@@ -1,4 +1,4 @@
-"""What works on this machine: each engine on each device, tried on a tiny graph."""
+"""The doctor of this machine: each engine on each device, tried on a tiny graph."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.sampling import sampling
 
 NEEDED = {("stencil", "cpu"), ("pruned", "cpu")}
-"""What everything else can do without."""
+"""The engines, with devices, that builds depend on."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether something works here.
+    """The outcome of one try.
 
     Args:
         subject: an engine, or a sampling that needs a library.
         device: "cpu" or "cuda".
         works: whether it found the right edges.
         needed: whether builds depend on it.
-        remedy: what to do where it does not work, one line; else empty.
+        remedy: one line on how to make it work; empty where it works.
     """
 
     subject: str
@@ -56,13 +56,13 @@ def _remedy(
     if device == "cuda" and (remedy := _cuda_remedy()):
         return remedy
     try:
-        found = _columns(choose("lattice", engine, device))
+        columns = _columns(choose("lattice", engine, device))
     except CheblienetError as error:
         return str(error)
     except Exception as error:  # noqa: BLE001  # whatever is wrong with the machine is the answer
         said = " ".join(f"{type(error).__name__}: {error}".split())
         return f"{said:.300} Use another engine or device until that is mended."
-    if not np.array_equal(found, expected):
+    if not np.array_equal(columns, expected):
         return "It finds wrong edges here: do not use it, and report this."
     return ""
 

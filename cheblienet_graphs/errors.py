@@ -1,4 +1,4 @@
-"""Everything this package raises on purpose."""
+"""The exceptions that this package raises on purpose."""
 
 from cheblienet_graphs.quoting import one_line, quoted
 

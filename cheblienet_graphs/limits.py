@@ -1,4 +1,4 @@
-"""The numbers that are accepted: one place for what is checked and what help pages say."""
+"""The numbers that are accepted: checks and help pages both take them from here."""
 
 from typing import NamedTuple
 
@@ -38,9 +38,9 @@ EPS_SQUARED = Range(EPS.low**2, EPS.high**2)
 NEIGHBORS = Integers(1, 1024)
 BANDWIDTH = Range(0.01, 100)
 EIGENPAIRS = Integers(1, 1000)
-"""Of a level with fewer vertices, at most those."""
+"""Eigenpairs of a level; no more than it has vertices."""
 EIGENVALUES = Integers(0, 1000)
-"""Of a report."""
+"""Eigenvalues in a report."""
 WORKERS = Integers(1, 1024)
 VERTICES = 2**34
-"""Of a level, at most."""
+"""Largest number of vertices of a level."""

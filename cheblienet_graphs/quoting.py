@@ -4,18 +4,18 @@ import reprlib
 from collections.abc import Iterable
 
 VALUE = 80
-"""Characters of a value at most,"""
+"""Most characters of a value."""
 MESSAGE = 2_000
-"""and of a message."""
+"""Most characters of a message."""
 NAMES = 20
-"""Names of a list at most."""
+"""Most names of a list."""
 
 LONGEST_NUMBER = 256
-"""Bits of an integer at most; Python itself refuses to write very long ones."""
+"""Most bits of an integer; Python itself refuses to write very long ones."""
 
 
 class _Short(reprlib.Repr):
-    """Values of which only the beginning and the end are written."""
+    """Writes values, long ones by their beginning and end."""
 
     def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002
         bits = x.bit_length()
@@ -32,13 +32,13 @@ def quoted(value: object) -> str:
 
 
 def one_line(text: str, most: int = MESSAGE) -> str:
-    """At most so many characters of a text; those that can't be printed are escaped."""
+    """At most `most` characters of a text; those that can't be printed are escaped."""
     shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: most + 1])
     return shown if len(shown) <= most else f"{shown[: most - 3]}..."
 
 
 def listed(names: Iterable[str]) -> str:
-    """'a, b, c', or the first of many and how many more there are."""
+    """'a, b, c', or the first of many and the number of the others."""
     known = list(names)
     more = f" and {len(known) - NAMES} more" if len(known) > NAMES else ""
     return ", ".join(known[:NAMES]) + more

@@ -10,5 +10,5 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int64]
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with the name of what is being done, the steps done, and all of them; 0 and 0 where there
-is nothing to count."""
+"""Called with the name of a stage, its steps done, and its steps altogether; 0 and 0 where steps
+are not counted."""

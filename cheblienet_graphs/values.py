@@ -14,7 +14,7 @@ BYTES = {None: 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12} | {
 
 
 def choice(field: str, value: object, accepted: tuple[str, ...]) -> str:
-    """One of the accepted words.
+    """The word itself, if it is one of those accepted.
 
     Raises:
         SpecError: something else.
@@ -32,12 +32,12 @@ def number(field: str, value: object, low: float, high: float, kind: str = "a nu
     """
     accepted = f"{kind} in [{low:g}, {high:g}]"
     try:
-        found = parsed(value)
+        read = parsed(value)
     except (ValueError, TypeError):
         raise SpecError(field, accepted, value) from None
-    if not low <= found <= high:
+    if not low <= read <= high:
         raise SpecError(field, accepted, value)
-    return found
+    return read
 
 
 def integer(field: str, value: object, low: int, high: int, accepted: str | None = None) -> int:
@@ -48,12 +48,12 @@ def integer(field: str, value: object, low: int, high: int, accepted: str | None
     """
     accepted = accepted or f"an integer in [{low}, {high}]"
     try:
-        found = parsed(value)
+        read = parsed(value)
     except (ValueError, TypeError):
         raise SpecError(field, accepted, value) from None
-    if not (low <= found <= high and found.is_integer()):
+    if not (low <= read <= high and read.is_integer()):
         raise SpecError(field, accepted, value)
-    return int(found)
+    return int(read)
 
 
 def parsed(value: object) -> float:
@@ -64,17 +64,17 @@ def parsed(value: object) -> float:
     """
     if isinstance(value, str):
         numerator, slash, denominator = value.partition("/")
-        found = float(numerator) / (float(denominator) or math.nan) if slash else float(numerator)
+        result = float(numerator) / (float(denominator) or math.nan) if slash else float(numerator)
     elif isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError
     else:
         try:
-            found = float(value)
+            result = float(value)
         except OverflowError:
             raise ValueError from None
-    if not math.isfinite(found):
+    if not math.isfinite(result):
         raise ValueError
-    return found
+    return result
 
 
 def byte_count(field: str, value: object) -> int:
@@ -83,10 +83,10 @@ def byte_count(field: str, value: object) -> int:
     Raises:
         SpecError: something else.
     """
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([kKMGT]i?)?B?\s*", str(value))
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([kKMGT]i?)?B?\s*", str(value))
     try:
-        scale = BYTES[found[2]] if found else 0
-        count = int(float(found[1]) * scale) if found else 0
+        scale = BYTES[match[2]] if match else 0
+        count = int(float(match[1]) * scale) if match else 0
     except ValueError:
         count = 0
     if count <= 0:

@@ -30,7 +30,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class _ManifoldGroup(WholeSentences):
-    """Says which manifolds there are when asked for another."""
+    """A group of commands, one per manifold; errors for other names list them."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -137,9 +137,9 @@ def recipe(name_or_file: str, **how: Any) -> None:
     """Build a shipped recipe, or one in a TOML file of the same form; `clg recipes` lists them."""
     from cheblienet_graphs.recipes import recipe as load
 
-    found = load(name_or_file)
+    loaded = load(name_or_file)
     try:
-        _run(found.spec, **how | {"name": how["name"] or found.name})
+        _run(loaded.spec, **how | {"name": how["name"] or loaded.name})
     except SpecError as error:
         if error.field in how:
             raise
@@ -214,14 +214,14 @@ def _tell(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Say what was built."""
+    """Print what was built."""
     from cheblienet_graphs.assembly.checks import sentences
 
     identity = f"{result.name}@{result.version}"
     if as_json:
-        found = asdict(result) | {"store": str(store)}
-        found |= {"spec": spec.to_dict(), "spec_sha256": spec.sha256}
-        click.echo(json.dumps(with_options(found)))
+        report = asdict(result) | {"store": str(store)}
+        report |= {"spec": spec.to_dict(), "spec_sha256": spec.sha256}
+        click.echo(json.dumps(with_options(report)))
     else:
         click.echo(identity)
     if quiet:
@@ -255,7 +255,7 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
     with tqdm(unit=" entries", unit_scale=True, leave=False, file=sys.stderr) as bar:
 
         def update(what: str, done: int, total: int) -> None:
-            if bar.desc != f"{what}: ":  # another sweep: its rate and time left are its own
+            if bar.desc != f"{what}: ":  # another sweep, with its own rate and time left
                 bar.set_description(what, refresh=False)
                 bar.reset(total)
                 bar.initial = done

@@ -80,7 +80,7 @@ def import_(file: Path, name: str | None, store: Path) -> None:
     """
     from cheblienet_graphs.store.archive import import_zip
 
-    found = import_zip(file, store, name)
-    click.echo(f"{found.name}@{found.version}")
-    if not found.new:
-        click.echo(f"It is there already, as {found.name}@{found.version}.", err=True)
+    imported = import_zip(file, store, name)
+    click.echo(f"{imported.name}@{imported.version}")
+    if not imported.new:
+        click.echo(f"It is there already, as {imported.name}@{imported.version}.", err=True)

@@ -1,4 +1,4 @@
-"""How help pages are laid out."""
+"""The layout of help pages."""
 
 import sys
 
@@ -21,6 +21,6 @@ class WholeSentences(click.Group):
 
 def examples(*commands: str) -> str:
     """The end of a page, a line for each example."""
-    # A paragraph that starts with \b is click's for lines that stay as they are.
+    # click does not wrap a paragraph that starts with \b.
     title = "Examples:" if len(commands) > 1 else "Example:"
     return "\n".join(["\b", title, *(f"  {command}" for command in commands)])

@@ -51,7 +51,7 @@ def inspect(
 
 @contextmanager
 def _progress(*, shown: bool) -> Iterator["Progress | None"]:
-    """A line on stderr; the most steps that may be are seldom needed, so it shows no share."""
+    """A line on stderr; few computations need the most steps there may be, so it shows no share."""
     if not shown:
         yield None
         return

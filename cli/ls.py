@@ -18,11 +18,11 @@ from cheblienet_graphs.store.listing import Listed, listing
 @options.debug
 def ls(store: Path, as_json: bool) -> None:
     """List the graphs of a store, a line for each version and one for all."""
-    found = listing(store)
+    versions = listing(store)
     if as_json:
-        click.echo(json.dumps([asdict(version) for version in found]))
+        click.echo(json.dumps([asdict(version) for version in versions]))
         return
-    rows = [*map(_row, found), *_total(found)]
+    rows = [*map(_row, versions), *_total(versions)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
@@ -31,8 +31,8 @@ def ls(store: Path, as_json: bool) -> None:
 
 def _row(version: Listed) -> tuple[str, ...]:
     if version.fault is not None:
-        told = "unreadable; clg verify says why"
-        return f"{version.name}@{version.version}", told, "", "", "", ", ".join(version.refs)
+        remark = "unreadable; clg verify says why"
+        return f"{version.name}@{version.version}", remark, "", "", "", ", ".join(version.refs)
     levels = len(version.vertices)
     return (
         f"{version.name}@{version.version}",
@@ -44,13 +44,13 @@ def _row(version: Listed) -> tuple[str, ...]:
     )
 
 
-def _total(found: list[Listed]) -> list[tuple[str, ...]]:
-    """The last line: how many versions of how many graphs, and how large together."""
-    if not found:
+def _total(listed: list[Listed]) -> list[tuple[str, ...]]:
+    """The last line: numbers of versions and graphs, and their size together."""
+    if not listed:
         return []
-    graphs = len({version.name for version in found})
-    size = words.human_bytes(sum(version.bytes for version in found))
-    versions = f"{len(found):,} version{'s' if len(found) > 1 else ''}"
+    graphs = len({version.name for version in listed})
+    size = words.human_bytes(sum(version.bytes for version in listed))
+    versions = f"{len(listed):,} version{'s' if len(listed) > 1 else ''}"
     return [("total", versions, f"{graphs:,} graph{'s' if graphs > 1 else ''}", size, "", "")]
 
 

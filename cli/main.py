@@ -35,7 +35,7 @@ class Terminated(BaseException):
 
 
 ENDINGS = (KeyboardInterrupt, click.Abort, Terminated)
-"""What signals raise; click makes an Abort of a KeyboardInterrupt."""
+"""Exceptions that signals raise; click turns a KeyboardInterrupt into an Abort."""
 
 DONE, FAILED, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
@@ -67,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
             return _run(arguments)
         except ENDINGS as error:
             return _ended(error)
-    except ENDINGS as error:  # another signal, before the first one was told
+    except ENDINGS as error:  # a second signal, before the first one was reported
         return _ended(error)
 
 
@@ -98,7 +98,7 @@ def _tell(message: str) -> None:
 
 
 def _ended(error: BaseException) -> int:
-    """Tell that a signal ended the command, and what stays; the exit code."""
+    """Print that a signal ended the command, and what stays; return the exit code."""
     terminated = isinstance(error, Terminated)
     with interrupts_ignored():
         message = _with_notes("Terminated." if terminated else "Interrupted.", error)
@@ -112,7 +112,7 @@ def _explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, SpecError):
         return as_options(f"`{error.field}` {error.complaint}"), USAGE
     if isinstance(error, RecipeError):
-        return str(error), USAGE  # which names fields as the file does
+        return str(error), USAGE  # its message names fields as the file does
     if isinstance(error, CheblienetError):
         return as_options(str(error)), USAGE if isinstance(error, UnknownGraphError) else FAILED
     if isinstance(error, OSError) and error.filename and error.strerror:
@@ -124,9 +124,9 @@ def _explained(error: Exception) -> tuple[str, int]:
 
 
 def _with_page(error: click.UsageError) -> str:
-    """What click says, and where it is explained."""
+    """Click's message, and the help page that explains it."""
     message = " ".join(error.format_message().split())
-    if error.ctx is None:  # our own words, which say what to do
+    if error.ctx is None:  # our own message, which has a remedy
         return message
     end = "" if message.endswith((".", "?")) else "."
     return f"{message}{end} See `{error.ctx.command_path} --help`."
@@ -135,7 +135,7 @@ def _with_page(error: click.UsageError) -> str:
 def _with_notes(message: str, error: BaseException) -> str:
     """A message with what was noted on the way, such as what can be resumed.
 
-    A second Ctrl-C takes the place of the first, and click makes another error of either.
+    A second Ctrl-C replaces the first one's error, and click wraps either in another error.
     """
     signalled, chain = isinstance(error, ENDINGS), list[BaseException]()
     cause: BaseException | None = error

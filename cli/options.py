@@ -22,7 +22,7 @@ quiet = click.option("--quiet", is_flag=True, help="No progress, no messages.")
 
 
 def debug(command: Command) -> Command:
-    """--debug, which the entry point looks for itself: errors come with their traceback."""
+    """--debug: errors come with their traceback. The entry point itself looks for it."""
     return click.option(
         "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
     )(command)

@@ -14,7 +14,7 @@ def recipes(as_json: bool) -> None:
     """List the shipped recipes; `clg build recipe NAME` builds one."""
     from cheblienet_graphs.recipes import recipes as shipped
 
-    found = [
+    listed = [
         {
             "name": recipe.name,
             "title": recipe.title,
@@ -27,9 +27,9 @@ def recipes(as_json: bool) -> None:
         for recipe in shipped()
     ]
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(listed))
         return
-    rows = [(str(r["name"]), " / ".join(map(str, r["vertices"])), str(r["title"])) for r in found]
+    rows = [(str(r["name"]), " / ".join(map(str, r["vertices"])), str(r["title"])) for r in listed]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     for name, vertices, title in rows:
         click.echo(f"{name:<{widths[0]}}  {vertices:<{widths[1]}}  {title}")

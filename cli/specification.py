@@ -8,7 +8,7 @@ import click
 from cheblienet_graphs import limits
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import sampling_names
-from cheblienet_graphs.spec.graph_spec import (
+from cheblienet_graphs.spec import (
     BOUNDARIES,
     LAPLACIANS,
     SMALLEST_DEFAULT_POINTS,
@@ -105,7 +105,7 @@ OF_BASE = {
 
 
 def options_of(manifold: Manifold) -> Callable[[Command], Command]:
-    """The options that have a meaning on a manifold; others are known, for a better refusal."""
+    """The options that apply to a manifold; others are hidden, and refused with an explanation."""
     words = OF_BASE[manifold.base.name] | {"neighbors": str(manifold.default_neighbors)}
     sizes = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}[manifold.base.name]
 

@@ -11,11 +11,11 @@ def as_options(text: str) -> str:
 
     Commands in backticks, which are of several words, stay as they are.
     """
-    return PARAMETER.sub(lambda found: _option(found[1], found[2]), text)
+    return PARAMETER.sub(lambda match: _option(match[1], match[2]), text)
 
 
 def with_options(value: Any) -> Any:
-    """JSON types, every text in them with options: the JSON itself has quotes to be kept apart."""
+    """JSON types with options in all their texts; text by text, as JSON adds quotes of its own."""
     if isinstance(value, str):
         return as_options(value)
     if isinstance(value, dict):

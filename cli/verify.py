@@ -34,8 +34,8 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     killed_first = bool(removed or left) and not layout.check_store(store)
     faults = [] if killed_first else checks.verify(store, name, progress=checked.append)
     if as_json:
-        found = [asdict(fault) for fault in faults]
-        click.echo(json.dumps({"versions": checked, "faults": found, "leftovers": len(left)}))
+        listed = [asdict(fault) for fault in faults]
+        click.echo(json.dumps({"versions": checked, "faults": listed, "leftovers": len(left)}))
     else:
         for fault in faults:
             click.echo(one_line(f"{fault.where}: {fault.what}"))

@@ -1,8 +1,8 @@
-"""One thread for dense linear algebra, so that its bits do not depend on how many there could be.
+"""One thread for dense linear algebra, so that results do not depend on the number of threads.
 
 Sums are split among threads, so the last bits of eigenvectors, say, differ with their number. numpy
-and scipy each bring an OpenBLAS of their own. Where they have another library, variables of its own
-(OMP_NUM_THREADS and the like) have to be set to 1 for that.
+and scipy each bring an OpenBLAS of their own. Where they use another library, set its variables
+(OMP_NUM_THREADS and the like) to 1 for the same effect.
 """
 
 import ctypes
@@ -12,13 +12,13 @@ from pathlib import Path
 
 MAPS = Path("/proc/self/maps")
 PREFIXES, SUFFIXES = ("scipy_", ""), ("64_", "")
-"""Of the names of OpenBLAS' functions: builds with wide integers, and those of scipy's makers."""
+"""Prefixes and suffixes of OpenBLAS' functions, in builds with wide integers and in scipy's."""
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let every OpenBLAS of this process compute with one thread meanwhile."""
-    import numpy.linalg  # noqa: F401 - for its library to be there
+    """Let every OpenBLAS of this process compute with one thread within the context."""
+    import numpy.linalg  # noqa: F401 - loads its library
     import scipy.linalg  # noqa: F401
 
     with ExitStack() as restored:
@@ -31,7 +31,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def _libraries() -> list[ctypes.CDLL]:
-    """Those that are loaded."""
+    """The OpenBLAS libraries that are loaded."""
     try:
         lines = MAPS.read_text().splitlines()
     except OSError:  # not Linux
@@ -41,11 +41,11 @@ def _libraries() -> list[ctypes.CDLL]:
 
 
 def _function(library: ctypes.CDLL, verb: str) -> Callable[..., int] | None:
-    """The one that reads or writes the number of threads."""
+    """The function that reads or writes the number of threads."""
     for prefix in PREFIXES:
         for suffix in SUFFIXES:
             name = f"{prefix}openblas_{verb}_num_threads{suffix}"
             if hasattr(library, name):
-                found: Callable[..., int] = getattr(library, name)
-                return found
+                function: Callable[..., int] = getattr(library, name)
+                return function
     return None

@@ -1,4 +1,4 @@
-"""Which of several GPUs a process takes."""
+"""The GPU that a process takes, of several."""
 
 import fcntl
 import logging
@@ -10,10 +10,10 @@ from pathlib import Path
 
 @lru_cache
 def own_device(device: str) -> str:
-    """The device for this process: of several GPUs one that no process of this user's builds has.
+    """The device for this process: of several GPUs one that no other build of this user has.
 
-    Whoever does the blocks may have GPUs where the one who builds has none, and searches on its
-    CPU what it does itself. What is found is the same.
+    Worker processes may have GPUs where the building process has none, which then searches its own
+    blocks on its CPU. The neighbours found are the same.
 
     Args:
         device: "cpu" or "cuda".
@@ -33,13 +33,13 @@ def own_device(device: str) -> str:
 
 
 def free_index(count: int, folder: Path) -> int:
-    """The least of `count` numbers that no living process holds; held from now on by this one.
+    """The least of `count` numbers that no living process holds; from now on this process holds it.
 
-    Where all are held they are shared.
+    Where all are held, one is shared.
 
     Args:
         count: at least 1.
-        folder: of this machine, for a lock file for each.
+        folder: on this machine, for one lock file per number.
     """
     for index in range(count):
         file = folder / f"cheblienet-device-{os.getuid()}-{index}.lock"
@@ -49,5 +49,5 @@ def free_index(count: int, folder: Path) -> int:
         except BlockingIOError:
             os.close(descriptor)
         else:
-            return index  # the descriptor stays open, and with it the lock, until the process ends
+            return index  # the descriptor, and so the lock, stays until the process ends
     return os.getpid() % count

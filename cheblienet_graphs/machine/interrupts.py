@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: what is not to be done by halves makes them wait."""
+"""Ctrl-C and SIGTERM: deferred where an interruption would leave work half done."""
 
 import signal
 import threading
@@ -14,11 +14,11 @@ Handler = Callable[[int, FrameType | None], object]
 
 @contextmanager
 def not_for_children() -> Iterator[None]:
-    """Processes and threads that are started meanwhile never see SIGINT; for others it waits.
+    """Hide SIGINT from processes and threads started within the context; in others it waits.
 
-    A terminal sends Ctrl-C to all of them, and who builds tells the others when to end.
+    A terminal sends Ctrl-C to all of them, but the building process tells the others when to end.
     """
-    resource_tracker.ensure_running()  # which lets signals through where it is started later
+    resource_tracker.ensure_running()  # started later, it would let signals through
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -41,10 +41,10 @@ def interrupts_ignored() -> Iterator[None]:
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Let signals wait for the end of the block, where they are what they would have been.
+    """Defer signals to the end of the context, where their own handlers get them.
 
-    Those that Python does not handle end the process at once, as ever. Only the main thread is
-    interrupted by signals, so in others nothing waits.
+    Signals without a Python handler end the process at once, as ever. Signals interrupt the main
+    thread only, so on other threads nothing is deferred.
     """
     handlers: dict[signal.Signals, Handler] = {}
     came: list[signal.Signals] = []
@@ -64,7 +64,7 @@ def interrupts_deferred() -> Iterator[None]:
 
 
 def _restore(handlers: list[tuple[signal.Signals, Handler]]) -> None:
-    """Give signals their handlers back, all of them even if one comes meanwhile."""
+    """Give all signals their handlers back, even if one arrives during that."""
     if handlers:
         (number, handler), *others = handlers
         try:

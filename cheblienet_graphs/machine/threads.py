@@ -1,8 +1,8 @@
-"""How many cores there are for this process, and how many threads a search takes of them.
+"""The number of cores for this process, and of threads for a search.
 
-Distances are evaluated in pieces that fit a core's cache. More threads wait for one another at each
-of their many steps, and with busy cores for those: a search by two took ten times the processor
-time of a search by one. More cores are for more processes.
+Distances are evaluated in pieces that fit a core's cache. Several threads wait for one another at
+each of their many steps, all the longer on busy cores: a search with two threads took ten times the
+processor time of a search with one. Further cores are used by further processes.
 """
 
 import os
@@ -11,20 +11,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
-"""Where Linux tells what share of the processors a group of processes, such as a container, has."""
+"""File with the share of the processors that a container, say, may use."""
 
 
 def cores(cgroup: Path = CGROUP) -> int:
-    """Cores that this process may use: those it is bound to, or fewer where it has a share."""
+    """Cores that this process may use: those it is bound to, or fewer by a limited share."""
     allowed = len(os.sched_getaffinity(0))
     return max(1, min(allowed, int(_share(cgroup) or allowed)))
 
 
 def threads_each(engine: str, processes: int) -> int:
-    """Threads of each process, so that all of them together take no more than the cores there are.
+    """Threads of each process, such that all processes together use no more than all cores.
 
     Args:
-        engine: "stencil", "pruned" or "keops", of which the last has long steps to share.
+        engine: "stencil", "pruned" or "keops"; only the last has steps long enough for threads.
         processes: at work at the same time.
     """
     return max(1, cores() // processes) if engine == "keops" else 1
@@ -32,7 +32,7 @@ def threads_each(engine: str, processes: int) -> int:
 
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """Let torch compute with so many threads meanwhile, or with fewer where it has been told to."""
+    """Let torch compute with this many threads within the context, or fewer where it is so set."""
     import torch
 
     before = torch.get_num_threads()
@@ -44,7 +44,7 @@ def torch_threads(count: int) -> Iterator[None]:
 
 
 def _share(cgroup: Path) -> float | None:
-    """Processor time for each unit of time; None where there is no limit."""
+    """Cores' worth of processor time that is allowed; None without a limit."""
     try:
         if (cgroup / "cpu.max").exists():
             quota, period = (cgroup / "cpu.max").read_text().split()
@@ -53,5 +53,5 @@ def _share(cgroup: Path) -> float | None:
                 (cgroup / "cpu" / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period")
             )
         return float(quota) / float(period) if float(quota) > 0 else None
-    except (OSError, ValueError):  # there is no such file, or it says "max"
+    except (OSError, ValueError):  # no such file, or it holds "max"
         return None

@@ -21,18 +21,18 @@ class Base(Protocol):
 
     @property
     def flat(self) -> bool:
-        """Whether it has a domain with a boundary, whose opposite sides may be glued."""
+        """Whether the domain is a box, whose opposite sides may be glued."""
 
     @property
     def measure(self) -> float:
-        """Area of the whole, in squared units of length; of a domain with sides 1 where flat."""
+        """Area of the base, in squared units of length; 1 where it is flat."""
 
     @property
     def unit(self) -> str:
         """Plural of the unit of length."""
 
     def distance(self, chord: Any) -> Any:
-        """Distance of points so far apart in Cartesian coordinates, numpy arrays or floats."""
+        """Distance on the base of points at a Cartesian distance; numpy arrays or floats."""
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,17 @@ from typing import Protocol
 
 
 class Fibre(Protocol):
-    """What lies over each point of a base."""
+    """The samples over each point of a base."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates along the fibre."""
 
     def samples(self, count: int) -> list[tuple[float, ...]]:
-        """Coordinates of so many samples, evenly spread."""
+        """Coordinates of `count` samples, evenly spread."""
 
     def steps(self, count: int, xi: float) -> list[tuple[int, float]]:
-        """By how much the index of a sample changes to its neighbours, and the edges' weights.
+        """Steps from a sample's index to those of its neighbours, and the edges' weights.
 
         Args:
             count: number of samples, n_o.
@@ -41,13 +41,13 @@ class NoFibre:
         return [()] * count
 
     def steps(self, _count: int, _xi: float) -> list[tuple[int, float]]:
-        """None."""
+        """No steps."""
         return []
 
 
 @dataclass(frozen=True)
 class AnglesModuloPi:
-    """Orientations, where an angle and the same plus pi are one.
+    """Orientations: angles that differ by pi are the same one.
 
     Args:
         name: of the coordinate.
@@ -57,7 +57,7 @@ class AnglesModuloPi:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Its name."""
+        """The one name."""
         return (self.name,)
 
     def samples(self, count: int) -> list[tuple[float, ...]]:
@@ -65,7 +65,7 @@ class AnglesModuloPi:
         return [(-math.pi / 2 + k * math.pi / count,) for k in range(count)]
 
     def steps(self, count: int, xi: float) -> list[tuple[int, float]]:
-        """To both sides, weights 1 / (xi sin delta)^2 with delta = pi / n_o.
+        """Steps to both sides, with weights 1 / (xi sin delta)^2 with delta = pi / n_o.
 
         Instead of 1 / (xi delta)^2: the lowest mode along the fibre, cos 2 theta, then has its
         exact eigenvalue.

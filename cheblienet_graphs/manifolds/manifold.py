@@ -1,4 +1,4 @@
-"""The interface of manifolds: all that the rest of the package knows of them.
+"""The interface of manifolds: all that the rest of the package uses.
 
 Only the standard library is imported, so that the command line can show its help at once; a
 manifold imports numpy and scipy where it computes its spectrum.
@@ -39,7 +39,8 @@ class Manifold(Protocol):
     least_matched_neighbors: int
     """Fewer neighbours than this can't be weighted to match a metric."""
     anisotropic: str | None
-    """Of an isotropic manifold the one over the same base whose metric need not be, if there is."""
+    """Name of the manifold over the same base with anisotropic metrics; None on that one itself,
+    and where there is none."""
 
     coordinates_in_words: str
     """Columns with units and ranges; {domain} stands for the name of a flat base's domain."""
@@ -62,7 +63,7 @@ class Manifold(Protocol):
         """The smallest eigenvalues of the Laplace-Beltrami operator -sum_a A_a^2 / R_aa, exactly.
 
         Args:
-            count: how many, multiplicities repeated.
+            count: number of eigenvalues, repeated by multiplicity.
             metric: R.
             extent: sides of a periodic flat base; None on the sphere.
 
@@ -72,7 +73,7 @@ class Manifold(Protocol):
 
 
 class FlatManifold(Manifold, Protocol):
-    """One over a flat base, whose directions are the same everywhere."""
+    """A manifold over a flat base, whose directions are the same everywhere."""
 
     def diffusion(self, sample: tuple[float, ...], metric: Metric) -> Diffusion:
         """1 / R_aa with the left-invariant direction f_a along the base, for each.

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 Diffusion: TypeAlias = tuple[tuple[float, tuple[float, ...]], ...]
-"""How fast the operator diffuses along each of some directions of a flat base."""
+"""Rate and direction, along a flat base, of each term of the operator."""
 
 
 @dataclass(frozen=True)
 class Metric:
     """R = diag(1, eps^-2, xi^2) in the left-invariant frame (forward, sideways, rotation).
 
-    Which entries a manifold's R has, `Manifold.weights` says.
+    `Manifold.weights` gives the entries that R has on a manifold.
 
     Args:
-        eps: anisotropy in (0, 1]; 1 is isotropic, a small one makes sideways motion long.
+        eps: anisotropy in (0, 1]; 1 is isotropic; sideways lengths are multiplied by 1 / eps.
         xi: length that one radian of rotation counts for; 0 where there is no rotation.
     """
 
@@ -23,7 +23,7 @@ class Metric:
     xi: float = 0.0
 
     def scaled(self, length: float) -> "Metric":
-        """The same metric where lengths are measured in units of `length`."""
+        """The metric with lengths measured in units of `length`."""
         return Metric(self.eps, self.xi / length)
 
 

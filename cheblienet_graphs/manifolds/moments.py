@@ -1,8 +1,8 @@
-"""Second moments of edges: what a weighted graph takes for the metric.
+"""Second moments of edges: the metric that a weighted graph realises.
 
 Around a vertex i a graph Laplacian acts on smooth functions through M_i = sum_j w_ij c c^T, c the
-logarithm of the relative element of j; it can stand for the metric R only where M_i is a multiple
-of R^-1.
+logarithm of g_i^-1 g_j; the graph is consistent with the metric R only where M_i is a multiple of
+R^-1.
 """
 
 import numpy as np
@@ -20,13 +20,13 @@ def edge_moments(
 ) -> tuple[Floats, Floats]:
     """First and second moments of unit weights on edges, in units of the metric.
 
-    Of the two candidates for the logarithm the one that turns less counts, as functions change
-    little along it; it need not be the shorter one, since a U-turn can be shorter than a step
-    sideways. Where both turn by a quarter, their mean is taken: choosing one would break
-    symmetries.
+    Of the two candidates for the logarithm the one of the smaller rotation angle counts, as
+    functions change little along it. It need not be the shorter one, since a U-turn can be shorter
+    than a step sideways. Where both angles are pi/2, the mean of both is taken: choosing one would
+    break symmetries.
 
     Args:
-        manifold: says what logarithms are.
+        manifold: its logarithms are the components.
         metric: the unit of length along each direction; components are scaled by sqrt(R).
         starts: (N, d) coordinates of the vertices at which the moments are taken.
         ends: (N, d) of their neighbours.
@@ -37,16 +37,16 @@ def edge_moments(
     candidates = _logarithms(manifold, starts, ends)
     scale = np.sqrt(manifold.weights(metric))
     scaled = scale[:, None] * candidates
-    turn = abs(candidates[:, -1])
-    least = turn <= turn.min(axis=0) + TIE
+    angle = abs(candidates[:, -1])
+    least = angle <= angle.min(axis=0) + TIE
     share = least / least.sum(axis=0)
     first: Floats = np.einsum("kn,kan->na", share, scaled)
     second: Floats = np.einsum("kn,kan,kbn->nab", share, scaled, scaled)
     return first, second
 
 
-def turns(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
-    """(N,) |c3| of the logarithms of edges, radians: by how much their ends are not parallel."""
+def rotation_angles(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
+    """(N,) |c3| of the logarithms of edges, radians: the rotation angle from start to end."""
     least: Floats = abs(_logarithms(manifold, starts, ends)[:, -1]).min(axis=0)
     return least
 

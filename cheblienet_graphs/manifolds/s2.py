@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cheblienet_graphs.typing import Floats
 
 TINY = 1e-36
-"""Added to a square before its root is divided by: changes nothing, and 0/0 becomes the limit."""
+"""Added to a square whose root is a divisor: too small to change results, it avoids 0/0."""
 
 
 class S2:
@@ -43,7 +43,7 @@ class S2:
     def logarithms(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         """Components of log_g h along growing beta and along growing gamma, the only candidate.
 
-        Of an antipode, which is equally far in all directions, along growing beta.
+        That of an antipode, which is equally far in all directions, points along growing beta.
         """
         south, east, up = _seen_from(g, h)
         south = south + TINY**0.5
@@ -58,7 +58,7 @@ class S2:
         return squared_norm((1.0,), (arc,))
 
     def spectrum(self, count: int, _metric: Metric, _extent: tuple[float, ...] | None) -> "Floats":
-        """L (l + 1), 2 l + 1 times each."""
+        """Degrees l have the eigenvalue l (l + 1), 2 l + 1 times."""
         # numpy is no part of what the command line needs to show its help.
         import numpy as np
 
@@ -68,11 +68,11 @@ class S2:
 
 
 def _seen_from(g: tuple[Any, ...], h: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-    """Components of the unit vector of h along growing beta and gamma at g, and along that of g."""
+    """Components of the unit vector of h along growing beta, growing gamma and radially, at g."""
     sin_beta, cos_beta, sin_gamma, cos_gamma = g
     other_sin_beta, other_cos_beta, other_sin_gamma, other_cos_gamma = h
-    cos_turn = other_cos_gamma * cos_gamma + other_sin_gamma * sin_gamma
-    sin_turn = other_sin_gamma * cos_gamma - other_cos_gamma * sin_gamma
-    across = other_sin_beta * cos_turn
+    cos_east = other_cos_gamma * cos_gamma + other_sin_gamma * sin_gamma
+    sin_east = other_sin_gamma * cos_gamma - other_cos_gamma * sin_gamma
+    across = other_sin_beta * cos_east
     south = cos_beta * across - sin_beta * other_cos_beta
-    return south, other_sin_beta * sin_turn, sin_beta * across + cos_beta * other_cos_beta
+    return south, other_sin_beta * sin_east, sin_beta * across + cos_beta * other_cos_beta

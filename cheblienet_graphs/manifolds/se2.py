@@ -11,7 +11,7 @@ from cheblienet_graphs.manifolds.metric import Diffusion, Metric, squared_norm
 if TYPE_CHECKING:
     from cheblienet_graphs.typing import Floats
 
-TURN = 2 * math.pi
+FULL_TURN = 2 * math.pi
 
 
 class SE2:
@@ -52,28 +52,28 @@ class SE2:
         x, y = h[0] - g[0], h[1] - g[1]
         for half_turn in (0.0, math.pi):
             angle = h[2] - g[2] + half_turn
-            angle = angle - TURN * (angle / TURN).round()
+            angle = angle - FULL_TURN * (angle / FULL_TURN).round()
             mean = g[2] + angle / 2
-            cos, sin, sinc = mean.cos(), mean.sin(), (angle / TURN).sinc()
+            cos, sin, sinc = mean.cos(), mean.sin(), (angle / FULL_TURN).sinc()
             yield (cos * x + sin * y) / sinc, (cos * y - sin * x) / sinc, angle
 
     def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], metric: Metric) -> Any:
         """The smaller |log|^2_R of the two candidates: symmetric, left-invariant, pi-periodic.
 
-        The smaller angle is not always the nearer candidate, so both are evaluated. It is the
-        length of the path exp(t log), an upper bound of the geodesic distance; the triangle
+        The smaller angle is not always the nearer candidate, so both are evaluated. The distance is
+        the length of the path exp(t log), an upper bound of the geodesic distance; the triangle
         inequality does not hold.
         """
         weights = self.weights(metric)
         direct, turned = (squared_norm(weights, c) for c in self.logarithms(g, h))
         return direct.minimum(turned)
 
-    def turn(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Any:
+    def rotation_angle(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Any:
         """The difference of the orientations."""
         return h[2] - g[2]
 
-    def squared_length_of_turn(self, angle: float, metric: Metric) -> float:
-        """What d^2 is at least for turns of this angle or more, in [0, pi/2] radians."""
+    def squared_length_of_rotation(self, angle: float, metric: Metric) -> float:
+        """The least d^2 of rotations by this angle or more, in [0, pi/2] radians."""
         return (metric.xi * angle) ** 2
 
     def diffusion(self, sample: tuple[float, ...], metric: Metric) -> Diffusion:
@@ -116,6 +116,6 @@ def _mathieu(metric: Metric, squared: float, cutoff: float, **selected: Any) -> 
     m = np.arange(-reach, reach + 1)
     values = eigvalsh_tridiagonal(4.0 * m**2, np.full(2 * reach, q), **selected)
     shifted = squared * (1 + metric.eps**2) / 2 + values / metric.xi**2
-    # None is smaller than that; where xi is tiny rounding could say otherwise.
+    # A lower bound of all eigenvalues; where xi is tiny, rounding errors could be larger.
     bounded: Floats = np.maximum(shifted, metric.eps**2 * squared)
     return bounded

@@ -18,7 +18,7 @@ class SO3:
 
     The base point of G is G e_z, so beta is the colatitude, in [0, pi], and alpha the orientation.
     The frame is (forward, sideways, rotation) = (L_y, -L_x, L_z): the one in which SO(3) tends to
-    SE(2) at small scale. The paper prints three that contradict one another.
+    SE(2) at small scale. The paper prints three frames that contradict one another.
     """
 
     name = "so3"
@@ -71,18 +71,18 @@ class SO3:
         direct, turned = (squared_norm(weights, c) for _, c in _up_to_sign(g, h))
         return direct.minimum(turned)
 
-    def turn(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Any:
-        """S with g^-1 h = Rz(s1) Ry(b) Rz(s2), s = s1 + s2: the angle after parallel transport."""
+    def rotation_angle(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Any:
+        """s1 + s2 of g^-1 h = Rz(s1) Ry(b) Rz(s2): the angle after parallel transport."""
         a, b, c, d = g
         p, q, r, s = h
         return 2 * (a * s - b * r + c * q - d * p).atan2(a * p + b * q + c * r + d * s)
 
-    def squared_length_of_turn(self, angle: float, metric: Metric) -> float:
-        """What d^2 is at least for turns of this angle or more, in [0, pi/2] radians.
+    def squared_length_of_rotation(self, angle: float, metric: Metric) -> float:
+        """The least d^2 of rotations by this angle or more, in [0, pi/2] radians.
 
-        With (w, x, y, z) the quaternion of g^-1 h and b the distance on the base, x^2 + y^2 =
-        sin^2(b/2) and |z| = cos(b/2) |sin(s/2)|; each component of the logarithm is at least twice
-        as long.
+        With (w, x, y, z) the quaternion of g^-1 h, s the angle and b the distance on the base,
+        x^2 + y^2 = sin^2(b/2) and |z| = cos(b/2) |sin(s/2)|; each component of the logarithm is at
+        least twice as long.
         """
         return 4 * min(1.0, (metric.xi * math.sin(angle / 2)) ** 2)
 
@@ -98,11 +98,11 @@ class SO3:
         import numpy as np
         from scipy.linalg import eigvalsh_tridiagonal
 
-        found: Floats = np.empty(0)
+        eigenvalues: Floats = np.empty(0)
         lowest = [0.0]
         degree = 0
         # The lowest eigenvalue grows with J, of odd and of even degrees apart.
-        while len(found) < count or (count and min(lowest[-2:]) <= found[-1]):
+        while len(eigenvalues) < count or (count and min(lowest[-2:]) <= eigenvalues[-1]):
             index = np.arange(-(degree - degree % 2), degree + 1, 2)
             length, low = degree * (degree + 1), index[:-1]
             diagonal = (1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2
@@ -111,9 +111,9 @@ class SO3:
             needed = (0, min(len(index) - 1, count // (2 * degree + 1)))
             values = eigvalsh_tridiagonal(diagonal, coupling, select="i", select_range=needed)
             lowest.append(float(values[0]))
-            found = np.sort(np.append(found, np.repeat(values, 2 * degree + 1)))[:count]
+            eigenvalues = np.sort(np.append(eigenvalues, np.repeat(values, 2 * degree + 1)))[:count]
             degree += 1
-        return np.maximum(found, 0.0)
+        return np.maximum(eigenvalues, 0.0)
 
 
 def _up_to_sign(
@@ -121,8 +121,8 @@ def _up_to_sign(
 ) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:
     """The scalar part w of each candidate's unit quaternion, and sign(w) times its logarithm.
 
-    With (w, v) that quaternion the rotation vector is sign(w) 2 atan2(|v|, |w|) / |v| v, exact at
-    angle 0 and at pi, and (c1, c2, c3) = (r_y, -r_x, r_z) of it. Lengths do without the sign.
+    With (w, v) that quaternion the rotation vector is r = sign(w) 2 atan2(|v|, |w|) / |v| v, exact
+    at angle 0 and at pi, and (c1, c2, c3) = (r_y, -r_x, r_z). Lengths do not depend on the sign.
     """
     a, b, c, d = g
     p, q, r, s = h
@@ -131,7 +131,7 @@ def _up_to_sign(
     y = a * r + b * s - c * p - d * q
     z = a * s - b * r + c * q - d * p
     # Multiplying by the half turn maps (w, x, y, z) to (-z, y, -x, w).
-    for scalar, (forward, sideways, turn) in ((w, (y, -x, z)), (-z, (-x, -y, w))):
-        sine = (forward * forward + sideways * sideways + turn * turn + TINY).sqrt()
+    for scalar, (forward, sideways, rotation) in ((w, (y, -x, z)), (-z, (-x, -y, w))):
+        sine = (forward * forward + sideways * sideways + rotation * rotation + TINY).sqrt()
         stretch = 2 * sine.atan2(scalar.abs()) / sine
-        yield scalar, (stretch * forward, stretch * sideways, stretch * turn)
+        yield scalar, (stretch * forward, stretch * sideways, stretch * rotation)

@@ -21,15 +21,15 @@ def smallest_over_waves(
 ) -> Floats:
     """All eigenvalues up to a cutoff that is doubled until there are enough.
 
-    The cutoff starts at the smallest eigenvalue that is not 0. As the lowest eigenvalue grows with
-    the base frequency, no frequency is looked at that has none below the cutoff, but for those up
-    to the first power of two that is high enough.
+    The cutoff starts at the smallest eigenvalue that is not 0. The lowest eigenvalue grows with the
+    base frequency, so frequencies are tried in ascending order, up to the first without eigenvalues
+    below the cutoff.
 
     Args:
-        count: how many.
+        count: number of eigenvalues.
         extent: sides of the torus.
         fibre: the eigenvalues over a frequency.
-        lowest: the first of them.
+        lowest: the smallest of these.
         first_of_fibre: the first eigenvalue over frequency 0 that is not 0.
 
     Returns:
@@ -40,24 +40,24 @@ def smallest_over_waves(
     while True:
         while lowest(highest) <= cutoff:
             highest *= 2
-        found: list[float] = []
+        eigenvalues: list[float] = []
         for squared, times in sorted(_squared_frequencies(math.sqrt(highest), extent).items()):
             values = fibre(squared, cutoff)
             if not values:
-                break  # those that follow are higher
-            found += values * times
-        if len(found) >= count:
-            smallest: Floats = np.maximum(np.sort(found)[:count], 0.0)
+                break  # all further frequencies have higher ones
+            eigenvalues += values * times
+        if len(eigenvalues) >= count:
+            smallest: Floats = np.maximum(np.sort(eigenvalues)[:count], 0.0)
             return smallest
         cutoff *= 2
 
 
 def _squared_frequencies(largest: float, extent: tuple[float, ...]) -> Counter[float]:
-    """|2 pi k|^2 up to largest^2 over the dual lattice, k_i in Z / side, and how often each is."""
+    """|2 pi k|^2 up to largest^2 over the dual lattice, k_i in Z / side, with multiplicities."""
     reach = [int(largest * side / (2 * math.pi)) for side in extent]
-    found: Counter[float] = Counter()
+    multiplicities: Counter[float] = Counter()
     for k in itertools.product(*(range(-most, most + 1) for most in reach)):
         squared = 4 * math.pi**2 * sum((n / side) ** 2 for n, side in zip(k, extent, strict=True))
         if squared <= largest**2:
-            found[squared] += 1
-    return found
+            multiplicities[squared] += 1
+    return multiplicities

@@ -1,1 +1,1 @@
-"""Which vertices are neighbours: exact engines behind one interface, one result."""
+"""The search for neighbours: exact engines behind one interface, all with the same result."""

@@ -1,4 +1,4 @@
-"""Which engine, on which device."""
+"""The choice of an engine and its device."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ def choose(
     """The engine and device that a build will use.
 
     On lattices "auto" is the stencil engine, which needs no GPU; elsewhere, and on a lattice where
-    cuda is asked for, it is the pruned one. The device "auto" is cuda where torch sees one.
+    cuda is asked for, it is the pruned one. The device "auto" is cuda where there is one, else cpu.
 
     Args:
         sampling: name of the sampling.
@@ -56,10 +56,10 @@ def choose(
             raise SpecError("device", "auto or cpu with the stencil engine", device, remedy)
     if engine == "auto":
         engine = "stencil" if lattice and device != "cuda" else "pruned"
-    return Choice(engine, "cpu" if engine == "stencil" else _found(device))
+    return Choice(engine, "cpu" if engine == "stencil" else _available(device))
 
 
-def _found(device: str) -> str:
+def _available(device: str) -> str:
     if device == "cpu":
         return device
     import torch

@@ -1,4 +1,4 @@
-"""The vertices of a sampling as a search sees them."""
+"""The vertices of a sampling, in the form that searches take."""
 
 import math
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = 2**18
-"""Lengths of edges to their images that are measured together."""
+"""Most distances to images that are computed together."""
 MOST_IMAGES = 2**23
-"""Vertices and images that are compared at most, more than one ring of them."""
+"""Most vertices and images of a search that needs more than one ring of images."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Cloud:
     """Base points, with their images where the domain is periodic, and the fibre over each.
 
     Args:
-        manifold, metric: the distance.
+        manifold, metric: they define the distance.
         points: P, base points without images.
         base: (images, d) Cartesian coordinates; the first P are the points themselves.
         source: (images,) the point of which each is an image.
-        elements: what the distance is computed from, each of shape (n_o, images).
-        complete_within: distance from any point up to which all images are there.
+        elements: numbers that distances are computed from, each of shape (n_o, images).
+        complete_within: distance from any point up to which no image is missing.
     """
 
     manifold: Manifold
@@ -50,7 +50,7 @@ class Cloud:
         return len(self.base)
 
     def base_distance(self, chord: Floats) -> Floats:
-        """Distance on the base of points so far apart in Cartesian coordinates.
+        """Distance on the base of points at this Cartesian distance.
 
         The projection to the base does not lengthen curves (R11 = 1 and R22 = eps^-2 >= 1), so this
         is a lower bound of the distance on the manifold.
@@ -60,15 +60,15 @@ class Cloud:
 
 
 def rings_within(sampling: Sampling, reach: float) -> int:
-    """Rings of images around a periodic domain that include all within a distance."""
+    """Number of rings of images that include all images within a distance of the domain."""
     return math.floor(reach / min(sampling.extent or (1.0,))) + 1
 
 
 def check_images(sampled: SampledManifold[Sampling], neighbors: int, rings: int) -> None:
-    """Refuse a search among images that are too many.
+    """Refuse a search that needs too many images.
 
     Raises:
-        SpecError: they are.
+        SpecError: it needs more than MOST_IMAGES.
     """
     sampling, dimension = sampled.sampling, sampled.manifold.base.dimension
     if rings > 1 and (2 * rings + 1) ** dimension * sampling.num_vertices > MOST_IMAGES:
@@ -81,7 +81,7 @@ def check_images(sampled: SampledManifold[Sampling], neighbors: int, rings: int)
 
 
 def cloud(sampled: SampledManifold[Sampling], rings: int = 0) -> Cloud:
-    """The vertices, and `rings` rings of images around a periodic domain."""
+    """The vertices of a sampling, with `rings` rings of images around a periodic domain."""
     sampling, manifold, metric = sampled.sampling, sampled.manifold, sampled.metric
     dimension, steps = manifold.base.dimension, np.arange(-rings, rings + 1)
     shifts = np.array(np.meshgrid(*[steps] * dimension)).reshape(dimension, -1).T
@@ -129,16 +129,16 @@ class PairLengths:
         low, high = np.minimum(rows, columns), np.maximum(rows, columns)
         start = self._at(low // cloud.points, low % cloud.points)
         orientation, point = np.divmod(high, cloud.points)
-        found: Floats = np.full(rows.shape, np.inf)
+        shortest: Floats = np.full(rows.shape, np.inf)
         images = np.arange(0, cloud.images, cloud.points)[:, None]
         step = max(1, PAIRS_AT_ONCE // max(1, rows.size))
         for some in (images[first : first + step] for first in range(0, len(images), step)):
             squared = cloud.manifold.squared_distance(
                 start, self._at(orientation, point + some), cloud.metric
             )
-            np.minimum(found, squared.view(np.ndarray).min(axis=0), out=found)
-        found[rows == columns] = 0
-        return found
+            np.minimum(shortest, squared.view(np.ndarray).min(axis=0), out=shortest)
+        shortest[rows == columns] = 0
+        return shortest
 
     def _at(self, orientation: Indices, image: Indices) -> tuple[Floats, ...]:
         index = orientation * self._cloud.images + image

@@ -1,10 +1,10 @@
 """Connected components of a lattice's graph, from its stencils.
 
-On the infinite lattice, as on a torus, an orientation with its pixels is a voltage graph: going
-round the cycles of orientations moves by the offsets of a group H, and components are the cosets of
-H. The edges of an open lattice are among those of the infinite one, so it has at least as many
-components as cosets meet it. It has one where a window of it has one: any two windows a pixel apart
-overlap, and all look the same.
+On the infinite lattice, as on a torus, the orientations are the vertices of a voltage graph: closed
+walks through them move by the offsets of a group H, and components are the cosets of H. The edges
+of an open lattice are among those of the infinite one, so it has at least as many components as
+there are cosets with points in it. It is connected where a smaller window is: windows a pixel apart
+overlap, and all have the same edges.
 """
 
 import math
@@ -19,14 +19,14 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Indices
 
 ENTRIES = 2**17
-"""Edges of a window, both directions, that are looked at in any case,"""
+"""Edges of a window, both directions, that are always few enough to be counted."""
 SHARE = 64
-"""and otherwise one in so many of the lattice's."""
+"""Larger windows are counted up to one in this many of the lattice's edges."""
 
 
 @dataclass(frozen=True)
 class Components:
-    """How many there are: at least `least`; `exact` is None where it was not found out."""
+    """The number of components: at least `least`; `exact` is None where it is not known."""
 
     least: int
     exact: int | None
@@ -44,15 +44,15 @@ def lattice_components(engine: StencilEngine) -> Components:
     for window in _windows(lattice, max(reach(stencils))):
         if StencilEngine(window, stencils).total_degree > limit:
             break
-        found = _counted(StencilEngine(window, stencils))
-        if found == 1 or window == lattice:
-            return Components(found, found)
+        count = _counted(StencilEngine(window, stencils))
+        if count == 1 or window == lattice:
+            return Components(count, count)
     least = sum(Generated.by(group).cosets(lattice.shape) for group in groups)
     return Components(least, None)
 
 
 def _windows(lattice: Lattice, longest: int) -> Iterator[Lattice]:
-    """Ever larger ones, the lattice itself the last; each overlaps with that a pixel further on."""
+    """Ever larger windows, the lattice itself last; each overlaps with itself moved by a pixel."""
     side = 2 * longest + 2
     while side < max(lattice.shape):
         yield replace(lattice, shape=tuple(min(side, n) for n in lattice.shape))
@@ -61,9 +61,11 @@ def _windows(lattice: Lattice, longest: int) -> Iterator[Lattice]:
 
 
 def _counted(engine: StencilEngine) -> int:
-    """By labels that fall to the least within reach; each round follows them twice as far.
+    """The number of components: every vertex takes the least label that it can reach.
 
-    Source: Zhang, Azad, Hu, "FastSV", 2020. scipy's own takes longer to import than this to run.
+    Each round follows labels twice as far.
+
+    Source: Zhang, Azad, Hu, "FastSV", 2020. Importing scipy's would take longer than this runs.
     """
     vertices = engine.lattice.num_vertices
     columns = engine.columns(0, vertices)
@@ -72,12 +74,12 @@ def _counted(engine: StencilEngine) -> int:
     while True:
         further = label[label]
         near = further[columns]
-        found = further.copy()
-        np.minimum.at(found, label[rows], near)
-        np.minimum.at(found, rows, near)
-        if np.array_equal(found, label):
+        lowest = further.copy()
+        np.minimum.at(lowest, label[rows], near)
+        np.minimum.at(lowest, rows, near)
+        if np.array_equal(lowest, label):
             return int((label == np.arange(vertices)).sum())
-        label = found
+        label = lowest
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Generated:
     """A subgroup of Z^d, by generators in echelon form.
 
     Args:
-        rows: axis -> the generator whose first entry that is not 0, a positive one, is there.
+        rows: axis -> the generator whose first nonzero entry, a positive one, is on that axis.
     """
 
     rows: Mapping[int, tuple[int, ...]]
@@ -104,11 +106,11 @@ class Generated:
         return math.prod(row[axis] for axis, row in self.rows.items())
 
     def cosets(self, sides: Sequence[int]) -> int:
-        """A number of cosets that points of a box lie in; all of them, but for tiny boxes.
+        """The number of cosets with points in a box; a lower bound where the box is tiny.
 
-        Points whose place along the axis of each generator is below its first entry are in
-        different cosets. Along one generator each point but the first has one before it in its
-        coset.
+        With several generators: points whose place along each generator's axis is below its first
+        entry are in different cosets. With one: every point but the first of each coset is that
+        generator away from another point of the box.
         """
         if len(self.rows) == 1:
             (row,) = self.rows.values()
@@ -136,7 +138,7 @@ def _insert(rows: dict[int, tuple[int, ...]], vector: tuple[int, ...]) -> None:
 
 
 def _groups(stencils: Sequence[Stencil]) -> Iterator[list[tuple[int, ...]]]:
-    """For each set of linked orientations the offsets by which going round its cycles moves."""
+    """For each set of linked orientations, offsets of closed walks that generate its group H."""
     origin: dict[int, Indices] = {}
     for start in range(len(stencils)):
         if start in origin:
@@ -157,6 +159,6 @@ def _groups(stencils: Sequence[Stencil]) -> Iterator[list[tuple[int, ...]]]:
 
 
 def _origins(origin: dict[int, Indices], orientations: Indices) -> Indices:
-    """(N, d) where each of these orientations is met first."""
+    """(N, d) offset at which the walk first reaches each of these orientations."""
     size = len(next(iter(origin.values())))
     return np.array([origin[j] for j in orientations.tolist()]).reshape(-1, size)

@@ -2,8 +2,8 @@
 
 A logarithm over a flat base is linear in the displacement, so vertices of one orientation that are
 within a distance fill an ellipsoid for each candidate of the logarithm. Its sections along an axis
-are intervals: the work is that of the sections and of what lies in them, however elongated the
-ellipsoid is.
+are intervals, so listing them takes time in proportion to sections and offsets, however elongated
+the ellipsoid is.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Floats, Indices
 
 SLACK = 1e-6
-"""By how much ellipsoids are larger than they need be, relatively; far beyond rounding."""
+"""Relative enlargement of the ellipsoids; far larger than rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Ellipsoids:
 
     @classmethod
     def around(cls, lattice: Lattice, manifold: Manifold, metric: Metric, k: int) -> "Ellipsoids":
-        """Those of a vertex of orientation k, to all orientations.
+        """The ellipsoids around a vertex of orientation k, for all orientations of its neighbours.
 
         Args:
             lattice: with its fibre.
@@ -53,7 +53,7 @@ class Ellipsoids:
         images = [
             _candidates(lattice, manifold, k, orientation, np.tile(unit, (len(orientation), 1)))
             for unit in units
-        ]  # of the origin and of a step along each axis: each (candidates, dim, n_o)
+        ]  # for the origin and a step along each axis: (candidates, dim, n_o) each
         still = images[0]
         steps = np.stack([image[:, :d] for image in images[1:]])  # (d, candidates, d, n_o)
         quadratic = np.einsum("icak,a,jcak->ckij", steps, weights[:d], steps)
@@ -62,7 +62,7 @@ class Ellipsoids:
         return cls(np.tile(orientation, len(still)), pivots, mixed, least.ravel())
 
     def offsets(self, squared_radius: float) -> tuple[Indices, Indices]:
-        """(N,) orientations and (N, d) offsets within a radius, ascending; few beyond it."""
+        """(N,) orientations and (N, d) offsets within a radius, ascending; a few lie beyond it."""
         left = squared_radius * (1 + SLACK) - self.least
         which = np.flatnonzero(left >= 0)
         left = left[which]
@@ -85,8 +85,8 @@ def _candidates(
     """(candidates, dim, N) logarithms from the origin, at orientation k."""
     starts, ends = lattice.edge_coordinates(np.full(len(others), k), others, offsets)
     start, end = (manifold.elements(tuple(map(array, p.T))) for p in (starts, ends))
-    found: Floats = np.stack([np.stack(c) for c in manifold.logarithms(start, end)])
-    return found.view(np.ndarray)
+    logarithms: Floats = np.stack([np.stack(c) for c in manifold.logarithms(start, end)])
+    return logarithms.view(np.ndarray)
 
 
 def _sum_of_squares(quadratic: Floats) -> tuple[Floats, Floats]:
@@ -103,7 +103,7 @@ def _sum_of_squares(quadratic: Floats) -> tuple[Floats, Floats]:
 
 
 def _intervals(low: Indices, high: Indices) -> tuple[Indices, Indices]:
-    """The integers of closed intervals one after the other: which interval, and the integer."""
+    """The integers in closed intervals: the interval's number, and the integer."""
     counts = np.maximum(high - low + 1, 0)
     which = np.repeat(np.arange(len(counts)), counts)
     ends = np.cumsum(counts)
@@ -111,7 +111,7 @@ def _intervals(low: Indices, high: Indices) -> tuple[Indices, Indices]:
 
 
 def _listed_once(orientation: Indices, offsets: Indices) -> tuple[Indices, Indices]:
-    """The different ones, ascending; several candidates may reach a vertex. They are numbered."""
+    """The neighbours, ascending, each once: several candidates may reach the same one."""
     most = [int(abs(column).max(initial=0)) for column in offsets.T]
     keys = orientation
     for column, reach in zip(offsets.T, most, strict=True):

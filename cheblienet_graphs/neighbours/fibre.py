@@ -1,7 +1,7 @@
-"""Which orientations over a base point can be near: all of them, or a window around the parallel.
+"""The orientations over a base point that can be near: all, or a window around the parallel one.
 
-Turning takes a length, so where it is dear and orientations are many, most of those over a near
-base point are too far to be looked at.
+A rotation by one radian has length xi. Where xi is large and there are many orientations, most of
+those over a near base point are too far away, and are not compared.
 """
 
 import math
@@ -14,17 +14,17 @@ from cheblienet_graphs.manifolds import Elements, Metric, Point
 from cheblienet_graphs.neighbours.cloud import Cloud
 
 WORTHWHILE = 2
-"""A window pays where it has so many times fewer orientations than the fibre."""
+"""A window is used where it has this many times fewer orientations than the fibre, or better."""
 
 
 class Fibred(Protocol):
-    """What is known of turning on a manifold with orientations."""
+    """A manifold with orientations: rotation angles, and their least lengths."""
 
-    def turn(self, g: Point, h: Point) -> Elements:
-        """By how much h is turned against g, radians; with h it grows as h's own orientation."""
+    def rotation_angle(self, g: Point, h: Point) -> Elements:
+        """The angle from g's orientation to h's, radians; it grows as the latter does."""
 
-    def squared_length_of_turn(self, angle: float, metric: Metric) -> float:
-        """What d^2 is at least for turns of this angle or more, in [0, pi/2]."""
+    def squared_length_of_rotation(self, angle: float, metric: Metric) -> float:
+        """The least d^2 of rotations by this angle or more, in [0, pi/2] radians."""
 
 
 class Fibre:
@@ -32,7 +32,7 @@ class Fibre:
 
     Args:
         cloud: the vertices.
-        elements: what the distance is computed from, each (n_o, images).
+        elements: numbers that distances are computed from, each (n_o, images).
     """
 
     def __init__(self, cloud: Cloud, elements: tuple[Tensor, ...]) -> None:
@@ -45,12 +45,12 @@ class Fibre:
         Args:
             own: (k,) orientations of the vertices.
             points: (n,) base points of the vertices.
-            others: (n, M) base points to look at.
+            others: (n, M) base points to compare with.
             squared_reach: squared distance.
 
         Returns:
-            (k, n, width, M) orientations; all n_o of them, in order and not expanded, as
-            (1, 1, n_o, 1) where a window is not worthwhile.
+            (k, n, width, M) orientations; all n_o in order, as (1, 1, n_o, 1) without
+            copies, where a window is not worthwhile.
         """
         orientations = self._cloud.orientations
         margin = self._margin(squared_reach)
@@ -58,21 +58,24 @@ class Fibre:
             return torch.arange(orientations, device=own.device)[None, None, :, None]
         start = tuple(e[0][points][:, None] for e in self._elements)
         end = tuple(e[0][others] for e in self._elements)
-        steps = self._manifold.turn(start, end) / (math.pi / orientations)
+        steps = self._manifold.rotation_angle(start, end) / (math.pi / orientations)
         window = torch.arange(-margin, margin + 1, device=own.device)
         parallel = own[:, None, None, None] - steps.round().long()[None, :, None, :]
         near: Tensor = (parallel + window[None, None, :, None]) % orientations
         return near
 
     def _margin(self, squared_reach: float) -> int:
-        """How many steps either way from the most nearly parallel one can be within reach.
+        """Largest number of steps, from the most nearly parallel orientation, within reach.
 
-        The parallel lies up to half a step beside it.
+        The exactly parallel direction lies up to half a step beside that orientation.
         """
         orientations, metric = self._cloud.orientations, self._cloud.metric
         step, margin = math.pi / orientations, 0
         while WORTHWHILE * (2 * margin + 1) <= orientations:
-            if self._manifold.squared_length_of_turn((margin + 0.5) * step, metric) > squared_reach:
+            if (
+                self._manifold.squared_length_of_rotation((margin + 0.5) * step, metric)
+                > squared_reach
+            ):
                 break
             margin += 1
         return margin

@@ -1,4 +1,4 @@
-"""Nearest neighbours by brute force, every pair evaluated by KeOps: the referee.
+"""Nearest neighbours by brute force, every pair evaluated by KeOps: the reference for others.
 
 KeOps compiles each formula on first use, about five seconds, into a cache of its own below
 ~/.cache (or KEOPS_CACHE_FOLDER) that is particular to the user, the machine and the versions.
@@ -27,14 +27,14 @@ from cheblienet_graphs.neighbours.shells import neighbours_within
 
 INDEX_LIMIT = 2**24
 """KeOps keeps the indices of an arg-reduction as floating point numbers; in float32 they would be
-wrong above this. Larger clouds are split, which costs nothing."""
+wrong above this. Larger clouds are split."""
 
 PAIRS_AT_ONCE = {"cpu": 2**22, "cuda": 2**32}
-"""Distances evaluated in one call, which nothing can interrupt: about a second's worth."""
+"""Distances evaluated in one call, which can't be interrupted: about a second."""
 
 
 class KeopsSearch:
-    """Exact nearest neighbours with no assumption at all.
+    """Exact nearest neighbours, by comparison with all vertices.
 
     Args:
         cloud: the vertices.
@@ -53,14 +53,14 @@ class KeopsSearch:
 
     @property
     def points_at_once(self) -> int:
-        """Base points whose distances to everything are evaluated in one call."""
+        """Base points whose distances to all vertices are evaluated in one call."""
         each = self._cloud.orientations**2 * self._cloud.images
         return max(1, PAIRS_AT_ONCE[self._device.type] // each)
 
     def nearest(
         self, start: int, stop: int, count: int, squared_radii: Tensor | None, tolerance: float
     ) -> tuple[Tensor, Tensor]:
-        """As `PrunedSearch.nearest`."""
+        """The nearest vertices, as `PrunedSearch.nearest` returns them."""
         orientations, images = self._cloud.orientations, self._cloud.images
         rows = stop - start
         own = torch.arange(orientations)[:, None] * images + torch.arange(start, stop)
@@ -80,15 +80,15 @@ class KeopsSearch:
         inside = neighbours_within(ascending, given, tolerance)
         seen = ascending[:, -1] if given is None else given * (1 + tolerance)
         outside = torch.arange(count + 1, device=self._device) >= inside[:, None]
-        found = vertex.masked_fill(outside, -1)[:, :count]
+        neighbours = vertex.masked_fill(outside, -1)[:, :count]
         shape = (orientations, rows)
-        return seen.view(shape).cpu(), found.reshape(*shape, count).cpu()
+        return seen.view(shape).cpu(), neighbours.reshape(*shape, count).cpu()
 
     def _smallest(self, start: int, stop: int, width: int) -> tuple[Tensor, Tensor]:
         """(rows, width) ascending d^2 to the nearest vertices, self included, and their indices."""
         rows = tuple(e[:, start:stop].reshape(-1, 1) for e in self._elements)
         columns = tuple(e.reshape(-1, 1) for e in self._elements)
-        if width not in self._compiled:  # the number of neighbours is part of what is compiled
+        if width not in self._compiled:  # KeOps compiles for a number of neighbours
             few = tuple(c[:width] for c in columns)
             with _compiling():
                 self._reduced(tuple(r[:1] for r in rows), few, 0, width)
@@ -114,10 +114,10 @@ class KeopsSearch:
 
 @contextlib.contextmanager
 def _compiling() -> Iterator[None]:
-    """Hold a lock of this user and machine while KeOps compiles: it clashes with itself.
+    """Hold a lock while KeOps compiles: two processes that compile would disturb each other.
 
     Raises:
-        CheblienetError: it fails.
+        CheblienetError: KeOps fails.
     """
     chatter = io.StringIO()
     try:
@@ -137,7 +137,7 @@ def _cache_folder() -> str:
 
 
 def _remedy(error: BaseException, chatter: str) -> str:
-    """What is wrong and what to do, one line."""
+    """One line on what is wrong and what to do."""
     folder = os.environ.get("KEOPS_CACHE_FOLDER") or str(Path.home() / ".cache")
     if not _writable(Path(folder)):
         return (
@@ -158,7 +158,7 @@ def _remedy(error: BaseException, chatter: str) -> str:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether a folder can be written to, made if need be."""
+    """Whether a folder can be written to; it is made if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -186,7 +186,7 @@ def _lazy_tensor() -> Callable[[Tensor], Any]:
         raise CheblienetError(_remedy(error, chatter.getvalue())) from error
 
     class Lazy(LazyTensor):  # type: ignore[misc]
-        """Symbolic, with torch's names."""
+        """A symbolic tensor with torch's method names."""
 
         def lt_constructor(self, *args: Any, **keywords: Any) -> "Lazy":
             return Lazy(*args, **keywords)

@@ -1,4 +1,4 @@
-"""Offsets of an infinite lattice, their distances, and those that the neighbour rule takes."""
+"""Offsets of an infinite lattice, their distances, and the stencils of the neighbour rule."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Stencil:
     """Neighbours of a vertex, ascending by orientation and offset.
 
     Args:
-        orientation: (N,) theirs.
+        orientation: (N,) of the neighbours.
         offsets: (N, d) whole pixels, in the order of the lattice's shape.
         squared_distance: (N,) d^2, lengths in pixels.
     """
@@ -74,16 +74,16 @@ class OffsetDistances:
             radius *= 2
 
     def _stencil(self, k: int, radii: Floats) -> Stencil:
-        found = self.within(k, float(radii.max()))
-        near = found.squared_distance <= (
-            np.minimum(radii[k], radii)[found.orientation] * (1 + SHELL)
+        vertices = self.within(k, float(radii.max()))
+        near = vertices.squared_distance <= (
+            np.minimum(radii[k], radii)[vertices.orientation] * (1 + SHELL)
         )
-        return found.only(near & _others(found, k))
+        return vertices.only(near & _others(vertices, k))
 
     def within(self, k: int, squared_radius: float) -> Stencil:
         """The vertices around the origin, at orientation k, within a radius.
 
-        Itself included; a few may lie beyond.
+        The origin itself is included; a few may lie beyond the radius.
         """
         return self.stencil(k, *self._ellipsoids(k).offsets(squared_radius))
 
@@ -114,6 +114,6 @@ class OffsetDistances:
 
 
 def _others(stencil: Stencil, k: int) -> npt.NDArray[np.bool_]:
-    """(N,) which are not the origin itself, at orientation k."""
+    """(N,) True where an offset is not that of the origin itself, at orientation k."""
     others: npt.NDArray[np.bool_] = (stencil.orientation != k) | stencil.offsets.any(axis=1)
     return others

@@ -1,4 +1,4 @@
-"""What engines that find neighbours have in common."""
+"""The interfaces of engines that find neighbours, and of lengths."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -8,11 +8,11 @@ import numpy.typing as npt
 from cheblienet_graphs.typing import Floats, Indices
 
 Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
-"""Makes an array, of a shape and dtype, that may live on disk."""
+"""(shape, dtype) -> a new array, possibly on disk."""
 
 
 class Engine(Protocol):
-    """Neighbours of consecutive vertices, without the vertices themselves."""
+    """Finds the neighbours of consecutive vertices; none is its own neighbour."""
 
     @property
     def total_degree(self) -> int:
@@ -30,7 +30,7 @@ class Engine(Protocol):
 
 
 class Lengths(Protocol):
-    """The one function that measures edges, whichever engine found them."""
+    """Lengths of edges, the same whichever engine found these."""
 
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
         """d^2 of edges, 0 where row and column coincide, shape of `rows`."""

@@ -1,4 +1,4 @@
-"""Nearest neighbours on any sampling: a tree on the base, the whole fibre over what it finds.
+"""Nearest neighbours on any sampling: a tree finds base points, whose fibres are compared.
 
 The projection to the base is 1-Lipschitz, so a vertex at distance r lies over the base ball of
 radius r: the vertices over the M nearest base points include all that are nearer than the M-th of
@@ -18,21 +18,21 @@ from cheblienet_graphs.neighbours.shells import neighbours_within
 from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = {"cpu": 2**17, "cuda": 2**25}
-"""Distances evaluated together: what fits a core's cache, or fills a GPU."""
+"""Distances evaluated together, by device: they fit a core's cache, or fill a GPU."""
 
 MOMENT = 8
-"""Times as many distances are evaluated between two reports of progress,"""
+"""Between two reports of progress this many times PAIRS_AT_ONCE distances are evaluated."""
 CANDIDATES = 32
-"""where a point has so many candidates, as with the usual numbers of neighbours,"""
+"""Candidates of a point that this assumes, as with usual numbers of neighbours."""
 MOST_POINTS = 4096
-"""and of no more points than these."""
+"""Most base points between two reports of progress."""
 
 ROUNDING = 1e-9
 """Relative slack between distances on the base and on the manifold."""
 
 
 class _Candidates:
-    """The base points nearest to some: (n, M) Cartesian distances, ascending, and images."""
+    """The M base points nearest to n others: (n, M) Cartesian distances, ascending; images."""
 
     def __init__(self, chords: Floats, images: Indices) -> None:
         self.chords: Floats = chords.reshape(len(chords), -1)
@@ -56,7 +56,7 @@ class PrunedSearch:
 
     @property
     def points_at_once(self) -> int:
-        """Base points of so many pairs that they take a moment, in which no progress is told."""
+        """Base points that are searched between two reports of progress: about a second's work."""
         each = CANDIDATES * self._cloud.orientations**2
         return min(MOST_POINTS, max(1, MOMENT * self._pairs // each))
 
@@ -73,14 +73,14 @@ class PrunedSearch:
             tolerance: relative width of a shell.
 
         Returns:
-            (n_o, stop - start) d^2 on which they depend: r^2, or where that is not known that of
-            the (K + 1)-th nearest, inf where there is none; and (n_o, stop - start, K) int64
-            neighbours, `orientation * images + image`, padded with -1. On the CPU.
+            (n_o, stop - start) d^2 up to which vertices were needed: r^2 where known beforehand,
+            else that of the (K + 1)-th nearest, inf where there is none; and (n_o, stop - start, K)
+            int64 neighbours, `orientation * images + image`, padded with -1. On the CPU.
         """
         points = np.arange(start, stop)
         orientations = self._cloud.orientations
         seen = torch.zeros(orientations, len(points), dtype=torch.float64)
-        found = torch.full((orientations, len(points), count), -1)
+        neighbours = torch.full((orientations, len(points), count), -1)
         candidates = min(self._guess(count), self._cloud.images)
         while len(points):
             across = candidates * orientations
@@ -96,28 +96,28 @@ class PrunedSearch:
                     rows = slice(first, min(first + own, orientations))
                     given = None if squared_radii is None else squared_radii[rows]
                     reach, nearest, known = self._block(block, rows, near, count, given, tolerance)
-                    seen[rows, where], found[rows, where] = reach.cpu(), nearest.cpu()
+                    seen[rows, where], neighbours[rows, where] = reach.cpu(), nearest.cpu()
                     complete &= known.cpu().numpy()
                 missed.append(block[~complete])
             points = np.concatenate(missed)
             candidates = min(2 * candidates, self._cloud.images)
-        return seen, found
+        return seen, neighbours
 
     def _guess(self, count: int) -> int:
-        """Base points over which `count` neighbours are likely to lie.
+        """Number of nearest base points over which `count` neighbours are likely to lie.
 
-        A ball of radius r is about an ellipsoid with semi-axes r, eps r, r / xi, the last cut off
-        at half the fibre.
+        A ball of radius r is nearly an ellipsoid with semi-axes r, eps r and r / xi, the last at
+        most half the fibre.
         """
         metric, orientations = self._cloud.metric, self._cloud.orientations
         volume = (count + 1) / orientations  # in base points times fibres
         flat = volume / metric.eps
         if orientations > 1:
-            # r^3 4/3 eps / xi = volume, lengths in units of which a base point fills one square
+            # r^3 4/3 eps / xi = volume; in the unit of length a base point has area 1.
             spacing = math.sqrt(self._mean_area())
             radius = (0.75 * volume * metric.xi / spacing / metric.eps) ** (1 / 3)
             flat = max(flat, math.pi * radius**2)
-        # However large xi is, the plane itself has enough.
+        # Within one orientation alone this radius suffices, however large xi is.
         return int(1.7 * min(flat, (count + 1) / metric.eps)) + 12
 
     def _mean_area(self) -> float:
@@ -189,7 +189,7 @@ class PrunedSearch:
     def _bound(self, chord: Floats, candidates: int) -> Floats:
         """Squared distance below which the candidates include everything.
 
-        All images there are include everything as far as there are images.
+        Where they are all images, that is the distance up to which no image is missing.
         """
         if candidates == self._cloud.images:
             return np.full(len(chord), self._cloud.complete_within**2)

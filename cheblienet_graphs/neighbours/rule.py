@@ -16,13 +16,13 @@ from cheblienet_graphs.typing import Floats
 
 
 def too_few(neighbors: int, has_edges: Callable[[int], bool]) -> SpecError:
-    """What to raise where no two vertices list each other: names the smallest K that works.
+    """The error where K gives no edges; it names the smallest K that does.
 
-    Radii grow with K, so edges stay: the smallest K is found by bisection.
+    Radii grow with K, so no edge is lost with a larger one: bisection finds the smallest K.
 
     Args:
         neighbors: K, for which there are no edges.
-        has_edges: whether there are some for another K.
+        has_edges: K -> whether there are edges.
     """
     without, enough = neighbors, min(2 * neighbors, NEIGHBORS.high)
     while not has_edges(enough):

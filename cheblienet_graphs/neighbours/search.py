@@ -1,4 +1,4 @@
-"""An engine from a search for nearest vertices: edges join those that list each other."""
+"""An engine that searches nearest vertices: edges join those that list each other."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ SHELL = 1e-6
 """Relative width of a shell where distances are not exactly repeated, as on the sphere."""
 
 SLACK = 2 * SHELL
-"""Relative, for the number of rings: more than any shell is wide."""
+"""Relative slack of the reach that rings of images must cover: wider than any shell."""
 
 COMPARISONS_AT_ONCE = 2**23
 """Entries of lists compared together, K^2 for each vertex."""
@@ -34,7 +34,7 @@ class Search(Protocol):
 
     @property
     def points_at_once(self) -> int:
-        """Base points to ask for together: a matter of seconds at most."""
+        """Base points to search at once, which takes a few seconds at most."""
 
     def nearest(
         self,
@@ -44,7 +44,7 @@ class Search(Protocol):
         squared_radii: torch.Tensor | None,
         tolerance: float,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """How far they saw, and the neighbours of the vertices over base points start..stop."""
+        """d^2 that lists depend on, and neighbours, for vertices over base points start..stop."""
 
 
 def _search(cloud: Cloud, choice: Choice) -> Search:
@@ -61,8 +61,8 @@ class NeighbourLists:
     """For each vertex a, the vertices within r_a.
 
     As the distance is symmetric, d(a, b) <= min(r_a, r_b) where each lists the other. On a torus
-    all images of a vertex count among the K nearest, though they make one edge, and a vertex's own
-    none.
+    all images of a vertex count among the K nearest, though they make one edge, or none where they
+    are the vertex's own.
 
     Args:
         sampled: the vertices and their distances.
@@ -94,7 +94,7 @@ class NeighbourLists:
 
     @cached_property
     def _search(self) -> Search:
-        """Set up by whoever searches, not by whoever asks what is complete."""
+        """The search; it is set up on first use, which `complete` and `next_rings` do without."""
         return _search(self.cloud, self._choice)
 
     def of(self, start: int, stop: int) -> Iterator[tuple[int, Indices, float]]:
@@ -113,15 +113,15 @@ class NeighbourLists:
             yield lo, self._vertices(lo, nearest.numpy()), float(reach.max())
 
     def complete(self, farthest: float) -> bool:
-        """Whether there are images enough for a largest d^2 that lists depend on."""
+        """Whether there are enough images for lists that depend on d^2 up to this one."""
         if not self._sampling.periodic:
             return True
         return farthest * (1 + self._tolerance) < self.cloud.complete_within**2
 
     def next_rings(self, farthest: float) -> int:
-        """How many rings of images to try next: those that are enough, but at most twice as many.
+        """Number of rings of images to try next: as many as are enough, but at most twice these.
 
-        With more images vertices come nearer, never farther.
+        More images can only shorten the distances that lists depend on.
         """
         rings = self._rings
         if math.isinf(farthest):
@@ -129,15 +129,15 @@ class NeighbourLists:
         return min(2 * rings, rings_within(self._sampling, math.sqrt(farthest * (1 + SLACK))))
 
     def _vertices(self, start: int, nearest: Indices) -> Indices:
-        """Vertices for the images that a search found from consecutive points on."""
-        found = self.cloud
+        """Vertices of the images that a search found for consecutive base points."""
+        cloud = self.cloud
         orientations, rows, _ = nearest.shape
-        none = orientations * found.points
-        vertex = nearest // found.images * found.points + found.source[nearest % found.images]
-        own = np.arange(orientations)[:, None] * found.points + np.arange(start, start + rows)
+        none = orientations * cloud.points
+        vertex = nearest // cloud.images * cloud.points + cloud.source[nearest % cloud.images]
+        own = np.arange(orientations)[:, None] * cloud.points + np.arange(start, start + rows)
         vertex[(nearest < 0) | (vertex == own[:, :, None])] = none
         vertex.sort(axis=2)
-        if found.complete_within < np.inf:  # two images of one vertex make one edge
+        if cloud.complete_within < np.inf:  # two images of one vertex make one edge
             vertex[:, :, 1:][vertex[:, :, 1:] == vertex[:, :, :-1]] = none
             vertex.sort(axis=2)
         return vertex
@@ -182,7 +182,7 @@ class MutualNeighbours:
     def _mutual(
         self, start: int, stop: int
     ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]:
-        """Lists of some rows after the other, and which of their entries list them in turn."""
+        """Lists of some rows at a time, and which of their entries list the row in turn."""
         vertices, count = self._lists.shape
         step = max(1, COMPARISONS_AT_ONCE // count**2)
         for lo in range(start, stop, step):
@@ -194,12 +194,12 @@ class MutualNeighbours:
 
 
 class SearchEngine(MutualNeighbours):
-    """Neighbours by searching, all in this process.
+    """Mutual neighbours, searched in this process.
 
     Args:
         sampled, neighbors, choice, squared_radii: as for `NeighbourLists`.
         scratch: makes the array of lists, (V, K).
-        progress: called with vertices done and altogether.
+        progress: called with the numbers of vertices done and altogether.
 
     Attributes:
         cloud: the vertices, with all images that edges can reach.
@@ -225,9 +225,9 @@ class SearchEngine(MutualNeighbours):
                 sampled, neighbors, choice, squared_radii=squared_radii, rings=rings
             )
             farthest = 0.0
-            for start, found, reach in search.of(0, points):
-                stop = start + found.shape[1]
-                by_orientation[:, start:stop] = found
+            for start, lists_of_block, reach in search.of(0, points):
+                stop = start + lists_of_block.shape[1]
+                by_orientation[:, start:stop] = lists_of_block
                 farthest = max(farthest, reach)
                 progress(stop * sampling.orientations, vertices)
             if search.complete(farthest):

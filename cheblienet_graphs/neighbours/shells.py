@@ -5,14 +5,14 @@ from torch import Tensor
 
 
 def whole_shells(ascending: Tensor, tolerance: float) -> Tensor:
-    """How many of the K nearest lie in whole shells.
+    """Number of the K nearest that lie in whole shells.
 
     Args:
         ascending: (rows, K + 1) d^2 to the nearest other vertices, inf where there are no more.
         tolerance: relative width of a shell.
 
     Returns:
-        (rows,) count in [0, K]; see `cheblienet_graphs.neighbours.last_whole_shell`.
+        (rows,) count in [0, K]; see `rule.last_whole_shell`.
     """
     shell_ends = ascending[:, 1:] > ascending[:, :-1] * (1 + tolerance)
     position = torch.arange(1, ascending.shape[1], device=ascending.device)
@@ -20,7 +20,7 @@ def whole_shells(ascending: Tensor, tolerance: float) -> Tensor:
 
 
 def neighbours_within(ascending: Tensor, squared_radii: Tensor | None, tolerance: float) -> Tensor:
-    """(rows,) how many of the nearest lie within each vertex's radius.
+    """(rows,) number of the nearest that lie within each vertex's radius.
 
     Args:
         ascending: as in `whole_shells`.

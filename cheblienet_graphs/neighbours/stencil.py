@@ -23,9 +23,9 @@ class Stencils:
     """The neighbour rule on a lattice, and the lengths of its edges.
 
     Args:
-        lattice: where.
+        lattice: of the vertices.
         stencils: the neighbours of a vertex, by its orientation.
-        squared_lengths: d^2 to each of them, in squared widths of the domain.
+        squared_lengths: d^2 to each neighbour, in squared widths of the domain.
         squared_radii: (n_o,) r^2 by orientation, in the same unit.
     """
 
@@ -36,7 +36,7 @@ class Stencils:
 
     @classmethod
     def of(cls, sampled: SampledManifold[Lattice], neighbors: int) -> "Stencils":
-        """Those of a metric, lengths in units of the lattice's width, and of K.
+        """The stencils of the rule with K = `neighbors`; lengths in units of the lattice's width.
 
         Raises:
             SpecError: K is smaller than every first shell, so there would be no edge.
@@ -54,7 +54,7 @@ class Stencils:
         )
 
     def on(self, lattice: Lattice) -> "Stencils":
-        """The same on a lattice of another size, with the lengths of this one."""
+        """These stencils and lengths, on a lattice of another size."""
         return replace(self, lattice=lattice)
 
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
@@ -73,9 +73,9 @@ class OffsetTable:
     wherever they are, in both directions.
 
     Args:
-        lattice: where.
+        lattice: of the vertices.
         stencils: the neighbours of a vertex, by its orientation.
-        values: a number for each of them.
+        values: a number for each neighbour.
     """
 
     def __init__(
@@ -90,9 +90,9 @@ class OffsetTable:
         """The numbers of edges, 0 where row and column coincide, shape of `rows`."""
         k, steps, other = self._steps(rows, columns)
         place = np.searchsorted(self._every, self._keys(k, other, steps))
-        found: Floats = self._values[np.minimum(place, len(self._values) - 1)]
-        found[rows == columns] = 0
-        return found
+        numbers: Floats = self._values[np.minimum(place, len(self._values) - 1)]
+        numbers[rows == columns] = 0
+        return numbers
 
     def _steps(self, rows: Indices, columns: Indices) -> tuple[Indices, Places, Indices]:
         """Orientation of the rows, offsets to the columns, and orientation of these."""
@@ -105,7 +105,7 @@ class OffsetTable:
         return k, tuple(steps), other
 
     def _keys(self, k: Indices | int, other: Indices, steps: Places) -> Indices:
-        """A number for each offset. A table of all of them would be large where few are used."""
+        """A key for each offset; offsets are looked up, as a table of all would be large."""
         keys: Indices = k * self._lattice.orientations + other
         for step, most in zip(steps, self._reach, strict=True):
             keys = keys * (2 * most + 1) + step + most
@@ -122,7 +122,7 @@ class StencilEngine:
     """Neighbours by index arithmetic: a row is its own index plus constant offsets.
 
     Args:
-        lattice: where.
+        lattice: of the vertices.
         stencils: the neighbours of a vertex, by its orientation.
     """
 
@@ -150,7 +150,7 @@ class StencilEngine:
         return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
 
     def _pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
-        """(orientation, first pixel, last pixel + 1) of each orientation that a row block meets."""
+        """(orientation, first pixel, last pixel + 1) of each orientation with rows in a block."""
         pixels = self.lattice.num_points
         return [
             (k, max(start - k * pixels, 0), min(stop - k * pixels, pixels))
@@ -197,7 +197,7 @@ def nearest_image(offset: Indices, period: int) -> Indices:
 
 
 def _wrapped(stencil: Stencil, k: int, lattice: Lattice) -> Stencil:
-    """The stencil on the torus: of a vertex's images the nearest, of the vertex itself none."""
+    """The stencil on the torus: the nearest image of each neighbour, none of the vertex itself."""
     sides = np.array(lattice.shape)
     offsets = (stencil.offsets + sides // 2) % sides - sides // 2
     nearest_first = np.argsort(stencil.squared_distance, kind="stable")

@@ -21,8 +21,8 @@ class Recipe:
 
     Args:
         name: of the recipe, and of the graph unless another is given.
-        title: what it is for.
-        spec: what to build.
+        title: its purpose.
+        spec: of the build.
     """
 
     name: str
@@ -57,8 +57,8 @@ def recipe(name: str | Path) -> Recipe:
 
 
 def _shipped() -> list[str]:
-    found = (Path(entry.name) for entry in files(__package__).iterdir())
-    return sorted(path.stem for path in found if path.suffix == SUFFIX)
+    names = (Path(entry.name) for entry in files(__package__).iterdir())
+    return sorted(path.stem for path in names if path.suffix == SUFFIX)
 
 
 def _text(path: Path) -> str:

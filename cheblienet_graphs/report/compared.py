@@ -1,4 +1,4 @@
-"""The first eigenvalues of a graph beside those of the operator that it stands for."""
+"""The first eigenvalues of a graph, compared with those of its metric's operator."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ from cheblienet_graphs.spectrum.numeric import Eigenvalues
 from cheblienet_graphs.typing import Floats
 
 FIRST = 6
-"""So many of the smallest eigenvalues are compared, 0 among them."""
+"""Number of the smallest eigenvalues that are compared, 0 among them."""
 AGREEING = 0.1
 """Relative difference up to which they agree."""
 HIGHER_TERMS = 2.0
-"""What terms that the estimate of `too_coarse` leaves out may make of it where waves are short."""
+"""Factor that the estimate of `too_coarse` may be exceeded by: it leaves out higher terms."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far the first eigenvalues are off.
+    """The relative errors of the first eigenvalues.
 
     Args:
-        exact: (M - 1,) those of the operator without the 0.
-        errors: (M - 1,) found / exact - 1; empty where nothing is compared.
+        exact: (M - 1,) eigenvalues of the operator, without the 0.
+        errors: (M - 1,) graph's / exact - 1; empty where nothing is compared.
         unknown: why nothing is compared; None where something is.
     """
 
@@ -32,20 +32,20 @@ class Comparison:
 
     @property
     def error(self) -> float | None:
-        """The largest |found / exact - 1|; None where nothing is compared."""
+        """The largest absolute error; None where nothing is compared."""
         return float(abs(self.errors).max()) if self.unknown is None else None
 
     @property
     def agree(self) -> bool:
-        """Whether nothing is known to be off by more than the tolerance."""
+        """Whether no error exceeds the tolerance; also where nothing is compared."""
         return bool((abs(self.errors) <= AGREEING).all())
 
     def too_coarse(self, squared_reach: float) -> bool:
-        """Whether the length of the edges explains every eigenvalue that is off by more.
+        """Whether the length of the edges explains every error above the tolerance.
 
-        A graph with the right second moments takes a wave of eigenvalue lambda for one of
-        lambda (1 - lambda l^2 / 12 + ...), as its Taylor series says, l^2 the squared reach; the
-        remaining terms are small while the wave is long beside l.
+        On a graph with the right second moments an eigenvalue lambda becomes
+        lambda (1 - lambda l^2 / 12 + ...) by Taylor's series, l^2 the squared reach; the further
+        terms are small where the wavelength is large against l.
 
         Args:
             squared_reach: of the edges, as in `EffectiveMetric`.
@@ -55,24 +55,26 @@ class Comparison:
         return bool(((self.errors < 0) & (-self.errors <= explained))[off].all())
 
 
-def compared(found: Eigenvalues, scale: float | None, exact: Sequence[float] | None) -> Comparison:
+def compared(
+    spectrum: Eigenvalues, scale: float | None, exact: Sequence[float] | None
+) -> Comparison:
     """Compare the first eigenvalues of Delta, as many as there are.
 
     Args:
-        found: the smallest of Delta.
-        scale: times this they estimate those of the operator; None where no vertex has a neighbour.
-        exact: those of the operator, (M,) or more; None where none are known.
+        spectrum: the smallest eigenvalues of Delta.
+        scale: factor by which they estimate the operator's; None where no vertex has a neighbour.
+        exact: (M,) or more eigenvalues of the operator; None where none are known.
     """
-    count = min(FIRST, len(found.values))
+    count = min(FIRST, len(spectrum.values))
     if exact is None:
         return _unknown("none is known exactly with an open boundary")
     if count < 2:
         return _unknown("no eigenvalues were computed")
-    if not found.converged or scale is None:
+    if not spectrum.converged or scale is None:
         return _unknown("the eigenvalues did not converge")
     true = np.array(exact[1:count])
-    errors = found.values[1:count] * scale / true - 1
-    missed_copies = found.method == "lanczos" and (errors > AGREEING).any()
+    errors = spectrum.values[1:count] * scale / true - 1
+    missed_copies = spectrum.method == "lanczos" and (errors > AGREEING).any()
     if missed_copies and (errors >= -AGREEING).all():
         return _unknown("copies of eigenvalues may be missing")
     return Comparison(true, errors)

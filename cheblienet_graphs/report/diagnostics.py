@@ -1,4 +1,4 @@
-"""What a stored graph is like: degrees, components, symmetries, and the metric it realises."""
+"""Measurements on a stored graph: components, symmetries, weights, and the metric it realises."""
 
 import math
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.typing import Floats, Indices
 
 WEIGHTS_AT_ONCE = 2**22
-"""Weights that are in memory together where there are no more."""
+"""Matrices with at most this many weights have them all in memory together."""
 EDGES_AT_ONCE = 2**17
 """Edges whose second moments are in memory together."""
 
 
 @dataclass(frozen=True)
 class EffectiveMetric:
-    """The metric that the weights at one orientation add up to.
+    """The metric that the weights at one orientation realise.
 
     A graph's second moments are those of R = diag(1, eps^-2, xi^2) where M = sum_j w_ij c c^T is a
     multiple m R^-1 at every vertex, m a_i R^-1 where vertices have different areas a_i.
@@ -38,7 +38,7 @@ class EffectiveMetric:
         xi_squared: M11 over the moment of rotation; None where there are no orientations or none
             are linked.
         leakage: the largest |M_ab| / sqrt(M_aa M_bb) of two directions a, b; 0 is none.
-        second_moment: m = tr(R M) / dim, by which D - W is m / 2 times the operator.
+        second_moment: m = tr(R M) / dim; D - W is m / 2 times the operator.
         deviation: the largest entry of |M R / m - I| at a single point, m of that point.
         squared_reach: sum_j w_ij c_a^4 / sum_j w_ij c_a^2, c in units of the metric, of the
             direction a in which that is largest. By the next term of its Taylor series an
@@ -57,8 +57,8 @@ class EffectiveMetric:
 def components(laplacian: scipy.sparse.csr_array, *, entries: int = ENTRIES) -> int:
     """Connected components; an isolated vertex is one.
 
-    Vertices form trees that point to the first vertex of what is known to be connected; each block
-    of rows joins some.
+    Each set of vertices known to be connected is a tree whose root is its first vertex; the edges
+    of each block of rows join trees.
 
     Args:
         laplacian: (V, V), whose stored entries are the edges; possibly over mapped files.
@@ -76,16 +76,16 @@ def components(laplacian: scipy.sparse.csr_array, *, entries: int = ENTRIES) -> 
 
 
 def _roots(parent: Indices, vertices: npt.NDArray[Any]) -> Indices:
-    """The roots of vertices; the path there is shortened for the next time."""
-    found: Indices = parent[vertices]
-    while not np.array_equal(further := parent[found], found):
-        found = further
-    parent[vertices] = found
-    return found
+    """The roots of vertices' trees; the vertices then point to them directly."""
+    roots: Indices = parent[vertices]
+    while not np.array_equal(further := parent[roots], roots):
+        roots = further
+    parent[vertices] = roots
+    return roots
 
 
 def _join(parent: Indices, first: Indices, second: Indices) -> None:
-    """Let all roots that these edges connect point to the first of them."""
+    """Join the trees that these edges connect: roots point to the first root among them."""
     from scipy.sparse.csgraph import connected_components
 
     roots, numbers = np.unique(np.stack([first, second]), return_inverse=True)
@@ -137,13 +137,13 @@ def weight_statistics(
 
     Args:
         weights: W.
-        at_once: most stored entries of a matrix whose weights are held in memory together.
-        entries: stored entries of a block of rows of others.
+        at_once: most stored entries of a matrix whose weights are all in memory together.
+        entries: stored entries of a block of rows of larger matrices.
     """
     if weights.laplacian.nnz <= at_once:
         known = weights.rows(np.arange(weights.laplacian.shape[0])).data
-        found = {"min": known.min(), "median": np.median(known), "max": known.max()}
-        return {name: float(value) for name, value in found.items()}
+        statistics = {"min": known.min(), "median": np.median(known), "max": known.max()}
+        return {name: float(value) for name, value in statistics.items()}
     blocks = list(row_blocks(weights.laplacian.indptr, entries))
 
     def values() -> Iterator[Floats]:
@@ -173,7 +173,7 @@ def effective_metrics(
         weights: W.
         points: (V, d) coordinates of the vertices, possibly a mapped file.
         sampled: the points with their metric R.
-        probes: points to look at instead.
+        probes: points where it is measured instead.
         entries: edges whose moments are in memory together.
     """
     sampling = sampled.sampling
@@ -227,7 +227,7 @@ def operator_scale(
     degree: npt.NDArray[np.float32],
     sampling: Sampling,
 ) -> float | None:
-    """What eigenvalues of Delta are multiplied by to estimate those of the operator.
+    """The factor by which eigenvalues of Delta estimate those of the operator.
 
     With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
     mean degree, for the normalized one, where degrees are equal. Matched and Selling's weights
@@ -263,8 +263,8 @@ def deviations(moments: Floats) -> Floats:
     dimension = moments.shape[-1]
     trace = moments.trace(axis1=1, axis2=2)[:, None, None]
     shapes = np.divide(moments * dimension, trace, out=np.zeros_like(moments), where=trace > 0)
-    found: Floats = abs(shapes - np.eye(dimension)).max(axis=(1, 2))
-    return found
+    largest: Floats = abs(shapes - np.eye(dimension)).max(axis=(1, 2))
+    return largest
 
 
 def effective_metric(
@@ -274,14 +274,14 @@ def effective_metric(
     fourth: Floats,
     largest_deviation: float,
 ) -> EffectiveMetric:
-    """What the moments of one orientation amount to.
+    """The metric that the moments of one orientation realise.
 
     Args:
-        sampled: says what the directions are, and R.
+        sampled: the points with their metric R.
         orientation: its index.
         mean: (dim, dim) sqrt(R) M sqrt(R), in units of area.
         fourth: (dim,) sum of w c_a^4 in the same units.
-        largest_deviation: of single points.
+        largest_deviation: over single points.
     """
     spread = np.sqrt(np.outer(mean.diagonal(), mean.diagonal()))
     mixed = np.divide(abs(mean), spread, out=np.zeros_like(mean), where=spread > 0)

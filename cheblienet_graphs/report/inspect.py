@@ -32,15 +32,15 @@ def inspect(
     level: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Examine a published graph, in a memory of some vectors: its files are read block by block.
+    """Examine a published graph. Files are read block by block; memory holds a few vectors.
 
     Args:
         store: path of the store.
         name: NAME, NAME@v001 or NAME@REF; may be left out where the store has one graph.
-        eigenvalues: how many of the smallest to compute for each level, in [0, 1000].
-        level: the only level to look at; default all.
-        progress: called with what is done, and where it is a long computation with the steps done
-            and the most that may be, else with 0 and 0.
+        eigenvalues: number of the smallest to compute for each level, in [0, 1000].
+        level: the only level to examine; default all.
+        progress: called with the name of a stage, its steps done and the most there may be; 0 and
+            0 where steps are not counted.
 
     Raises:
         UnknownGraphError: there is no such graph.
@@ -74,7 +74,7 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     spec, level, facts = arrays.facts.spec, arrays.level, arrays.of_level
     weights, coordinates, degree = weights_of(arrays), arrays.coordinates, arrays.degree
     laplacian = weights.laplacian
-    # Not before the arrays: points of a size that no array has would fill the memory.
+    # Opened after the arrays, which bound the size: points of a false size would fill the memory.
     points, metric = sampling(spec, level), Metric(spec.eps, facts.xi or 0.0)
     count = min(count, facts.vertices)
 
@@ -84,13 +84,13 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     step("components")
     components = diagnostics.components(laplacian)
     step("eigenvalues")
-    found = _eigenvalues(arrays, count, components, points, step)
+    spectrum = _eigenvalues(arrays, count, components, points, step)
     step("metric")
     whole = SampledManifold(points, spec.geometry, metric)
     metrics = diagnostics.effective_metrics(weights, coordinates, whole)
     scale = diagnostics.operator_scale(spec, metrics, degree, points)
     known = _exact_eigenvalues(spec, whole, count)
-    comparison = compared(found, scale, known)
+    comparison = compared(spectrum, scale, known)
     judged = verdict(spec, whole, metrics, components, comparison)
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, points)
@@ -100,11 +100,11 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
         sparsity=1 - facts.nnz / facts.vertices**2,
         degree=_degrees(laplacian),
         components=components,
-        eigenvalues=found.values.tolist(),
-        multiplicities=multiplicities(found.values, facts.lambda_max),
-        eigenvalues_converged=found.converged,
-        eigenvalues_method=found.method if count else None,
-        multiplicities_may_be_larger=found.method == "lanczos",
+        eigenvalues=spectrum.values.tolist(),
+        multiplicities=multiplicities(spectrum.values, facts.lambda_max),
+        eigenvalues_converged=spectrum.converged,
+        eigenvalues_method=spectrum.method if count else None,
+        multiplicities_may_be_larger=spectrum.method == "lanczos",
         eigenvalue_scale=scale,
         exact_eigenvalues=known,
         effective_metric=metrics,
@@ -120,10 +120,10 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
 def _eigenvalues(
     arrays: LevelArrays, count: int, components: int, points: Sampling, step: Progress
 ) -> Eigenvalues:
-    """The smallest ones: those stored, where there are enough; 0 for each component."""
+    """The smallest eigenvalues: the stored ones if there are enough; a 0 for each component."""
     if not count:
         return Eigenvalues(np.empty(0), converged=True, method="")
-    if components >= count:  # solvers take long to tell so many apart
+    if components >= count:  # solvers converge slowly where many are equal
         return Eigenvalues(np.zeros(count), converged=True, method="components")
     stored = arrays.eigenvalues
     if stored is not None and len(stored) >= count:
@@ -141,8 +141,8 @@ def _eigenvalues(
 def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:
     """The smallest, mean and largest number of neighbours."""
     degrees = np.diff(laplacian.indptr) - 1
-    found = {"min": degrees.min(), "mean": degrees.mean(), "max": degrees.max()}
-    return {name: float(value) for name, value in found.items()}
+    statistics = {"min": degrees.min(), "mean": degrees.mean(), "max": degrees.max()}
+    return {name: float(value) for name, value in statistics.items()}
 
 
 def _silent(what: str, done: int, total: int) -> None:

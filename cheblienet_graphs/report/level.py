@@ -19,33 +19,33 @@ class LevelReport:
         sparsity: share of zeros of the Laplacian.
         degree: min, mean, max number of neighbours.
         isolated: vertices without neighbours.
-        dropped_edges: those left out because their matched weight came out 0.
+        dropped_edges: edges left out because their matched weight came out 0.
         components: connected components.
         in_plane_fraction: share of edges within one orientation.
         xi, xi_squared: of the metric; None without orientations.
         bandwidth: t, in squared widths of the domain; None with Selling's weights.
         lambda_max: an upper bound of the spectrum of Delta, by which the stored one is scaled.
-        lambda_max_method: "lanczos", or "bound" for one that needs no computation.
-        eigenvalues: the smallest of Delta, ascending, multiplicities repeated.
-        multiplicities: of the distinct ones among them; the last may have more copies.
+        lambda_max_method: "lanczos", or "bound" for a limit known without computation.
+        eigenvalues: the smallest of Delta, ascending, repeated by multiplicity.
+        multiplicities: of the distinct eigenvalues; the last may have more copies.
         eigenvalues_converged: whether the solver reached its tolerance.
         eigenvalues_method: "bloch", "dense", "chebyshev", "shift-invert" or "lanczos"; "stored"
-            where they come from the build, "components" where there are so many of these that all
-            are 0; None where there are none.
-        multiplicities_may_be_larger: whether copies of eigenvalues can have been missed, as
-            recursions with a single vector do that symmetries do not tell apart.
-        eigenvalue_scale: times this they estimate those of the operator; 1 for combinatorial
+            where they come from the build, "components" where there are enough components for all
+            to be 0; None where there are none.
+        multiplicities_may_be_larger: whether copies of eigenvalues may have been missed, as
+            Lanczos recursions with single vectors can.
+        eigenvalue_scale: factor by which they estimate the operator's; 1 for combinatorial
             Laplacians of matched and Selling's weights.
-        exact_eigenvalues: those of the Laplace-Beltrami operator, in its units; None where none
+        exact_eigenvalues: of the Laplace-Beltrami operator, in its units; None where none
             are known.
-        effective_metric: what the weights realise, by orientation.
+        effective_metric: the metrics that the weights realise, by orientation.
         consistency: with the metric, as of `Verdict`: "consistent", "inconsistent", "not compared"
             or "too coarse".
-        spectral_error: the largest |found / exact - 1| of the first 6 eigenvalues; None where none
+        spectral_error: the largest relative error of the first 6 eigenvalues; None where none
             were compared.
-        verdict: what all that means, in words.
-        equivariance: symmetry -> max |P'LP - L|; one that the sampling has only approximately says
-            so in its name.
+        verdict: the consistency in words.
+        equivariance: symmetry -> max |P'LP - L|; names of symmetries that the sampling has only
+            approximately say so.
         weights: min, median, max of the edges.
     """
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.text import text
-from cheblienet_graphs.spec.graph_spec import GraphSpec
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import human_bytes, sentences
 
 

@@ -1,4 +1,4 @@
-"""What of a graph deserves a remark: said once for all levels of which it holds."""
+"""Remarks on a graph, each made once for all levels that it applies to."""
 
 from collections.abc import Sequence
 
@@ -9,18 +9,18 @@ from cheblienet_graphs.spec import GraphSpec
 SPARSE_ENOUGH = 0.985
 """The paper's rule of thumb for the share of zeros."""
 FAR_FROM_TARGET = 0.02
-"""A miss of the in-plane fraction that deserves a remark."""
+"""Difference from the in-plane fraction asked for above which a remark is made."""
 
 
 def remarks(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[str]:
-    """A line for each remark, with the levels of which it holds.
+    """A line for each remark, with the levels that it applies to.
 
     Args:
         spec: of the build.
-        levels: those of the report.
+        levels: their reports.
     """
-    found = [remark for level in levels for remark in _remarks(spec, level)]
-    return said_once(found, [level.level for level in levels])
+    every = [remark for level in levels for remark in _remarks(spec, level)]
+    return said_once(every, [level.level for level in levels])
 
 
 def verdicts(levels: Sequence[LevelReport]) -> list[str]:
@@ -28,18 +28,18 @@ def verdicts(levels: Sequence[LevelReport]) -> list[str]:
     every = [level.level for level in levels]
     if len({level.verdict for level in levels}) == 1:
         return [levels[0].verdict]
-    found = [
+    made = [
         Remark(level.level, level.verdict, whatever_numbers=level.consistency == "inconsistent")
         for level in levels
     ]
-    return said_once(found, every)
+    return said_once(made, every)
 
 
 def _remarks(spec: GraphSpec, level: LevelReport) -> list[Remark]:
-    found = []
+    made = []
 
     def remark(sentence: str, number: str = "") -> None:
-        found.append(Remark(level.level, sentence, number))
+        made.append(Remark(level.level, sentence, number))
 
     target = spec.in_plane_fraction
     if target is not None and abs(level.in_plane_fraction - target) > FAR_FROM_TARGET:
@@ -76,4 +76,4 @@ def _remarks(spec: GraphSpec, level: LevelReport) -> list[Remark]:
             "eigenvalues from Lanczos recursions, one for each sector of the half turns and "
             "reflections: those that are multiple for other reasons may have more copies"
         )
-    return found
+    return made

@@ -1,4 +1,4 @@
-"""What to do about second moments that are not those of the metric."""
+"""Remedies for second moments that are not those of the metric."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def remedy(spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: b
     Args:
         spec: of the build.
         sampled: the level's points with the metric asked for.
-        try_larger: whether to find out how many neighbours would be enough on a lattice.
+        try_larger: whether to search for a number of neighbours that is enough on a lattice.
     """
     manifold = sampled.manifold
     if manifold.oriented and spec.orientations == 1:
@@ -46,7 +46,7 @@ def remedy(spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: b
 
 
 def consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> bool:
-    """Whether a larger lattice of the same pixels would have the right moments in its middle."""
+    """Whether the middle of a larger lattice with such pixels would have the right moments."""
     if not spec.sampling_kind.regular:
         return False
     if spec.weights != "kernel":
@@ -79,7 +79,7 @@ def _with_neighbors(
     mean = float(np.concatenate([s.squared_distance for s in stencils]).mean())
     kernel, relative_bandwidth = spec.kernel_and_bandwidth
     metric = sampled.metric.scaled(lattice.spacing)
-    found = []
+    metrics = []
     for k, s in enumerate(stencils):
         own = np.full(len(s), k)
         starts, ends = lattice.edge_coordinates(own, s.orientation, s.offsets)
@@ -88,5 +88,5 @@ def _with_neighbors(
         moments = np.einsum("j,jab->ab", weights, second)
         fourth = np.einsum("j,ja->a", weights, second.diagonal(axis1=1, axis2=2) ** 2)
         most = float(deviations(moments[None])[0])
-        found.append(effective_metric(infinite, k, moments, fourth, most))
-    return found
+        metrics.append(effective_metric(infinite, k, moments, fourth, most))
+    return metrics

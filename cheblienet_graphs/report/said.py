@@ -1,4 +1,4 @@
-"""Sentences about the levels of a pyramid, each said once for all levels of which it holds."""
+"""Sentences about the levels of a pyramid, each given once for all levels that it applies to."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Remark:
-    """What holds of a level.
+    """A sentence about a level.
 
     Args:
         level: its number.
-        sentence: with {} where its number goes, if it has one.
-        number: differs from level to level.
-        whatever_numbers: whether levels whose sentences differ in their numbers alone share that of
-            the first one.
+        sentence: with {} for the number, if it has one.
+        number: may differ from level to level.
+        whatever_numbers: whether levels whose sentences differ in numbers alone share the first
+            one's sentence.
     """
 
     level: int
@@ -24,16 +24,16 @@ class Remark:
 
     @property
     def kind(self) -> str:
-        """The same for what is said once."""
+        """Key that is equal for remarks that share a line."""
         return re.sub(r"[\d.,]+", "#", self.sentence) if self.whatever_numbers else self.sentence
 
 
 def said_once(remarks: Iterable[Remark], every: Sequence[int]) -> list[str]:
-    """A line for each sentence, with the levels of which it holds.
+    """A line for each sentence, with the levels that it applies to.
 
     Args:
         remarks: level by level.
-        every: numbers of all levels that are spoken of.
+        every: numbers of all levels of the report.
     """
     by_kind: dict[str, list[Remark]] = {}
     for remark in remarks:

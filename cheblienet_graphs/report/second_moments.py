@@ -1,7 +1,8 @@
-"""Whether the second moments of a graph are those of the metric that it was asked to have.
+"""Comparison of a graph's second moments with those of the metric asked for.
 
-That is necessary for it to stand for the metric's operator, and on lattices all but enough. On
-irregular points it is not: where first moments do not vanish, eigenvalues come out too low.
+Their equality is necessary for consistency with the metric's operator, and on lattices nearly
+sufficient. On irregular points it is not: where first moments do not vanish, eigenvalues come out
+too low.
 """
 
 import math
@@ -13,11 +14,11 @@ from cheblienet_graphs.spec import GraphSpec, words
 CLOSE = 0.15
 """Second moments are those of the metric where they deviate by no more than this, relatively."""
 EXACT = 1e-4
-"""What storing weights in float32 may take away from exactness."""
+"""Relative deviation that storing weights in float32 may cause."""
 
 
 def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> str:
-    """'exact', or how far they are off."""
+    """'exact', or the deviation in words."""
     off = deviation_from(spec, metric, metrics)
     said = "exact" if off < EXACT else f"within {words.percent(off)}"
     if spec.weights == "selling" and spec.orientations > 1:
@@ -26,7 +27,7 @@ def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -
 
 
 def deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> float:
-    """How far they are off, relatively: on lattices by orientation, else by point."""
+    """Their relative deviation from the metric's: on lattices by orientation, else by point."""
     if not spec.sampling_kind.regular:
         return max(m.deviation for m in metrics)
     ratios = [math.inf if m.eps_squared is None else m.eps_squared / metric.eps**2 for m in metrics]
@@ -39,7 +40,7 @@ def deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetri
 
 
 def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
-    """xi^2 as second moments see it: Selling's fibre edges make up for the length of a step."""
+    """xi^2 that second moments should give: Selling's fibre edges correct for the step's length."""
     if spec.weights != "selling":
         return metric.xi**2
     step = math.pi / spec.orientations
@@ -47,29 +48,29 @@ def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
 
 
 def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> list[str]:
-    """In which way they are not those of the metric; empty where they are.
+    """The ways in which they are not those of the metric; empty where they are.
 
     Args:
         spec: of the build.
         metric: asked for on the level.
-        metrics: what its weights realise, by orientation.
+        metrics: realised by its weights, by orientation.
     """
     if deviation_from(spec, metric, metrics) <= CLOSE:
         return []
-    found = []
+    wrong = []
     if spec.geometry.oriented and not any(m.xi_squared for m in metrics):
-        found.append(_unlinked(spec))
+        wrong.append(_unlinked(spec))
     along = [m.eps_squared for m in metrics if m.eps_squared is not None]
     if len(along) < len(metrics):
-        found.append("at some orientations no neighbour lies forward")
+        wrong.append("at some orientations no neighbour lies forward")
     elif max(abs(value / metric.eps**2 - 1) for value in along) > CLOSE:
         realised = words.interval(min(along), max(along))
-        found.append(f"realises eps^2 = {realised}, asked {metric.eps**2:.4g}")
+        wrong.append(f"realises eps^2 = {realised}, asked {metric.eps**2:.4g}")
     turning = [m.xi_squared / metric.xi**2 for m in metrics if m.xi_squared]
     if turning and max(abs(ratio - 1) for ratio in turning) > CLOSE:
         realised = words.interval(min(turning), max(turning))
-        found.append(f"realises {realised} of the xi^2 asked for")
-    return found or [_single_points(spec, metrics)]
+        wrong.append(f"realises {realised} of the xi^2 asked for")
+    return wrong or [_single_points(spec, metrics)]
 
 
 def _unlinked(spec: GraphSpec) -> str:

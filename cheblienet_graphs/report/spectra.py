@@ -19,7 +19,7 @@ from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import integer
 
 LARGEST_DENSE = 8_000
-"""Vertices of the largest graph off periodic lattices of which all eigenvalues are computed."""
+"""Most vertices of a graph whose eigenvalues are all computed, except on periodic lattices."""
 
 
 def eigenpairs(

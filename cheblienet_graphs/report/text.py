@@ -11,15 +11,15 @@ from cheblienet_graphs.report.remarks import remarks, verdicts
 from cheblienet_graphs.spec import GraphSpec, units, words
 
 WIDTH = 110
-"""Of lines that are sentences."""
+"""Width of lines that are sentences."""
 
 
 def text(spec: GraphSpec, levels: Sequence[LevelReport]) -> str:
-    """Show the levels side by side, their spectra, and what deserves a remark.
+    """The levels side by side, their spectra, and remarks.
 
     Args:
         spec: of the build.
-        levels: those of the report.
+        levels: their reports.
     """
     lines = _table(spec, levels)
     if reading := _reading(spec):
@@ -75,12 +75,12 @@ _ROWS: list[tuple[str, Callable[[LevelReport], str]]] = [
 
 
 def _short(number: float) -> str:
-    """Two digits, or all before the point: 0.12, 9.3, 140; those beyond a million as 1.4e+06."""
+    """Two digits, or all before the point: 0.12, 9.3, 140; from a million on as 1.4e+06."""
     return f"{number:,.0f}" if 100 <= number < 1e6 else f"{number:.2g}"
 
 
 def _grid(level: LevelReport) -> str:
-    """As sizes are written: width x height x orientations."""
+    """The grid as a size: width x height x orientations."""
     orientations, *base = level.grid
     fibre = [] if level.xi is None else [orientations]
     return " x ".join(map(str, [*reversed(base), *fibre]))
@@ -120,7 +120,7 @@ def _metric_rows(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[tuple[s
 
 
 def _reading(spec: GraphSpec) -> list[str]:
-    """What the table's words mean."""
+    """An explanation of the table's words."""
     lines = []
     if spec.geometry.oriented:
         lines.append(
@@ -132,7 +132,7 @@ def _reading(spec: GraphSpec) -> list[str]:
 
 
 def _operator(spec: GraphSpec) -> str:
-    """The operator whose eigenvalues those of Delta stand for, lengths in the metric's unit."""
+    """The operator whose eigenvalues Delta's estimate, lengths in the metric's unit."""
     return spec.geometry.operator_in_words
 
 

@@ -1,4 +1,4 @@
-"""Whether a graph is consistent with its metric, in words, and what to do where it is not."""
+"""The verdict in words: consistency of a graph with its metric, else a remedy."""
 
 import math
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a level's graph is worth as a stand-in for the operator of its metric.
+    """The consistency of a level's graph with the operator of its metric.
 
     Args:
         consistency: "consistent": one component, second moments those of the metric, and the first
-            eigenvalues those of the operator; "not compared": the same as far as is known, but no
-            eigenvalues were compared; "too coarse": what is off is explained by the length of the
-            edges, so that a finer level need not have it; else "inconsistent".
-        words: that in one line, with a remedy.
+            eigenvalues those of the operator; "not compared": consistent as far as known, but no
+            eigenvalues were compared; "too coarse": the length of the edges explains the errors, so
+            a finer level may not have them; else "inconsistent".
+        words: the consistency in one line, with a remedy.
     """
 
     consistency: Consistency
@@ -43,8 +43,8 @@ def verdict(
     Args:
         spec: of the build.
         sampled: the level's points with the metric asked for.
-        metrics: what its weights realise, by orientation.
-        components: connected ones.
+        metrics: realised by its weights, by orientation.
+        components: number of connected components.
         comparison: of its first eigenvalues with the exact ones.
     """
     metric = sampled.metric
@@ -65,14 +65,14 @@ def verdict(
             f"too coarse for its first eigenvalues, up to {_error(comparison)} off: their waves "
             f"are down to {waves:.2g} edges long; second moments {close}",
         )
-    found = [f"falls into {components:,} components"] if apart else []
-    found += moments
+    wrong = [f"falls into {components:,} components"] if apart else []
+    wrong += moments
     if not apart and not comparison.agree:
-        found.append(f"first eigenvalues are up to {_error(comparison)} off")
+        wrong.append(f"first eigenvalues are up to {_error(comparison)} off")
     known = f"; second moments {close}" if not moments else ""
     todo = f": {remedy(spec, sampled)}" if moments or not apart else ""
     return Verdict(
-        "inconsistent", f"not consistent with its metric: {'; '.join(found)}{known}{todo}"
+        "inconsistent", f"not consistent with its metric: {'; '.join(wrong)}{known}{todo}"
     )
 
 

@@ -58,14 +58,14 @@ class Equiangular(SphereSampling):
         return index.transpose(0, 2, 1, 3).reshape(-1, 4)
 
     def unpooling(self) -> LevelMap:
-        """Each point takes the value of the block it lies in."""
+        """The map that gives each point the value of its block."""
         row, column = np.divmod(np.arange((2 * self.bandlimit) ** 2), 2 * self.bandlimit)
         block = row // 2 * self.bandlimit + column // 2
         points = len(block)
         return LevelMap((points, points // 4), np.arange(points + 1), block, np.ones(points))
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
-        """The turn by one longitude, half turns, a reflection."""
+        """The rotation by one longitude, half turns, a reflection."""
         yield "longitude_step", turn_z(np.pi / self.bandlimit)
         yield "half_turn_x", HALF_TURN_X
         yield "half_turn_z", HALF_TURN_Z

@@ -17,7 +17,7 @@ class Fibred(Protocol):
 
     @property
     def fibre(self) -> Fibre:
-        """That lies over each point."""
+        """The fibre over each point."""
 
     @property
     def num_points(self) -> int:

@@ -34,7 +34,7 @@ class Healpix(SphereSampling):
         """(points, 3) unit vectors.
 
         Raises:
-            CheblienetError: the library that knows them is not installed.
+            CheblienetError: the library that computes them is not installed.
         """
         check_library()
         from astropy_healpix.healpy import pix2vec
@@ -52,14 +52,14 @@ class Healpix(SphereSampling):
         return np.arange(12 * self.nside**2).reshape(-1, 4)
 
     def unpooling(self) -> LevelMap:
-        """Each pixel takes the value of the one it lies in."""
+        """The map that gives each pixel the value of its parent."""
         points = 12 * self.nside**2
         return LevelMap(
             (points, points // 4), np.arange(points + 1), np.arange(points) // 4, np.ones(points)
         )
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
-        """Turns by 90 degrees about the axis, by 180 about others, a reflection."""
+        """Rotations by 90 degrees about the axis, by 180 about others, a reflection."""
         yield "quarter_turn_z", turn_z(np.pi / 2)
         yield "half_turn_x", HALF_TURN_X
         yield "half_turn_z", HALF_TURN_Z
@@ -67,7 +67,7 @@ class Healpix(SphereSampling):
 
 
 def check_library() -> None:
-    """See that the library is there which knows the pixels.
+    """Check that the library which computes the pixels is installed.
 
     Raises:
         CheblienetError: it is not, or does not work.

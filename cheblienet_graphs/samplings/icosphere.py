@@ -27,8 +27,8 @@ class Mesh:
     Args:
         points: (P, 3) unit vectors; the first ones are those of the coarser mesh.
         faces: (F, 3) corners.
-        parents: (new points, 2) ends of the coarser mesh's edges, in the order in which their
-            midpoints follow the coarser mesh's points; empty on the icosahedron itself.
+        parents: (new points, 2) ends of the coarser mesh's edges, in the order of the new points,
+            their midpoints; empty on the icosahedron itself.
     """
 
     points: Floats
@@ -91,13 +91,13 @@ class Icosphere(SphereSampling):
         ends, midpoints = parents.ravel(), np.repeat(np.arange(len(parents)), 2) + coarser
         order = np.argsort(ends, kind="stable")
         count = np.bincount(ends, minlength=coarser)
-        found = np.full((coarser, 7), -1)
-        found[:, 0] = np.arange(coarser)
-        found[:, 1:][np.arange(6) < count[:, None]] = midpoints[order]
-        return found
+        members = np.full((coarser, 7), -1)
+        members[:, 0] = np.arange(coarser)
+        members[:, 1:][np.arange(6) < count[:, None]] = midpoints[order]
+        return members
 
     def unpooling(self) -> LevelMap:
-        """Points of the coarser level keep their value, new ones take the mean of two parents."""
+        """The map under which the coarser level's points keep their value; new ones take a mean."""
         parents = self.mesh.parents
         points = len(self.mesh.points)
         coarser = points - len(parents)
@@ -109,7 +109,7 @@ class Icosphere(SphereSampling):
         )
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
-        """Half turns, a reflection, and one of each of the icosahedron's other rotations."""
+        """Half turns, a reflection, and a rotation of each other order of the icosahedron's."""
         yield "half_turn_x", HALF_TURN_X
         yield "half_turn_y", HALF_TURN_Y
         yield "half_turn_z", HALF_TURN_Z

@@ -1,4 +1,4 @@
-"""The kinds of samplings: what their sizes are, how many points these make, what is coarser.
+"""The kinds of samplings: their sizes, numbers of points, and coarser levels.
 
 Only the standard library is imported at first, so that the command line can show its help at once:
 the points themselves, in the files beside this one, need numpy.
@@ -35,14 +35,14 @@ class SamplingKind(ABC):
     seeded: ClassVar[bool] = False
     """Whether it is drawn from a seed."""
     library: ClassVar[str | None] = None
-    """The package that knows its points, where it is not this one."""
+    """The package that computes its points, where it is not this one."""
 
     @abstractmethod
     def parse(self, size: object, base: Base) -> Size:
         """Check a size and normalise it.
 
         Raises:
-            SpecError: it is none.
+            SpecError: it is not valid.
         """
 
     @abstractmethod
@@ -62,7 +62,7 @@ class SamplingKind(ABC):
         return base.measure / self.points(size)
 
     def links(self, fine: Size, coarse: Size) -> int:
-        """Entries of the maps between two levels: of a point's one parent, if not more."""
+        """Stored entries of a map between two levels; one for each fine point unless overridden."""
         del coarse
         return self.points(fine)
 
@@ -78,13 +78,13 @@ class SamplingKind(ABC):
 
     def sizes(self, size: Size) -> list[Size]:
         """The size and all coarser ones, finest first."""
-        found = [size]
-        while (coarser := self.coarser(found[-1])) is not None:
-            found.append(coarser)
-        return found
+        sizes = [size]
+        while (coarser := self.coarser(sizes[-1])) is not None:
+            sizes.append(coarser)
+        return sizes
 
     def check_library(self) -> None:
-        """See that what knows the points is there.
+        """Check that the package which computes the points is installed.
 
         Raises:
             CheblienetError: it is not, or does not work.
@@ -241,7 +241,7 @@ class HealpixKind(SamplingKind):
         return Healpix(orientations, manifold.fibre, size)
 
     def check_library(self) -> None:
-        """See that astropy-healpix is there.
+        """Check that astropy-healpix is installed.
 
         Raises:
             CheblienetError: it is not, or does not work.
@@ -252,7 +252,7 @@ class HealpixKind(SamplingKind):
 
 
 class EquiangularKind(SamplingKind):
-    """As many colatitudes as longitudes."""
+    """The equiangular grid: as many colatitudes as longitudes."""
 
     name = "equiangular"
     field = "bandlimit"

@@ -29,10 +29,10 @@ class Lattice:
     Args:
         shape: (height, width) or (depth, height, width).
         orientations: number of samples along the fibre, n_o; 1 where there is none.
-        fibre: that lies over each pixel.
+        fibre: over each pixel.
         periodic: whether opposite sides are glued.
-        spacings: of the pixels along each axis, in the order of the shape and in units of that
-            along x; empty for pixels with equal sides.
+        spacings: of the pixels along each axis, in the order of the shape and in units of the
+            spacing along x; empty for pixels with equal sides.
     """
 
     shape: tuple[int, ...]
@@ -101,7 +101,7 @@ class Lattice:
         """Orientation and places of vertex indices, each of their shape."""
         places: list[Indices] = []
         for side in self.shape[:0:-1]:
-            row = vertices // side  # // by a scalar is vectorised, divmod is not
+            row = vertices // side  # faster than divmod: // by a scalar is vectorised
             places.append(vertices - row * side)
             vertices = row
         first = self.shape[0]
@@ -164,7 +164,7 @@ class Lattice:
         return np.ones(len(range(self.num_vertices)[start:stop]))
 
     def pooling(self) -> LevelMap:
-        """Map pixels to those of the next coarser level: the mean of each block of 2 a side."""
+        """Map pixels to the next coarser level: the mean of each block of 2 pixels a side."""
         d = len(self.shape)
         split = [part for side in self.shape for part in (side // 2, 2)]
         order = (*range(0, 2 * d, 2), *range(1, 2 * d, 2))
@@ -183,7 +183,7 @@ class Lattice:
     def probes(self) -> Indices:
         """Points where the effective metric is measured: the pixel in the middle.
 
-        On an open lattice so small that its middle is near the boundary, it is measured there.
+        It may be near the boundary of a small open lattice.
         """
         middle = [np.array([side // 2]) for side in self.shape]
         return self.encode(np.array([0]), middle)
@@ -191,9 +191,9 @@ class Lattice:
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) under which the graph does not change.
 
-        A permutation P maps vertex v to P[v]. Where a rotation turns orientations off their grid,
-        as one by 90 degrees with an odd number of them, each goes to the one half a step before,
-        and the name says "(approximate)".
+        A permutation P maps vertex v to P[v]. Where a rotation maps orientations between two
+        samples, as one by 90 degrees does where n_o is odd, each goes to the sample half a step
+        before, and the name says "(approximate)".
         """
         turning = bool(self.fibre.columns)
         k, places = self.decode(np.arange(self.num_vertices))
@@ -202,7 +202,7 @@ class Lattice:
             name = motion.name if exact else f"{motion.name} (approximate)"
             yield name, self._moved(k, places, motion)
         if self.periodic:
-            # Along all axes: with the rotations a diagonal step makes the even shifts only.
+            # Along every axis: a diagonal shift with the rotations would generate even shifts only.
             for axis, letter in zip(reversed(range(len(self.shape))), "xyz", strict=False):
                 moved = list(places)
                 moved[axis] = (places[axis] + 1) % self.shape[axis]

@@ -13,10 +13,11 @@ class Motion:
 
     Args:
         name: of the symmetry.
-        axes: for each axis the one whose places go to it.
-        signs: for each axis whether these keep their order (1) or are reversed (-1).
-        quarter_turns: by which orientations of the plane turn from x towards y.
-        handedness: -1 where it turns the sense of rotation around, else 1.
+        axes: for each axis the one that is mapped to it.
+        signs: 1 where the order of places along the axis is kept, -1 where it is reversed.
+        quarter_turns: number of rotations by 90 degrees, from x towards y, of orientations in the
+            plane.
+        handedness: -1 where it reverses the sense of rotation, else 1.
     """
 
     name: str
@@ -26,7 +27,7 @@ class Motion:
     handedness: int = 1
 
     def moved(self, places: Sequence[Indices], shape: Sequence[int]) -> Iterator[Indices]:
-        """The places that pixels go to, axis by axis."""
+        """The places that pixels are mapped to, axis by axis."""
         for axis, sign, side in zip(self.axes, self.signs, shape, strict=True):
             yield places[axis] if sign > 0 else side - 1 - places[axis]
 
@@ -36,7 +37,7 @@ HALF_TURN = Motion("rotation_180", (0, 1), (-1, -1))
 FLIP = Motion("flip", (0, 1), (-1, 1), handedness=-1)
 THIRD_TURN = Motion("rotation_120", (2, 0, 1), (1, 1, 1))
 LETTERS = "zyx"
-"""Of the axes of three-dimensional lattices, in the order of their shape."""
+"""Names of the axes of three-dimensional lattices, in the order of their shape."""
 
 
 def motions(shape: tuple[int, ...], spacings: tuple[float, ...]) -> Iterator[Motion]:

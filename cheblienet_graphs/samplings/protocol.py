@@ -1,4 +1,4 @@
-"""What samplings of every kind have in common."""
+"""The interface of all samplings."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -35,16 +35,16 @@ class Sampling(Protocol):
         """Sides of the domain of a flat base."""
 
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, d) as the manifold's columns say, or those of the vertices start..stop."""
+        """(V, d) coordinates by the manifold's columns, or those of the vertices start..stop."""
 
     def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) in units of their mean, or those of the vertices start..stop."""
+        """(V,) areas in units of their mean, or those of the vertices start..stop."""
 
     def pooling(self) -> LevelMap:
-        """From the points to those of the next coarser level."""
+        """The map from the points to those of the next coarser level."""
 
     def unpooling(self) -> LevelMap:
-        """To the points from those of the next coarser level."""
+        """The map to the points from those of the next coarser level."""
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured."""

@@ -20,7 +20,7 @@ class RandomSphere(SphereSampling):
     """Points uniform by area; each stands for the area of its Voronoi cell.
 
     Args:
-        points: how many.
+        points: number of points.
         seed: of the generator.
     """
 
@@ -30,8 +30,8 @@ class RandomSphere(SphereSampling):
     @cached_property
     def base_points(self) -> Floats:
         """(points, 3) unit vectors."""
-        height, turn = np.random.default_rng(self.seed).random((2, self.points))
-        height, gamma = 2 * height - 1, 2 * np.pi * turn
+        height, longitude = np.random.default_rng(self.seed).random((2, self.points))
+        height, gamma = 2 * height - 1, 2 * np.pi * longitude
         across = np.sqrt((1 - height) * (1 + height))
         return np.stack([across * np.cos(gamma), across * np.sin(gamma), height], axis=1)
 
@@ -43,11 +43,11 @@ class RandomSphere(SphereSampling):
         return areas
 
     def children(self) -> Indices:
-        """There are none."""
+        """Refused: there is no coarser level."""
         _refuse_levels()
 
     def unpooling(self) -> LevelMap:
-        """There is none."""
+        """Refused: there is no coarser level."""
         _refuse_levels()
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
@@ -60,10 +60,10 @@ class RandomPlane:
     """Points uniform in [0, 1)^2, times orientations; vertices are ordered orientation-major.
 
     Args:
-        points: how many.
+        points: number of points.
         seed: of the generator.
         orientations: samples theta_k = -pi/2 + k pi/n_o; 1 on the plane itself.
-        fibre: whose coordinate theta is, if it is one.
+        fibre: over each point.
         periodic: whether opposite sides are glued.
     """
 
@@ -111,11 +111,11 @@ class RandomPlane:
         return areas
 
     def pooling(self) -> LevelMap:
-        """There is none."""
+        """Refused: there is no coarser level."""
         _refuse_levels()
 
     def unpooling(self) -> LevelMap:
-        """There is none."""
+        """Refused: there is no coarser level."""
         _refuse_levels()
 
     def probes(self) -> Indices:

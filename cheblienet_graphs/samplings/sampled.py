@@ -1,4 +1,4 @@
-"""A sampled manifold with its metric: all that distances between vertices follow from."""
+"""A sampled manifold with its metric, which together define distances between vertices."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -15,7 +15,7 @@ class SampledManifold(Generic[S]):
 
     Args:
         sampling: the points.
-        manifold: what they are on.
+        manifold: on which the points lie.
         metric: R, lengths in units of the base.
     """
 

@@ -1,4 +1,4 @@
-"""What all samplings of the sphere share: angles, orientations, symmetries."""
+"""The base class of the samplings of the sphere: angles, orientations, symmetries."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ POLE = 1e-12
 """Within this distance of the axis a point counts as a pole, where gamma is 0 by convention."""
 
 ON_THE_GRID = 1e-6
-"""How far a turned point or orientation may be from a sample that it is said to fall on."""
+"""Largest distance at which a rotated point or orientation counts as falling on a sample."""
 
 HALF_TURN_X = np.diag([1.0, -1.0, -1.0])
 HALF_TURN_Y = np.diag([-1.0, 1.0, -1.0])
@@ -37,7 +37,7 @@ class SphereSampling(ABC):
 
     Args:
         orientations: samples alpha_k = -pi/2 + k pi/n_o; 1 on the sphere itself.
-        fibre: whose coordinate alpha is, if it is one.
+        fibre: over each point.
     """
 
     orientations: int = 1
@@ -55,21 +55,21 @@ class SphereSampling(ABC):
 
     @abstractmethod
     def children(self) -> Indices:
-        """(coarser points, m) points that each point of the next coarser level pools.
+        """(coarser points, m) the points that are pooled to each point of the next coarser level.
 
         Ascending, padded with -1.
         """
 
     @abstractmethod
     def unpooling(self) -> LevelMap:
-        """From the next coarser level's points."""
+        """The map from the next coarser level's points."""
 
     @abstractmethod
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Names and orthogonal matrices that may map the points to themselves."""
 
     def pooling(self) -> LevelMap:
-        """To the next coarser level's points, means by area."""
+        """The map to the next coarser level's points, means by area."""
         return averages(self.children(), self.base_areas)
 
     @property
@@ -104,12 +104,12 @@ class SphereSampling(ABC):
 
     @property
     def extent(self) -> None:
-        """Only the plane has one."""
+        """None: the sphere has no sides."""
         return
 
     @property
     def periodic(self) -> bool:
-        """Whether points have images besides themselves."""
+        """False: points have no images."""
         return False
 
     def probes(self) -> Indices:
@@ -139,7 +139,7 @@ class SphereSampling(ABC):
             yield name if exact else f"{name} (approximate)", permutation.ravel()
 
     def _orientation_steps(self, matrix: Floats, image: Indices) -> Floats:
-        """(points,) by how many orientations an isometry turns the frame of each point."""
+        """(points,) steps between orientations by which an isometry rotates each point's frame."""
         beta, gamma = self.angles
         forward = np.stack(
             [np.cos(beta) * np.cos(gamma), np.cos(beta) * np.sin(gamma), -np.sin(beta)], axis=1

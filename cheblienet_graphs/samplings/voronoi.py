@@ -13,9 +13,9 @@ from cheblienet_graphs.typing import Floats, Indices
 FLAT = 1e-9
 """Points of the sphere this close to a plane lie on a circle, as three always do."""
 FIRST_MARGIN = 4.0
-"""Width of the strip of images around the plane's domain that is tried first, in spacings."""
+"""Width, in spacings, of the first strip of images that is tried around the plane's domain."""
 ROUNDING = 1e-6
-"""Relative difference between the sum of all cells and the domain that is a failure."""
+"""Largest relative difference between the sum of all cells and the domain."""
 
 
 def sphere_cells(points: Floats) -> Floats:
@@ -28,7 +28,7 @@ def sphere_cells(points: Floats) -> Floats:
         (N,), whose sum is 4 pi.
 
     Raises:
-        CheblienetError: they can't be told apart.
+        CheblienetError: some are too close to be distinguished.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -58,7 +58,7 @@ def _lunes(points: Floats) -> Floats:
 
 
 def _solid_angles(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Of spherical triangles, negative where a, b, c go clockwise as seen from outside.
+    """Solid angles of spherical triangles, negative where a, b, c go clockwise seen from outside.
 
     Source: van Oosterom and Strackee, 1983, eq. 8.
     """
@@ -71,8 +71,8 @@ def _solid_angles(a: Floats, b: Floats, c: Floats) -> Floats:
 def plane_cells(points: Floats, extent: tuple[float, float], *, periodic: bool) -> Floats:
     """Areas of the cells of points in [0, width) x [0, height).
 
-    Images carry the cells up to the domain's edge and no further: on a torus the points moved by
-    its sides, else their reflections in the edges, which are then where cells meet.
+    Images limit the cells: on a torus these are the points moved by its sides, else reflections
+    in the domain's edges, along which the cells of a point and its image meet.
 
     Args:
         points: (N, 2) x, y.
@@ -83,7 +83,7 @@ def plane_cells(points: Floats, extent: tuple[float, float], *, periodic: bool) 
         (N,), whose sum is width * height.
 
     Raises:
-        CheblienetError: the points can't be told apart.
+        CheblienetError: some points are too close to be distinguished.
     """
     sides = np.array(extent)
     images = np.concatenate(_images(points, sides, periodic=periodic))
@@ -105,9 +105,9 @@ def _images(points: Floats, sides: Floats, *, periodic: bool) -> list[Floats]:
 
 
 def _triangulated(points: Floats, first: int, sides: Floats) -> tuple[Floats, float]:
-    """Cells of the first points, and how far beyond the domain one more could change them.
+    """Cells of the first points, and the distance beyond the domain up to which images matter.
 
-    Such a point would lie within the circumcircle of one of their triangles.
+    A further image changes them only within the circumcircle of one of their triangles.
     """
     from scipy.spatial import Delaunay
 
@@ -133,8 +133,8 @@ def _to_circumcentres(u: Floats, v: Floats) -> Floats:
     y = u[:, 0] * (v**2).sum(axis=1) - v[:, 0] * (u**2).sum(axis=1)
     scaled = np.stack([x, y], axis=1)
     double = 2 * (u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])[:, None]
-    found: Floats = np.divide(scaled, double, out=np.zeros_like(scaled), where=double != 0)
-    return found
+    offsets: Floats = np.divide(scaled, double, out=np.zeros_like(scaled), where=double != 0)
+    return offsets
 
 
 def _pairs(triangles: Indices, neighbours: Indices) -> tuple[Indices, Indices, Indices]:
@@ -150,20 +150,20 @@ def _pairs(triangles: Indices, neighbours: Indices) -> tuple[Indices, Indices, I
 
 
 def _cells(ends: tuple[Indices, Indices], share: Floats, coincident: Indices, count: int) -> Floats:
-    """(count,) the sum of what edges give to both of their ends.
+    """(count,) cell areas: sums over the edges of each point.
 
     Args:
         ends: of the edges.
-        share: of each end.
-        coincident: (M, 3) points that were taken for another, in the first column; that one in the
-            last column.
+        share: area that an edge adds at each end.
+        coincident: (M, 3) points that Qhull took for another, in the first column; the other one
+            in the last column.
         count: of the points.
     """
     cells = sum(np.bincount(end, share, count) for end in ends)
     owner = np.arange(count)
     owner[coincident[:, 0]] = coincident[:, 2]
-    found: Floats = (cells / np.bincount(owner, minlength=count).clip(1))[owner]
-    return found
+    shared: Floats = (cells / np.bincount(owner, minlength=count).clip(1))[owner]
+    return shared
 
 
 def _checked(cells: Floats, domain: float) -> Floats:

@@ -29,7 +29,7 @@ class RowBlock:
         return np.repeat(np.arange(self.start, self.stop), np.diff(self.indptr))
 
     def sums(self, values: Floats) -> Floats:
-        """(rows,) sum of each row's values, whatever their order, to the last bit."""
+        """(rows,) sum of each row's values, the same to the last bit in any order."""
         degrees = np.diff(self.indptr)
         padded = np.zeros((len(degrees), int(degrees.max(initial=0))))
         padded[np.arange(padded.shape[1]) < degrees[:, None]] = values
@@ -41,7 +41,7 @@ class RowBlock:
 
 
 def with_diagonal(start: int, degrees: Indices, columns: Indices) -> RowBlock:
-    """The rows of neighbours with each vertex itself put in its place.
+    """The rows of neighbours, each vertex itself inserted in ascending order.
 
     Args:
         start: the first vertex.

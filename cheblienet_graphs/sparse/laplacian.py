@@ -13,7 +13,7 @@ from cheblienet_graphs.typing import Floats
 
 
 def inverse_root(mass: Floats) -> Floats:
-    """N^-1/2, and 0 where N is 0, as the degree of isolated vertices is."""
+    """N^-1/2, and 0 where N is 0, as for isolated vertices."""
     with np.errstate(divide="ignore"):
         return np.where(mass > 0, 1 / np.sqrt(mass), 0.0)
 

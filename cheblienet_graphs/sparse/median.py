@@ -10,9 +10,9 @@ from cheblienet_graphs.typing import Floats
 Keys = npt.NDArray[np.uint64]
 
 BITS = 16
-"""Of the digits of a key, by which numbers are counted, one in each sweep."""
+"""Width of a digit; numbers are counted by one digit of their keys in each sweep."""
 SHIFTS = (48, 32, 16, 0)
-"""Where the digits start."""
+"""Positions of the digits in a key."""
 
 
 def median(blocks: Callable[[], Iterable[Floats]], count: int) -> float:
@@ -22,8 +22,8 @@ def median(blocks: Callable[[], Iterable[Floats]], count: int) -> float:
     share the leading bits of the median.
 
     Args:
-        blocks: gives all the numbers, in the same blocks or others; none is nan.
-        count: how many numbers there are, at least 1.
+        blocks: yields all the numbers, in any blocks at each call; none is nan.
+        count: of the numbers, at least 1.
     """
     ranks = [(count - 1) // 2, count // 2]
     prefixes = [0, 0]
@@ -32,7 +32,7 @@ def median(blocks: Callable[[], Iterable[Floats]], count: int) -> float:
         for block in blocks():
             keys = _keys(block) >> np.uint64(shift)
             for prefix, counted in counts.items():
-                digits = keys - np.uint64(prefix << BITS)  # of other prefixes: large, or wrapped
+                digits = keys - np.uint64(prefix << BITS)  # too large for other prefixes
                 inside = digits[digits < (1 << BITS)].astype(np.int64)
                 counted += np.bincount(inside, minlength=1 << BITS)
         for number, prefix in enumerate(prefixes):

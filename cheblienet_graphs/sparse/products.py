@@ -12,7 +12,7 @@ Product = Callable[[Floats], Floats]
 """x -> A x in a new array, for x of shape (V,) or (V, m)."""
 
 CAST_AT_ONCE = 2**22
-"""Matrices of up to this many stored entries are cast to float64 once, others in each product."""
+"""Matrices of up to this many stored entries are cast to float64 once, larger ones each time."""
 ENTRIES = 2**17
 """Stored entries that are cast together."""
 
@@ -27,12 +27,12 @@ def mapped_product(
 
     Args:
         matrix: (V, V), possibly over mapped files.
-        cast_at_once: most stored entries of a matrix that is cast as a whole instead.
+        cast_at_once: most stored entries of a matrix that is cast as a whole, once.
         entries: stored entries of a block.
 
     Returns:
-        x -> A x for float64 x of shape (V,) or (V, m). Equal to the bit whatever the last two
-        arguments.
+        x -> A x for float64 x of shape (V,) or (V, m). The products are the same to the last bit
+        whatever the last two arguments.
     """
     if matrix.nnz <= cast_at_once:
         wide = matrix.astype(np.float64)

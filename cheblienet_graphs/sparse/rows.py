@@ -1,4 +1,4 @@
-"""Rows of large CSR matrices, block by block, so that what is in memory does not grow with them."""
+"""Rows of large CSR matrices, block by block, in a memory that does not grow with them."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def row_blocks(indptr: npt.NDArray[Any], entries: int = ENTRIES) -> Iterator[tup
 
 
 def rows(matrix: "scipy.sparse.csr_array", start: int, stop: int) -> "scipy.sparse.csr_array":
-    """(stop - start, columns) the rows start..stop, whose entries are views of the matrix's."""
+    """(stop - start, columns) the rows start..stop, as views of the matrix's entries."""
     import scipy.sparse
 
     first, last = int(matrix.indptr[start]), int(matrix.indptr[stop])

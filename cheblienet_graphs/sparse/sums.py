@@ -15,7 +15,7 @@ def exact_sum(values: Floats, times: npt.NDArray[np.int64] | None = None) -> int
 
     Args:
         values: finite.
-        times: how often each one counts; default once.
+        times: number of times that each value counts; default once.
     """
     if times is not None:
         return sum(int(n) * exact_sum(values[times == n]) for n in np.unique(times))

@@ -1,4 +1,4 @@
-"""Lengths as reports tell them: in the metric's unit, and in one that can be seen."""
+"""Lengths in reports: in the metric's unit, and in pixels, degrees or mean spacings."""
 
 import math
 
@@ -6,12 +6,12 @@ from cheblienet_graphs.spec import GraphSpec
 
 
 def unit(spec: GraphSpec) -> str:
-    """What the metric measures lengths in: widths of the domain, or arcs of the unit sphere."""
+    """The metric's unit of length: widths of the domain, or arcs of the unit sphere."""
     return spec.geometry.base.unit
 
 
 def visible_unit(spec: GraphSpec) -> str:
-    """What a length is also told in: pixels, degrees, or spacings where points are random."""
+    """The other unit of lengths: pixels, degrees, or mean spacings where points are random."""
     if not spec.geometry.base.flat:
         return "degrees of arc"
     return "pixels" if spec.sampling_kind.regular else "mean spacings"

@@ -13,7 +13,7 @@ PAPER_EPS_SQUARED = 0.1
 
 
 def sentences(spec: GraphSpec) -> list[str]:
-    """What was asked for, a line each: the domain, coordinates, metric, edges and weights."""
+    """The specification, a line each for the domain, coordinates, metric, edges and weights."""
     return [_domain(spec), _coordinates(spec), *_metric(spec), *_anisotropy(spec), _edges(spec)]
 
 
@@ -30,11 +30,11 @@ def _value(value: object) -> str:
 
 
 def reached(spec: GraphSpec, levels: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What solving for xi came to, a line for each level; nothing where xi was given.
+    """The result of solving for xi, a line for each level; nothing where xi was given.
 
     Args:
         spec: of the build.
-        levels: facts of its levels, as the version records them.
+        levels: recorded facts of its levels.
     """
     if spec.xi != "auto":
         return []
@@ -46,17 +46,17 @@ def reached(spec: GraphSpec, levels: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def done_by(processes: int, threads: int) -> str:
-    """Who did the work of a build.
+    """The processes and threads that did the work of a build.
 
     Args:
         processes: of this machine.
-        threads: of each.
+        threads: of each process.
     """
-    found = [f"{processes} process" if processes == 1 else f"{processes} processes"]
-    found.append(f"{threads} thread" if threads == 1 else f"{threads} threads")
+    counts = [f"{processes} process" if processes == 1 else f"{processes} processes"]
+    counts.append(f"{threads} thread" if threads == 1 else f"{threads} threads")
     each = " each" if processes > 1 else ""
     there = cores()
-    return f"Done by {found[0]} with {found[1]}{each}; {there} core{'s'[: there > 1]} to use."
+    return f"Done by {counts[0]} with {counts[1]}{each}; {there} core{'s'[: there > 1]} to use."
 
 
 def _domain(spec: GraphSpec) -> str:
@@ -75,10 +75,10 @@ def _domain(spec: GraphSpec) -> str:
 def _coordinates(spec: GraphSpec) -> str:
     """Name the columns of the coordinates; on the plane y goes down, as rows of images do."""
     domain = "image" if spec.sampling_kind.regular else "domain"
-    found = spec.geometry.coordinates_in_words.format(domain=domain)
+    columns = spec.geometry.coordinates_in_words.format(domain=domain)
     if spec.sampling == "equiangular":
-        found = found.replace("[-pi, pi]", "[0, 2 pi)")
-    return f"coordinates {found}"
+        columns = columns.replace("[-pi, pi]", "[0, 2 pi)")
+    return f"coordinates {columns}"
 
 
 def _metric(spec: GraphSpec) -> list[str]:

@@ -1,9 +1,9 @@
 """Eigenpairs of graphs on periodic lattices, by Bloch's theorem.
 
-Translations leave such a graph as it is, so its Laplacian acts on each plane wave exp(i k . x)
-apart, as a Hermitian matrix of size n_o: one small problem for each wave vector instead of a large
-one. Waves k and -k have the same eigenvalues and conjugate vectors, whose real and imaginary parts
-are real eigenvectors, so one of the two is enough.
+Translations leave such a graph unchanged, so its Laplacian acts separately on each plane wave
+exp(i k . x), as a Hermitian matrix of size n_o: one small problem for each wave vector instead of a
+large one. Waves k and -k have the same eigenvalues and conjugate vectors, whose real and imaginary
+parts are real eigenvectors, so one of the two is enough.
 """
 
 import functools
@@ -19,13 +19,13 @@ from cheblienet_graphs.typing import Floats, Indices
 Complex = npt.NDArray[np.complex128]
 
 NUMBERS_AT_ONCE = 2**22
-"""Complex numbers that are in memory together, besides the result."""
+"""Most complex numbers in memory together, besides the result."""
 TRANSLATED = 1e-5
-"""Largest difference between a product moved and the product of what was moved."""
+"""Largest difference between a moved product and the product of the moved vector."""
 
 
 def commutes_with_translations(matrix: scipy.sparse.csr_array, lattice: Lattice) -> bool:
-    """Whether it does, found out with one random vector."""
+    """Whether a matrix commutes with a lattice's translations, tested with one random vector."""
     product = mapped_product(matrix)
     shape = (lattice.orientations, *lattice.shape)
     signal = np.random.default_rng(0).standard_normal(shape)
@@ -50,7 +50,7 @@ class BlochBlocks:
 
     def __init__(self, matrix: scipy.sparse.csr_array, lattice: Lattice, sign: float = 1.0) -> None:
         self._lattice, n_o = lattice, lattice.orientations
-        rows = matrix[np.arange(n_o) * lattice.num_points].tocoo()  # of the first pixel
+        rows = matrix[np.arange(n_o) * lattice.num_points].tocoo()  # rows of the first pixel
         row, column = rows.coords
         other, self._offsets = lattice.decode(column)
         ones = np.ones(len(row))
@@ -65,7 +65,7 @@ class BlochBlocks:
         self._is_real = (index == conjugate)[self._waves]
 
     def eigenvalues(self) -> Floats:
-        """(V,) all of them, ascending."""
+        """(V,) all eigenvalues, ascending."""
         values = [np.linalg.eigvalsh(self.blocks(waves)) for waves in self._pieces()]
         copies = np.where(self._is_real, 1, 2)
         return np.sort(np.repeat(np.concatenate(values), copies, axis=0), axis=None)
@@ -74,7 +74,7 @@ class BlochBlocks:
         """The smallest eigenvalues (count,), ascending, and orthonormal eigenvectors (V, count)."""
         values = np.concatenate([np.linalg.eigvalsh(self.blocks(w)) for w in self._pieces()])
         n_o = values.shape[1]
-        # Real and imaginary part of each vector; of those that are real themselves, one.
+        # Real and imaginary parts of each vector; of real vectors only one part.
         both = np.stack([values, np.where(self._is_real[:, None], np.inf, values)], axis=2)
         chosen = np.argsort(both, axis=None, kind="stable")[:count]
         which, band, part = np.unravel_index(chosen, both.shape)
@@ -95,8 +95,8 @@ class BlochBlocks:
 
     def blocks(self, waves: Indices) -> Complex:
         """(waves, n_o, n_o) Hermitian: sum over a row's entries of value exp(i k . offset)."""
-        turns = self._cycles(waves[:, None], self._offsets)
-        entries = np.exp(2j * np.pi * turns) * self._values
+        cycles = self._cycles(waves[:, None], self._offsets)
+        entries = np.exp(2j * np.pi * cycles) * self._values
         n_o = self._lattice.orientations
         blocks: Complex = (entries @ self._gather).reshape(-1, n_o, n_o)
         return blocks
@@ -114,5 +114,5 @@ class BlochBlocks:
             number * offset % side / side
             for number, offset, side in zip(numbers, offsets, self._lattice.shape, strict=True)
         ]
-        found: Floats = functools.reduce(np.add, parts)
-        return found
+        cycles: Floats = functools.reduce(np.add, parts)
+        return cycles

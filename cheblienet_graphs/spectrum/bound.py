@@ -12,12 +12,12 @@ from cheblienet_graphs.typing import Floats
 NORMALIZED = 2.0
 """The spectrum of every normalized Laplacian lies in [0, 2]."""
 ROUNDING = 3e-7
-"""What storing a rescaled Laplacian in float32 can add to its spectrum, generously."""
+"""Upper bound of the change of a rescaled Laplacian's spectrum by storing it in float32."""
 
 
 @dataclass(frozen=True)
 class SpectralBound:
-    """An upper bound of the spectrum, and how it was found: "lanczos", or "bound" for the limit."""
+    """An upper bound of the spectrum, and its method: "lanczos", or "bound" for the limit."""
 
     value: float
     method: str
@@ -35,15 +35,15 @@ def largest_eigenvalue_bound(
 
     A Ritz value theta is a lower bound, but an eigenvalue lies within the norm of its residual, so
     theta + |residual| bounds the eigenvalue that the recursion converges to; from a random start
-    that is the largest one. Rounded up to 1e-6 of limit / 2. The start vector is fixed, so is the
-    result.
+    that is the largest one. Rounded up to 1e-6 of limit / 2. The start vector is fixed, and so is
+    the result.
 
     Args:
         product: x -> Delta x, (V,) float64, in a new array.
         size: V.
-        limit: what the spectrum can't exceed; sets the scale.
+        limit: known upper bound of the spectrum; sets the scale.
         tolerance: residual at which to stop, in units of limit / 2.
-        max_steps: products at most; past them the last residual, however large, is added.
+        max_steps: most products; after them the last residual, however large, is added.
 
     Returns:
         The bound, never above the limit.
@@ -79,8 +79,8 @@ def largest_ritz_value(
 
     Arguments as in `largest_eigenvalue_bound`.
     """
-    (found,) = _ritz_pairs(product, size, [-1], tolerance, max_steps)
-    return found
+    (pair,) = _ritz_pairs(product, size, [-1], tolerance, max_steps)
+    return pair
 
 
 def ritz_range(
@@ -90,7 +90,7 @@ def ritz_range(
     tolerance: float = 1e-6,
     max_steps: int = 600,
 ) -> tuple[float, float]:
-    """An interval within the spectrum of a symmetric matrix, that its ends converge to.
+    """The smallest and largest Ritz values of a symmetric matrix, which lie within its spectrum.
 
     Arguments as in `largest_eigenvalue_bound`.
     """
@@ -108,16 +108,16 @@ def _ritz_pairs(
     """Ritz values and the norms of their residuals; 0 is the smallest one, -1 the largest."""
     diagonal: list[float] = []
     coupling: list[float] = []
-    found: list[tuple[float, float]] = []
+    pairs: list[tuple[float, float]] = []
     for step, (own, beta) in enumerate(recursion(product, start_vector(size)), 1):
         diagonal.append(own)
         exhausted = beta < EXHAUSTED or step == max_steps
         if exhausted or step % 10 == 0:
-            found = [_ritz_pair(diagonal, coupling, beta, end) for end in ends]
-            if exhausted or all(residual < tolerance for _, residual in found):
+            pairs = [_ritz_pair(diagonal, coupling, beta, end) for end in ends]
+            if exhausted or all(residual < tolerance for _, residual in pairs):
                 break
         coupling.append(beta)
-    return found
+    return pairs
 
 
 def _ritz_pair(

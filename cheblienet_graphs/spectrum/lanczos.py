@@ -1,10 +1,10 @@
 """Lanczos recursions that keep three vectors, whatever the number of steps.
 
-Without reorthogonalisation rounding makes copies of eigenvalues that have converged. They are told
-apart as Cullum and Willoughby do ("Lanczos Algorithms for Large Symmetric Eigenvalue Computations",
-1985): eigenvalues of the tridiagonal matrix T that agree with one another are one eigenvalue that
-has converged; a single one that is also an eigenvalue of T without its first row and column is a
-copy on its way. The latter are those whose eigenvector of T has no first component.
+Without reorthogonalisation rounding makes copies of eigenvalues that have converged. Copies are
+identified by the rules of Cullum and Willoughby ("Lanczos Algorithms for Large Symmetric Eigenvalue
+Computations", 1985): eigenvalues of the tridiagonal matrix T that agree with one another are one
+eigenvalue that has converged; a single one that is also an eigenvalue of T without its first row
+and column is a copy that has not converged yet: its eigenvector of T has no first component.
 
 A single vector sees each distinct eigenvalue once, however multiple it is.
 """
@@ -22,20 +22,20 @@ from cheblienet_graphs.typing import Floats
 
 End = Literal["smallest", "largest"]
 Progress = Callable[[int, int], None]
-"""Called with the products done and the most that may be."""
+"""Called with the numbers of products done and of the most there may be."""
 
 EXHAUSTED = 1e-12
-"""Coupling below which the vectors span all that the recursion can reach."""
+"""Coupling below which the vectors span an invariant subspace, and the recursion ends."""
 SEPARATE = 1e-9
 """Eigenvalues of T closer than this are one, in units of the spectrum's radius."""
 FIRST_COMPONENT = 1e-10
-"""Below this it is nothing: the start vector's share of a true eigenvector is about V^-1/2."""
+"""First components below this count as 0; those of true eigenvectors are about V^-1/2."""
 SUMMED_TOGETHER = 2**16
-"""Products that are added before their sum goes to an exact sum."""
+"""Products that are summed in floating point before they are added to the exact sum."""
 
 
 def dot(x: Floats, y: Floats) -> float:
-    """Inner product, the same bits whatever the number of threads of the linear algebra library."""
+    """Inner product whose bits do not depend on the linear algebra library's threads."""
     starts = range(0, len(x), SUMMED_TOGETHER)
     pieces = (slice(start, start + SUMMED_TOGETHER) for start in starts)
     return math.fsum(float(np.einsum("i,i", x[piece], y[piece])) for piece in pieces)
@@ -79,12 +79,12 @@ def recursion(
 
 @dataclass(frozen=True)
 class Distinct:
-    """Distinct eigenvalues, and whether the recursion brought their residuals down.
+    """Distinct eigenvalues, and whether their residuals became small.
 
     Args:
         values: (M,) ascending; descending where the largest were asked for.
-        converged: whether these are all up to the last of them, as far as residuals tell.
-        products: how many it took.
+        converged: whether, by the residuals, no eigenvalue before the last is missing.
+        products: number of products taken.
     """
 
     values: Floats
@@ -109,12 +109,12 @@ def lanczos_eigenvalues(
     Args:
         product: x -> A x, (V,) float64; its spectrum lies in [-1, 1].
         size: V.
-        count: M, how many; fewer are found where fewer exist.
+        count: M, number of eigenvalues; fewer are returned where fewer exist.
         which: end of the spectrum.
         cutoff: value past which no eigenvalues are wanted, if there is one.
         project: in place, onto an invariant subspace to which the search is confined.
-        tolerance: residual that counts as converged. It must be so at two checks in a row.
-        max_products: after which it is given up.
+        tolerance: residual that counts as converged, if at two checks in a row.
+        max_products: after which the search ends without convergence.
         progress: of the products.
     """
     start = start_vector(size)
@@ -123,7 +123,7 @@ def lanczos_eigenvalues(
         if dot(start, start) < EXHAUSTED * size:
             return Distinct(np.empty(0), converged=True, products=0)
     steps = recursion(product, start, project)
-    del start  # the recursion's alone, or it would be a fourth vector
+    del start  # else it would be kept as a fourth vector
     sign = 1.0 if which == "smallest" else -1.0
     limit = math.inf if cutoff is None else sign * cutoff
     diagonal: list[float] = []
@@ -154,7 +154,7 @@ def _ritz_values(
 ) -> tuple[Floats, Floats]:
     """The smallest distinct eigenvalues of T that are no copies, and the norms of their residuals.
 
-    Up to `count` of them. Those of T that agree with one another have converged: residual 0.
+    At most `count`. Eigenvalues of T that agree with one another have converged: residual 0.
     """
     steps, asked = len(diagonal), 0
     while True:

@@ -31,19 +31,19 @@ from cheblienet_graphs.typing import Floats
 DENSE = 400
 """Graphs of up to this many vertices are solved densely."""
 GUARD = 8
-"""Vectors beyond those asked for. More are added while the last of those converge slowly, since
-then the end of the block cuts a multiplet in two."""
+"""Vectors of the block beyond those asked for. More are added while the last of those asked for
+converge slowly, since the block's end may then cut a multiplet in two."""
 SLOW = 0.3
-"""Residuals that shrink by less than this in a sweep shrink slowly."""
+"""Convergence is slow where a sweep leaves more than this share of the residuals."""
 RESIDUAL = 1e-7
 """Largest residual |Delta v - lambda v| that counts as converged, in units of lambda_max / 2."""
 SAME = 1e-5
-"""Relative difference up to which eigenvalues count as one,"""
+"""Relative difference up to which eigenvalues count as one."""
 ROUNDING = 1e-7
-"""and, in units of lambda_max, what storing the matrix in float32 may do to them besides."""
+"""Change of eigenvalues by storing the matrix in float32, at most, in units of lambda_max."""
 NARROWEST = 2e-4
-"""What a filter of the largest degree can tell apart at the end of the spectrum. Where the block is
-smaller than the null space, its own end would tell nothing, or even lie below -1 by rounding."""
+"""Distance of the filter's cut from -1 where all Ritz values are there, as in a block smaller than
+the null space: the least that the largest degree can resolve."""
 BLOCK_BYTES = 2**30
 """Largest block of vectors; about five of them are in memory together."""
 
@@ -53,8 +53,8 @@ class Eigenpairs:
     """Eigenvalues of Delta and their vectors.
 
     Args:
-        values: (M,) ascending; descending where the largest were asked for. Repeated as often as
-            they are multiple.
+        values: (M,) ascending; descending where the largest were asked for. Repeated by
+            multiplicity.
         vectors: (V, M) orthonormal.
         converged: whether all residuals are small.
         method: "bloch", "dense", "chebyshev" or "shift-invert".
@@ -71,8 +71,7 @@ class Eigenvalues:
     """The smallest eigenvalues of Delta.
 
     Args:
-        values: (M,) ascending, multiplicities repeated; with "lanczos" as far as symmetries that
-            undo themselves tell, so that more copies may exist.
+        values: (M,) ascending, repeated by multiplicity; with "lanczos" some copies may be missed.
         converged: whether all residuals are small.
         method: as of `Eigenpairs`, or "lanczos".
     """
@@ -91,15 +90,15 @@ def smallest_eigenvalues(
     max_products: int = 20_000,
     progress: Progress | None = None,
 ) -> Eigenvalues:
-    """The smallest eigenvalues of Delta, by Lanczos recursions past BLOCK_BYTES.
+    """The smallest eigenvalues of Delta, by Lanczos recursions where blocks exceed BLOCK_BYTES.
 
     Args:
         rescaled: 2 Delta / lambda_max - I, symmetric, spectrum in [-1, 1].
         lambda_max: its scale.
         count: M in [1, V].
-        sampling: of the graph, whose symmetries are made use of.
-        max_products: after which it is given up.
-        progress: of the products of these recursions, done and at most.
+        sampling: of the graph; its symmetries are used.
+        max_products: after which recursions end without convergence.
+        progress: called with the numbers of these products done and at most.
     """
     size = rescaled.shape[0]
     if (lattice := _translated_lattice(rescaled, sampling)) is not None:
@@ -127,18 +126,18 @@ def extreme_eigenpairs(
 ) -> Eigenpairs:
     """The smallest or largest eigenpairs of Delta, multiplicities repeated.
 
-    Dense linear algebra takes one thread, so that the bits do not depend on how many there are.
+    Dense linear algebra uses one thread, so that results do not depend on their number.
 
     Args:
         rescaled: 2 Delta / lambda_max - I, symmetric, spectrum in [-1, 1].
         lambda_max: its scale.
         count: M in [1, V].
         which: end of the spectrum.
-        sampling: of the graph; a periodic lattice is made use of.
-        max_products: sparse products with the block after which filtering is given up.
+        sampling: of the graph; periodic lattices are solved wave by wave.
+        max_products: sparse products with the block after which filtering ends.
 
     Returns:
-        The eigenpairs; not `converged` where neither method brought all residuals down.
+        The eigenpairs; not `converged` where no method made all residuals small.
 
     Raises:
         CheblienetError: the block of vectors would take more than BLOCK_BYTES.
@@ -179,14 +178,14 @@ def _extreme_eigenpairs(
 
 
 def multiplicities(values: Floats, lambda_max: float) -> list[int]:
-    """How often each eigenvalue occurs, in their order; the last may continue beyond them."""
+    """Multiplicity of each distinct eigenvalue, in order; the last may have further copies."""
     tolerance = SAME * values[1:] + ROUNDING * lambda_max
     starts = np.flatnonzero(abs(np.diff(values)) > tolerance) + 1
     return np.diff([0, *starts, len(values)]).tolist() if len(values) else []
 
 
 def _translated_lattice(matrix: scipy.sparse.csr_array, sampling: object) -> Lattice | None:
-    """The periodic lattice whose translations leave the matrix as it is, where there is one."""
+    """The periodic lattice whose translations leave the matrix unchanged, or None."""
     if (
         isinstance(sampling, Lattice)
         and sampling.periodic
@@ -212,8 +211,8 @@ def _solved(
     Args:
         rescaled: the matrix without the sign.
         sign: 1 or -1.
-        product: with the sign.
-        count: how many.
+        product: X -> sign A X.
+        count: number of eigenvalues.
         max_products: of the filter.
     """
     size = rescaled.shape[0]
@@ -232,13 +231,17 @@ def _solved(
         matrix = sign * rescaled.astype(np.float64)
         try:
             start = np.random.default_rng(0).standard_normal(size)
-            found, basis = eigsh(matrix, count, sigma=-1 - SAME, v0=start, tol=RESIDUAL / 10)
-        except (ArpackError, RuntimeError, MemoryError):  # no convergence, or no factorisation
+            solved, basis = eigsh(matrix, count, sigma=-1 - SAME, v0=start, tol=RESIDUAL / 10)
+        except (
+            ArpackError,
+            RuntimeError,
+            MemoryError,
+        ):  # it did not converge, or could not factorise
             return values, vectors, "chebyshev"
-        order = np.argsort(found)
+        order = np.argsort(solved)
         # Ritz values bound eigenvalues from above: a larger one means that copies were missed.
-        if (found[order] <= values + SAME).all():
-            return found[order], basis[:, order], "shift-invert"
+        if (solved[order] <= values + SAME).all():
+            return solved[order], basis[:, order], "shift-invert"
     return values, vectors, "chebyshev"
 
 
@@ -266,7 +269,7 @@ def _filtered_subspace(
 
 
 def _filtered(product: Product, block: Floats, cut: float, degree: int) -> Floats:
-    """T_degree of the matrix with [cut, 1] mapped to [-1, 1], scaled to 1 at -1: damps above cut.
+    """T_degree of the matrix, [cut, 1] mapped to [-1, 1], scaled to 1 at -1: it damps above cut.
 
     The scaling keeps the recursion from overflowing where it grows, below the cut. The block is
     overwritten.
@@ -293,7 +296,7 @@ def _shifted(product: Product, block: Floats, centre: float, scale: float) -> Fl
 
 
 def _with_fixed_signs(vectors: Floats) -> Floats:
-    """Each vector with its first large component positive, so that equal runs give equal signs."""
+    """The vectors, signs chosen so that the first large component is positive in every run."""
     large = abs(vectors) > 0.5 * abs(vectors).max(axis=0)
     first = vectors[large.argmax(axis=0), np.arange(vectors.shape[1])]
     return vectors * np.where(first < 0, -1.0, 1.0)

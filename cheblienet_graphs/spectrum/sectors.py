@@ -1,9 +1,9 @@
 """Eigenvalues with the copies that symmetries force, from recursions with a single vector.
 
-Symmetries that undo themselves, such as half turns and reflections, and that commute, split the
-signals into sectors: those that each of them leaves as they are or negates. An eigenvalue that is
-double because rotations by 90 degrees mix two eigenvectors has one in each of two sectors, so a
-recursion in every sector sees both.
+Commuting involutions, such as half turns and reflections, split the signals into sectors, in which
+each of them multiplies signals by 1 or by -1. An eigenvalue that is double because rotations by 90
+degrees mix two eigenvectors has one in each of two sectors, so recursions in every sector find
+both.
 """
 
 import itertools
@@ -20,28 +20,28 @@ from cheblienet_graphs.typing import Floats
 Permutation = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 UNCHANGED = 1e-5
-"""Largest difference between a product permuted and the product of what was permuted."""
+"""Largest difference between a permuted product and the product of the permuted vector."""
 
 
 def involutions(product: Product, sampling: Sampling) -> list[Permutation]:
-    """Commuting symmetries of a sampling that undo themselves and leave a matrix as it is.
+    """Commuting symmetries of a sampling that are involutions and leave a matrix unchanged.
 
-    Whether they do is found out with one random vector.
+    The latter is tested with one random vector.
     """
     size = sampling.num_vertices
     signal = start_vector(size)
     image = product(signal)
-    found: list[Permutation] = []
+    permutations: list[Permutation] = []
     for _, symmetry in sampling.symmetries():
         permutation: Permutation = symmetry.astype(np.int32) if size < 2**31 else symmetry
         undone = (permutation[permutation] == np.arange(size, dtype=permutation.dtype)).all()
         if (
             undone
-            and all((p[permutation] == permutation[p]).all() for p in found)
+            and all((p[permutation] == permutation[p]).all() for p in permutations)
             and abs(product(signal[permutation]) - image[permutation]).max() <= UNCHANGED
         ):
-            found.append(permutation)
-    return found
+            permutations.append(permutation)
+    return permutations
 
 
 def eigenvalues_by_sector(
@@ -60,8 +60,8 @@ def eigenvalues_by_sector(
         size: V.
         count: M.
         symmetries: as `involutions` finds them.
-        max_products: altogether, after which it is given up.
-        progress: of the products.
+        max_products: altogether, after which the search ends without convergence.
+        progress: called with the numbers of products done and at most.
 
     Returns:
         (M,) ascending, and whether all recursions converged.
@@ -74,7 +74,7 @@ def eigenvalues_by_sector(
             progress(done + products, max_products)
 
     for signs in itertools.product((1.0, -1.0), repeat=len(symmetries)):
-        found = lanczos_eigenvalues(
+        sector = lanczos_eigenvalues(
             product,
             size,
             count,
@@ -83,15 +83,15 @@ def eigenvalues_by_sector(
             max_products=max(max_products - done, 1),
             progress=report,
         )
-        values = np.sort(np.append(values, found.values))[:count]
-        converged, done = converged and found.converged, done + found.products
+        values = np.sort(np.append(values, sector.values))[:count]
+        converged, done = converged and sector.converged, done + sector.products
     return values, converged
 
 
 def _projection(
     symmetries: Sequence[Permutation], signs: Sequence[float]
 ) -> Callable[[Floats], None]:
-    """In place, onto the signals that each permutation multiplies by its sign."""
+    """The projection, in place, onto signals that each permutation multiplies by its sign."""
 
     def project(x: Floats) -> None:
         for permutation, sign in zip(symmetries, signs, strict=True):

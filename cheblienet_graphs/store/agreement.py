@@ -1,8 +1,7 @@
-"""Whether the arrays of a level are those that its facts speak of.
+"""Agreement of a level's arrays with its facts.
 
-A level's Laplacian tells by itself how many edges it has, which of them stay within an orientation,
-and by its diagonal what it was divided by; so facts that say otherwise are wrong, whatever digests
-say.
+The number of edges, those within an orientation, and the mass that it was divided by follow from a
+level's Laplacian; facts that differ are wrong even where the digests are right.
 """
 
 from collections.abc import Iterator
@@ -16,12 +15,12 @@ from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
 ROUNDING = 1e-6
-"""Of sums of float32 numbers, in units of their terms."""
+"""Rounding errors of sums of float32 numbers, in units of their terms."""
 
 
 @dataclass
 class Counted:
-    """What the rows of a Laplacian add up to."""
+    """Counts over the rows of a Laplacian."""
 
     diagonal: int = 0
     isolated: int = 0
@@ -30,11 +29,11 @@ class Counted:
 
 
 def disagreements(arrays: LevelArrays, entries: int = ENTRIES) -> Iterator[tuple[str, str]]:
-    """Where, a path below the version, and what the arrays of a level contradict.
+    """(path below the version, fault) for each contradiction between a level's arrays and facts.
 
     Args:
         arrays: of the level; the Laplacian symmetric.
-        entries: stored entries that are looked at together.
+        entries: stored entries that are checked together.
 
     Raises:
         StoreError: an array can't be read, or isn't of the shape that the facts imply.
@@ -43,28 +42,32 @@ def disagreements(arrays: LevelArrays, entries: int = ENTRIES) -> Iterator[tuple
     mean = float(np.mean(arrays.area, dtype=np.float64))
     if abs(mean - 1) > 1e-5:
         yield f"{here}/area", f"must have mean 1; it has {mean:.6g}"
-    _ = arrays.coordinates, arrays.eigenvalues, arrays.eigenvectors  # of their shapes
-    found = _counted(arrays, entries)
-    if found.diagonal != facts.vertices:
+    _ = (
+        arrays.coordinates,
+        arrays.eigenvalues,
+        arrays.eigenvectors,
+    )  # reading them checks their shapes
+    counts = _counted(arrays, entries)
+    if counts.diagonal != facts.vertices:
         yield f"{here}/laplacian", "lacks entries of its diagonal"
         return
-    share = found.in_plane / (2 * facts.edges)
-    for name, counted, told in (
-        ("isolated", found.isolated, facts.isolated),
+    share = counts.in_plane / (2 * facts.edges)
+    for name, counted, recorded in (
+        ("isolated", counts.isolated, facts.isolated),
         ("in_plane_fraction", share, facts.in_plane_fraction),
     ):
-        if abs(counted - told) > 1e-9:
+        if abs(counted - recorded) > 1e-9:
             yield (
                 "zarr.json",
-                f"level {arrays.level} has {name} {told:.9g}; its array {counted:.9g}",
+                f"level {arrays.level} has {name} {recorded:.9g}; its array {counted:.9g}",
             )
-    for what in dict.fromkeys(found.far_off):
+    for what in dict.fromkeys(counts.far_off):
         yield f"{here}/laplacian", what
 
 
 def _counted(arrays: LevelArrays, entries: int) -> Counted:
-    """Go over all rows once."""
-    matrix, found = arrays.laplacian, Counted()
+    """Count over all rows."""
+    matrix, counted = arrays.laplacian, Counted()
     mass = arrays.mass.astype(np.float64)
     degree = arrays.degree.astype(np.float64)
     root = np.sqrt(mass)
@@ -74,31 +77,35 @@ def _counted(arrays: LevelArrays, entries: int) -> Counted:
         row = np.repeat(np.arange(start, stop), np.diff(block.indptr))
         values = block.data.astype(np.float64)
         own = block.indices == row
-        found.diagonal += int(own.sum())
-        found.isolated += int((np.diff(block.indptr) == 1).sum())
-        found.in_plane += int((row // base == block.indices // base).sum() - own.sum())
+        counted.diagonal += int(own.sum())
+        counted.isolated += int((np.diff(block.indptr) == 1).sum())
+        counted.in_plane += int((row // base == block.indices // base).sum() - own.sum())
         if own.sum() == stop - start:
             here = slice(start, stop)
             diagonal = (values[own] + 1) * (arrays.of_level.lambda_max / 2)
             if _far(diagonal * mass[here], degree[here], arrays.of_level.lambda_max * mass[here]):
-                found.far_off.append("has another diagonal than its rescaling and the degrees say")
+                counted.far_off.append(
+                    "has another diagonal than its rescaling and the degrees say"
+                )
             terms = values * root[block.indices]
             sums, sizes = (
                 np.bincount(row - start, part, stop - start).astype(np.float64)
                 for part in (terms, abs(terms))
             )
             if _far(sums, -root[here], sizes + root[here]):
-                found.far_off.append("does not vanish on the square roots of the degrees or areas")
-    return found
+                counted.far_off.append(
+                    "does not vanish on the square roots of the degrees or areas"
+                )
+    return counted
 
 
-def _far(found: Floats, expected: Floats, scale: Floats) -> bool:
+def _far(actual: Floats, expected: Floats, scale: Floats) -> bool:
     """Whether numbers differ by more than rounding, in units of a scale."""
-    return bool((abs(found - expected) > ROUNDING * scale).any())
+    return bool((abs(actual - expected) > ROUNDING * scale).any())
 
 
 def map_disagreement(values: npt.NDArray[np.float32], indptr: npt.NDArray[np.int64]) -> str | None:
-    """What is wrong with a map between levels, whose rows must be averages."""
+    """The fault of a map between levels, whose rows must be averages; None if it has none."""
     if not len(values) or not (np.diff(indptr) > 0).all() or not (values >= 0).all():
         return "must have weights from 0 in every row"
     sums = np.add.reduceat(values.astype(np.float64), indptr[:-1])

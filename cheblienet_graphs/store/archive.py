@@ -1,4 +1,4 @@
-"""A version as one compressed file, for transfer; raw and verified again when it comes back."""
+"""A version as one compressed file, for transfer; import makes it raw again and verifies it."""
 
 import re
 import shutil
@@ -61,19 +61,19 @@ def import_zip(file: str | Path, store: str | Path, name: str | None = None) -> 
     """Publish the version in an archive as the next one of its graph, unless it is there already.
 
     Args:
-        file: what `export_zip` wrote.
-        store: where to; made if need be.
+        file: an archive that `export_zip` wrote.
+        store: path of the store; made if it does not exist.
         name: of the graph; default the one it was exported from.
 
     Returns:
-        The graph's name and the version that it became, or that it is since an earlier import.
+        The graph's name and the version, which is the earlier one if it was imported before.
 
     Raises:
         StoreError: the archive can't be read, holds anything but a version as it was published, or
             the store can't be written to.
     """
     file, store = Path(file).expanduser(), layout.store_path(store)
-    if file.exists() and not file.is_file():  # a pipe would be waited for
+    if file.exists() and not file.is_file():  # reading a pipe would wait
         raise StoreError(f"{file} is not a file; give what `clg export --to zip` wrote.")
     try:
         with zipfile.ZipFile(file) as archive:
@@ -81,7 +81,7 @@ def import_zip(file: str | Path, store: str | Path, name: str | None = None) -> 
     except OSError as error:
         raise StoreError(f"{file} can't be read: {error.strerror or error}.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        # RuntimeError is how zipfile refuses encryption and compression that it does not know.
+        # zipfile raises RuntimeError for unknown encryption and compression.
         raise StoreError(f"{file} is not a whole zip archive: {error}.") from error
 
 
@@ -112,14 +112,14 @@ def _imported_before(graph: Path, facts: VersionFacts) -> str | None:
         try:
             equal = read_facts(graph / version).sha256 == facts.sha256
         except StoreError:
-            continue  # `clg verify` says what is wrong with it
+            continue  # `clg verify` reports its faults
         if equal and not version_faults(graph / version):
             return version
     return None
 
 
 def _members(archive: zipfile.ZipFile, file: Path) -> Iterator[tuple[str, zipfile.ZipInfo]]:
-    """Path below the version, and entry, of each file; NAME/ in front is left away."""
+    """Path below the version, without NAME/, and entry of each file."""
     for entry in archive.infolist():
         segments = entry.filename.split("/")
         if len(segments) < 2 or not all(map(SEGMENT.fullmatch, segments)):
@@ -134,7 +134,7 @@ def _members(archive: zipfile.ZipFile, file: Path) -> Iterator[tuple[str, zipfil
 def _facts(
     archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], file: Path
 ) -> tuple[str, VersionFacts]:
-    """Name of the graph in the archive, and what the version says of itself."""
+    """Name of the graph in the archive, and the version's facts."""
     folders = {entry.filename.partition("/")[0] for entry in members.values()}
     if len(folders) != 1 or "zarr.json" not in members:
         raise StoreError(f"{file} does not hold one version of a graph.")
@@ -149,7 +149,7 @@ def _facts(
 
 
 def _extract(source: IO[bytes], target: Path, size: int) -> None:
-    """Write exactly `size` bytes; an archive that holds more or fewer than it says is refused."""
+    """Write exactly `size` bytes; an archive that holds more or fewer is refused."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if size <= CHUNK_BYTES:
         contents = source.read(size + 1)

@@ -24,9 +24,9 @@ def write(file: Path, contents: bytes) -> None:
 
 
 def reserve(file: Path, size: int) -> None:
-    """Make a file of a size, its disk space taken: a full disk shows here, not later.
+    """Make a file of a size and allocate its disk space, so that a full disk is noticed at once.
 
-    One of that size that is there already keeps its contents.
+    An existing file of that size keeps its contents.
     """
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -49,7 +49,7 @@ def replace(file: Path, contents: bytes, temporary: Path) -> None:
     """Give a file new contents so that a reader sees the old ones or the new ones, whole.
 
     Args:
-        file: which.
+        file: the file.
         contents: the new ones.
         temporary: a file that does not exist yet, on the same file system.
     """
@@ -65,7 +65,7 @@ def replace(file: Path, contents: bytes, temporary: Path) -> None:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[int]:
-    """Hold the lock of a folder, which ends with the process that holds it.
+    """Hold the lock of a folder; it is released when the process ends.
 
     Yields:
         Its descriptor.
@@ -83,7 +83,7 @@ def locked_folder(folder: Path) -> Iterator[int]:
 
 @contextmanager
 def write_errors(store: Path, outcome: str = "Nothing was published") -> Iterator[None]:
-    """Turn what the operating system refuses into one clear line, which says the outcome.
+    """Turn errors of the operating system into one clear line, which states the outcome.
 
     Raises:
         StoreError: instead of any OSError.

@@ -1,4 +1,4 @@
-"""A level of a graph in the files of other libraries; no pickle in any of them."""
+"""A level of a graph in files of other libraries, without pickle."""
 
 import uuid
 from collections.abc import Callable
@@ -77,13 +77,13 @@ def refuse_in_store(file: Path) -> None:
 
 
 def _written(file: Path, suffix: str, save: Callable[[Path], Any]) -> None:
-    """Save under another name first, so that a failure leaves no half a file.
+    """Save under another name first, so that a failure leaves no incomplete file.
 
-    The libraries insist on their suffix; the file is called what it was asked to be called.
+    Libraries add their suffix to names; the file has exactly the name asked for.
     """
     temporary = file.parent / f".{uuid.uuid4().hex}{suffix}"
     with write_errors(file, "Nothing was exported"):
-        temporary.touch(exist_ok=False)  # what the system refuses it says more clearly than they do
+        temporary.touch(exist_ok=False)  # its errors are clearer than the libraries' own
         try:
             save(temporary)
             temporary.replace(file)

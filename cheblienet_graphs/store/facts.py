@@ -1,8 +1,8 @@
-"""What a published version says of itself, read in one place and checked.
+"""The facts that a published version records of itself, read in one place and checked.
 
-Whatever a command wants to know of a version it asks here, so nothing computes with a number that
-contradicts the specification or another number. Facts that this version of the package does not
-know are left out, as another minor number of the schema may have some. Only the standard library is
+All commands read them here, so nothing computes with a number that contradicts the specification or
+another number. Facts unknown to this version of the package are left out: schemas of another minor
+number may have some. Only the standard library is
 imported here, so that listing a store is instant; `arrays` compares the facts with the arrays.
 """
 
@@ -24,9 +24,9 @@ from cheblienet_graphs.store import layout
 
 LARGEST_COUNT = 2**63 - 1
 LARGEST = 1e15
-"""Of lambda_max, t and xi."""
+"""Largest lambda_max, t and xi."""
 ROUNDING = 1e-9
-"""Relative difference of what two machines may compute for one number."""
+"""Largest relative difference of a number between two machines."""
 SHA256 = re.compile(r"[0-9a-f]{64}")
 TEXT = re.compile(r"[ -~]{1,64}")
 PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}")
@@ -36,11 +36,11 @@ METHODS = ("lanczos", "bound")
 
 @dataclass(frozen=True)
 class LevelFacts(Mapping[str, Any]):
-    """What a build records of a level; `facts["edges"]` is `facts.edges`.
+    """The facts of a level; `facts["edges"]` is `facts.edges`.
 
     `xi` and `xi_squared` are None without orientations. `grid` is the shape of a signal,
-    orientations first: (n_o, height, width) on a lattice. `bandwidth` is None where no kernel is
-    involved; `dropped_edges` are those whose matched weight came out 0.
+    orientations first: (n_o, height, width) on a lattice. `bandwidth` is None where there is no
+    kernel; `dropped_edges` counts edges whose matched weight came out 0.
     """
 
     grid: tuple[int, ...]
@@ -81,16 +81,16 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class VersionFacts:
-    """What a version says of itself.
+    """The facts of a version.
 
     Args:
-        spec: what was built.
-        spec_sha256: its digest, of the form that the version has.
+        spec: of the build.
+        spec_sha256: digest of the spec as the version records it.
         generator: name and version of the package that built it.
-        created: when, in ISO 8601 with a time zone.
+        created: time in ISO 8601 with a time zone.
         levels: finest first.
         files: manifest key -> file.
-        sha256: digest of all attributes, as the version states it.
+        sha256: digest of all attributes, as recorded.
     """
 
     spec: GraphSpec
@@ -117,7 +117,7 @@ def read_facts(version: Path) -> VersionFacts:
 
 
 def checked_facts(attributes: layout.Attributes, where: str) -> VersionFacts:
-    """The facts in a version's attributes; `where` is what to call them in messages.
+    """The facts in a version's attributes; `where` is their name in messages.
 
     Raises:
         StoreError: they are of another form than ours, or contradict each other.
@@ -133,7 +133,7 @@ def checked_facts(attributes: layout.Attributes, where: str) -> VersionFacts:
 
 
 class _WrongFactError(Exception):
-    """A fact that can't be; the message names it, what it must be and what was found."""
+    """A wrong fact; the message has its name, what it must be, and what it is."""
 
 
 def _version(attributes: layout.Attributes) -> VersionFacts:
@@ -161,7 +161,7 @@ def _version(attributes: layout.Attributes) -> VersionFacts:
 
 
 def _spec(raw: Mapping[str, Any]) -> GraphSpec:
-    """The spec, if it is written as `GraphSpec.to_dict` does; fields unknown here are left out."""
+    """The spec, if it is in the form of `GraphSpec.to_dict`; unknown fields are left out."""
     known = {name: raw[name] for name in raw.keys() & {field.name for field in fields(GraphSpec)}}
     try:
         spec = GraphSpec.from_dict(known)
@@ -173,10 +173,10 @@ def _spec(raw: Mapping[str, Any]) -> GraphSpec:
     return spec
 
 
-def _level(spec: GraphSpec, number: int, found: Any) -> LevelFacts:
-    """The facts of a level, each compared with what the spec and the other facts make it."""
+def _level(spec: GraphSpec, number: int, value: Any) -> LevelFacts:
+    """The facts of a level, each compared with the spec and the other facts."""
     name = f"levels[{number}]"
-    facts = _mapping(name, found)
+    facts = _mapping(name, value)
 
     def fact(key: str) -> tuple[str, Any]:
         if key not in facts:
@@ -208,17 +208,17 @@ def _level(spec: GraphSpec, number: int, found: Any) -> LevelFacts:
 
 
 def _xi(spec: GraphSpec, number: int, name: str, value: Any) -> float | None:
-    """That of the level's metric, known beforehand unless it was solved for."""
+    """The metric's xi, which follows from the spec unless it was solved for."""
     if spec.xi == "auto":
         return _number(name, value, 1 / LARGEST, LARGEST)
     return _near(name, value, spec.metric(number).xi if spec.geometry.oriented else None)
 
 
 def _in_plane(spec: GraphSpec, name: str, value: Any) -> float:
-    found = _number(name, value, 0, 1)
+    share = _number(name, value, 0, 1)
     if spec.orientations == 1:
         _near(name, value, 1.0)
-    return found
+    return share
 
 
 def _bandwidth(spec: GraphSpec, name: str, value: Any) -> float | None:
@@ -286,7 +286,7 @@ def _integer(name: str, value: Any, low: int, high: int) -> int:
 
 
 def _number(name: str, value: Any, low: float, high: float) -> float:
-    """A finite number above `low`, or `low` itself where that is 0 and `high` 1, a share."""
+    """A finite number above `low`; a share, in [0, 1], may be 0 too."""
     is_number = type(value) in {int, float}
     if not is_number or not (low <= value <= high if high == 1 else low < value <= high):
         bracket = "[" if high == 1 else "("
@@ -297,13 +297,13 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
 
 
 def _same(name: str, value: Any, expected: Any) -> None:
-    """Refuse what is not exactly the JSON value expected."""
+    """Raise an error unless this is exactly the expected JSON value."""
     if not _alike(value, expected):
         raise _WrongFactError(f"{name} must be {quoted(expected)}. Got {quoted(value)}")
 
 
 def _alike(value: Any, expected: Any) -> bool:
-    """Whether two JSON values, no objects, are the same, where 1, 1.0 and true differ."""
+    """Whether two JSON values other than objects are equal; 1, 1.0 and true differ."""
     if type(value) is not type(expected):
         return False
     if isinstance(value, list):
@@ -312,7 +312,7 @@ def _alike(value: Any, expected: Any) -> bool:
 
 
 def _near(name: str, value: Any, expected: float | None) -> float | None:
-    """Refuse what is not the number expected, up to rounding."""
+    """The number, which must be the expected one up to rounding."""
     if expected is None:
         _same(name, value, None)
         return None

@@ -31,13 +31,13 @@ VERSION = re.compile(r"v[0-9]{3,9}")
 SCHEMA_NUMBER = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
 LAST_VERSION = 10**9 - 1
 MAX_DIMENSIONS = 2
-"""Of an array,"""
+"""Most dimensions of an array."""
 MAX_SIDE = 2**40
-"""and how long each may be."""
+"""Largest side of an array."""
 MAX_METADATA = 4 * 2**20
-"""Bytes of a metadata document at most,"""
+"""Most bytes of a metadata document."""
 MAX_DEPTH = 32
-"""and how deep lists and objects may lie in one another."""
+"""Deepest nesting of its lists and objects."""
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
 
 Attributes = dict[str, Any]
@@ -71,7 +71,7 @@ def store_path(store: str | Path) -> Path:
     """The absolute path of a store, "~" expanded.
 
     Raises:
-        StoreError: nobody has that home.
+        StoreError: there is no such home folder.
     """
     try:
         return Path(store).expanduser().absolute()
@@ -80,7 +80,7 @@ def store_path(store: str | Path) -> Path:
 
 
 def staging_folder(store: Path) -> Path:
-    """Where versions are made and locks lie: beside the store, inside it zarr would list them."""
+    """The folder of staged versions and locks: beside the store, as zarr would list it inside."""
     return store.parent / f".{store.name}.staging"
 
 
@@ -88,7 +88,7 @@ def array_type(document: Attributes) -> tuple[tuple[int, ...], str]:
     """Shape and data type, a key of DTYPES, of an array from its zarr.json.
 
     Raises:
-        StoreError: the document is none of `array_document`, or the shape is impossible.
+        StoreError: the document is not one that `array_document` makes, or the shape is impossible.
     """
     shape, dtype = document.get("shape"), document.get("data_type")
     if not isinstance(shape, list) or not 1 <= len(shape) <= MAX_DIMENSIONS:
@@ -123,7 +123,7 @@ def manifest_file(version: Path, key: str) -> Path:
         shape = read_document(version / key)["shape"]
         dimensions = min(len(shape), MAX_DIMENSIONS)
     except (StoreError, KeyError, TypeError):
-        dimensions = 1  # its metadata is another entry of the manifest, and at fault itself
+        dimensions = 1  # its metadata has its own entry, which reports the fault
     return chunk_file(version / key, dimensions)
 
 
@@ -133,7 +133,7 @@ def csr_attributes(shape: Sequence[int]) -> Attributes:
 
 
 def dense_attributes(columns: Sequence[str] = ()) -> Attributes:
-    """AnnData's encoding of a dense array, with the names of its columns where it has some."""
+    """AnnData's encoding of a dense array, with its columns' names if there are any."""
     named = {"columns": list(columns)} if columns else {}
     return {"encoding-type": "array", "encoding-version": "0.2.0"} | named
 
@@ -144,7 +144,7 @@ def document_bytes(document: Attributes) -> bytes:
 
 
 def canonical_sha256(attributes: Attributes) -> str:
-    """Hex digest of attributes in canonical form, their own digest left out."""
+    """Hex digest of attributes in canonical form, without the digest among them."""
     rest = {key: value for key, value in attributes.items() if key != "attributes_sha256"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -191,7 +191,7 @@ def _finite(text: str) -> float:
 
 
 def _deeper_than(document: Any, most: int) -> bool:
-    """Whether values lie deeper in one another; looked at level by level, without recursion."""
+    """Whether values are nested deeper than this; checked level by level, without recursion."""
     level = [document]
     for _ in range(most + 1):
         level = [
@@ -206,9 +206,9 @@ def _deeper_than(document: Any, most: int) -> bool:
 
 
 def _read_regular(file: Path) -> bytes:
-    """Contents of a metadata file, or its beginning where it is larger than one may be.
+    """Contents of a metadata file, or its beginning where it is too large.
 
-    A pipe in its place would make a plain read wait for ever.
+    Only regular files are read: a pipe would block.
     """
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as opened:
@@ -230,10 +230,10 @@ def read_attributes(group: Path) -> Attributes | None:
 
 
 def check_name(name: str) -> str:
-    """The name of a graph, if it is one.
+    """The name itself, if a graph may have it.
 
     Raises:
-        UnknownGraphError: it could not be a folder of a store.
+        UnknownGraphError: it can't be a folder of a store.
     """
     if NAME.fullmatch(name) and not VERSION.fullmatch(name) and name != "zarr.json":
         return name
@@ -261,10 +261,10 @@ def check_store(store: Path) -> bool:
     attributes = read_attributes(store)
     if attributes is None:
         raise StoreError(f"{store} is a zarr group of another program; choose another `store`.")
-    found = attributes.get("store_schema")
-    if type(found) is not int or found != STORE_SCHEMA:
+    schema = attributes.get("store_schema")
+    if type(schema) is not int or schema != STORE_SCHEMA:
         raise StoreError(
-            f"{store} has store schema {quoted(found)}; this version reads {STORE_SCHEMA}. "
+            f"{store} has store schema {quoted(schema)}; this version reads {STORE_SCHEMA}. "
             "Install the version of cheblienet that wrote it."
         )
     return True
@@ -286,8 +286,8 @@ def _is_graph(folder: Path) -> bool:
 
 def versions(graph: Path) -> list[str]:
     """Published versions of a graph, oldest first."""
-    found = [p.name for p in graph.iterdir() if VERSION.fullmatch(p.name) and p.is_dir()]
-    return sorted(found, key=version_number)
+    names = [p.name for p in graph.iterdir() if VERSION.fullmatch(p.name) and p.is_dir()]
+    return sorted(names, key=version_number)
 
 
 def version_number(version: str) -> int:
@@ -296,16 +296,16 @@ def version_number(version: str) -> int:
 
 
 def refs(graph: Path) -> dict[str, str]:
-    """Refs of a graph: name -> version. `latest` is the newest, whatever a crash left behind.
+    """Refs of a graph: name -> version. `latest` is always the newest version, even after a crash.
 
     Raises:
         StoreError: they can't be read, or are of another form than ours.
     """
-    found = (read_attributes(graph) or {}).get("refs", {})
-    if not isinstance(found, dict) or not all(map(_is_ref, found.items())):
+    stored = (read_attributes(graph) or {}).get("refs", {})
+    if not isinstance(stored, dict) or not all(map(_is_ref, stored.items())):
         raise StoreError(f"{graph}/zarr.json has refs of another form than ours.")
     existing = versions(graph)
-    return found | ({"latest": existing[-1]} if existing else {})
+    return stored | ({"latest": existing[-1]} if existing else {})
 
 
 def _is_ref(named: tuple[str, Any]) -> bool:
@@ -349,7 +349,7 @@ def resolve(store: Path, name: str | None) -> Path:
 
 
 def check_version(version: Path) -> Attributes:
-    """Our attributes of a published version, unchecked but for their schema; see `facts`.
+    """Our attributes of a published version; only their schema is checked here, see `facts`.
 
     Raises:
         StoreError: they are missing, or of a format that this version can't read.

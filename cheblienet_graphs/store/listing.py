@@ -1,4 +1,4 @@
-"""What a store holds, read as JSON alone, so that listing it is instant."""
+"""The contents of a store, read from JSON alone, so that listing is instant."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from cheblienet_graphs.store.facts import read_facts
 class Listed:
     """A published version: vertices of its levels, bytes of its arrays, and the refs naming it.
 
-    `fault` says why it can't be read, where it can't; then the rest is empty.
+    Where it can't be read, `fault` is the reason, and the rest is empty.
     """
 
     name: str

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 SPECTRUM = 1 + 1e-6
 """Largest absolute eigenvalue that a rescaled Laplacian may have, in float32."""
 EIGENVALUE = 1e-4
-"""How far stored eigenvalues may be out of range, in units of lambda_max."""
+"""Tolerance of the range of stored eigenvalues, in units of lambda_max."""
 LARGEST = 1e15
-"""Of degrees, areas and coordinates."""
+"""Largest degree, area and coordinate."""
 SMALLEST = 1e-15
-"""Of areas."""
+"""Smallest area."""
 CHECKED_AT_ONCE = 2**20
 
 
@@ -53,8 +53,8 @@ def mapped_array(
 
     Args:
         array: folder of its node.
-        shape: what it must have; default any.
-        dtypes: keys of layout.DTYPES of which it must have one; default any.
+        shape: required; default any.
+        dtypes: keys of layout.DTYPES, one of which is required; default any.
 
     Raises:
         StoreError: it is missing, not of the format, of another shape or type, or not of the size
@@ -62,23 +62,23 @@ def mapped_array(
     """
     document = layout.read_document(array)
     try:
-        found, dtype = layout.array_type(document)
+        actual, dtype = layout.array_type(document)
     except StoreError as error:
         raise StoreError(f"{array} can't be read: {error}") from error
-    if shape is not None and found != shape:
-        raise StoreError(f"{array} must have shape {list(shape)}. Got {list(found)}.")
+    if shape is not None and actual != shape:
+        raise StoreError(f"{array} must have shape {list(shape)}. Got {list(actual)}.")
     if dtypes is not None and dtype not in dtypes:
         raise StoreError(f"{array} must be of type {' or '.join(dtypes)}. Got {dtype}.")
     kind = np.dtype(layout.DTYPES[dtype])
-    nbytes = math.prod(found) * kind.itemsize
+    nbytes = math.prod(actual) * kind.itemsize
     if nbytes == 0:
-        return np.zeros(found, kind)
-    chunk = layout.chunk_file(array, len(found))
+        return np.zeros(actual, kind)
+    chunk = layout.chunk_file(array, len(actual))
     try:
         status = chunk.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size != nbytes:
             raise StoreError(f"{chunk} is not a file of {nbytes} bytes.")
-        return np.memmap(chunk, kind, "r", shape=found)
+        return np.memmap(chunk, kind, "r", shape=actual)
     except OSError as error:
         raise StoreError(f"{array} can't be read: {error.strerror or error}.") from error
 
@@ -90,25 +90,25 @@ def mapped_csr(
 
     Args:
         group: folder of its node.
-        shape: what it must have; default what its metadata says.
-        nnz: number of entries that it must have; default any.
+        shape: required; default that of its metadata.
+        nnz: required number of entries; default any.
 
     Raises:
-        StoreError: it is missing, of another shape, or not a CSR matrix, on which scipy would
-            crash.
+        StoreError: it is missing, of another shape, or not a valid CSR matrix: scipy would
+            crash on it.
     """
     import scipy.sparse
 
-    found = _csr_shape(group)
-    if shape is not None and found != shape:
-        raise StoreError(f"{group} must have shape {list(shape)}. Got {list(found)}.")
+    actual = _csr_shape(group)
+    if shape is not None and actual != shape:
+        raise StoreError(f"{group} must have shape {list(shape)}. Got {list(actual)}.")
     entries = None if nnz is None else (nnz,)
-    indptr = mapped_array(group / "indptr", (found[0] + 1,), ("int32", "int64"))
+    indptr = mapped_array(group / "indptr", (actual[0] + 1,), ("int32", "int64"))
     indices = mapped_array(group / "indices", entries, (indptr.dtype.name,))
     data = mapped_array(group / "data", entries, ("float32",))
-    if fault := _csr_fault(found, data, indices, indptr):
+    if fault := _csr_fault(actual, data, indices, indptr):
         raise StoreError(f"{group} is not a CSR matrix: {fault}.")
-    matrix = scipy.sparse.csr_array((data, indices, indptr), shape=found)
+    matrix = scipy.sparse.csr_array((data, indices, indptr), shape=actual)
     if not matrix.has_canonical_format:
         raise StoreError(f"{group} is not a CSR matrix: columns do not ascend in every row.")
     return matrix
@@ -117,8 +117,8 @@ def mapped_csr(
 def _csr_shape(group: Path) -> tuple[int, int]:
     """Rows and columns of a matrix in AnnData's encoding."""
     document = layout.read_document(group)
-    found = document.get("attributes")
-    attributes = found if isinstance(found, dict) else {}
+    given = document.get("attributes")
+    attributes = given if isinstance(given, dict) else {}
     shape = attributes.get("shape")
     if not (
         isinstance(shape, list)
@@ -152,8 +152,8 @@ def _csr_fault(
 class LevelArrays:
     """The arrays of a level, mapped on first use and of the shapes that its facts imply.
 
-    Their values are finite and within the range that they must have, so nothing that computes with
-    them meets an overflow.
+    Their values are checked to be finite and within their ranges, so computing with them does not
+    overflow.
 
     Args:
         version: folder of the version.
@@ -175,7 +175,7 @@ class LevelArrays:
 
     @property
     def folder(self) -> Path:
-        """The level's."""
+        """Folder of the level."""
         return self.version / f"levels/{self.level}"
 
     @property
@@ -188,8 +188,8 @@ class LevelArrays:
         """(V, V) rescaled, float32.
 
         Raises:
-            StoreError: as `mapped_csr`, or entries are not finite or outside [-1, 1], where a
-                symmetric matrix with such a spectrum has none.
+            StoreError: as `mapped_csr`, or entries are not finite or outside [-1, 1], the
+                interval of the spectrum of a rescaled Laplacian.
         """
         vertices = self.of_level.vertices
         matrix = mapped_csr(self.folder / "laplacian", (vertices, vertices), self.of_level.nnz)
@@ -210,8 +210,8 @@ class LevelArrays:
     def coordinates(self) -> npt.NDArray[np.float64]:
         """(V, d) float64."""
         shape = self.of_level.vertices, len(self.facts.spec.geometry.columns)
-        found = mapped_array(self.folder / "coordinates", shape, ("float64",))
-        return self._check("coordinates", found, -LARGEST, LARGEST)
+        values = mapped_array(self.folder / "coordinates", shape, ("float64",))
+        return self._check("coordinates", values, -LARGEST, LARGEST)
 
     @cached_property
     def eigenvalues(self) -> npt.NDArray[np.float64] | None:
@@ -219,15 +219,15 @@ class LevelArrays:
         if self.facts.spec.eigenpairs is None:
             return None
         shape, most = (self.facts.spec.eigenpairs,), self.of_level.lambda_max
-        found = mapped_array(self.folder / "eigenvalues", shape, ("float64",))
-        self._check("eigenvalues", found, -EIGENVALUE * most, (1 + EIGENVALUE) * most)
-        if (np.diff(found) < 0).any():
+        values = mapped_array(self.folder / "eigenvalues", shape, ("float64",))
+        self._check("eigenvalues", values, -EIGENVALUE * most, (1 + EIGENVALUE) * most)
+        if (np.diff(values) < 0).any():
             raise StoreError(f"{self.folder}/eigenvalues do not ascend.")
-        return found
+        return values
 
     @cached_property
     def eigenvectors(self) -> npt.NDArray[np.float32] | None:
-        """(V, M) float32, None where none are stored; not looked at."""
+        """(V, M) float32, None where none are stored; values are not checked."""
         count = self.facts.spec.eigenpairs
         if count is None:
             return None
@@ -236,17 +236,17 @@ class LevelArrays:
 
     @property
     def mass(self) -> npt.NDArray[np.float32]:
-        """(V,) what the Laplacian is divided by: the degrees, or the areas."""
+        """(V,) divisors of the Laplacian: the degrees, or the areas."""
         return self.degree if self.facts.spec.laplacian == "normalized" else self.area
 
     def _of_vertices(self, name: str, low: float) -> npt.NDArray[np.float32]:
-        found = mapped_array(self.folder / name, (self.of_level.vertices,), ("float32",))
-        return self._check(name, found, low, LARGEST)
+        values = mapped_array(self.folder / name, (self.of_level.vertices,), ("float32",))
+        return self._check(name, values, low, LARGEST)
 
     def _check(
         self, name: str, values: npt.NDArray[Any], low: float, high: float
     ) -> npt.NDArray[Any]:
-        """The values, if all are numbers in [low, high]; not a number fails any comparison."""
+        """The values, if all are in [low, high], which NaN never is."""
         for start in range(0, len(values), CHECKED_AT_ONCE):
             block = values[start : start + CHECKED_AT_ONCE]
             if not (block.min() >= low and block.max() <= high):

@@ -1,6 +1,6 @@
-"""What of an interrupted build is done: a small file for each finished range of rows.
+"""The finished parts of an interrupted build: a small file for each finished range of rows.
 
-A record is written, whole, after the bytes it speaks of are on disk, so it can be trusted after a
+A record is written, whole, after the bytes of its range are on disk, so it can be trusted after a
 crash of the process or of the machine, and by other machines that share the file system.
 """
 
@@ -17,10 +17,10 @@ Result = dict[str, Any]
 
 
 class Records:
-    """The finished ranges of the sweeps of a build, with what came out of each.
+    """The finished ranges of the sweeps of a build, with their results.
 
     Args:
-        folder: where they are kept; where it is gone, so is the build, and nothing can be recorded.
+        folder: of the records; once it is deleted, with the build, nothing can be recorded.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -29,21 +29,21 @@ class Records:
     def finished(self, sweep: str) -> dict[Range, Result]:
         """Disjoint finished ranges, ascending, with their results."""
         folder = self._folder / sweep
-        found = sorted(map(_range, folder.glob("*.json"))) if folder.is_dir() else []
+        ranges = sorted(map(_range, folder.glob("*.json"))) if folder.is_dir() else []
         chosen: dict[Range, Result] = {}
         end = 0
-        for start, stop in found:
+        for start, stop in ranges:
             if start >= end and (result := self.result(sweep, (start, stop))) is not None:
                 chosen[start, stop], end = result, stop
         return chosen
 
     def result(self, sweep: str, rows: Range) -> Result | None:
-        """What came out of a range, None where it is not finished, or its record is not whole."""
+        """The result of a range, None where it is not finished, or its record is not whole."""
         try:
-            found: Result = json.loads(self._file(sweep, rows).read_bytes())
+            outcome: Result = json.loads(self._file(sweep, rows).read_bytes())
         except (FileNotFoundError, ValueError):
             return None
-        return found
+        return outcome
 
     def keep(self, sweep: str, rows: Range, result: Result) -> None:
         """Record a range as finished; its results must be JSON types."""
@@ -59,13 +59,13 @@ class Records:
 
 
 def gaps(finished: Iterator[Range] | list[Range], total: int) -> list[Range]:
-    """What disjoint ascending ranges leave of 0..total."""
-    found, end = [], 0
+    """The parts of 0..total that disjoint ascending ranges leave out."""
+    missing, end = [], 0
     for start, stop in [*finished, (total, total)]:
         if start > end:
-            found.append((end, start))
+            missing.append((end, start))
         end = stop
-    return found
+    return missing
 
 
 def cut(ranges: list[Range], step: int) -> list[Range]:

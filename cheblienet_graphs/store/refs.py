@@ -1,4 +1,4 @@
-"""Which versions of a graph there are and what they are called, changed under a lock."""
+"""The versions of a graph and their names, changed under a lock."""
 
 import errno
 import os
@@ -29,9 +29,9 @@ class Removed:
 
     Args:
         graph: its name.
-        versions: which, oldest first.
-        nbytes: size of their files, which processes that have them mapped still hold.
-        spared: version -> refs, for those that stay only because refs name them.
+        versions: their names, oldest first.
+        nbytes: size of their files; processes that have them mapped still use that disk space.
+        spared: version -> refs, for versions that stay only because refs name them.
     """
 
     graph: str
@@ -64,14 +64,14 @@ def check_graph(store: Path, name: str) -> None:
 def publish(store: Path, name: str, staged: Path) -> str:
     """Move a sealed version into the store as the next one of its graph, and as the latest.
 
-    Whoever calls it holds the store's lock.
+    The caller must hold the store's lock.
 
     Returns:
         The version's name.
 
     Raises:
         StoreError: the store or the graph's name belongs to something else.
-        OSError: the file system refused; then nothing was published.
+        OSError: of the file system; then nothing was published.
     """
     check_graph(store, name)
     graph = store / name
@@ -113,7 +113,7 @@ def tag(store: str | Path, name: str, ref: str) -> Path:
 
 
 def untag(store: str | Path, name: str, ref: str) -> None:
-    """Take a name from the versions of a graph.
+    """Remove a ref of a graph.
 
     Raises:
         UnknownGraphError: there is no such graph or ref.
@@ -129,12 +129,12 @@ def untag(store: str | Path, name: str, ref: str) -> None:
 
 
 def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
-    """Delete a version. Maps of it live on; its number is not given again.
+    """Delete a version. Processes that have mapped it keep it; its number is never used again.
 
     Args:
         store: path of the store.
         name: NAME@v001 or NAME@REF.
-        force: even if refs other than `latest` name it; they go too.
+        force: delete it even if refs other than `latest` name it, and these with it.
 
     Returns:
         What was deleted.
@@ -164,9 +164,9 @@ def prune(store: str | Path, name: str, keep: Number, *, force: bool = False) ->
     Args:
         store: path of the store.
         name: of the graph.
-        keep: how many of the newest stay, at least 1. Older ones that refs other than `latest` name
-            stay too.
-        force: delete those as well, with the refs.
+        keep: number of the newest versions that stay, at least 1. Older ones that refs other than
+            `latest` name stay too.
+        force: delete these as well, with the refs.
 
     Returns:
         What was deleted, possibly nothing.
@@ -220,9 +220,9 @@ def _delete(store: Path, version: Path) -> int:
 
 @contextmanager
 def locked(store: Path) -> Iterator[None]:
-    """Hold the store's lock, which is that of its staging folder; signals wait meanwhile.
+    """Hold the store's lock, which is that of its staging folder; signals are deferred.
 
-    The folder is made if need be, and goes where it is empty at the end.
+    The folder is made if it does not exist, and removed if it is empty at the end.
     """
     folder = layout.staging_folder(store)
     while True:
@@ -236,7 +236,7 @@ def locked(store: Path) -> Iterator[None]:
 
 
 def tidy(store: Path) -> None:
-    """Remove the staging folder if it is empty and nobody holds its lock, who would do so."""
+    """Remove the staging folder if it is empty, unless a holder of its lock will do so."""
     folder = layout.staging_folder(store)
     with interrupts_deferred(), ExitStack() as held, suppress(OSError):
         held.enter_context(locked_folder(folder))
@@ -244,11 +244,11 @@ def tidy(store: Path) -> None:
 
 
 def _got_lock(folder: Path, held: ExitStack) -> bool:
-    """Whether the lock of a folder was free; now it is held, and is that of what is there."""
+    """Take the lock of a folder; False if it is held, or the folder at its path is another one."""
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        with suppress(FileNotFoundError):  # it was there a moment ago
+        with suppress(FileNotFoundError):  # removed since mkdir failed
             if not stat.S_ISDIR(folder.stat().st_mode):
                 raise
     try:
@@ -265,7 +265,7 @@ def _remove_empty(folder: Path) -> None:
 
 @contextmanager
 def _changing(store: Path) -> Iterator[None]:
-    """Hold the lock of a store that must exist; what the system refuses is a StoreError."""
+    """Hold the lock of a store that must exist; errors of the system become a StoreError."""
     if not layout.check_store(store):
         raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
     with write_errors(store, UNCHANGED), locked(store):
@@ -288,7 +288,7 @@ def _change_refs(
 
 
 def _without(attributes: layout.Attributes, version: str) -> layout.Attributes:
-    """A graph's attributes after a version's removal, whose number they keep in mind."""
+    """A graph's attributes after a version's removal; they keep the highest number removed."""
     refs = {ref: v for ref, v in attributes.get("refs", {}).items() if v != version}
     past = [*_removed(attributes), version]
     return attributes | {"refs": refs, "removed": max(past, key=layout.version_number)}
@@ -296,8 +296,8 @@ def _without(attributes: layout.Attributes, version: str) -> layout.Attributes:
 
 def _removed(attributes: layout.Attributes) -> list[str]:
     """The newest version that was removed, if any."""
-    found = attributes.get("removed")
-    return [found] if isinstance(found, str) and layout.VERSION.fullmatch(found) else []
+    version = attributes.get("removed")
+    return [version] if isinstance(version, str) and layout.VERSION.fullmatch(version) else []
 
 
 def _replace_attributes(store: Path, group: Path, attributes: layout.Attributes) -> None:

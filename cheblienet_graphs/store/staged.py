@@ -1,8 +1,8 @@
-"""Arrays of a version in the making: parts are written in place, by any process, in any order.
+"""Arrays of a staged version: parts are written in place, by any process, in any order.
 
 A part's bytes follow from the specification alone and each file is written by one sweep only, so
-whoever writes a part, and however often, leaves the same file. Parts are written, not mapped: what
-the disk refuses is an error of the one who writes, never a signal.
+the file is the same whichever process writes a part, and however often. Parts are written, not
+mapped: errors of the disk are then exceptions in the writing process, never signals.
 """
 
 import math
@@ -23,11 +23,11 @@ INT32_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True)
 class StagedArray:
-    """An array whose one chunk is reserved, or will be.
+    """An array of one chunk, whose file is reserved before parts are written.
 
     Args:
         folder: of its node.
-        shape: of the whole.
+        shape: of the whole array.
         dtype: a key of layout.DTYPES.
     """
 
@@ -37,7 +37,7 @@ class StagedArray:
 
     @property
     def chunk(self) -> Path:
-        """The file."""
+        """The file of the one chunk."""
         return layout.chunk_file(self.folder, len(self.shape))
 
     @property
@@ -51,7 +51,7 @@ class StagedArray:
         return math.prod(self.shape) * self.kind.itemsize
 
     def reserve(self, attributes: layout.Attributes) -> Self:
-        """Write its metadata and take its disk space; one that is there already keeps its bytes."""
+        """Write its metadata and allocate its disk space; an existing file keeps its bytes."""
         self.folder.mkdir(parents=True, exist_ok=True)
         document = layout.array_document(self.shape, self.dtype, attributes)
         write_document(self.folder, document)
@@ -61,7 +61,7 @@ class StagedArray:
         return self
 
     def mapped(self) -> npt.NDArray[Any]:
-        """All of it, read-only."""
+        """The whole array, mapped read-only."""
         if not self.nbytes:
             return np.zeros(self.shape, self.kind)
         return np.memmap(self.chunk, self.kind, "r", shape=self.shape)
@@ -99,10 +99,10 @@ def opened_csr(folder: Path) -> StagedCsr:
 
 
 class Writer:
-    """Writes parts of reserved arrays. Leaving it without an error makes them durable.
+    """Writes parts of reserved arrays; leaving its context without an error makes them durable.
 
     Args:
-        durable: False where somebody else will see to that.
+        durable: False where the caller makes them durable.
     """
 
     def __init__(self, *, durable: bool = True) -> None:
@@ -142,7 +142,7 @@ class Writer:
 
 
 def write_document(node: Path, document: layout.Attributes) -> None:
-    """Give a node its metadata, instead of any that a killed process left."""
+    """Write a node's metadata, replacing any that a killed process left."""
     file = node / "zarr.json"
     file.unlink(missing_ok=True)
     write(file, layout.document_bytes(document))

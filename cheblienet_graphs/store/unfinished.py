@@ -1,4 +1,4 @@
-"""What builds leave in the staging folder: whole, so that another can go on, or not at all."""
+"""Unfinished builds in the staging folder: complete enough to be resumed, or deleted."""
 
 import json
 import shutil
@@ -7,33 +7,33 @@ from pathlib import Path
 from typing import Any
 
 IDENTITY = "build.json"
-"""Written when everything else of a staged version is there, and deleted before it."""
+"""File that is written after everything else of a staged version, and deleted first."""
 VERSION, FINISHED = "version", "finished"
 
 Identity = dict[str, Any]
 
 
 def identity_of(folder: Path) -> Identity | None:
-    """What is built in a folder; None where nobody can go on with it.
+    """The identity of the build in a folder; None where it can't be resumed.
 
     Raises:
         OSError: the folder can't be read.
     """
     try:
-        found = json.loads((folder / IDENTITY).read_bytes())
+        identity = json.loads((folder / IDENTITY).read_bytes())
     except (FileNotFoundError, NotADirectoryError, ValueError):  # not a build's, or not whole
         return None
     whole = all((folder / part).is_dir() for part in (VERSION, FINISHED))
-    return found if whole and isinstance(found, dict) else None
+    return identity if whole and isinstance(identity, dict) else None
 
 
 def discard(folder: Path) -> None:
     """Delete a staged version.
 
     Raises:
-        OSError: the system refused.
+        OSError: it can't be deleted.
     """
     (folder / IDENTITY).unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():  # a block at work there made something new, which it can't elsewhere
+    if folder.exists():  # a running block made a file during this; renamed, none can
         shutil.rmtree(folder.rename(folder.with_name(uuid.uuid4().hex)))

@@ -1,4 +1,4 @@
-"""Whether a store is what was published: every byte, every matrix, every leftover."""
+"""Verification that a store is as published: every byte, every matrix, every leftover."""
 
 import hashlib
 import os
@@ -30,14 +30,14 @@ EIGENPAIR = 1e-4
 """Largest |L v - lambda v| that a stored eigenpair may have, and |V'V - I|, in float32."""
 
 FILES_AT_ONCE = 8
-"""Files whose digests are computed together."""
+"""Files whose digests are computed at once."""
 VECTORS_AT_ONCE = 4
 """Stored eigenvectors that are in memory together."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong: `where` is a path below the store."""
+    """A fault: `where` is a path below the store."""
 
     where: str
     what: str
@@ -54,7 +54,7 @@ def verify(
         progress: called with each version's path before it is read.
 
     Returns:
-        What is wrong; nothing where all is well.
+        The faults; none where all is well.
 
     Raises:
         UnknownGraphError: there is no such store or graph.
@@ -65,11 +65,11 @@ def verify(
         if not layout.check_store(store):
             raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
         graphs = [store / graph for graph in layout.graph_names(store)]
-        found = [graph / version for graph in graphs for version in layout.versions(graph)]
+        folders = [graph / version for graph in graphs for version in layout.versions(graph)]
         faults = [*_store_faults(store), *(f for graph in graphs for f in _graph_faults(graph))]
     else:
-        found, faults = [layout.resolve(store, name)], []
-    for version in found:
+        folders, faults = [layout.resolve(store, name)], []
+    for version in folders:
         where = str(version.relative_to(store))
         if progress:
             progress(where)
@@ -78,7 +78,7 @@ def verify(
 
 
 def version_faults(version: Path) -> list[Fault]:
-    """What is wrong with one version, paths below it: its facts, then files, then arrays."""
+    """Faults of a version, with paths below it: of its facts, then files, then arrays."""
     try:
         attributes = layout.check_version(version)
         facts = checked_facts(attributes, "it")
@@ -128,9 +128,9 @@ def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Faul
 
 
 def _entries(folder: Path, known: set[Path]) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything below a folder, links not followed, sorted; of folders only the known are entered.
+    """Everything below a folder, sorted, links not followed; only known folders are entered.
 
-    So however deep others lie, it goes no deeper than the manifest.
+    Foreign folders may be nested deeply; the walk goes no deeper than the manifest.
     """
     for path in sorted(folder.iterdir()):
         status = path.lstat()
@@ -148,9 +148,9 @@ def _sha256(path: Path) -> str:
 
 
 def _array_faults(version: Path, facts: VersionFacts) -> Iterator[Fault]:
-    """What is wrong with arrays whose files are as published.
+    """Faults of arrays whose files are as published.
 
-    Then the writer was at fault, or somebody computed new digests.
+    They were wrong when written, or somebody changed both files and digests.
     """
     for level in range(facts.spec.levels):
         arrays = LevelArrays(version, facts, level)
@@ -163,8 +163,8 @@ def _array_faults(version: Path, facts: VersionFacts) -> Iterator[Fault]:
             yield Fault(laplacian, str(error))
             continue
         try:
-            found = [Fault(*disagreement) for disagreement in disagreements(arrays)]
-            yield from found or _eigenpair_faults(arrays)
+            contradictions = [Fault(*disagreement) for disagreement in disagreements(arrays)]
+            yield from contradictions or _eigenpair_faults(arrays)
         except StoreError as error:
             yield Fault(f"levels/{level}", str(error))
         if level + 1 < facts.spec.levels:
@@ -172,7 +172,7 @@ def _array_faults(version: Path, facts: VersionFacts) -> Iterator[Fault]:
 
 
 def _map_faults(version: Path, facts: VersionFacts, fine: int) -> Iterator[Fault]:
-    """What is wrong with the maps between a level and the next coarser one."""
+    """Faults of the maps between a level and the next coarser one."""
     coarse = fine + 1
     many, few = (facts.levels[level].vertices for level in (fine, coarse))
     for where, shape in (
@@ -189,7 +189,7 @@ def _map_faults(version: Path, facts: VersionFacts, fine: int) -> Iterator[Fault
 
 
 def _laplacian_fault(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> str | None:
-    """What is wrong with a stored Laplacian, read in blocks of so many entries."""
+    """The fault of a stored Laplacian, read in blocks of `entries` entries; None if it has none."""
     blocks = list(row_blocks(matrix.indptr, entries))
     if not _is_symmetric(matrix, blocks):
         return "is not symmetric"
@@ -199,7 +199,7 @@ def _laplacian_fault(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> 
 
 
 def _is_symmetric(matrix: scipy.sparse.csr_array, blocks: list[tuple[int, int]]) -> bool:
-    """Whether each entry above the diagonal has its equal below, and none below is left over."""
+    """Whether each entry above the diagonal has an equal one below, and there are no others."""
     left_over = 0
     for start, stop in blocks:
         block = rows(matrix, start, stop)
@@ -213,7 +213,7 @@ def _is_symmetric(matrix: scipy.sparse.csr_array, blocks: list[tuple[int, int]])
 
 
 def _places(matrix: scipy.sparse.csr_array, row: Indices, column: Indices) -> Indices | None:
-    """Where entries are stored, found by bisection of their rows; None where one is not."""
+    """Positions of entries, by bisection of their rows; None where one is not stored."""
     low: Indices = matrix.indptr[row].astype(np.int64)
     ends = matrix.indptr[row + 1].astype(np.int64)
     high = ends.copy()
@@ -229,7 +229,7 @@ def _places(matrix: scipy.sparse.csr_array, row: Indices, column: Indices) -> In
 
 
 def _eigenpair_faults(arrays: LevelArrays) -> Iterator[Fault]:
-    """What is wrong with stored eigenpairs: they must be those of the stored Laplacian."""
+    """Faults of stored eigenpairs, which must be those of the stored Laplacian."""
     if arrays.eigenvalues is None or arrays.eigenvectors is None:
         return
     values = arrays.eigenvalues * (2 / arrays.of_level.lambda_max) - 1
@@ -243,7 +243,7 @@ def _eigenpair_faults(arrays: LevelArrays) -> Iterator[Fault]:
 
 
 def _is_bounded(vectors: npt.NDArray[np.float32]) -> bool:
-    """Whether no entry exceeds 1, as in unit vectors; not a number fails any comparison."""
+    """Whether no entry exceeds 1, as in unit vectors, or is NaN."""
     step = max(1, ENTRIES // vectors.shape[1])
     parts = (vectors[start : start + step] for start in range(0, len(vectors), step))
     return all(bool((abs(part) <= 1 + EIGENPAIR).all()) for part in parts)
@@ -251,15 +251,15 @@ def _is_bounded(vectors: npt.NDArray[np.float32]) -> bool:
 
 def _residual(product: Product, values: Floats, vectors: npt.NDArray[np.float32]) -> float:
     """Max |L v - lambda v|, some vectors at a time."""
-    found = []
+    residuals = []
     for start in range(0, len(values), VECTORS_AT_ONCE):
         some = slice(start, start + VECTORS_AT_ONCE)
         wide = vectors[:, some].astype(np.float64)
         image = product(wide)
         wide *= values[some]
         image -= wide
-        found.append(np.abs(image, out=image).max())
-    return float(np.max(found))
+        residuals.append(np.abs(image, out=image).max())
+    return float(np.max(residuals))
 
 
 def _skewness(vectors: npt.NDArray[np.float32]) -> float:
@@ -274,7 +274,7 @@ def _skewness(vectors: npt.NDArray[np.float32]) -> float:
 
 
 def _store_faults(store: Path) -> Iterator[Fault]:
-    """Groups that can't be read or named, so that nothing else would mention them."""
+    """Groups that can't be read or named, which no other check reports."""
     for folder in sorted(path for path in store.iterdir() if path.is_dir()):
         try:
             ours = layout.read_attributes(folder) is not None
@@ -300,13 +300,13 @@ def _graph_faults(graph: Path) -> Iterator[Fault]:
 
 
 def leftovers(store: str | Path) -> list[Path]:
-    """What builds that were killed left beside a store; builds at work are left out."""
+    """Files that killed builds left beside a store, without those of running builds."""
     staging = layout.staging_folder(layout.store_path(store))
     try:
-        found = sorted(staging.iterdir())
-    except (FileNotFoundError, NotADirectoryError):  # it goes with the last who works there
+        entries = sorted(staging.iterdir())
+    except (FileNotFoundError, NotADirectoryError):  # the last process at work removed it
         return []
-    return [path for path in found if not _in_use(path)]
+    return [path for path in entries if not _in_use(path)]
 
 
 def clean(store: str | Path) -> list[Path]:
@@ -316,19 +316,19 @@ def clean(store: str | Path) -> list[Path]:
         What was deleted.
 
     Raises:
-        StoreError: the system refused.
+        StoreError: they can't be deleted.
     """
     store = layout.store_path(store)
     if not layout.staging_folder(store).is_dir():
         return []
     with write_errors(store, "Not everything was cleaned"), locked(store):
-        found = leftovers(store)
-        for path in found:
+        paths = leftovers(store)
+        for path in paths:
             if path.is_dir() and not path.is_symlink():
                 discard(path)
             else:
                 path.unlink()
-    return found
+    return paths
 
 
 def _in_use(path: Path) -> bool:

@@ -1,7 +1,7 @@
 """Staging a version beside the store, then publishing it with one rename.
 
-Until the rename nothing is visible; after it nothing changes. What an interrupted build leaves
-behind lies in the staging folder only, from where a later one can go on.
+Until the rename nothing is visible; after it nothing changes. An interrupted build leaves files in
+the staging folder only, where a later build can resume it.
 """
 
 import errno
@@ -40,26 +40,26 @@ from cheblienet_graphs.store.unfinished import (
 )
 
 HASHED_AT_ONCE = 4
-"""Files read together for the manifest."""
+"""Files read at once for the manifest."""
 
 
 class Staging:
-    """A version in the making. Use as a context manager: leaving it unpublished removes it.
+    """A staged version. Use as a context manager: leaving it unpublished removes it.
 
-    Unless ranges of rows are recorded as finished: then it stays, for a build that resumes. Its
-    folder is locked as long as the builder lives, so that what was left can be told apart.
+    It stays, to be resumed, where ranges of rows are recorded as finished. Its folder is locked as
+    long as the building process lives, so that folders of killed builds can be recognised.
 
     Args:
         store: the store it will be published in; need not exist yet.
         name: of the graph.
         nbytes: disk space the arrays will take.
-        identity: what is built and by what; a resumed build must have the same.
-        resume: go on with what a build of the same identity left, if there is such.
+        identity: of the specification and the software; a resumed build must have the same.
+        resume: continue a build of the same identity, if there is one.
 
     Attributes:
-        folder: what everything lies in, once it is entered.
-        resumed: whether something was there to go on with.
-        published: the version's name, once it has one.
+        folder: of the staged version, once the context is entered.
+        resumed: whether an earlier build is continued.
+        published: the version's name, once it is published.
     """
 
     folder: Path
@@ -87,14 +87,14 @@ class Staging:
 
     @property
     def records(self) -> Records:
-        """What is finished."""
+        """The records of finished ranges."""
         return Records(self.folder / FINISHED)
 
     def __enter__(self) -> Self:
-        """Make its folder, or take the one to go on with.
+        """Make the folder, or take that of the build to resume.
 
         Raises:
-            StoreError: the place can't be written to, or holds something else of that name.
+            StoreError: it can't be written to, or the name belongs to something else.
         """
         check_graph(self._store, self._name)
         try:
@@ -116,9 +116,9 @@ class Staging:
         self.close(error)
 
     def _take_folder(self) -> None:
-        """Have a folder of one's own, locked from now on; whoever calls it holds the store's lock.
+        """Take a folder for this build and lock it; the caller must hold the store's lock.
 
-        What killed builds left is deleted where nobody could go on with it.
+        Folders of killed builds that can't be resumed are deleted.
         """
         staging = layout.staging_folder(self._store)
         for folder in sorted(staging.iterdir()) if self._resume else ():
@@ -126,10 +126,10 @@ class Staging:
                 continue
             with ExitStack() as held, suppress(BlockingIOError):
                 held.enter_context(locked_folder(folder))
-                found = identity_of(folder)
-                if found is None:
+                identity = identity_of(folder)
+                if identity is None:
                     discard(folder)
-                elif found == self._identity:
+                elif identity == self._identity:
                     self.folder, self._held = folder, held.pop_all()
                     self._open = self.resumed = True
                     return
@@ -142,7 +142,7 @@ class Staging:
         free, taken = shutil.disk_usage(self.folder).free, 0
         if self.resumed:
             for file in (path for path in self.folder.rglob("*") if path.is_file()):
-                file.chmod(0o644)  # it may have been about to be published
+                file.chmod(0o644)  # read-only if it was about to be published
                 taken += file.stat().st_blocks * 512
         if self._nbytes > free + taken:
             missing = f"{self._nbytes - taken:,} bytes are needed, {free:,} are free"
@@ -154,12 +154,12 @@ class Staging:
                 write(self.folder / IDENTITY, json.dumps(self._identity).encode())
 
     def close(self, error: BaseException | None = None) -> None:
-        """Keep what a later build can go on with, remove everything else, and note what stays.
+        """Keep the folder where a later build can resume it, else remove it; note what stays.
 
-        Signals wait meanwhile. Closing it again adds the same notes to another error.
+        Signals are deferred. Closing it again adds the same notes to another error.
 
         Args:
-            error: what ended the build, if anything; takes the notes.
+            error: the one that ended the build, if any; the notes are added to it.
         """
         with interrupts_deferred():
             if self._open:
@@ -173,12 +173,12 @@ class Staging:
                 return
             named = f"{self._name}@{self.published}"
             notes = [f"{named} is published."] if self.published else []
-            told = getattr(error, "__notes__", [])
-            for note in (note for note in [*notes, *self._notes] if note not in told):
+            known = getattr(error, "__notes__", [])
+            for note in (note for note in [*notes, *self._notes] if note not in known):
                 error.add_note(note)
 
     def _kept_or_discarded(self, error: BaseException | None) -> Iterator[str]:
-        """What is to be said of what stays."""
+        """Notes on the files that stay."""
         resumable = not (self.published or error is None or isinstance(error, SpecError))
         if kept := len(self.records) if resumable else 0:
             blocks = "1 finished block is" if kept == 1 else f"{kept:,} finished blocks are"
@@ -280,7 +280,7 @@ class Staging:
 
 
 def scratch_folder(staging: Path) -> Path:
-    """Where a staged version keeps arrays that are never published."""
+    """Folder of a staged version's arrays that are never published."""
     return staging / "scratch"
 
 

@@ -1,1 +1,1 @@
-"""Edge weights: the paper's kernels, and those that have the second moments of a metric."""
+"""Edge weights: the paper's kernels, and weights consistent with the metric."""

@@ -1,7 +1,7 @@
 """Weights on lattices consistent with the metric, as stencils.
 
-They are those of the operator -sum_a A_a^2 / R_aa itself: D - W has its eigenvalues,
-and the second moments of every interior vertex are M = 2 R^-1.
+D - W approximates the operator -sum_a A_a^2 / R_aa itself, without a factor: the second moments of
+every interior vertex are M = 2 R^-1.
 """
 
 import itertools
@@ -33,13 +33,13 @@ class LatticeWeights:
     """Stencils and the weights of their offsets.
 
     Args:
-        lattice: where.
+        lattice: of the vertices.
         stencils: the neighbours of a vertex, by its orientation.
         values: their weights.
-        bandwidth: t of the kernel that they are nearest to, in squared widths of the domain; None
+        bandwidth: t of the kernel whose weights are nearest, in squared widths of the domain; None
             where they follow from the metric alone.
-        dropped_edges: how many edges were left out because their weight came out 0.
-        solution: matched weights as they were solved for, those that are 0 too, in pixels^-2.
+        dropped_edges: number of edges left out because their weight came out 0.
+        solution: matched weights as solved for, including those that are 0, in pixels^-2.
     """
 
     lattice: Lattice
@@ -50,7 +50,7 @@ class LatticeWeights:
     solution: Floats | None = None
 
     def on(self, lattice: Lattice) -> "LatticeWeights":
-        """The same on a lattice of another size, with the weights of this one."""
+        """These stencils and weights, on a lattice of another size."""
         return replace(self, lattice=lattice)
 
     def weights(self, block: RowBlock) -> Floats:
@@ -69,8 +69,8 @@ def lattice_weights(
 
     Args:
         spec: of the build.
-        sampled: the level's, lengths of its metric in units of the domain's width.
-        solution: of the same, where "matched" weights are solved for already.
+        sampled: the level's points, lengths of their metric in units of the domain's width.
+        solution: of "matched" weights, where they are solved for already.
 
     Raises:
         SpecError: the lattice is too small for the stencils, or there are no such weights.
@@ -105,12 +105,12 @@ def lattice_weights(
 
 
 def _in_widths(values: Sequence[Floats], lattice: Lattice) -> tuple[Floats, ...]:
-    """Weights of operators per pixel^2 as those per width^2."""
+    """Weights in pixels^-2, converted to widths^-2."""
     return tuple(v * lattice.pixels_per_area for v in values)
 
 
 def _check_room(lattice: Lattice, stencils: Sequence[Stencil]) -> None:
-    """Refuse stencils that no vertex has room for, or that reach a vertex both ways round.
+    """Refuse stencils that no vertex has room for, or that reach a vertex both ways round a torus.
 
     Raises:
         SpecError: the lattice is too small.
@@ -123,8 +123,8 @@ def _check_room(lattice: Lattice, stencils: Sequence[Stencil]) -> None:
         f"stencils of this metric reach {max(reach(stencils))} pixels far"
     )
     remedy = "Give fewer `levels`, a larger `size` or `eps`, or `weights='kernel'`."
-    found = "x".join(map(str, reversed(lattice.shape)))
-    raise SpecError("levels", accepted, found, remedy)
+    size = "x".join(map(str, reversed(lattice.shape)))
+    raise SpecError("levels", accepted, size, remedy)
 
 
 class _Infinite:
@@ -143,17 +143,21 @@ class _Infinite:
         self._distances = OffsetDistances(sampled)
 
     def nearest(self, neighbors: int) -> tuple[Stencil, ...]:
-        """The neighbours by the rule."""
+        """The stencils of the neighbour rule."""
         return Stencils.of(self._sampled, neighbors).stencils
 
     def selling(self) -> tuple[tuple[Stencil, ...], tuple[Floats, ...]]:
         """Selling's stencils and their weights."""
-        found = selling(cast("FlatManifold", self._manifold), self._metric, self._lattice)
-        stencils = [self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(found)]
-        return tuple(stencils), tuple(weights for _, _, weights in found)
+        stencils_and_weights = selling(
+            cast("FlatManifold", self._manifold), self._metric, self._lattice
+        )
+        stencils = [
+            self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(stencils_and_weights)
+        ]
+        return tuple(stencils), tuple(weights for _, _, weights in stencils_and_weights)
 
     def united(self, *parts: Sequence[Stencil]) -> tuple[Stencil, ...]:
-        """Stencils that have the offsets of all of those given."""
+        """The unions of several stencils of each orientation."""
         united = []
         for k, stencils in enumerate(zip(*parts, strict=True)):
             edges = [np.column_stack([s.orientation, s.offsets]) for s in stencils]
@@ -162,9 +166,9 @@ class _Infinite:
         return tuple(united)
 
     def matched(self, stencils: Sequence[Stencil], prior: Sequence[Floats]) -> Floats:
-        """The weights nearest to the prior's multiple that realises the metric on average.
+        """The weights nearest to the prior, scaled so that it realises the metric on average.
 
-        Of all stencils, one after the other.
+        They are those of all stencils, one after the other.
 
         Nearest means least sum over edges of (w - w0)^2 / w0. One unknown stands for all edges that
         translations and the half turn map to one another.
@@ -188,16 +192,16 @@ class _Infinite:
         targets = np.tile(targets, len(stencils))
         start = lifted(np.concatenate(prior)[first])
         start *= targets.sum() / (constraints @ start)[targets > 0].sum()
-        found = nearest_matching(constraints, targets, start, entries / 2)
-        if not found.converged:
+        matching = nearest_matching(constraints, targets, start, entries / 2)
+        if not matching.converged:
             remedy = "Use `weights='selling'`, or more `neighbors`."
             accepted = "kernel or selling here: no matched weights exist on these edges"
             raise SpecError("weights", accepted, "matched", remedy)
-        values: Floats = found.values[unknown.ravel()]
+        values: Floats = matching.values[unknown.ravel()]
         return values
 
     def _constraints(self, k: Indices, j: Indices, offsets: Indices) -> tuple[Floats, Floats]:
-        """(N, c) moments that an edge of weight 1 adds, and (c,) those that all shall have.
+        """(N, c) moments that an edge of weight 1 adds, and (c,) targets of their sums.
 
         Second moments along the base, diagonal ones first; along the fibre the second and the first
         moment, which is the drift. All others cancel in pairs of opposite edges.
@@ -215,7 +219,7 @@ class _Infinite:
 
 
 def _up_to_sign(offsets: Indices) -> Indices:
-    """(N, d) offsets, those turned around of which the first entry that is not 0 is negative."""
+    """(N, d) offsets, negated where the first nonzero entry is negative."""
     first = (offsets != 0).argmax(axis=1)
     leading = np.take_along_axis(offsets, first[:, None], axis=1)
     turned: Indices = np.where(leading < 0, -offsets, offsets)

@@ -11,13 +11,14 @@ from cheblienet_graphs.machine.blas import one_blas_thread
 from cheblienet_graphs.typing import Floats
 
 DENSE = 1000
-"""Up to this many constraints Newton's equations are solved densely."""
+"""Most constraints for which Newton's equations are solved densely."""
 RESIDUAL = 1e-11
 """Largest residual of a constraint; targets are of order 1."""
 MAX_STEPS = 60
 FARTHEST = 30.0
-"""How far from the prior, relative to the prior itself, a solution may lie before it is given up;
-and how much larger than at first residuals may become. Where there are solutions, about 1 and 3."""
+"""The search ends in failure where every solution is farther from the prior than this, relative to
+the prior itself, or residuals are this many times the first ones. Where there are solutions, both
+numbers reach about 1 and 3."""
 VANISHED = 1e-12
 """Weights up to this share of the largest one count as 0."""
 LEAST_PRIOR = 1e-3
@@ -26,7 +27,7 @@ LEAST_PRIOR = 1e-3
 
 @dataclass(frozen=True)
 class Matching:
-    """values (N,), the largest residual of a constraint, and whether it is as small as asked."""
+    """(N,) values, the largest residual of a constraint, and whether it is within RESIDUAL."""
 
     values: Floats
     residual: float
@@ -34,10 +35,10 @@ class Matching:
 
 
 def lifted(prior: Floats) -> Floats:
-    """Prior weights, those of long edges lifted so far that they may grow."""
+    """Prior weights with a lower bound, so that those of long edges can grow."""
     least: float = LEAST_PRIOR * prior.max()
-    found: Floats = np.maximum(prior, least)
-    return found
+    higher: Floats = np.maximum(prior, least)
+    return higher
 
 
 def nearest_matching(
@@ -53,13 +54,13 @@ def nearest_matching(
     phi(y) = sum w^2 / (2 v) - targets^T y, whose gradient is C w - targets. Newton's method with a
     line search ends after a few steps, since phi is quadratic while the set of positive weights
     does not change. -phi bounds the distance to any solution from below, so without a solution it
-    grows beyond all bounds; that is when the search gives up.
+    grows beyond all bounds; then the search ends in failure.
 
     Args:
         constraints: C, (constraints, N).
         targets: (constraints,).
         prior: (N,) positive.
-        repeats: (N,) how many edges an unknown stands for.
+        repeats: (N,) number of edges that an unknown stands for.
 
     Returns:
         The weights; not converged where the constraints can't be fulfilled.
@@ -89,9 +90,9 @@ def _nearest_matching(
         slope, length = float(gradient @ step), 1.0
         for _ in range(40):
             trial = dual + length * step
-            found = np.maximum(prior + variance * (transposed @ trial), 0.0)
-            trial_value = _dual_value(found, variance, targets, trial)
-            trial_gradient = constraints @ found - targets
+            trial_weights = np.maximum(prior + variance * (transposed @ trial), 0.0)
+            trial_value = _dual_value(trial_weights, variance, targets, trial)
+            trial_gradient = constraints @ trial_weights - targets
             # Near the solution phi is flat to rounding; there a smaller gradient is progress.
             better = trial_value <= value + 1e-4 * length * slope
             if better or abs(trial_gradient).max() <= residual / 2:
@@ -99,7 +100,7 @@ def _nearest_matching(
             length /= 2
         else:
             break
-        dual, weights, value, gradient = trial, found, trial_value, trial_gradient
+        dual, weights, value, gradient = trial, trial_weights, trial_value, trial_gradient
     residual = float(abs(gradient).max())
     return Matching(weights, residual, converged=residual <= RESIDUAL)
 
@@ -114,7 +115,7 @@ def _newton_step(
     variance: Floats,
     gradient: Floats,
 ) -> Floats:
-    """-H^-1 gradient with H = C diag(variance) C^T, constraints may depend on one another."""
+    """-H^-1 gradient with H = C diag(variance) C^T; constraints may be linearly dependent."""
     if len(gradient) <= DENSE:
         hessian = (constraints * variance @ transposed).toarray()
         floor = 1e-13 * np.trace(hessian) / len(hessian)

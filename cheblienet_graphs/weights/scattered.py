@@ -7,7 +7,7 @@ from scipy.spatial import KDTree
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.manifolds.moments import edge_moments, turns
+from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths
 from cheblienet_graphs.neighbours.rule import last_whole_shell
 from cheblienet_graphs.neighbours.search import SHELL
@@ -19,22 +19,22 @@ from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.matching import VANISHED, lifted, nearest_matching
 
 STEPS = 8
-"""At most this many base points around a vertex to which it has parallel neighbours."""
+"""Most base points around a vertex over which parallel neighbours are added to it."""
 MOST_ADDED = 4 * STEPS
-"""Neighbours that this adds to a vertex at most on average: two orientations may tie, and each step
-leads both ways."""
+"""Most neighbours added to a vertex, on average: two orientations may tie, and each step counts at
+both ends."""
 
 
 class ListedEdges:
-    """Edges with their weights, listed; an engine, and the weights of what it finds.
+    """A list of edges with their weights: an engine and its edge weights in one.
 
     Args:
         entries: (entries,) rows, columns and weights of both directions of each edge, ascending;
             may be mapped.
         vertices: V.
         points: vertices of one orientation.
-        bandwidth: t of the kernel that the weights are nearest to.
-        dropped_edges: how many edges were left out because their weight came out 0.
+        bandwidth: t of the kernel whose weights are nearest.
+        dropped_edges: number of edges left out because their weight came out 0.
     """
 
     def __init__(
@@ -71,10 +71,10 @@ class ListedEdges:
 
     def weights(self, block: RowBlock) -> Floats:
         """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
-        found = np.zeros(len(block.columns))
+        weights = np.zeros(len(block.columns))
         between = slice(self._starts[block.start], self._starts[block.stop])
-        found[block.rows != block.columns] = self._values[between]
-        return found
+        weights[block.rows != block.columns] = self._values[between]
+        return weights
 
 
 def matched_edges(
@@ -82,7 +82,7 @@ def matched_edges(
 ) -> ListedEdges:
     """The weights, nearest to the kernel's, with M_i = 2 a_i R^-1 at every vertex of area a_i.
 
-    So they are those of the operator -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) itself, as on lattices;
+    D - W then approximates -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) itself, as on lattices;
     nearest means least sum over edges of (w - w0)^2 / w0. The edges are those of the neighbour rule
     united with steps to the nearest base points that keep the orientation, since an anisotropic
     neighbourhood may have none sideways. Takes memory in proportion to the edges.
@@ -90,8 +90,8 @@ def matched_edges(
     Args:
         spec: of the build.
         sampled: the level's points with their metric.
-        engine: what finds the K nearest neighbours.
-        lengths: what measures them.
+        engine: finds the K nearest neighbours.
+        lengths: of edges.
 
     Raises:
         SpecError: no weights on these edges realise the metric.
@@ -122,16 +122,16 @@ def matched_edges(
     constraints = scipy.sparse.coo_array((parts.ravel(), coordinates), shape=shape).tocsr()
     targets = np.tile([2.0 * (a == b) for a, b in pairs], vertices)
     prior *= targets.sum() / (constraints @ prior)[targets > 0].sum()
-    found = nearest_matching(constraints, targets, prior, np.ones(len(prior)))
-    if not found.converged:
+    matching = nearest_matching(constraints, targets, prior, np.ones(len(prior)))
+    if not matching.converged:
         remedy = (
             "Use more `neighbors`, an `xi` nearer to what alpha = 1 gives, or `weights='kernel'`."
         )
         accepted = f"kernel here: no weights on these edges, K = {spec.neighbors}, match the metric"
         raise SpecError("weights", accepted, "matched", remedy)
-    kept = found.values > VANISHED * found.values.max()
+    kept = matching.values > VANISHED * matching.values.max()
     edges = kept[unknown]
-    entries = (rows[edges], columns[edges], found.values[unknown[edges]])
+    entries = (rows[edges], columns[edges], matching.values[unknown[edges]])
     dropped = int((~kept).sum())
     return ListedEdges(entries, vertices, sampling.num_points, bandwidth, dropped)
 
@@ -154,7 +154,8 @@ def _united(
 def _parallel_steps(sampling: Sampling, manifold: Manifold) -> tuple[Indices, Indices]:
     """From each vertex to the most nearly parallel orientations over the nearest base points.
 
-    As many whole shells of base points as make at most `STEPS`; all orientations that tie.
+    The nearest base points are those of whole shells, at most `STEPS`; of orientations that tie all
+    are taken.
     """
     base, count = sampling.base_points, min(STEPS + 2, sampling.num_points)
     distance, near = KDTree(base).query(base, count)
@@ -167,8 +168,8 @@ def _parallel_steps(sampling: Sampling, manifold: Manifold) -> tuple[Indices, In
     for k in orientations:
         row = k * sampling.num_points + start
         candidates = orientations[:, None] * sampling.num_points + end
-        turn = np.stack([turns(manifold, points[row], points[c]) for c in candidates])
-        parallel = turn <= turn.min(axis=0) + SHELL
+        angle = np.stack([rotation_angles(manifold, points[row], points[c]) for c in candidates])
+        parallel = angle <= angle.min(axis=0) + SHELL
         rows.append(np.broadcast_to(row, parallel.shape)[parallel])
         columns.append(candidates[parallel])
     return np.concatenate(rows), np.concatenate(columns)

@@ -1,4 +1,4 @@
-"""Selling's stencils: the fewest neighbours that make a lattice's Laplacian the metric's.
+"""Selling's stencils: the fewest neighbours of a Laplacian consistent with the metric.
 
 With D the matrix of the operator along the base and an obtuse superbase of Z^d, vectors b_0, ...,
 b_d with sum 0 and b_j^T D b_k <= 0, Selling's formula D = sum rho v v^T holds with rho =
@@ -19,7 +19,7 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Floats, Indices
 
 OBTUSE = 1e-12
-"""Products of a superbase up to this count as 0."""
+"""Products of a superbase's vectors up to this value count as 0."""
 
 Vector = tuple[int, ...]
 
@@ -36,11 +36,11 @@ class Form:
         self.dimension = len(diffusion)
 
     def product(self, b: Vector, c: Vector) -> float:
-        """b^T D c from components along each direction, whose sum does not cancel."""
-        found = 0.0
+        """b^T D c, summed over the directions, which loses fewer digits than the matrix D would."""
+        product = 0.0
         for factor, direction in self._terms:
-            found += factor * (_dot(b, direction) * _dot(c, direction))
-        return found
+            product += factor * (_dot(b, direction) * _dot(c, direction))
+        return product
 
 
 def selling(
@@ -59,7 +59,7 @@ def selling(
         For each orientation (N,) orientations and (N, d) offsets of the neighbours, in the order of
         the lattice's shape, and (N,) weights.
     """
-    found, count = [], lattice.orientations
+    stencils, count = [], lattice.orientations
     steps = manifold.fibre.steps(count, metric.xi)
     sides = lattice.sides[::-1]
     still = (0,) * len(lattice.shape)
@@ -75,8 +75,8 @@ def selling(
         edges += [((k + step) % count, *still, weight) for step, weight in steps]
         columns = np.array(sorted(edges))
         whole = columns[:, :-1].astype(np.int64)
-        found.append((whole[:, 0], whole[:, 1:], columns[:, -1]))
-    return found
+        stencils.append((whole[:, 0], whole[:, 1:], columns[:, -1]))
+    return stencils
 
 
 def base_offsets(form: Form) -> list[tuple[Vector, float]]:
@@ -95,7 +95,7 @@ def base_offsets(form: Form) -> list[tuple[Vector, float]]:
 
 
 def _orthogonal(others: Sequence[Vector]) -> Vector:
-    """The vector orthogonal to one of the plane, or to two in space."""
+    """The vector orthogonal to one vector in the plane, or to two in space."""
     if len(others) == 1:
         x, y = others[0]
         return -y, x
@@ -141,7 +141,7 @@ def _minus(b: Vector) -> Vector:
 
 
 def _dot(b: Vector, direction: Sequence[float]) -> float:
-    found = 0.0
+    product = 0.0
     for n, part in zip(b, direction, strict=True):
-        found += n * part
-    return found
+        product += n * part
+    return product

@@ -69,7 +69,7 @@ def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
     level = Level(spec, PRUNED)
     vertices = cloud.cloud(level.sampled())
     elements = [torch.from_numpy(element) for element in vertices.elements]
-    turn = spec.geometry.turn(
+    turn = spec.geometry.rotation_angle(
         tuple(e[0][:, None] for e in elements), tuple(e[0][None] for e in elements)
     ).numpy()
     measured = np.concatenate(list(rows_of(manifold, level.sampling.coordinates(), 0.4, xi)))
@@ -78,7 +78,9 @@ def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
         angle = turn + (j - k) * step
         angle = abs(angle - math.pi * np.round(angle / math.pi))
         squared = measured[k * points :, j * points :][:points, :points]
-        least = np.vectorize(lambda a: spec.geometry.squared_length_of_turn(a, level.metric))(angle)
+        least = np.vectorize(lambda a: spec.geometry.squared_length_of_rotation(a, level.metric))(
+            angle
+        )
         assert (least <= squared * (1 + 1e-9) + 1e-9).all()
 
 

@@ -1,0 +1,258 @@
+"""The fields of a specification: each is checked, normalised, and given its default.
+
+Only the standard library is imported here, so that the command line can show its help at once.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from cheblienet_graphs import limits
+from cheblienet_graphs.errors import MISSING, SpecError
+from cheblienet_graphs.manifolds import Manifold
+from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size, sampling_names
+from cheblienet_graphs.spec.kernels import KERNELS
+from cheblienet_graphs.values import Number, choice, integer, number
+
+BOUNDARIES = ("open", "periodic")
+WEIGHTS = ("kernel", "matched", "selling")
+LAPLACIANS = ("normalized", "combinatorial")
+SMALLEST_DEFAULT_SIDE = 8
+"""Coarser levels with a shorter side are left out of the default pyramid."""
+SMALLEST_DEFAULT_POINTS = 42
+"""Coarser levels with fewer points are, where points have no grid."""
+
+
+def sampling_and_size(
+    geometry: Manifold, sampling: str | None, sizes: Mapping[str, object]
+) -> tuple[SamplingKind, Size]:
+    """The kind of sampling and its size on the finest level; the size alone can name the kind.
+
+    Args:
+        geometry: the manifold.
+        sampling: name of the kind; None chooses the one whose size is given, else the default.
+        sizes: values of all fields that hold the size of some kind, at most one not None.
+
+    Raises:
+        SpecError: the name or the size is unknown, missing, out of range, or of another kind.
+    """
+    names = sampling_names(geometry.base)
+    sampling_given = sampling is not None
+    if sampling is None:
+        sized = [n for n in names if sizes[SAMPLINGS[n].field] is not None]
+        sampling = sized[0] if sized else names[0]
+    kind = SAMPLINGS[choice("sampling", sampling, names)]
+    for field, value in sizes.items():
+        if value is not None and field != kind.field:
+            where = f"left out on {geometry.name} with {kind.name} sampling"
+            remedy = f"Its size is given by `{kind.field}` alone."
+            raise SpecError(field, where, value, remedy)
+    if sizes[kind.field] is None:
+        where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
+        others = ", ".join(f"`{SAMPLINGS[n].field}`" for n in names if n != kind.name)
+        remedy = "" if sampling_given else f"Or choose another sampling by its size: {others}."
+        raise SpecError(kind.field, where, MISSING, remedy)
+    return kind, kind.parse(sizes[kind.field], geometry.base)
+
+
+def seed_field(kind: SamplingKind, seed: Number | None) -> int | None:
+    """The seed, 0 by default; None where the sampling is not random.
+
+    Raises:
+        SpecError: a value is out of range, or given where it does not apply.
+    """
+    if kind.seeded:
+        return integer("seed", 0 if seed is None else seed, *limits.SEED)
+    if seed is not None:
+        raise SpecError("seed", "left out where the sampling is not random", seed)
+    return None
+
+
+def boundary_field(geometry: Manifold, boundary: str | None) -> str | None:
+    """The boundary, open by default; None on the sphere, which has none.
+
+    Raises:
+        SpecError: a value is out of range, or given where it does not apply.
+    """
+    if geometry.base.flat:
+        return choice("boundary", "open" if boundary is None else boundary, BOUNDARIES)
+    if boundary is not None:
+        raise SpecError("boundary", f"left out on {geometry.name}, which has none", boundary)
+    return None
+
+
+def fibre_fields(
+    geometry: Manifold,
+    orientations: Number | None,
+    xi: Number | None,
+    alpha: Number | None,
+    in_plane_fraction: Number | None,
+) -> dict[str, Any]:
+    """Orientations, `xi`, `alpha` and `in_plane_fraction`; those that do not apply are None.
+
+    Raises:
+        SpecError: a value is out of range, or given where it does not apply.
+    """
+    given = {
+        "orientations": orientations,
+        "xi": xi,
+        "alpha": alpha,
+        "in_plane_fraction": in_plane_fraction,
+    }
+    if not geometry.oriented:
+        for field, value in given.items():
+            if value is not None:
+                raise SpecError(
+                    field, f"left out on {geometry.name}, which has no orientations", value
+                )
+        return given | {"orientations": 1}
+    fields = dict.fromkeys(given) | {
+        "orientations": integer(
+            "orientations", 6 if orientations is None else orientations, *limits.ORIENTATIONS
+        )
+    }
+    if xi is None:
+        xi = "alpha" if in_plane_fraction is None else "auto"
+    if xi != "auto" and in_plane_fraction is not None:
+        raise SpecError("in_plane_fraction", "left out unless `xi` is 'auto'", in_plane_fraction)
+    if xi != "alpha" and alpha is not None:
+        raise SpecError("alpha", f"left out where `xi` is {xi}", alpha, "Give one of the two.")
+    if xi == "alpha":
+        alpha = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
+        return fields | {"xi": "alpha", "alpha": alpha}
+    if xi == "auto":
+        if fields["orientations"] == 1:
+            field = "xi" if in_plane_fraction is None else "in_plane_fraction"
+            where = "left out with one orientation, where all edges are in-plane"
+            raise SpecError(field, where, given[field] if given[field] is not None else xi)
+        share = 0.4 if in_plane_fraction is None else in_plane_fraction
+        fraction = number("in_plane_fraction", share, *limits.IN_PLANE_FRACTION)
+        return fields | {"xi": "auto", "in_plane_fraction": fraction}
+    return fields | {"xi": number("xi", xi, *limits.XI, "'alpha', 'auto', or a number")}
+
+
+def anisotropy(geometry: Manifold, eps: Number | None, eps_squared: Number | None) -> float:
+    """`eps`, given as itself or as its square.
+
+    Raises:
+        SpecError: a value is out of range, or given where it does not apply.
+    """
+    if eps is not None and eps_squared is not None:
+        raise SpecError("eps", "left out where `eps_squared` is given", eps, "Give one of the two.")
+    if eps_squared is not None:
+        field, given = "eps_squared", eps_squared
+        value = math.sqrt(number(field, given, *limits.EPS_SQUARED))
+    else:
+        field, given = "eps", geometry.default_eps if eps is None else eps
+        value = number(field, given, *limits.EPS)
+    if not geometry.oriented and value != 1:
+        other = geometry.anisotropic
+        remedy = "" if other is None else f"Use {other} for an anisotropic metric."
+        raise SpecError(field, f"1 on {geometry.name}, which is isotropic", given, remedy)
+    return value
+
+
+def number_of_levels(levels: Number | None, kind: SamplingKind, finest: Size) -> int:
+    """Number of levels; by default while they are large enough.
+
+    Raises:
+        SpecError: a value is out of range, or given where it does not apply.
+    """
+    sizes = kind.sizes(finest)
+    if levels is not None:
+        return integer("levels", levels, 1, len(sizes), _accepted_levels(kind, finest, len(sizes)))
+    worthwhile = 1
+    while worthwhile < len(sizes) and _large_enough(kind.grid(sizes[worthwhile])):
+        worthwhile += 1
+    return worthwhile
+
+
+def _large_enough(grid: tuple[int, ...]) -> bool:
+    return min(grid) >= (SMALLEST_DEFAULT_SIDE if len(grid) > 1 else SMALLEST_DEFAULT_POINTS)
+
+
+def _accepted_levels(kind: SamplingKind, finest: Size, possible: int) -> str:
+    if kind.seeded:
+        return "1 on a random sampling, which has no coarser levels to pool to"
+    if kind.regular:
+        sides = " x ".join(("width", "height", "depth")[: len(finest)])
+        shape = ", ".join(map(str, kind.grid(finest)))
+        return (
+            f"an integer in [1, {possible}] for {'x'.join(map(str, finest))} ({sides}; images "
+            f"(B, C, {shape})): each level halves {'both' if len(finest) == 2 else 'all'} sides, "
+            "which must come out whole and at least 2"
+        )
+    return f"an integer in [1, {possible}] for {kind.field} {finest}"
+
+
+def edge_fields(
+    geometry: Manifold,
+    kind: SamplingKind,
+    weights: str,
+    neighbors: Number | None,
+    kernel: str | None,
+    bandwidth: Number | None,
+) -> dict[str, Any]:
+    """Weights, neighbours, kernel and bandwidth; those that do not apply are None.
+
+    Raises:
+        SpecError: a value is out of range, or given where it does not apply.
+    """
+    if choice("weights", weights, WEIGHTS) == "selling":
+        return _selling(geometry, kind, neighbors, kernel, bandwidth)
+    if neighbors is None:
+        neighbors = geometry.default_neighbors
+    count = integer("neighbors", neighbors, *limits.NEIGHBORS)
+    if weights == "matched" and geometry.base.flat and not kind.regular:
+        given = f"{kind.name} sampling"
+        raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", given)
+    least = geometry.least_matched_neighbors
+    if weights == "matched" and count < least:
+        accepted = f"at least {least} with matched weights on the {geometry.base.name}"
+        remedy = f"Use `neighbors={least}` or more; fewer can't be matched."
+        raise SpecError("neighbors", accepted, count, remedy)
+    width = 0.2 if bandwidth is None else bandwidth
+    return {
+        "weights": weights,
+        "neighbors": count,
+        "kernel": choice("kernel", "gaussian" if kernel is None else kernel, tuple(KERNELS)),
+        "bandwidth": number("bandwidth", width, *limits.BANDWIDTH),
+    }
+
+
+def _selling(
+    geometry: Manifold,
+    kind: SamplingKind,
+    neighbors: Number | None,
+    kernel: str | None,
+    bandwidth: Number | None,
+) -> dict[str, Any]:
+    most = geometry.selling_neighbors
+    if not kind.regular or most is None:
+        others = "kernel" if geometry.base.flat else "kernel or matched"
+        remedy = "Selling's stencils exist on lattices only."
+        raise SpecError("weights", f"{others} with {kind.name} sampling", "selling", remedy)
+    for field, value in {"kernel": kernel, "bandwidth": bandwidth, "neighbors": neighbors}.items():
+        if value is not None and not (field == "neighbors" and value == most):
+            where = f"left out with selling weights, whose stencil of at most {most} is fixed"
+            raise SpecError(field, where, value)
+    return {"weights": "selling", "neighbors": most, "kernel": None, "bandwidth": None}
+
+
+def operator_fields(weights: str, laplacian: str | None, lambda_max: Number) -> dict[str, Any]:
+    """The Laplacian and what it is rescaled by.
+
+    Raises:
+        SpecError: a value is out of range, or given where it does not apply.
+    """
+    if laplacian is None:
+        laplacian = "normalized" if weights == "kernel" else "combinatorial"
+    kind = choice("laplacian", laplacian, LAPLACIANS)
+    if lambda_max == "exact":
+        return {"laplacian": kind, "lambda_max": "exact"}
+    if not (isinstance(lambda_max, str | int | float) and lambda_max in {2, "2"}):
+        raise SpecError("lambda_max", "'exact' or 2", lambda_max)
+    if kind == "combinatorial":
+        remedy = "2 bounds the normalized one."
+        raise SpecError("lambda_max", "'exact' with the combinatorial Laplacian", 2, remedy)
+    return {"laplacian": kind, "lambda_max": 2}
