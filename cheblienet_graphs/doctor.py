@@ -68,7 +68,7 @@ def _remedy(
 
 
 def _cuda_remedy() -> str:
-    import torch
+    import torch  # slow to import, stencil builds do without
 
     if torch.cuda.is_available():
         return ""

@@ -135,7 +135,7 @@ def _command(manifold: Manifold) -> click.Command:
 @_build_options
 def recipe(name_or_file: str, **how: Any) -> None:
     """Build a shipped recipe, or one in a TOML file of the same form; `clg recipes` lists them."""
-    from cheblienet_graphs.recipes import recipe as load
+    from cheblienet_graphs.recipes import recipe as load  # help does without
 
     loaded = load(name_or_file)
     try:
@@ -167,7 +167,7 @@ def _run(
 
 
 def _dry_run(spec: GraphSpec, *, as_json: bool) -> None:
-    from cheblienet_graphs.assembly.pipeline import plan
+    from cheblienet_graphs.assembly.pipeline import plan  # help does without
 
     planned = plan(spec)
     if as_json:
@@ -192,7 +192,7 @@ def _planned_lines(planned: "Plan") -> list[str]:
 def _build(
     spec: GraphSpec, store: Path, how: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> None:
-    from cheblienet_graphs.assembly.pipeline import build as build_graph
+    from cheblienet_graphs.assembly.pipeline import build as build_graph  # help does without
 
     result = None
     try:
@@ -215,7 +215,7 @@ def _tell(
     quiet: bool,
 ) -> None:
     """Print what was built."""
-    from cheblienet_graphs.assembly.checks import sentences
+    from cheblienet_graphs.assembly.checks import sentences  # help does without
 
     identity = f"{result.name}@{result.version}"
     if as_json:
@@ -250,7 +250,7 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
     if not shown:
         yield None
         return
-    from tqdm import tqdm
+    from tqdm import tqdm  # help does without
 
     with tqdm(unit=" entries", unit_scale=True, leave=False, file=sys.stderr) as bar:
 

@@ -18,7 +18,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
     KeOps compiles when it is first used, which takes some seconds.
     """
-    from cheblienet_graphs.doctor import examine
+    from cheblienet_graphs.doctor import examine  # help does without
 
     findings = []
     for finding in examine():

@@ -42,7 +42,7 @@ def export(name: str | None, target: str, level: int, output: Path | None, store
     scipy: the rescaled Laplacian. anndata: an .h5ad with Laplacian, weights and coordinates. pyg:
     an .npz with edge_index, edge_weight and pos. zip: everything, for `clg import`.
     """
-    from cheblienet_graphs.store import export as exports
+    from cheblienet_graphs.store import export as exports  # help does without
     from cheblienet_graphs.store.archive import export_zip
     from cheblienet_graphs.store.facts import read_facts
 
@@ -78,7 +78,7 @@ def import_(file: Path, name: str | None, store: Path) -> None:
     Every file is compared with the manifest first. A version that is there already stays the only
     one of its kind.
     """
-    from cheblienet_graphs.store.archive import import_zip
+    from cheblienet_graphs.store.archive import import_zip  # help does without
 
     imported = import_zip(file, store, name)
     click.echo(f"{imported.name}@{imported.version}")

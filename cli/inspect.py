@@ -38,7 +38,7 @@ def inspect(
 
     NAME may be left out where the store has one graph; @REF is a version such as @v001, or a ref.
     """
-    from cheblienet_graphs.report.inspect import inspect as report_on
+    from cheblienet_graphs.report.inspect import inspect as report_on  # help does without
 
     count = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     with _progress(shown=sys.stderr.isatty()) as progress:
@@ -55,7 +55,7 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
     if not shown:
         yield None
         return
-    from tqdm import tqdm
+    from tqdm import tqdm  # help does without
 
     with tqdm(bar_format="{desc}", leave=False, file=sys.stderr) as line:
 

@@ -12,7 +12,7 @@ from cheblienet_cli import options
 @options.debug
 def recipes(as_json: bool) -> None:
     """List the shipped recipes; `clg build recipe NAME` builds one."""
-    from cheblienet_graphs.recipes import recipes as shipped
+    from cheblienet_graphs.recipes import recipes as shipped  # help does without
 
     listed = [
         {

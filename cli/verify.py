@@ -23,7 +23,7 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
 
     Without a NAME, every version of every graph. What is wrong is listed, a line each.
     """
-    from cheblienet_graphs.store import layout
+    from cheblienet_graphs.store import layout  # help does without
     from cheblienet_graphs.store import verify as checks
 
     store = layout.store_path(store)

@@ -23,7 +23,7 @@ def own_device(device: str) -> str:
     """
     if device != "cuda":
         return device
-    import torch
+    import torch  # slow to import, stencil builds do without
 
     count = torch.cuda.device_count()
     if count == 0:

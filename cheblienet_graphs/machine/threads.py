@@ -33,7 +33,7 @@ def threads_each(engine: str, processes: int) -> int:
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
     """Let torch compute with this many threads within the context, or fewer where it is so set."""
-    import torch
+    import torch  # slow to import, stencil builds do without
 
     before = torch.get_num_threads()
     torch.set_num_threads(min(count, before))

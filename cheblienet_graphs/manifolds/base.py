@@ -70,6 +70,6 @@ class Sphere:
 
     def distance(self, chord: Any) -> Any:
         """The arc 2 asin(chord / 2)."""
-        import numpy as np
+        import numpy as np  # help does without
 
         return 2 * np.arcsin(np.minimum(chord / 2, 1))

@@ -106,7 +106,7 @@ class SE2:
 
 def _mathieu(metric: Metric, squared: float, cutoff: float, **selected: Any) -> "Floats":
     """Eigenvalues over |2 pi k|^2 = squared, from the tridiagonal matrix in exp(2 i m theta)."""
-    import numpy as np
+    import numpy as np  # help does without
     from scipy.linalg import eigvalsh_tridiagonal
 
     q = metric.xi**2 * squared * (1 - metric.eps**2) / 4

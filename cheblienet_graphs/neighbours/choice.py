@@ -62,7 +62,7 @@ def choose(
 def _available(device: str) -> str:
     if device == "cpu":
         return device
-    import torch
+    import torch  # slow to import, stencil builds do without
 
     if torch.cuda.is_available():
         return "cuda"

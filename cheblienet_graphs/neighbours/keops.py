@@ -131,7 +131,7 @@ def _compiling() -> Iterator[None]:
 
 
 def _cache_folder() -> str:
-    import pykeops
+    import pykeops  # slow to import, and prints what it finds
 
     return str(pykeops.get_build_folder())
 
@@ -178,7 +178,7 @@ def _lazy_tensor() -> Callable[[Tensor], Any]:
     chatter = io.StringIO()
     try:
         with contextlib.redirect_stdout(chatter):
-            import pykeops
+            import pykeops  # slow to import, and prints what it finds
             from pykeops.torch import LazyTensor
 
             pykeops.set_verbose(False)

@@ -15,6 +15,7 @@ from cheblienet_graphs.neighbours import offsets
 from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import Cloud, check_images, cloud, rings_within
 from cheblienet_graphs.neighbours.protocols import Scratch
+from cheblienet_graphs.neighbours.pruned import PrunedSearch
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
@@ -49,11 +50,10 @@ class Search(Protocol):
 
 def _search(cloud: Cloud, choice: Choice) -> Search:
     if choice.engine == "keops":
+        # Not every machine can compile what KeOps needs.
         from cheblienet_graphs.neighbours.keops import KeopsSearch
 
         return KeopsSearch(cloud, own_device(choice.device))
-    from cheblienet_graphs.neighbours.pruned import PrunedSearch
-
     return PrunedSearch(cloud, own_device(choice.device))
 
 

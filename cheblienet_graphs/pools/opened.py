@@ -30,6 +30,6 @@ def opened_pool(
             raise SpecError("workers", "left out where a cluster has its own", workers)
     if dask is None:
         return opened_processes(workers or 1)
-    from cheblienet_graphs.pools.dask import opened_cluster
+    from cheblienet_graphs.pools.dask import opened_cluster  # an extra
 
     return opened_cluster(dask, workers, at_end)

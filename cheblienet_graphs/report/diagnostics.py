@@ -86,7 +86,7 @@ def _roots(parent: Indices, vertices: npt.NDArray[Any]) -> Indices:
 
 def _join(parent: Indices, first: Indices, second: Indices) -> None:
     """Join the trees that these edges connect: roots point to the first root among them."""
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse.csgraph import connected_components  # slow to import, most builds do without
 
     roots, numbers = np.unique(np.stack([first, second]), return_inverse=True)
     place = tuple(numbers.reshape(2, -1))

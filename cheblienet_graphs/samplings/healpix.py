@@ -37,7 +37,7 @@ class Healpix(SphereSampling):
             CheblienetError: the library that computes them is not installed.
         """
         check_library()
-        from astropy_healpix.healpy import pix2vec
+        from astropy_healpix.healpy import pix2vec  # an extra
 
         vectors = pix2vec(self.nside, np.arange(12 * self.nside**2), nest=True)
         return np.stack(vectors, axis=1).astype(np.float64)

@@ -155,7 +155,7 @@ class LatticeKind(SamplingKind):
         self, size: Size, manifold: Manifold, orientations: int, *, periodic: bool, seed: int | None
     ) -> "Sampling":
         """A lattice of this size."""
-        from cheblienet_graphs.samplings.lattice import Lattice
+        from cheblienet_graphs.samplings.lattice import Lattice  # numpy: help does without
 
         del seed
         return Lattice(self.grid(size), orientations, manifold.fibre, periodic)
@@ -195,7 +195,7 @@ class IcosahedralKind(SamplingKind):
         self, size: Size, manifold: Manifold, orientations: int, *, periodic: bool, seed: int | None
     ) -> "Sampling":
         """The icosphere of this size."""
-        from cheblienet_graphs.samplings.icosphere import Icosphere
+        from cheblienet_graphs.samplings.icosphere import Icosphere  # numpy: help does without
 
         del periodic, seed
         return Icosphere(orientations, manifold.fibre, size)
@@ -235,7 +235,7 @@ class HealpixKind(SamplingKind):
         self, size: Size, manifold: Manifold, orientations: int, *, periodic: bool, seed: int | None
     ) -> "Sampling":
         """The pixels of this size."""
-        from cheblienet_graphs.samplings.healpix import Healpix
+        from cheblienet_graphs.samplings.healpix import Healpix  # numpy: help does without
 
         del periodic, seed
         return Healpix(orientations, manifold.fibre, size)
@@ -246,7 +246,7 @@ class HealpixKind(SamplingKind):
         Raises:
             CheblienetError: it is not, or does not work.
         """
-        from cheblienet_graphs.samplings.healpix import check_library
+        from cheblienet_graphs.samplings.healpix import check_library  # numpy: help does without
 
         check_library()
 
@@ -284,7 +284,7 @@ class EquiangularKind(SamplingKind):
         self, size: Size, manifold: Manifold, orientations: int, *, periodic: bool, seed: int | None
     ) -> "Sampling":
         """The grid of this size."""
-        from cheblienet_graphs.samplings.equiangular import Equiangular
+        from cheblienet_graphs.samplings.equiangular import Equiangular  # numpy: help does without
 
         del periodic, seed
         return Equiangular(orientations, manifold.fibre, size)
@@ -321,6 +321,7 @@ class RandomKind(SamplingKind):
         self, size: Size, manifold: Manifold, orientations: int, *, periodic: bool, seed: int | None
     ) -> "Sampling":
         """Points in the unit square, or on the sphere."""
+        # They need numpy, which help does without.
         from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
 
         if manifold.base.flat:

@@ -122,7 +122,7 @@ class SphereSampling(ABC):
         A permutation P maps vertex v to P[v]. Where an isometry does not map the orientations to
         one another exactly, each goes to the nearest, and the name says "(approximate)".
         """
-        from scipy.spatial import KDTree
+        from scipy.spatial import KDTree  # slow to import, most builds do without
 
         tree = KDTree(self.base_points)
         for name, matrix in self.isometries():

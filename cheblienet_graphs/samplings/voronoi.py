@@ -30,7 +30,7 @@ def sphere_cells(points: Floats) -> Floats:
     Raises:
         CheblienetError: some are too close to be distinguished.
     """
-    from scipy.spatial import ConvexHull, QhullError
+    from scipy.spatial import ConvexHull, QhullError  # slow to import, most builds do without
 
     _, spread, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
     if len(points) < 4 or spread[-1] < FLAT:
@@ -109,7 +109,7 @@ def _triangulated(points: Floats, first: int, sides: Floats) -> tuple[Floats, fl
 
     A further image changes them only within the circumcircle of one of their triangles.
     """
-    from scipy.spatial import Delaunay
+    from scipy.spatial import Delaunay  # slow to import, most builds do without
 
     mesh = Delaunay(points)
     a, b, c = points[mesh.simplices].transpose(1, 0, 2)

@@ -31,7 +31,7 @@ def row_blocks(indptr: npt.NDArray[Any], entries: int = ENTRIES) -> Iterator[tup
 
 def rows(matrix: "scipy.sparse.csr_array", start: int, stop: int) -> "scipy.sparse.csr_array":
     """(stop - start, columns) the rows start..stop, as views of the matrix's entries."""
-    import scipy.sparse
+    import scipy.sparse  # slow to import, `clg ls` does without
 
     first, last = int(matrix.indptr[start]), int(matrix.indptr[stop])
     block = scipy.sparse.csr_array((stop - start, matrix.shape[1]), dtype=matrix.dtype)

@@ -45,7 +45,7 @@ def to_anndata(version: Path, level: int, file: Path) -> None:
         CheblienetError: anndata is not installed.
     """
     try:
-        import anndata
+        import anndata  # not installed everywhere
         import pandas as pd
     except ModuleNotFoundError as error:
         raise CheblienetError(

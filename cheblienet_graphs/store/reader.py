@@ -41,7 +41,7 @@ def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
         UnknownGraphError: there is none of that name.
         StoreError: the store can't be read.
     """
-    import zarr
+    import zarr  # slow to import, builds do without
 
     return zarr.open_group(layout.resolve(layout.store_path(store), name), mode="r", zarr_format=3)
 
@@ -97,7 +97,7 @@ def mapped_csr(
         StoreError: it is missing, of another shape, or not a valid CSR matrix: scipy would
             crash on it.
     """
-    import scipy.sparse
+    import scipy.sparse  # slow to import, `clg ls` does without
 
     actual = _csr_shape(group)
     if shape is not None and actual != shape:
@@ -276,7 +276,7 @@ class MappedWeights:
 
     def rows(self, vertices: npt.NDArray[np.int64]) -> "scipy.sparse.csr_array":
         """(N, V) float64 rows of W, those of N vertices."""
-        import scipy.sparse
+        import scipy.sparse  # slow to import, `clg ls` does without
 
         stored = self.laplacian[vertices]
         row = np.repeat(np.arange(len(vertices)), np.diff(stored.indptr))
