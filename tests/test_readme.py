@@ -30,6 +30,7 @@ def namespace_after(example: str) -> dict[str, Any]:
     return names
 
 
+@pytest.mark.slow
 def test_examples_run_in_order_each_by_itself() -> None:
     build(GraphSpec("se2", 16), "graphs.zarr")
     first, _, last = map(namespace_after, EXAMPLES)

@@ -49,6 +49,7 @@ for _ in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_pages(tmp_path: Path) -> None:
     store = tmp_path / "g.zarr"
     build(GraphSpec("se2", 96, levels=1), store, name="g")

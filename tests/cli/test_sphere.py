@@ -140,6 +140,7 @@ def test_engines_publish_the_same(here: Path, capsys: pytest.CaptureFixture[str]
     assert len(manifests) == 1
 
 
+@pytest.mark.slow
 def test_what_was_reached_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["build", "so3", "--subdivisions", "1", "--xi", "auto", "--device", "cpu"]) == 0
     assert "level 0: in-plane fraction 0.4" in capsys.readouterr().err

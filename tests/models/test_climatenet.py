@@ -72,6 +72,7 @@ def table(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("|")]
 
 
+@pytest.mark.slow
 def test_from_end_to_end(graphs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = saved(tmp_path / "a.npz", **made_up())
     assert run(graphs, path) == 0
@@ -315,6 +316,7 @@ def test_netcdf(graphs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "odd.nc must have the variables U850," in one_error(capsys)
 
 
+@pytest.mark.slow
 def test_profile(graphs: Path, capfd: pytest.CaptureFixture[str]) -> None:
     arguments = ["--profile", "--subdivisions", "1", "--store", str(graphs), "--threads", "1"]
     assert climatenet.main(arguments) == 0

@@ -93,6 +93,7 @@ samplings = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     sampling=samplings,

@@ -46,6 +46,7 @@ def drawn(count: int) -> Iterator[GraphSpec]:
         count -= 1
 
 
+@pytest.mark.slow
 def test_components_of_lattices(monkeypatch: pytest.MonkeyPatch) -> None:
     """With windows so small that most lattices are not looked at as a whole."""
     monkeypatch.setattr(connected, "ENTRIES", 2_000)

@@ -108,7 +108,7 @@ def test_searches_for_xi_lie_on_disk_on_all_levels(
 
     def seen(self: SearchEngine, *arguments: object, **named: object) -> None:
         original(self, *arguments, **named)
-        lists.append((arguments[0].num_points, isinstance(self._lists, np.memmap)))
+        lists.append((arguments[0].sampling.num_points, isinstance(self._lists, np.memmap)))
 
     monkeypatch.setattr(SearchEngine, "__init__", seen)
     spec = GraphSpec("so3", subdivisions=3, orientations=4, levels=2, xi="auto")

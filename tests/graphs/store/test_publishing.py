@@ -136,6 +136,7 @@ def calls_of_a_build(folder: Path) -> int:
     return system.calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
 @pytest.mark.parametrize("existing", [False, True])
 def test_any_refused_call_publishes_nothing_and_loses_nothing(

@@ -72,6 +72,7 @@ def textures(size: int, count: int, generator: torch.Generator) -> tuple[Tensor,
     return torch.where(labels.view(-1, 1, 1, 1) == 1, coarse, fine), labels
 
 
+@pytest.mark.slow
 def test_trained_on_96_it_runs_on_144(tmp_path: Path) -> None:
     for size in (96, 144):
         spec = GraphSpec("se2", size, orientations=2, levels=2, weights="selling")

@@ -51,6 +51,7 @@ def operators(program: torch.export.ExportedProgram) -> set[str]:
     return {t.namespace for t in targets if isinstance(t, torch._ops.OpOverload)}
 
 
+@pytest.mark.slow
 def test_portable_programs_compute_the_same_with_torchs_operators(pyramid: Pyramid) -> None:
     for network in networks(pyramid):
         program = exported(network)
@@ -105,6 +106,7 @@ def loaded_elsewhere(
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_portable_programs_need_no_package(pyramid: Pyramid, tmp_path: Path) -> None:
     network, images = networks(pyramid)[0], torch.randn(3, 2, 16, 16)
     process = loaded_elsewhere(portable(exported(network)), images, tmp_path)
@@ -114,6 +116,7 @@ def test_portable_programs_need_no_package(pyramid: Pyramid, tmp_path: Path) -> 
         assert torch.allclose(found, network(images), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_others_name_the_package_to_import(pyramid: Pyramid, tmp_path: Path) -> None:
     network, images = networks(pyramid)[0], torch.randn(3, 2, 16, 16)
     process = loaded_elsewhere(exported(network), images, tmp_path)
@@ -124,6 +127,7 @@ def test_others_name_the_package_to_import(pyramid: Pyramid, tmp_path: Path) -> 
         assert torch.allclose(again.module()(images), network(images), atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # torch's exporter has several of its own
 def test_onnx(pyramid: Pyramid, tmp_path: Path) -> None:
     for module in ("onnx", "onnxscript"):

@@ -49,6 +49,7 @@ def test_networks_on_a_gpu(pyramid: Pyramid, pool: str) -> None:
     assert torch.allclose(network.to("cpu")(images), expected, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # from torch's own inductor
 def test_compiled_whole(pyramid: Pyramid) -> None:
     network = network_on(pyramid)
@@ -60,6 +61,7 @@ def test_compiled_whole(pyramid: Pyramid) -> None:
         assert torch.allclose(compiled(turned(images)), expected, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_compiled_training_step(pyramid: Pyramid) -> None:
     network = network_on(pyramid).train()
     twin = copy.deepcopy(network)
@@ -114,6 +116,7 @@ def test_data_loader_workers_map_the_graph(pyramid: Pyramid, method: str) -> Non
     assert torch.allclose(found, pyramid.levels[1].laplacian.to_dense()[:4])
 
 
+@pytest.mark.slow
 def test_two_processes_train_together(store: Path, tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     workers = [

@@ -220,6 +220,7 @@ def test_pickles_and_ddp(graphs: Path) -> None:
     assert ends == {"running_mean", "running_var", "num_batches_tracked"}
 
 
+@pytest.mark.slow
 def test_compiled(graphs: Path) -> None:
     network = trained(narrow(open_store(graphs)["so3"]))
     x = torch.randn(2, 3, 162)

@@ -50,6 +50,7 @@ def test_constants_stay(spheres: dict[str, Pyramid], name: str, method: str) -> 
     assert torch.allclose(image, torch.tensor(7.0), rtol=1e-6, atol=0)
 
 
+@pytest.mark.slow
 def test_harmonics_survive_round_trips(spheres: dict[str, Pyramid]) -> None:
     pyramid, grid = spheres["icosahedral"], regular_grid(180, 360, west=-180)
     up, down = LatLonToVertices(pyramid, *grid), VerticesToLatLon(pyramid, *grid)
@@ -155,6 +156,7 @@ def test_poles_and_seam(spheres: dict[str, Pyramid]) -> None:
     assert np.abs(found[at_seam] - expected).max() < 0.01
 
 
+@pytest.mark.slow
 def test_rows_on_the_poles_and_uneven_latitudes(spheres: dict[str, Pyramid]) -> None:
     pyramid = spheres["icosahedral"]
     lon = np.arange(0, 360, 2.0)
