@@ -2,23 +2,20 @@
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
-from cheblienet_graphs.assembly.blocks import forget
+from cheblienet_graphs.assembly.assemble import assemble
 from cheblienet_graphs.assembly.checks import check
 from cheblienet_graphs.assembly.driver import Driver
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.plan import levels_of, planned
 from cheblienet_graphs.assembly.sizes import rows_within, scratch_nbytes
-from cheblienet_graphs.assembly.sweeps import assemble
 from cheblienet_graphs.assembly.versions import (
     GENERATOR,
     Published,
@@ -29,6 +26,7 @@ from cheblienet_graphs.assembly.versions import (
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.neighbours.choice import Choice, choose
+from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.pools.opened import opened_pool
 from cheblienet_graphs.pools.pool import Pool, software
 from cheblienet_graphs.samplings.maps import LevelMap
@@ -101,7 +99,7 @@ def build(
         block_rows = integer("block_rows", block_rows, 1, INT32_LIMIT)
     staging: Staging | None = None
     try:
-        with opened_pool(workers, dask, forget) as pool, _forgetting():
+        with Kept() as kept, opened_pool(workers, dask, kept) as pool:
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := published(spec, store, name)):
                 return as_found(store, name, spec, *found)
@@ -116,7 +114,7 @@ def build(
             nbytes = planned(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
             staging = Staging(store, name, nbytes, identity=identity, resume=resume)
             with staging:
-                build = _Build(spec, choice, store, staging, pool, rows, progress)
+                build = _Build(spec, choice, store, staging, pool, kept, rows, progress)
                 facts = tuple(build.write(levels))
                 version = staging.publish(_attributes(spec, facts))
             folder = store / name / version
@@ -154,15 +152,6 @@ def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attribu
     }
 
 
-@contextmanager
-def _forgetting() -> Iterator[None]:
-    """Keep nothing of a build in this process once it has ended."""
-    try:
-        yield
-    finally:
-        forget()
-
-
 @dataclass(frozen=True)
 class _Build:
     """How a build is carried out."""
@@ -172,6 +161,7 @@ class _Build:
     store: Path
     staging: Staging
     pool: Pool
+    kept: Kept
     block_rows: int
     progress: Progress
 
@@ -192,10 +182,10 @@ class _Build:
         folder, made_by = self.staging.folder, tuple(software(self.spec.sampling).items())
         job = Job(self.spec, self.choice, level.number, xi, self.store, folder, made_by)
         assembled = assemble(
-            Driver(job, level, self.staging, self.pool, self.block_rows, self.progress)
+            Driver(job, level, self.staging, self.pool, self.kept, self.block_rows, self.progress)
         )
         bound = assembled.bound
-        self._write_eigenpairs(job, bound.value)
+        self._write_eigenpairs(job, level.sampling, bound.value)
         return LevelFacts(
             grid=self.spec.grid(level.number),
             vertices=level.num_vertices,
@@ -244,17 +234,15 @@ class _Build:
                 out.write(csr.indices, k * entries, base_map.indices + k * columns)
                 out.write(csr.data, k * entries, base_map.data)
 
-    def _write_eigenpairs(self, job: Job, lambda_max: float) -> None:
-        count, level = self.spec.eigenpairs, job.level
+    def _write_eigenpairs(self, job: Job, sampling: Sampling, lambda_max: float) -> None:
+        count = self.spec.eigenpairs
         if count is None:
             return
         from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
 
-        vertices, csr = level.num_vertices, job.csr
-        self.progress(f"level {job.number}: finding eigenpairs", 0, csr.data.shape[0])
-        parts = (csr.data.mapped(), csr.indices.mapped(), csr.indptr.mapped())
-        matrix = scipy.sparse.csr_array(parts, shape=(vertices, vertices))
-        pairs = extreme_eigenpairs(matrix, lambda_max, count, sampling=level.sampling)
+        matrix = job.matrix(job.csr.data)
+        self.progress(f"level {job.number}: finding eigenpairs", 0, matrix.nnz)
+        pairs = extreme_eigenpairs(matrix, lambda_max, count, sampling=sampling)
         if not pairs.converged:
             raise CheblienetError(
                 f"The {count} smallest eigenpairs of level {job.number} did not converge; nothing "
@@ -262,7 +250,7 @@ class _Build:
             )
         folder = f"levels/{job.number}"
         values = self.staging.dense(f"{folder}/eigenvalues", (count,), "float64")
-        vectors = self.staging.dense(f"{folder}/eigenvectors", (vertices, count), "float32")
+        vectors = self.staging.dense(f"{folder}/eigenvectors", (job.num_vertices, count), "float32")
         with write_errors(self.store), Writer(durable=False) as out:
             out.write(values, 0, pairs.values)
             out.write(vectors, 0, pairs.vectors)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.assembly.blocks import forget, rows_of
 from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.lattice_rows import LatticeRows
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.neighbours.search import SearchEngine
@@ -31,7 +31,7 @@ SPECS = {
 KINDS = {
     *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "SearchEngine", "PrunedSearch"),
     *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
-    *("Staging", "Driver", "Icosphere", "RandomPlane", "StencilEngine"),
+    *("Staging", "Driver", "Icosphere", "RandomPlane", "StencilEngine", "Neighbours"),
 }
 
 
@@ -49,7 +49,6 @@ def maps_of(folder: Path) -> list[str]:
 @pytest.fixture
 def alive() -> Callable[[], set[str]]:
     """Kinds of objects of builds that are there, but for those that other tests keep."""
-    forget()
     others = parts_of_builds()  # held, so that their addresses are not given again
     known = {id(thing) for thing in others}
     return lambda: {type(thing).__name__ for thing in parts_of_builds() if id(thing) not in known}
@@ -100,7 +99,7 @@ def test_searches_for_xi_lie_on_disk_on_all_levels(
 
     def seen(self: SearchEngine, *arguments: object, **named: object) -> None:
         original(self, *arguments, **named)
-        lists.append((arguments[0].num_points, isinstance(self._lists, np.memmap)))
+        lists.append((arguments[0].sampling.num_points, isinstance(self._lists, np.memmap)))
 
     monkeypatch.setattr(SearchEngine, "__init__", seen)
     spec = GraphSpec("so3", subdivisions=3, orientations=4, levels=2, xi="auto")
@@ -168,7 +167,7 @@ def test_who_does_a_block_reads_the_weights(
 ) -> None:
     """As another process does, which has nothing but the job."""
     spec = SPECS["matched lattice"]
-    solution = Level(spec, choose("lattice")).on_lattice.weights.solution
+    solution = Level(spec, choose("lattice")).offset_weights.solution
     with Staging(tmp_path / "g", "g", 0) as staging:
         made_by = tuple(software(spec.sampling).items())
         xi = spec.metric(0).xi
@@ -177,6 +176,6 @@ def test_who_does_a_block_reads_the_weights(
         with Writer() as out:
             out.write(array, 0, solution * 3)
         solved = solutions(monkeypatch)
-        assert np.array_equal(job.level.on_lattice.weights.solution, solution * 3)
-        assert rows_of(job).nnz
+        assert np.array_equal(job.level().offset_weights.solution, solution * 3)
+        assert LatticeRows(job).nnz
         assert solved == []
