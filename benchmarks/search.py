@@ -67,7 +67,7 @@ def search_seconds(level: Level, device: str) -> tuple[float, int]:
 
     def work() -> None:
         nonlocal total
-        total = level.edges().engine.total_degree
+        total = level.neighbours.engine().total_degree
 
     return synchronised_seconds(work, device), total
 

@@ -7,7 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
-    from cheblienet_graphs.assembly.pipeline import Plan, Published, build, plan
+    from cheblienet_graphs.assembly.pipeline import build
+    from cheblienet_graphs.assembly.plan import Plan, plan
+    from cheblienet_graphs.assembly.versions import Published
     from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError, UnknownGraphError
     from cheblienet_graphs.report.inspect import inspect
     from cheblienet_graphs.report.spectra import eigenpairs, eigenvalues
@@ -20,8 +22,8 @@ __version__ = "0.2.0"
 _PUBLIC = {
     "CheblienetError": "errors",
     "GraphSpec": "spec.graph_spec",
-    "Plan": "assembly.pipeline",
-    "Published": "assembly.pipeline",
+    "Plan": "assembly.plan",
+    "Published": "assembly.versions",
     "SpecError": "errors",
     "StoreError": "errors",
     "UnknownGraphError": "errors",
@@ -30,7 +32,7 @@ _PUBLIC = {
     "eigenvalues": "report.spectra",
     "inspect": "report.inspect",
     "open_group": "store.reader",
-    "plan": "assembly.pipeline",
+    "plan": "assembly.plan",
     "verify": "store.verify",
 }
 

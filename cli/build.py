@@ -22,7 +22,8 @@ from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec, words
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.assembly.pipeline import Plan, Published
+    from cheblienet_graphs.assembly.plan import Plan
+    from cheblienet_graphs.assembly.versions import Published
     from cheblienet_graphs.typing import Progress
 
 
@@ -167,7 +168,7 @@ def _run(
 
 
 def _dry_run(spec: GraphSpec, *, as_json: bool) -> None:
-    from cheblienet_graphs.assembly.pipeline import plan  # help does without
+    from cheblienet_graphs.assembly.plan import plan  # help does without
 
     planned = plan(spec)
     if as_json:

@@ -16,7 +16,7 @@ from mutations import pack
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, eigenpairs, eigenvalues, inspect
-from cheblienet_graphs.assembly.pipeline import published
+from cheblienet_graphs.assembly.versions import published
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.store import export
 from cheblienet_graphs.store.archive import export_zip, import_zip

@@ -1,6 +1,7 @@
 """The Laplacian of one level, written in blocks into reserved files by any number of processes.
 
-A sweep goes once over all lines of a lattice, base points or vertices. `LatticeRows` and
-`SearchedRows` are what the sweeps of the two kinds of levels do with one block; a `Job` is all that
-a process needs to know to do one; the `Driver` sends sweeps through a pool, one after the other.
+A `Sweep` goes once over all lines of a lattice, base points or vertices, and knows all that a
+process needs to write one of its blocks. The `Driver` sends sweeps through a pool, one after the
+other. What is worth keeping from block to block, `LatticeRows` or `SearchedRows`, lies in the
+`Kept` that whoever writes a block is handed, and ends with the build.
 """

@@ -61,8 +61,8 @@ def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
     folder = version / "levels" / str(level.number)
     weights = _weights(level, folder, facts.lambda_max)
     consistent, moments = _moments(level, folder, weights, facts.xi)
-    if level.on_lattice is not None:
-        found = lattice_components(level.on_lattice.engine)
+    if level.spec.sampling_kind.regular:
+        found = lattice_components(level.neighbours.by_stencils)
     else:
         count = diagnostics.components(weights.laplacian)
         found = Components(count, count)
@@ -129,9 +129,9 @@ def _moments(
 
 
 def _too_small(level: Level) -> bool:
-    if level.on_lattice is None:
+    if not level.spec.sampling_kind.regular:
         return False
-    engine = level.on_lattice.engine
+    engine = level.neighbours.by_stencils
     return min(engine.lattice.shape) <= 2 * max(reach(engine.stencils))
 
 

@@ -1,16 +1,16 @@
 """The one who builds a level: reserves its arrays, sends sweeps through a pool, keeps the books."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import scipy.sparse
 
-from cheblienet_graphs.assembly.blocks import do_block, rows_of
+from cheblienet_graphs.assembly.blocks import do_block
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.sweep import Sweep
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.pools.pool import Pool
 from cheblienet_graphs.sparse.products import mapped_product
 from cheblienet_graphs.spectrum.bound import SpectralBound, largest_eigenvalue_bound
@@ -22,16 +22,6 @@ from cheblienet_graphs.typing import Progress
 
 LEAST_ROWS = 192
 """Vertices in a block that is not worth cutting further."""
-SAID = {
-    "rows": "writing edges and weights",
-    "lists": "finding neighbours",
-    "counts": "counting edges",
-    "columns": "writing edges",
-    "degrees": "weighing edges",
-    "values": "writing the Laplacian",
-    "rescaling": "rescaling the Laplacian",
-}
-"""What a sweep does, to be shown."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +46,7 @@ class Driver:
         level: the same as the one who builds knows it, with all that was solved for already.
         staging: where.
         pool: who does blocks.
+        kept: by the one who builds, from block to block.
         block_rows: vertices in a block; sets the memory, not the result.
         progress: called as the work proceeds.
     """
@@ -64,68 +55,71 @@ class Driver:
     level: Level
     staging: Staging
     pool: Pool
+    kept: Kept
     block_rows: int
     progress: Progress
 
-    def sweep(
-        self, name: str, total: int, entries: int, *, parts: int = 1, **given: Any
-    ) -> list[Result]:
+    def sweep(self, sweep: Sweep, entries: int) -> list[Result]:
         """Do a sweep, except what is recorded as finished.
 
         A sweep of one block is done here and not recorded: doing it again is as quick.
 
         Args:
-            name: of the sweep.
-            total: base points, lines or vertices that it goes over.
+            sweep: which.
             entries: how many entries that makes, for the progress.
-            parts: into which blocks are cut further, where a block takes so long that the progress
-                would seem to stand still.
-            given: what it needs of earlier sweeps.
 
         Returns:
             What came out of the blocks, in their order.
         """
-        records, recorded = self.staging.records, self.job.sweep(name, given)
-        step = max(1, self.block_rows * total // self.job.level.num_vertices)
         with write_errors(self.job.store):
-            results = records.finished(recorded)
-        small = total <= step and not results
-        part = max(min(step, total) // parts, LEAST_ROWS * total // self.job.level.num_vertices, 1)
-        blocks = cut(gaps(list(results), total), min(step, part))
-        done = 0
+            results = self.staging.records.finished(sweep.key)
+        blocks = self._blocks(sweep, results)
+        whole = sweep.total <= self._step(sweep) and not results
+        done = sum(stop - start for start, stop in results)
 
-        def finished(blocks: Mapping[Range, Result]) -> None:
+        def show(start: int, stop: int) -> None:
             nonlocal done
-            results.update(blocks)
-            done += sum(stop - start for start, stop in blocks)
-            shown = f"level {self.job.number}: {SAID[name]}"
-            self.progress(shown, entries * done // total, entries)
+            done += stop - start
+            shown = f"level {self.job.number}: {sweep.shown}"
+            self.progress(shown, entries * done // sweep.total, entries)
 
-        finished(dict(results))
-        if small:
+        show(0, 0)
+        if whole:
             with write_errors(self.job.store), Writer(durable=False) as out:
                 for block in blocks:
-                    finished({block: rows_of(self.job).sweep(name, out, block, **given)})
+                    results[block] = sweep.write(self.kept, out, block)
+                    show(*block)
         else:
-            tasks = [(self.job, name, block, given) for block in blocks]
-            for task, result in self.pool.each(do_block, tasks):
-                finished({task[2]: result})
+            for task, result in self.pool.each(do_block, [(sweep, block) for block in blocks]):
+                results[task[1]] = result
+                show(*task[1])
         return [results[block] for block in sorted(results)]
 
-    def once(self, name: str, compute: Callable[[], Result], **given: Any) -> Result:
+    def _step(self, sweep: Sweep) -> int:
+        """How much of a sweep a block is at most."""
+        return max(1, self.block_rows * sweep.total // self.job.num_vertices)
+
+    def _blocks(self, sweep: Sweep, finished: Iterable[Range]) -> list[Range]:
+        """Blocks that are not finished."""
+        total, step = sweep.total, self._step(sweep)
+        least = LEAST_ROWS * total // self.job.num_vertices
+        part = max(min(step, total) // sweep.parts, least, 1)
+        return cut(gaps(list(finished), total), min(step, part))
+
+    def once(self, key: str, compute: Callable[[], Result]) -> Result:
         """What is computed in one piece, by the one who builds, unless it is recorded.
 
         As in `sweep`, a level of one block is not worth a record. One that is there all the same,
         from smaller blocks, counts: finished blocks are made from it.
         """
-        recorded, everything = self.job.sweep(name, given), (0, 1)
+        everything = (0, 1)
         with write_errors(self.job.store):
-            found = self.staging.records.result(recorded, everything)
+            found = self.staging.records.result(key, everything)
         if found is None:
             found = compute()
-            if self.job.level.num_vertices > self.block_rows:
+            if self.job.num_vertices > self.block_rows:
                 with write_errors(self.job.store):
-                    self.staging.records.keep(recorded, everything, found)
+                    self.staging.records.keep(key, everything, found)
         return found
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: str) -> StagedArray:
@@ -135,7 +129,7 @@ class Driver:
     def reserve(self, nnz: int) -> None:
         """Reserve the arrays of the level."""
         job, folder = self.job, f"levels/{self.job.number}"
-        vertices, columns = job.level.num_vertices, job.spec.geometry.columns
+        vertices, columns = job.num_vertices, job.spec.geometry.columns
         self.staging.csr(f"{folder}/laplacian", (vertices, vertices), nnz)
         self.staging.dense(f"{folder}/degree", (vertices,), "float32")
         self.staging.dense(f"{folder}/area", (vertices,), "float32")
@@ -175,14 +169,10 @@ class Driver:
         """An upper bound of the spectrum of Delta, itself at most `limit`."""
 
         def compute() -> Result:
-            csr, size = self.job.csr, self.job.level.num_vertices
-            values = self.job.scratch("unscaled").mapped()
-            self.progress(
-                f"level {self.job.number}: finding the largest eigenvalue", 0, len(values)
-            )
-            parts = (values, csr.indices.mapped(), csr.indptr.mapped())
-            matrix = scipy.sparse.csr_array(parts, shape=(size, size))
-            bound = largest_eigenvalue_bound(mapped_product(matrix), size, limit=limit)
+            job = self.job
+            matrix = job.matrix(job.scratch("unscaled"))
+            self.progress(f"level {job.number}: finding the largest eigenvalue", 0, matrix.nnz)
+            bound = largest_eigenvalue_bound(mapped_product(matrix), job.num_vertices, limit=limit)
             return {"value": bound.value, "method": bound.method}
 
-        return SpectralBound(**self.once("largest-eigenvalue", compute))
+        return SpectralBound(**self.once(self.job.key("largest-eigenvalue"), compute))

@@ -1,13 +1,11 @@
 """What a process needs to know to do a block of a sweep."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours.choice import Choice
@@ -48,10 +46,14 @@ class Job:
     folder: Path
     software: tuple[tuple[str, str], ...]
 
-    @property
     def level(self) -> Level:
-        """Its sampling, metric and rule."""
-        return _level(self)
+        """Its sampling, metric and neighbours, none of which is computed yet."""
+        return Level(self.spec, self.choice, self.number, xi=self.xi, solution=self.solution)
+
+    @property
+    def num_vertices(self) -> int:
+        """V."""
+        return self.spec.orientations * self.spec.base_points(self.number)
 
     def solution(self) -> Floats | None:
         """Matched weights of a lattice, once the one who builds has solved for them."""
@@ -81,22 +83,18 @@ class Job:
         """What of it is finished."""
         return Records(self.folder / "finished")
 
-    def sweep(self, name: str, given: Mapping[str, Any]) -> str:
-        """What its records call a sweep.
+    def matrix(self, entries: StagedArray) -> scipy.sparse.csr_array:
+        """The Laplacian, mapped, with these entries."""
+        csr = self.csr
+        parts = (entries.mapped(), csr.indices.mapped(), csr.indptr.mapped())
+        return scipy.sparse.csr_array(parts, shape=(self.num_vertices, self.num_vertices))
 
-        Those of the two kinds of rows are different ones, and so are those that are given other
+    def key(self, name: str, **given: float | None) -> str:
+        """The name of the records of a sweep, or of what is computed once.
+
+        Those of the two kinds of engines are different ones, and so are those that are given other
         results of earlier sweeps: what is written depends on them.
         """
-        rows = "lattice" if self.choice.engine == "stencil" else "searched"
+        kind = "lattice" if self.choice.engine == "stencil" else "searched"
         told = [f"{what}={json.dumps(value)}" for what, value in sorted(given.items())]
-        return "-".join([str(self.number), rows, name, *told])
-
-
-@lru_cache(maxsize=2)
-def _level(job: Job) -> Level:
-    return Level(job.spec, job.choice, job.number, xi=job.xi, solution=job.solution)
-
-
-def forget_levels() -> None:
-    """Let go of all levels that are kept for jobs in this process."""
-    _level.cache_clear()
+        return "-".join([str(self.number), kind, name, *told])

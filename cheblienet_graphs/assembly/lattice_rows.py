@@ -5,24 +5,26 @@ any size is a small one of which the middle place along each axis stands for as 
 Rows are computed on the small one and written down for the large one.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.neighbours.offsets import Stencil
 from cheblienet_graphs.neighbours.stencil import StencilEngine, nearest_image, reach
-from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.sparse.blocks import RowBlock, with_diagonal
 from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
 from cheblienet_graphs.sparse.sums import exact_sum, rounded
 from cheblienet_graphs.spectrum.bound import largest_possible
-from cheblienet_graphs.store.records import Range, Result
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.kernel import KernelWeights
+from cheblienet_graphs.weights.protocol import EdgeWeights
 
 KEPT_LINES = 4
 
@@ -60,7 +62,10 @@ class Axis:
 
 
 class LatticeRows:
-    """What the sweeps of a lattice's level do; a block is a range of lines.
+    """The rows of a lattice's level, by lines: runs of vertices along x.
+
+    Args:
+        job: the level.
 
     Attributes:
         lattice: the level's.
@@ -72,20 +77,13 @@ class LatticeRows:
     """
 
     def __init__(self, job: Job) -> None:
-        on_lattice = job.level.on_lattice
-        if on_lattice is None or not isinstance(job.level.sampling, Lattice):
-            raise TypeError("stencils exist on lattices only")
-        self._job, self.lattice = job, job.level.sampling
-        engine, weights = on_lattice.engine, on_lattice.weights
-        lattice = self.lattice
-        self._axes = tuple(map(Axis, lattice.shape, reach(engine.stencils)))
-        self._small = replace(lattice, shape=tuple(axis.small for axis in self._axes))
-        self._stencils = engine.stencils
-        self._block = self._rows()
-        weights = weights.on(self._small)
-        if isinstance(weights, KernelWeights):
-            sums = self._block.sums(weights.squared_distances(self._block))
-            weights.set_mean(rounded(exact_sum(sums, self._times)) / engine.total_degree)
+        level = job.level()
+        engine = level.neighbours.by_stencils
+        self._job, self.lattice = job, engine.lattice
+        self._axes = tuple(map(Axis, self.lattice.shape, reach(engine.stencils)))
+        self._small = replace(self.lattice, shape=tuple(axis.small for axis in self._axes))
+        self._block = self._rows(engine.stencils)
+        weights = self._weights(level)
         values = weights.weights(self._block)
         self._degree = self._block.sums(values)
         combinatorial = job.spec.laplacian == "combinatorial"
@@ -99,11 +97,6 @@ class LatticeRows:
         self._lines: dict[int, Line] = {}
 
     @property
-    def lines(self) -> int:
-        """Runs of vertices along x."""
-        return self.lattice.num_vertices // self.lattice.width
-
-    @property
     def isolated(self) -> int:
         """Vertices without neighbours."""
         return int(self._times[np.diff(self._block.indptr) == 1].sum())
@@ -114,24 +107,12 @@ class LatticeRows:
         vanished = (self._degree.astype(np.float32) == 0) & (np.diff(self._block.indptr) > 1)
         return int(self._times[vanished].sum())
 
-    def sweep(self, name: str, out: Writer, block: Range, **given: Any) -> Result:
-        """Write some lines: "rows" is everything, "values" the rescaled Laplacian alone."""
-        start, stop = block
-        entries = slice(int(self._starts[start]), int(self._starts[stop]))
-        lambda_max = given["lambda_max"]
-        if name == "rows":
-            self._write_rows(out, start, stop)
-        values = self._values_of(start, stop, lambda_max)
-        target = self._job.scratch("unscaled") if lambda_max is None else self._job.csr.data
-        out.write(target, entries.start, values)
-        return {"entries": entries.stop - entries.start}
-
     @cached_property
     def _starts(self) -> Indices:
         """(lines + 1,) first entry of each line."""
-        along = self._axes[-1]
+        along, lines = self._axes[-1], self.lattice.num_vertices // self.lattice.width
         small = (np.diff(self._block.indptr).reshape(-1, along.small) * along.times).sum(axis=1)
-        return np.concatenate([[0], np.cumsum(small[self._like(np.arange(self.lines))])])
+        return np.concatenate([[0], np.cumsum(small[self._like(np.arange(lines))])])
 
     def _like(self, lines: Indices) -> Indices:
         """The small lattice's lines that these look like."""
@@ -145,10 +126,20 @@ class LatticeRows:
         """Stored entries."""
         return int(self._starts[-1])
 
-    def _rows(self) -> RowBlock:
+    def _rows(self, stencils: Sequence[Stencil]) -> RowBlock:
         """The small lattice's rows."""
-        engine, vertices = StencilEngine(self._small, self._stencils), self._small.num_vertices
+        engine, vertices = StencilEngine(self._small, stencils), self._small.num_vertices
         return with_diagonal(0, engine.degrees(0, vertices), engine.columns(0, vertices))
+
+    def _weights(self, level: Level) -> EdgeWeights:
+        """The weights of the small lattice's rows, which are those of the large one's."""
+        if level.offset_weights is not None:
+            return level.offset_weights.on(self._small)
+        lengths, block = level.neighbours.rule.on(self._small), self._block
+        squared = block.sums(lengths.squared_distances(block.rows, block.columns))
+        total_degree = level.neighbours.by_stencils.total_degree
+        mean = rounded(exact_sum(squared, self._times)) / total_degree
+        return KernelWeights.of_mean(level.spec, mean, lengths)
 
     @cached_property
     def _times(self) -> Indices:
@@ -199,7 +190,8 @@ class LatticeRows:
             for lo, count in zip(first, counts, strict=True)
         ]
 
-    def _write_rows(self, out: Writer, start: int, stop: int) -> None:
+    def write_structure(self, out: Writer, start: int, stop: int) -> None:
+        """Write all of some lines but the entries."""
         width, base = self.lattice.width, int(self._starts[start])
         csr, pieces = self._job.csr, self._pieces(start, stop)
         kind = csr.indices.kind
@@ -220,17 +212,14 @@ class LatticeRows:
         out.write(csr.indptr, vertices.start + 1, ends.ravel())
         out.write(csr.indices, base, columns)
         out.write(self._job.dense("degree"), vertices.start, degree.ravel())
-        sampling = self._job.level.sampling
         for name, values in (
-            ("area", sampling.areas(vertices.start, vertices.stop)),
-            ("coordinates", sampling.coordinates(vertices.start, vertices.stop)),
+            ("area", self.lattice.areas(vertices.start, vertices.stop)),
+            ("coordinates", self.lattice.coordinates(vertices.start, vertices.stop)),
         ):
             out.write(self._job.dense(name), vertices.start, values)
 
-    def _values_of(
-        self, start: int, stop: int, lambda_max: float | None
-    ) -> npt.NDArray[np.float32]:
-        """Entries of some lines, of Delta where there is no lambda_max yet."""
+    def write_values(self, out: Writer, start: int, stop: int, lambda_max: float | None) -> None:
+        """Write the entries of some lines: of Delta, aside, where there is no lambda_max yet."""
         base = int(self._starts[start])
         values = np.empty(int(self._starts[stop]) - base, np.float32)
         for first, count, line in self._pieces(start, stop):
@@ -238,7 +227,8 @@ class LatticeRows:
             values[begin:end].reshape(count, -1)[:] = (
                 line.values if lambda_max is None else self._rescaled(line, lambda_max)
             )
-        return values
+        target = self._job.scratch("unscaled") if lambda_max is None else self._job.csr.data
+        out.write(target, base, values)
 
     def _rescaled(self, line: Line, lambda_max: float) -> Floats:
         rows = np.repeat(np.arange(len(line.ends)), np.diff(line.ends, prepend=0))

@@ -1,27 +1,32 @@
 """From a specification to a published version, in row blocks."""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
-import cheblienet_graphs
-from cheblienet_graphs.assembly.blocks import forget
-from cheblienet_graphs.assembly.checks import LevelCheck, check
+from cheblienet_graphs.assembly.assemble import assemble
+from cheblienet_graphs.assembly.checks import check
 from cheblienet_graphs.assembly.driver import Driver
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.plan import levels_of, planned
 from cheblienet_graphs.assembly.sizes import rows_within, scratch_nbytes
-from cheblienet_graphs.assembly.sweeps import assemble
-from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.assembly.versions import (
+    GENERATOR,
+    Published,
+    as_found,
+    changes_of,
+    published,
+)
+from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.neighbours.choice import Choice, choose
+from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.pools.opened import opened_pool
 from cheblienet_graphs.pools.pool import Pool, software
 from cheblienet_graphs.samplings.maps import LevelMap
@@ -29,68 +34,11 @@ from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
-from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
-from cheblienet_graphs.store.staged import INT32_LIMIT, Writer, csr_nbytes
+from cheblienet_graphs.store.facts import LevelFacts
+from cheblienet_graphs.store.staged import INT32_LIMIT, Writer
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
 from cheblienet_graphs.values import integer
-
-GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
-
-
-@dataclass(frozen=True)
-class Published:
-    """A version in a store.
-
-    Args:
-        store, name, version: where it is.
-        built: False where it was there already.
-        levels: what was recorded of each level, finest first.
-        resumed: whether an interrupted build was gone on with.
-        checks: what to know of each level, finest first; empty where nothing was built.
-        other: the version that the name stood for before, or stands for where nothing was built;
-            None where there is no other than this one.
-        changes: field -> (its value in that other version's spec, its value in this one's), for
-            those that differ.
-        processes: how many of this machine did the work, those of a cluster elsewhere left out;
-            0 where nothing was built.
-        threads: that each of them searched with.
-    """
-
-    store: Path
-    name: str
-    version: str
-    built: bool
-    levels: tuple[LevelFacts, ...]
-    resumed: bool = False
-    checks: tuple[LevelCheck, ...] = ()
-    other: str | None = None
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
-    processes: int = 0
-    threads: int = 0
-
-
-@dataclass(frozen=True)
-class PlannedLevel:
-    """Size of a level before it is built: vertices, undirected edges, stored entries."""
-
-    vertices: int
-    edges: int
-    nnz: int
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a build would publish: `nbytes` is the size of its arrays.
-
-    On lattices the numbers are exact; elsewhere, where neighbours have to be searched for, edges,
-    entries and bytes are upper bounds.
-    """
-
-    spec: GraphSpec
-    levels: tuple[PlannedLevel, ...]
-    nbytes: int
-    exact: bool
 
 
 def build(
@@ -151,22 +99,22 @@ def build(
         block_rows = integer("block_rows", block_rows, 1, INT32_LIMIT)
     staging: Staging | None = None
     try:
-        with opened_pool(workers, dask, forget) as pool, _forgetting():
+        with Kept() as kept, opened_pool(workers, dask, kept) as pool:
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := published(spec, store, name)):
-                return _as_found(store, name, spec, *found)
+                return as_found(store, name, spec, *found)
             progress = progress or (lambda *_: None)
-            levels = _levels(spec, choice, progress)
+            levels = levels_of(spec, choice, progress)
             rows = block_rows or rows_within(levels[0], memory_limit, pool.processes)
             identity = {
                 "name": name,
                 "spec_sha256": spec.sha256,
                 "software": software(spec.sampling),
             }
-            nbytes = _plan(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
+            nbytes = planned(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
             staging = Staging(store, name, nbytes, identity=identity, resume=resume)
             with staging:
-                build = _Build(spec, choice, store, staging, pool, rows, progress)
+                build = _Build(spec, choice, store, staging, pool, kept, rows, progress)
                 facts = tuple(build.write(levels))
                 version = staging.publish(_attributes(spec, facts))
             folder = store / name / version
@@ -192,16 +140,6 @@ def build(
         raise
 
 
-def _as_found(
-    store: Path, name: str, spec: GraphSpec, version: str, known: VersionFacts
-) -> Published:
-    """A version that was there already."""
-    other, changes = changes_of(store / name, version, spec, built=False)
-    return Published(
-        store, name, version, built=False, levels=known.levels, other=other, changes=changes
-    )
-
-
 def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attributes:
     """What a version says of itself, but for its manifest."""
     return {
@@ -214,102 +152,6 @@ def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attribu
     }
 
 
-@contextmanager
-def _forgetting() -> Iterator[None]:
-    """Keep nothing of a build in this process once it has ended."""
-    try:
-        yield
-    finally:
-        forget()
-
-
-def published(spec: GraphSpec, store: Path, name: str) -> tuple[str, VersionFacts] | None:
-    """The newest version of a graph with this spec and this version of the package, if any.
-
-    Returns:
-        Its name and its facts.
-
-    Raises:
-        StoreError: the store can't be read.
-    """
-    graph = store / name
-    if not layout.check_store(store) or name not in layout.graph_names(store):
-        return None
-    for version in reversed(layout.versions(graph)):
-        try:
-            facts = read_facts(graph / version)
-        except StoreError:
-            continue  # `clg verify` says what is wrong with it
-        if facts.spec_sha256 == spec.sha256 and facts.generator == GENERATOR:
-            return version, facts
-    return None
-
-
-def changes_of(
-    graph: Path, version: str, spec: GraphSpec, *, built: bool
-) -> tuple[str | None, dict[str, tuple[Any, Any]]]:
-    """How a version's spec differs from that of the one its name stood for, or stands for.
-
-    Args:
-        graph: folder of the graph.
-        version: the one published or found.
-        spec: of that version.
-        built: whether it was published just now.
-
-    Returns:
-        The newest readable one of the older versions, or of the newer ones where nothing was built;
-        and for each field that differs its values there and here. None and nothing where there is
-        no such version.
-    """
-    number = layout.version_number(version)
-    for other in reversed(layout.versions(graph)):
-        is_older = layout.version_number(other) < number
-        if other == version or is_older != built:
-            continue
-        try:
-            before, now = read_facts(graph / other).spec.to_dict(), spec.to_dict()
-        except StoreError:
-            continue
-        differ = [key for key in now | before if before.get(key) != now.get(key)]
-        return other, {key: (before.get(key), now.get(key)) for key in differ}
-    return None, {}
-
-
-def plan(spec: GraphSpec) -> Plan:
-    """What building a spec would publish, without building it.
-
-    Raises:
-        SpecError: the neighbour rule gives no edge, which is known beforehand on lattices.
-    """
-    return _plan(spec, _levels(spec, choose(spec.sampling, device="cpu")))
-
-
-def _levels(spec: GraphSpec, choice: Choice, progress: Progress = lambda *_: None) -> list[Level]:
-    spec.sampling_kind.check_library()
-    levels = [Level(spec, choice, progress=progress)]
-    while len(levels) < spec.levels:
-        levels.append(levels[-1].coarser)
-    return levels
-
-
-def _plan(spec: GraphSpec, levels: list[Level]) -> Plan:
-    planned: list[PlannedLevel] = []
-    nbytes = 0
-    for level in levels:
-        vertices, entries = level.num_vertices, level.degree_bound
-        nnz = entries + vertices
-        if planned:
-            fine = planned[-1].vertices
-            sizes = (spec.level_size(len(planned) - 1), spec.level_size(len(planned)))
-            links = spec.orientations * spec.sampling_kind.links(*sizes)
-            nbytes += csr_nbytes((vertices, fine), links) + csr_nbytes((fine, vertices), links)
-        planned.append(PlannedLevel(vertices, entries // 2, nnz))
-        nbytes += csr_nbytes((vertices, vertices), nnz)
-        nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
-        nbytes += (spec.eigenpairs or 0) * (8 + 4 * vertices)
-    return Plan(spec, tuple(planned), nbytes, exact=spec.sampling_kind.regular)
-
-
 @dataclass(frozen=True)
 class _Build:
     """How a build is carried out."""
@@ -319,6 +161,7 @@ class _Build:
     store: Path
     staging: Staging
     pool: Pool
+    kept: Kept
     block_rows: int
     progress: Progress
 
@@ -339,10 +182,10 @@ class _Build:
         folder, made_by = self.staging.folder, tuple(software(self.spec.sampling).items())
         job = Job(self.spec, self.choice, level.number, xi, self.store, folder, made_by)
         assembled = assemble(
-            Driver(job, level, self.staging, self.pool, self.block_rows, self.progress)
+            Driver(job, level, self.staging, self.pool, self.kept, self.block_rows, self.progress)
         )
         bound = assembled.bound
-        self._write_eigenpairs(job, bound.value)
+        self._write_eigenpairs(job, level.sampling, bound.value)
         return LevelFacts(
             grid=self.spec.grid(level.number),
             vertices=level.num_vertices,
@@ -391,17 +234,15 @@ class _Build:
                 out.write(csr.indices, k * entries, base_map.indices + k * columns)
                 out.write(csr.data, k * entries, base_map.data)
 
-    def _write_eigenpairs(self, job: Job, lambda_max: float) -> None:
-        count, level = self.spec.eigenpairs, job.level
+    def _write_eigenpairs(self, job: Job, sampling: Sampling, lambda_max: float) -> None:
+        count = self.spec.eigenpairs
         if count is None:
             return
         from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
 
-        vertices, csr = level.num_vertices, job.csr
-        self.progress(f"level {job.number}: finding eigenpairs", 0, csr.data.shape[0])
-        parts = (csr.data.mapped(), csr.indices.mapped(), csr.indptr.mapped())
-        matrix = scipy.sparse.csr_array(parts, shape=(vertices, vertices))
-        pairs = extreme_eigenpairs(matrix, lambda_max, count, sampling=level.sampling)
+        matrix = job.matrix(job.csr.data)
+        self.progress(f"level {job.number}: finding eigenpairs", 0, matrix.nnz)
+        pairs = extreme_eigenpairs(matrix, lambda_max, count, sampling=sampling)
         if not pairs.converged:
             raise CheblienetError(
                 f"The {count} smallest eigenpairs of level {job.number} did not converge; nothing "
@@ -409,7 +250,7 @@ class _Build:
             )
         folder = f"levels/{job.number}"
         values = self.staging.dense(f"{folder}/eigenvalues", (count,), "float64")
-        vectors = self.staging.dense(f"{folder}/eigenvectors", (vertices, count), "float32")
+        vectors = self.staging.dense(f"{folder}/eigenvectors", (job.num_vertices, count), "float32")
         with write_errors(self.store), Writer(durable=False) as out:
             out.write(values, 0, pairs.values)
             out.write(vectors, 0, pairs.vectors)

@@ -1,80 +1,171 @@
-"""The sweeps that make a level whose neighbours are searched for."""
+"""The sweeps over a level whose neighbours are searched for, in their order.
 
-from typing import Any
+First over base points, for the lists of nearest vertices; then over vertices: numbers of entries;
+columns, with the sum of squared lengths; degrees, which need its mean; Delta, which needs all
+degrees; and its rescaling, which needs the spectrum. What a sweep needs of earlier ones it is
+given: `rings`, of images around a periodic domain, and `mean`, of the squared lengths, None where
+weights do not follow from them.
+"""
 
-from cheblienet_graphs.assembly.blocks import rows_of
-from cheblienet_graphs.assembly.driver import Assembled, Driver
-from cheblienet_graphs.assembly.searched_rows import MATCHED, PARTS, SearchedRows
-from cheblienet_graphs.neighbours.cloud import PairLengths
-from cheblienet_graphs.neighbours.search import list_type
-from cheblienet_graphs.sparse.sums import rounded
-from cheblienet_graphs.store.records import Result
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.assembly.searched_rows import SearchedRows
+from cheblienet_graphs.assembly.sweep import Sweep
+from cheblienet_graphs.pools.kept import Kept
+from cheblienet_graphs.sparse.blocks import RowBlock, with_diagonal
+from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
+from cheblienet_graphs.sparse.sums import exact_sum
+from cheblienet_graphs.spectrum.bound import NORMALIZED, largest_possible
+from cheblienet_graphs.store.records import Range, Result
 from cheblienet_graphs.store.staged import Writer
+from cheblienet_graphs.typing import Floats
 
 
-def assemble_searched(driver: Driver) -> Assembled:
-    """Do all sweeps of a level whose neighbours are searched for.
+@dataclass(frozen=True)
+class Lists(Sweep):
+    """Lists the nearest vertices of each, a few base points at a time."""
 
-    Raises:
-        SpecError: there are no edges, or no such weights, or they vanish.
-    """
-    rows, level = rows_of(driver.job), driver.job.level
-    if not isinstance(rows, SearchedRows):
-        raise TypeError("these rows are written by stencils")
-    vertices, neighbors = level.num_vertices, driver.job.spec.neighbors
-    rings = 1 if level.sampling.periodic else 0
-    while True:
-        driver.scratch(f"lists{rings}", (vertices, neighbors), list_type(vertices))
-        listed = driver.sweep(
-            "lists", level.sampling.num_points, vertices * neighbors, parts=PARTS, rings=rings
-        )
-        farthest = max(result["farthest"] for result in listed)
-        if rows.lists(rings).complete(farthest):
-            break
-        rings = rows.lists(rings).next_rings(farthest)
-    matched: Result = {"bandwidth": None, "dropped_edges": 0}
-    if rows.matched_together:
-        matched = driver.once("matched", lambda: _match(driver, rows, rings), rings=rings)
-    driver.scratch("counts", (vertices,), "int64")
-    counted = driver.sweep("counts", vertices, vertices * neighbors, rings=rings)
-    nnz = sum(result["entries"] for result in counted)
-    if nnz == vertices:
-        raise level.too_few()
-    driver.reserve(nnz)
-    driver.write_row_pointers()
-    found = driver.sweep("columns", vertices, nnz, rings=rings)
-    squared = sum(result["squared_lengths"] for result in found)
-    mean = rounded(squared) / (nnz - vertices) if squared else None
-    given: dict[str, Any] = {"rings": rings, "mean": mean}
-    for name in ("degree", "inverse-root-mass"):
-        driver.scratch(name, (vertices,), "float64")
-    weighed = driver.sweep("degrees", vertices, nnz, **given)
-    driver.check_degrees(sum(result["vanished"] for result in weighed))
-    limit = max(result["largest"] for result in weighed)
-    bound = driver.given_bound(limit)
-    driver.sweep("values", vertices, nnz, **given, lambda_max=bound and bound.value)
-    if bound is None:
-        bound = driver.computed_bound(limit)
-        driver.sweep("rescaling", vertices, nnz, lambda_max=bound.value)
-    weights = rows.weights(rings, mean)
-    return Assembled(
-        edges=(nnz - vertices) // 2,
-        nnz=nnz,
-        in_plane=sum(result["in_plane"] for result in found),
-        isolated=sum(result["isolated"] for result in counted),
-        bandwidth=matched["bandwidth"] if rows.matched_together else weights.bandwidth,
-        dropped_edges=matched["dropped_edges"],
-        bound=bound,
-    )
+    rings: int
+
+    name: ClassVar[str] = "lists"
+    shown: ClassVar[str] = "finding neighbours"
+    parts: ClassVar[int] = 16
+
+    @property
+    def total(self) -> int:
+        """Base points."""
+        return self.job.spec.base_points(self.job.number)
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write the lists over some base points."""
+        target, farthest = self.job.scratch(f"lists{self.rings}"), 0.0
+        for first, lists, reach in kept.of(SearchedRows, self.job).lists(self.rings).of(*block):
+            farthest = max(farthest, reach)
+            for orientation, rows in enumerate(lists):
+                out.write(target, orientation * self.total + first, rows)
+        return {"farthest": farthest}
 
 
-def _match(driver: Driver, rows: SearchedRows, rings: int) -> Result:
-    """Solve for matched weights, all edges together, and list them."""
-    level, nearest = driver.job.level, rows.nearest(rings)
-    if nearest.total_degree == 0:
-        raise level.too_few()
-    found = level.matched(nearest, PairLengths(rows.lists(rings).cloud))
-    with Writer() as out:
-        for (name, dtype), values in zip(MATCHED.items(), found.entries, strict=True):
-            out.write(driver.scratch(f"matched-{name}", values.shape, dtype), 0, values)
-    return {"bandwidth": found.bandwidth, "dropped_edges": found.dropped_edges}
+@dataclass(frozen=True)
+class Counts(Sweep):
+    """Counts the entries of each row."""
+
+    rings: int
+
+    name: ClassVar[str] = "counts"
+    shown: ClassVar[str] = "counting edges"
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write the counts of some rows."""
+        degrees = kept.of(SearchedRows, self.job).engine(self.rings).degrees(*block)
+        out.write(self.job.scratch("counts"), block[0], degrees + 1)
+        isolated = int((degrees == 0).sum())
+        return {"entries": int(degrees.sum()) + len(degrees), "isolated": isolated}
+
+
+@dataclass(frozen=True)
+class Columns(Sweep):
+    """Writes where entries are, and the points; measures edges where weights are a kernel's."""
+
+    rings: int
+
+    name: ClassVar[str] = "columns"
+    shown: ClassVar[str] = "writing edges"
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write some rows."""
+        rows, (start, stop) = kept.of(SearchedRows, self.job), block
+        indptr = self.job.csr.indptr.part(start, stop + 1)
+        columns = rows.engine(self.rings).columns(start, stop)
+        found = with_diagonal(start, np.diff(indptr) - 1, columns)
+        out.write(self.job.csr.indices, int(indptr[0]), found.columns)
+        sampling = rows.level.sampling
+        out.write(self.job.dense("area"), start, sampling.areas(start, stop))
+        out.write(self.job.dense("coordinates"), start, sampling.coordinates(start, stop))
+        points = sampling.num_points
+        in_plane = int((found.rows // points == found.columns // points).sum()) - (stop - start)
+        squared = 0 if rows.matched_together else self._squared_lengths(rows, found)
+        return {"in_plane": in_plane, "squared_lengths": squared}
+
+    def _squared_lengths(self, rows: SearchedRows, block: RowBlock) -> int:
+        """The exact sum of d^2 over the entries of some rows."""
+        lengths = rows.lengths(self.rings)
+        return exact_sum(block.sums(lengths.squared_distances(block.rows, block.columns)))
+
+
+@dataclass(frozen=True)
+class Degrees(Sweep):
+    """Weighs the edges, and adds up the weights of each vertex."""
+
+    rings: int
+    mean: float | None
+
+    name: ClassVar[str] = "degrees"
+    shown: ClassVar[str] = "weighing edges"
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write the degrees of some vertices."""
+        rows, (start, stop) = kept.of(SearchedRows, self.job), block
+        found = rows.block(start, stop)
+        degree = found.sums(rows.weighed(start, stop, self.rings, self.mean))
+        combinatorial = self.job.spec.laplacian == "combinatorial"
+        mass = rows.level.sampling.areas(start, stop) if combinatorial else degree
+        stored = degree.astype(np.float32)
+        out.write(self.job.dense("degree"), start, stored)
+        out.write(self.job.scratch("degree"), start, degree)
+        out.write(self.job.scratch("inverse-root-mass"), start, inverse_root(mass))
+        return {
+            "vanished": int(((stored == 0) & (np.diff(found.indptr) > 1)).sum()),
+            "largest": largest_possible(degree, mass) if combinatorial else NORMALIZED,
+        }
+
+
+@dataclass(frozen=True)
+class Values(Sweep):
+    """Writes the entries of Delta; aside, where there is no lambda_max yet, to be rescaled."""
+
+    rings: int
+    mean: float | None
+    lambda_max: float | None
+
+    name: ClassVar[str] = "values"
+    shown: ClassVar[str] = "writing the Laplacian"
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write the entries of some rows."""
+        rows, job = kept.of(SearchedRows, self.job), self.job
+        found, weights = rows.block(*block), rows.weighed(*block, self.rings, self.mean)
+        vertices = (job.scratch(name).mapped() for name in ("degree", "inverse-root-mass"))
+        values = laplacian(found, weights, *vertices).astype(np.float32)
+        first = rows.first_entry(block[0])
+        if self.lambda_max is None:
+            out.write(job.scratch("unscaled"), first, values)
+        else:
+            out.write(job.csr.data, first, _rescaled(found, values, self.lambda_max))
+        return {}
+
+
+@dataclass(frozen=True)
+class Rescaling(Sweep):
+    """Rescales the entries of Delta."""
+
+    lambda_max: float
+
+    name: ClassVar[str] = "rescaling"
+    shown: ClassVar[str] = "rescaling the Laplacian"
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write the entries of some rows."""
+        rows = kept.of(SearchedRows, self.job)
+        found, first = rows.block(*block), rows.first_entry(block[0])
+        values = self.job.scratch("unscaled").part(first, first + len(found.columns))
+        out.write(self.job.csr.data, first, _rescaled(found, values, self.lambda_max))
+        return {}
+
+
+def _rescaled(block: RowBlock, values: npt.NDArray[np.float32], lambda_max: float) -> Floats:
+    return rescaled(values, block.rows == block.columns, lambda_max)

@@ -3,15 +3,17 @@
 import asyncio
 import json
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.interrupts import not_for_children
+from cheblienet_graphs.pools.kept import drop, with_held
 from cheblienet_graphs.pools.pool import Pool, Task
 
 try:
@@ -40,10 +42,11 @@ class Cluster:
 
     def __init__(self, client: "distributed.Client", processes: int) -> None:
         self._client, self.processes = client, processes
+        self._name = uuid.uuid4().hex
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """As `Pool.first`."""
-        [(_, result)] = self.each(partial(function, **named), [arguments])
+        [(_, result)] = self._done(partial(function, **named), [arguments])
         return result
 
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
@@ -53,6 +56,21 @@ class Cluster:
             CheblienetError: blocks kept losing their workers, or the scheduler vanished, or the
                 workers lack this package.
         """
+        return self._done(partial(with_held, self._name, function), tasks)
+
+    def close(self) -> None:
+        """Have workers that outlive the pool let go of what they keep for it, without waiting."""
+        name = self._name
+
+        async def let_go() -> None:  # Dask waits for all others
+            drop(name)
+
+        if self._client.status == "running":  # else the scheduler is gone
+            with suppress(OSError, RuntimeError):
+                self._client.run(let_go, wait=False)
+
+    def _done(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
+        """Tasks and what a function makes of them, as they are done."""
         futures = {self._client.submit(function, *task, pure=False): task for task in tasks}
         try:
             for future in distributed.as_completed(futures, loop=self._client.loop):
@@ -75,21 +93,16 @@ class Cluster:
 
 
 @contextmanager
-def opened_cluster(address: str, workers: int | None, at_end: Callable[[], None]) -> Iterator[Pool]:
+def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
     """A cluster by the address of its scheduler or the file that this wrote, or "local".
 
     Args:
         address: which.
         workers: of a local one; None for one for each core.
-        at_end: called by the workers of others, which outlive a build.
 
     Raises:
         CheblienetError: there is none, or it has no workers.
     """
-
-    async def let_go() -> None:  # Dask waits for all others
-        at_end()
-
     if address == "local":
         with not_for_children():  # the workers start here
             cluster = distributed.LocalCluster(
@@ -115,12 +128,8 @@ def opened_cluster(address: str, workers: int | None, at_end: Callable[[], None]
                 "scheduler` prints, such as tcp://10.0.0.1:8786, or the file that it writes, or "
                 "local."
             ) from error
-        try:
-            yield Cluster(client, 1)
-        finally:
-            if client.status == "running":  # else the scheduler is gone
-                with suppress(OSError, RuntimeError):
-                    client.run(let_go, wait=False)
+        with closing(Cluster(client, 1)) as pool:
+            yield pool
 
 
 def _scheduler_address(address: str) -> str:

@@ -1,24 +1,24 @@
 """The pool that was asked for."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import WORKERS
+from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.pools.pool import Pool
 from cheblienet_graphs.pools.processes import opened_processes
 from cheblienet_graphs.values import integer
 
 
 def opened_pool(
-    workers: int | str | None, dask: str | None, at_end: Callable[[], None]
+    workers: int | str | None, dask: str | None, kept: Kept
 ) -> AbstractContextManager[Pool]:
     """The pool that was asked for; see `assembly.pipeline.build`.
 
     Args:
         workers: as there.
         dask: as there.
-        at_end: called by workers that outlive the pool, to let go of what they keep for it.
+        kept: by this process, where it does blocks itself.
 
     Raises:
         SpecError: no such number of workers.
@@ -29,7 +29,7 @@ def opened_pool(
         if dask not in {None, "local"}:
             raise SpecError("workers", "left out where a cluster has its own", workers)
     if dask is None:
-        return opened_processes(workers or 1)
+        return opened_processes(workers or 1, kept)
     from cheblienet_graphs.pools.dask import opened_cluster  # an extra
 
-    return opened_cluster(dask, workers, at_end)
+    return opened_cluster(dask, workers)

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any, Protocol, TypeVar
 
 from cheblienet_graphs import __version__
+from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.samplings import SAMPLINGS
 
 Task = tuple[Any, ...]
@@ -24,13 +25,25 @@ class Pool(Protocol):
         """Call a function once, where the work is done."""
 
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
-        """Call a function with many arguments; they and the results, as they are done."""
+        """Call a function for many tasks; they and the results, as they are done.
+
+        Args:
+            function: called with what its process keeps, a `Kept`, and a task's arguments.
+            tasks: arguments.
+        """
 
 
 class Here:
-    """The process that builds."""
+    """The process that builds.
+
+    Args:
+        kept: by it, from block to block.
+    """
 
     processes = 1
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """As `Pool.first`."""
@@ -39,7 +52,7 @@ class Here:
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
         """As `Pool.each`."""
         for task in tasks:
-            yield task, function(*task)
+            yield task, function(self._kept, *task)
 
 
 @lru_cache

@@ -3,23 +3,25 @@
 import multiprocessing
 import os
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import wait
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.interrupts import not_for_children
 from cheblienet_graphs.machine.threads import threads_each
+from cheblienet_graphs.pools.kept import Kept, with_held
 from cheblienet_graphs.pools.pool import Here, Pool, Task
 
 T = TypeVar("T")
 
 
-class Processes(Here):
+class Processes:
     """Processes of this machine. They end with the one that started them, however it ends.
 
     Args:
@@ -29,6 +31,11 @@ class Processes(Here):
 
     def __init__(self, executor: ProcessPoolExecutor, workers: int) -> None:
         self._executor, self.processes = executor, workers
+        self._name = uuid.uuid4().hex
+
+    def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """As `Pool.first`."""
+        return function(*arguments, **named)
 
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
         """As `Pool.each`.
@@ -39,7 +46,10 @@ class Processes(Here):
         futures: dict[Future[T], Task] = {}
         try:
             with not_for_children():  # the processes start here
-                futures |= {self._executor.submit(function, *task): task for task in tasks}
+                futures |= {
+                    self._executor.submit(with_held, self._name, function, *task): task
+                    for task in tasks
+                }
             for future in as_completed(futures):
                 yield futures[future], future.result()
         except BrokenProcessPool as error:
@@ -54,10 +64,10 @@ class Processes(Here):
 
 
 @contextmanager
-def opened_processes(workers: int) -> Iterator[Pool]:
-    """So many processes, or this one alone for 1."""
+def opened_processes(workers: int, kept: Kept) -> Iterator[Pool]:
+    """So many processes, or this one alone, with what it keeps, for 1."""
     if workers == 1:
-        yield Here()
+        yield Here(kept)
         return
     threads = threads_each("keops", workers)
     context = multiprocessing.get_context("spawn")

@@ -7,7 +7,7 @@ from cheblienet_graphs.typing import Floats
 
 
 class EdgeWeights(Protocol):
-    """Weights that are no function of distance alone."""
+    """Weights of edges, immutable: all that they depend on was found before."""
 
     @property
     def bandwidth(self) -> float | None:

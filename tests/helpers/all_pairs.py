@@ -53,9 +53,15 @@ def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = 
     return found
 
 
+def engine_and_lengths(spec: GraphSpec, choice: Choice = PRUNED) -> tuple[Engine, Lengths]:
+    """The chosen engine, once it has found all neighbours, and what measures its edges."""
+    neighbours = Level(spec, choice).neighbours
+    engine = neighbours.engine()
+    return engine, neighbours.lengths(getattr(engine, "cloud", None))
+
+
 def edges(spec: GraphSpec, choice: Choice = PRUNED) -> Edges:
-    edges = Level(spec, choice).edges()
-    engine, lengths = edges.engine, edges.weights.lengths
+    engine, lengths = engine_and_lengths(spec, choice)
     found = listed(engine, lengths, spec.num_vertices)
     assert engine.total_degree == len(found)
     points = spec.base_points(0)

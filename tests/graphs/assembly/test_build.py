@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from all_pairs import engine_and_lengths
 from builds import SPECS, manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,6 @@ from cheblienet_graphs import (
     build,
     open_group,
 )
-from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.spec.kernels import KERNELS
 from cheblienet_graphs.store.layout import check_version
@@ -110,8 +110,7 @@ def test_stored_laplacian_is_the_defined_one(
     store = tmp_path_factory.mktemp("dense") / "g.zarr"
     build(spec, store, name="g")
     facts = check_version(store / "g" / "v001")["levels"][0]
-    edges = Level(spec, choose(spec.sampling)).edges()
-    engine, lengths = edges.engine, edges.weights.lengths
+    engine, lengths = engine_and_lengths(spec, choose(spec.sampling))
     n = spec.num_vertices
     rows = np.repeat(np.arange(n), engine.degrees(0, n))
     columns = engine.columns(0, n)

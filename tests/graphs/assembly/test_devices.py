@@ -16,6 +16,7 @@ from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.machine.devices import own_device
 from cheblienet_graphs.neighbours import search
 from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.pools.pool import Here
 
 SPECS = {
@@ -32,6 +33,7 @@ class Elsewhere(Here):
     """Workers that have a GPU; what they do is done here, without."""
 
     def __init__(self) -> None:
+        super().__init__(Kept())
         self.at_work = False
 
     def first(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Choice:
@@ -41,10 +43,11 @@ class Elsewhere(Here):
         self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[tuple[Any, ...], Any]]:
         for task in tasks:
-            job, *rest = task
-            assert job.choice == Choice("pruned", "cuda")
+            sweep, block = task
+            assert sweep.job.choice == Choice("pruned", "cuda")
+            job = replace(sweep.job, choice=Choice("pruned", "cpu"))
             self.at_work = True
-            result = function(replace(job, choice=Choice("pruned", "cpu")), *rest)
+            result = function(self._kept, replace(sweep, job=job), block)
             self.at_work = False
             yield task, result
 

@@ -14,6 +14,7 @@ from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.sparse.blocks import with_diagonal
 from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
 from cheblienet_graphs.store.layout import check_version
+from cheblienet_graphs.weights.kernel import KernelWeights
 
 
 @settings(max_examples=60, deadline=None)
@@ -51,16 +52,17 @@ def test_rows_written_from_a_small_lattice_are_those_of_the_large_one(
             levels=1,
         )
         level = Level(spec, Choice("stencil", "cpu"))
-        edges = level.edges()
+        engine = level.neighbours.engine()
     except SpecError:
         return  # too small for the stencils, or no such weights
     vertices = spec.num_vertices
-    engine = edges.engine
     rows = with_diagonal(0, engine.degrees(0, vertices), engine.columns(0, vertices))
+    weighs = level.offset_weights
     if weights == "kernel":
-        squared = edges.weights.squared_distances(rows)
-        edges.weights.set_mean(math.fsum(rows.sums(squared)) / engine.total_degree)
-    values = edges.weights.weights(rows)
+        lengths = level.neighbours.rule
+        squared = rows.sums(lengths.squared_distances(rows.rows, rows.columns))
+        weighs = KernelWeights.of_mean(spec, math.fsum(squared) / engine.total_degree, lengths)
+    values = weighs.weights(rows)
     degree = rows.sums(values)
     mass = degree if laplacian_kind == "normalized" else np.ones(vertices)
     delta = laplacian(rows, values, degree, inverse_root(mass)).astype(np.float32)

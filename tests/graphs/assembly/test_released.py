@@ -9,8 +9,8 @@ import pytest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.assembly.blocks import forget, rows_of
 from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.lattice_rows import LatticeRows
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.neighbours.search import SearchEngine
@@ -32,7 +32,7 @@ SPECS = {
 KINDS = {
     *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "SearchEngine", "PrunedSearch"),
     *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
-    *("Staging", "Driver", "Icosphere", "RandomPlane", "StencilEngine"),
+    *("Staging", "Driver", "Icosphere", "RandomPlane", "StencilEngine", "Neighbours"),
 }
 
 
@@ -50,7 +50,6 @@ def maps_of(folder: Path) -> list[str]:
 @pytest.fixture
 def alive() -> Iterator[Callable[[], set[str]]]:
     """Kinds of objects of builds that are there, but for those that other tests keep."""
-    forget()
     gc.collect()
     gc.freeze()  # what is there now is not looked through again, nor counted
     yield lambda: {type(thing).__name__ for thing in parts_of_builds()}
@@ -176,7 +175,7 @@ def test_who_does_a_block_reads_the_weights(
 ) -> None:
     """As another process does, which has nothing but the job."""
     spec = SPECS["matched lattice"]
-    solution = Level(spec, choose("lattice")).on_lattice.weights.solution
+    solution = Level(spec, choose("lattice")).offset_weights.solution
     with Staging(tmp_path / "g", "g", 0) as staging:
         made_by = tuple(software(spec.sampling).items())
         xi = spec.metric(0).xi
@@ -185,6 +184,6 @@ def test_who_does_a_block_reads_the_weights(
         with Writer() as out:
             out.write(array, 0, solution * 3)
         solved = solutions(monkeypatch)
-        assert np.array_equal(job.level.on_lattice.weights.solution, solution * 3)
-        assert rows_of(job).nnz
+        assert np.array_equal(job.level().offset_weights.solution, solution * 3)
+        assert LatticeRows(job).nnz
         assert solved == []

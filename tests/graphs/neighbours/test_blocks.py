@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from all_pairs import PRUNED, SOME, edges, listed, name
+from all_pairs import SOME, edges, engine_and_lengths, listed, name
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours import cloud as clouds
 from cheblienet_graphs.neighbours import pruned, search
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
@@ -68,7 +67,6 @@ def test_edges_do_not_depend_on_block_sizes(
 @pytest.mark.parametrize("block", [1, 17, 100])
 def test_edges_do_not_depend_on_rows_read(block: int) -> None:
     spec = GraphSpec("so3", subdivisions=1)
-    edges = Level(spec, PRUNED).edges()
-    engine, lengths = edges.engine, edges.weights.lengths
+    engine, lengths = engine_and_lengths(spec)
     whole = listed(engine, lengths, spec.num_vertices)
     assert listed(engine, lengths, spec.num_vertices, block) == whole

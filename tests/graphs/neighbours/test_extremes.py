@@ -105,7 +105,7 @@ def test_windows_of_orientations_miss_no_neighbour(
         return squared_distances(self, *arguments)
 
     monkeypatch.setattr(PrunedSearch, "_squared_distances", seen)
-    engine = level.edges().engine
+    engine = level.neighbours.engine()
     rows = np.repeat(np.arange(spec.num_vertices), engine.degrees(0, spec.num_vertices))
     found = set(zip(rows.tolist(), engine.columns(0, spec.num_vertices).tolist(), strict=True))
     rings = 2 if fields.get("boundary") else 0
@@ -130,7 +130,7 @@ def test_too_many_images_are_refused() -> None:
     with pytest.raises(
         SpecError, match=r"eps must be larger here, where the 1024 nearest .*boundary='open'"
     ):
-        Level(spec, PRUNED).edges()
+        Level(spec, PRUNED).neighbours.engine()
 
 
 def test_least_number_of_neighbours_is_found_by_bisection() -> None:
@@ -152,6 +152,6 @@ def test_rings_of_images_double(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neighbours more than a hundred periods away are found by a few searches."""
     work = Work(monkeypatch, LIMITS | {"searches": 10, "distances": 3e7})
     fields = {"points": 5, "orientations": 2, "eps": 0.001, "xi": 10, "neighbors": 1024}
-    edges = Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED).edges()
-    assert edges.engine.total_degree > 0
+    level = Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED)
+    assert level.neighbours.engine().total_degree > 0
     assert work.done["searches"] > 5

@@ -11,6 +11,7 @@ from all_pairs import (
     check_against_all_pairs,
     check_rule,
     edges,
+    engine_and_lengths,
     name,
 )
 from hypothesis import assume, given, settings
@@ -151,5 +152,5 @@ def test_lengths_of_a_vertex_from_itself_are_zero() -> None:
     vertices = np.arange(252)
     for boundary in ("open", "periodic"):
         spec = GraphSpec("se2", sampling="random", points=42, boundary=boundary)
-        lengths = Level(spec, PRUNED).edges().weights.lengths
+        _, lengths = engine_and_lengths(spec)
         assert (lengths.squared_distances(vertices, vertices) == 0).all()

@@ -71,9 +71,9 @@ def test_dask_workers_keep_nothing_of_a_build(tmp_path: Path, cluster: object) -
     import distributed
 
     def kept_jobs() -> int:  # sent as it is: workers need not find these tests
-        from cheblienet_graphs.assembly.blocks import rows_of
+        from cheblienet_graphs.pools.kept import _HELD
 
-        return rows_of.cache_info().currsize
+        return len(_HELD)
 
     during = []
 

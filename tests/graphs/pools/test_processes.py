@@ -15,7 +15,10 @@ from cheblienet_graphs import CheblienetError, SpecError, StoreError, build
 from cheblienet_graphs.assembly.blocks import do_block
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows
+from cheblienet_graphs.assembly.lattice_sweeps import Rows
+from cheblienet_graphs.assembly.searched_sweeps import Degrees
 from cheblienet_graphs.neighbours.choice import choose
+from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.writer import Staging
 
@@ -56,23 +59,24 @@ def sent(tmp_path: Path) -> Iterator[Job]:
         yield Job(spec, choose("lattice"), 0, 0.1, tmp_path / "g", staging.folder, made_by)
 
 
-def test_jobs_travel(sent: Job) -> None:
+def test_sweeps_travel(sent: Job) -> None:
     assert LatticeRows(sent).nnz
-    assert sent.level
-    assert pickle.loads(pickle.dumps(sent)) == sent
-    assert len(pickle.dumps(sent)) < 4096
+    for sweep in (Rows(sent, None), Degrees(sent, rings=0, mean=0.1)):
+        assert sweep.key
+        assert pickle.loads(pickle.dumps(sweep)) == sweep
+        assert len(pickle.dumps(sweep)) < 4096
 
 
 def test_worker_with_other_libraries(sent: Job) -> None:
     older = tuple((name, "1.0" if name == "numpy" else found) for name, found in sent.software)
     with pytest.raises(CheblienetError, match=r"worker has numpy .*another version"):
-        do_block(replace(sent, software=older), "rows", (0, 1), {"lambda_max": None})
+        do_block(Kept(), Rows(replace(sent, software=older), None), (0, 1))
 
 
 def test_worker_without_the_file_system(sent: Job, tmp_path: Path) -> None:
     sent = replace(sent, folder=tmp_path / "elsewhere")
     with pytest.raises(StoreError, match="must see the store's file system"):
-        do_block(sent, "rows", (0, 1), {"lambda_max": None})
+        do_block(Kept(), Rows(sent, None), (0, 1))
 
 
 def test_workers_out_of_range(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from cheblienet_graphs import (
     inspect,
     verify,
 )
-from cheblienet_graphs.assembly.pipeline import published
+from cheblienet_graphs.assembly.versions import published
 from cheblienet_graphs.store import export
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.facts import read_facts

@@ -1,7 +1,7 @@
 """All sweeps of a level."""
 
+from cheblienet_graphs.assembly.assemble_lattice import assemble_lattice
 from cheblienet_graphs.assembly.driver import Assembled, Driver
-from cheblienet_graphs.assembly.lattice_sweeps import assemble_lattice
 
 
 def assemble(driver: Driver) -> Assembled:
@@ -13,6 +13,6 @@ def assemble(driver: Driver) -> Assembled:
     if driver.job.choice.engine == "stencil":
         return assemble_lattice(driver)
     # Searches need torch, whose import takes longer than a build by stencils.
-    from cheblienet_graphs.assembly.searched_sweeps import assemble_searched
+    from cheblienet_graphs.assembly.assemble_searched import assemble_searched
 
     return assemble_searched(driver)

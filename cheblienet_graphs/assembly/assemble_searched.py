@@ -1,0 +1,99 @@
+"""The sweeps that make a level whose neighbours are searched for, in their order."""
+
+from cheblienet_graphs.assembly.driver import Assembled, Driver
+from cheblienet_graphs.assembly.searched_rows import MATCHED, SearchedRows
+from cheblienet_graphs.assembly.searched_sweeps import (
+    Columns,
+    Counts,
+    Degrees,
+    Lists,
+    Rescaling,
+    Values,
+)
+from cheblienet_graphs.neighbours.search import list_type
+from cheblienet_graphs.sparse.sums import rounded
+from cheblienet_graphs.spectrum.bound import SpectralBound
+from cheblienet_graphs.store.records import Result
+from cheblienet_graphs.store.staged import Writer
+from cheblienet_graphs.weights.scattered import matched_edges
+
+
+def assemble_searched(driver: Driver) -> Assembled:
+    """Do all sweeps of a level whose neighbours are searched for.
+
+    Raises:
+        SpecError: there are no edges, or no such weights, or they vanish.
+    """
+    job, rows = driver.job, driver.kept.of(SearchedRows, driver.job)
+    vertices = job.num_vertices
+    rings = _listed(driver, rows)
+    matched: Result = {"bandwidth": None, "dropped_edges": 0}
+    if rows.matched_together:
+        key = job.key("matched", rings=rings)
+        matched = driver.once(key, lambda: _matched(driver, rows, rings))
+    driver.scratch("counts", (vertices,), "int64")
+    counted = driver.sweep(Counts(job, rings), vertices * job.spec.neighbors)
+    nnz = sum(result["entries"] for result in counted)
+    if nnz == vertices:
+        raise rows.level.neighbours.too_few()
+    driver.reserve(nnz)
+    driver.write_row_pointers()
+    found = driver.sweep(Columns(job, rings), nnz)
+    mean = None
+    if not rows.matched_together:
+        squared = sum(result["squared_lengths"] for result in found)
+        mean = rounded(squared) / (nnz - vertices)
+    bound = _weighed(driver, rings, mean, nnz)
+    return Assembled(
+        edges=(nnz - vertices) // 2,
+        nnz=nnz,
+        in_plane=sum(result["in_plane"] for result in found),
+        isolated=sum(result["isolated"] for result in counted),
+        bandwidth=matched["bandwidth"] if mean is None else rows.weights(rings, mean).bandwidth,
+        dropped_edges=matched["dropped_edges"],
+        bound=bound,
+    )
+
+
+def _listed(driver: Driver, rows: SearchedRows) -> int:
+    """List neighbours; the rings of images that this took."""
+    job, vertices = driver.job, driver.job.num_vertices
+    rings = 1 if rows.level.sampling.periodic else 0
+    while True:
+        shape = (vertices, job.spec.neighbors)
+        driver.scratch(f"lists{rings}", shape, list_type(vertices))
+        listed = driver.sweep(Lists(job, rings), vertices * job.spec.neighbors)
+        farthest = max(result["farthest"] for result in listed)
+        if rows.lists(rings).complete(farthest):
+            return rings
+        rings = rows.lists(rings).next_rings(farthest)
+
+
+def _matched(driver: Driver, rows: SearchedRows, rings: int) -> Result:
+    """Solve for matched weights, all edges together, and list them."""
+    level, nearest = rows.level, rows.nearest(rings)
+    if nearest.total_degree == 0:
+        raise level.neighbours.too_few()
+    shown = f"level {level.number}: matching weights to the metric"
+    driver.progress(shown, 0, nearest.total_degree)
+    found = matched_edges(level.spec, level.sampled(), nearest, rows.lengths(rings))
+    with Writer() as out:
+        for (name, dtype), values in zip(MATCHED.items(), found.entries, strict=True):
+            out.write(driver.scratch(f"matched-{name}", values.shape, dtype), 0, values)
+    return {"bandwidth": found.bandwidth, "dropped_edges": found.dropped_edges}
+
+
+def _weighed(driver: Driver, rings: int, mean: float | None, nnz: int) -> SpectralBound:
+    """Weigh the edges and write the rescaled Laplacian; the bound of its spectrum."""
+    job = driver.job
+    for name in ("degree", "inverse-root-mass"):
+        driver.scratch(name, (job.num_vertices,), "float64")
+    weighed = driver.sweep(Degrees(job, rings, mean), nnz)
+    driver.check_degrees(sum(result["vanished"] for result in weighed))
+    limit = max(result["largest"] for result in weighed)
+    bound = driver.given_bound(limit)
+    driver.sweep(Values(job, rings, mean, None if bound is None else bound.value), nnz)
+    if bound is None:
+        bound = driver.computed_bound(limit)
+        driver.sweep(Rescaling(job, bound.value), nnz)
+    return bound

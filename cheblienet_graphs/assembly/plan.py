@@ -1,0 +1,80 @@
+"""The size of what a build would publish, known before it begins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.neighbours.choice import Choice, choose
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store.staged import csr_nbytes
+from cheblienet_graphs.typing import Progress
+
+
+@dataclass(frozen=True)
+class PlannedLevel:
+    """Size of a level before it is built: vertices, undirected edges, stored entries."""
+
+    vertices: int
+    edges: int
+    nnz: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The levels that a build would publish; `nbytes` is the size of their arrays.
+
+    On lattices the numbers are exact; elsewhere, where neighbours have to be searched for, edges,
+    entries and bytes are upper bounds.
+    """
+
+    spec: GraphSpec
+    levels: tuple[PlannedLevel, ...]
+    nbytes: int
+    exact: bool
+
+
+def plan(spec: GraphSpec) -> Plan:
+    """The levels that building a spec would publish, without building them.
+
+    Raises:
+        SpecError: the neighbour rule gives no edge, which is known beforehand on lattices.
+    """
+    return planned(spec, levels_of(spec, choose(spec.sampling, device="cpu")))
+
+
+def levels_of(spec: GraphSpec, choice: Choice, progress: Progress = lambda *_: None) -> list[Level]:
+    """The levels of a build, finest first.
+
+    Raises:
+        CheblienetError: the library of the sampling is not installed.
+    """
+    spec.sampling_kind.check_library()
+    levels = [Level(spec, choice, progress=progress)]
+    while len(levels) < spec.levels:
+        levels.append(levels[-1].coarser)
+    return levels
+
+
+def planned(spec: GraphSpec, levels: Sequence[Level]) -> Plan:
+    """The plan of these levels.
+
+    Raises:
+        SpecError: as `plan`.
+    """
+    sizes: list[PlannedLevel] = []
+    nbytes = sum(_map_nbytes(fine) for fine in levels[:-1])
+    for level in levels:
+        vertices, entries = level.num_vertices, level.degree_bound
+        sizes.append(PlannedLevel(vertices, entries // 2, entries + vertices))
+        nbytes += csr_nbytes((vertices, vertices), entries + vertices)
+        nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
+        nbytes += (spec.eigenpairs or 0) * (8 + 4 * vertices)
+    return Plan(spec, tuple(sizes), nbytes, exact=spec.sampling_kind.regular)
+
+
+def _map_nbytes(level: Level) -> int:
+    """Size of the maps between a level and the next one."""
+    spec, fine, coarse = level.spec, level.num_vertices, level.coarser.num_vertices
+    sizes = (spec.level_size(level.number), spec.level_size(level.number + 1))
+    links = spec.orientations * spec.sampling_kind.links(*sizes)
+    return csr_nbytes((coarse, fine), links) + csr_nbytes((fine, coarse), links)

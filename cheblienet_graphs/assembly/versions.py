@@ -1,0 +1,109 @@
+"""Published versions: what a build hands back, and what was there before it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import cheblienet_graphs
+from cheblienet_graphs.assembly.checks import LevelCheck
+from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+
+GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A version in a store.
+
+    Args:
+        store, name, version: where it is.
+        built: False where it was there already.
+        levels: what was recorded of each level, finest first.
+        resumed: whether an interrupted build was gone on with.
+        checks: what to know of each level, finest first; empty where nothing was built.
+        other: the version that the name stood for before, or stands for where nothing was built;
+            None where there is no other than this one.
+        changes: field -> (its value in that other version's spec, its value in this one's), for
+            those that differ.
+        processes: how many of this machine did the work, those of a cluster elsewhere left out;
+            0 where nothing was built.
+        threads: that each of them searched with.
+    """
+
+    store: Path
+    name: str
+    version: str
+    built: bool
+    levels: tuple[LevelFacts, ...]
+    resumed: bool = False
+    checks: tuple[LevelCheck, ...] = ()
+    other: str | None = None
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    processes: int = 0
+    threads: int = 0
+
+
+def published(spec: GraphSpec, store: Path, name: str) -> tuple[str, VersionFacts] | None:
+    """The newest version of a graph with this spec and this version of the package, if any.
+
+    Returns:
+        Its name and its facts.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    graph = store / name
+    if not layout.check_store(store) or name not in layout.graph_names(store):
+        return None
+    for version in reversed(layout.versions(graph)):
+        try:
+            facts = read_facts(graph / version)
+        except StoreError:
+            continue  # `clg verify` says what is wrong with it
+        if facts.spec_sha256 == spec.sha256 and facts.generator == GENERATOR:
+            return version, facts
+    return None
+
+
+def changes_of(
+    graph: Path, version: str, spec: GraphSpec, *, built: bool
+) -> tuple[str | None, dict[str, tuple[Any, Any]]]:
+    """How a version's spec differs from that of the one its name stood for, or stands for.
+
+    Args:
+        graph: folder of the graph.
+        version: the one published or found.
+        spec: of that version.
+        built: whether it was published just now.
+
+    Returns:
+        The newest readable one of the older versions, or of the newer ones where nothing was built;
+        and for each field that differs its values there and here. None and nothing where there is
+        no such version.
+    """
+    number = layout.version_number(version)
+    for other in reversed(layout.versions(graph)):
+        is_older = layout.version_number(other) < number
+        if other == version or is_older != built:
+            continue
+        try:
+            before, now = read_facts(graph / other).spec.to_dict(), spec.to_dict()
+        except StoreError:
+            continue
+        differ = [key for key in now | before if before.get(key) != now.get(key)]
+        return other, {key: (before.get(key), now.get(key)) for key in differ}
+    return None, {}
+
+
+def as_found(
+    store: Path, name: str, spec: GraphSpec, version: str, known: VersionFacts
+) -> Published:
+    """The version that was there already; nothing was built."""
+    other, changes = changes_of(store / name, version, spec, built=False)
+    return Published(
+        store, name, version, built=False, levels=known.levels, other=other, changes=changes
+    )
