@@ -38,7 +38,7 @@ def assemble_lattice(driver: Driver) -> Assembled:
 
 
 def _share_solution(driver: Driver) -> Result:
-    """Write down the matched weights that the one who builds has solved for, for all to read."""
+    """Write down the matched weights that the building process has solved for, for all to read."""
     weights = driver.level.offset_weights
     if weights is None or weights.solution is None:
         raise TypeError("matched weights are those of a lattice")

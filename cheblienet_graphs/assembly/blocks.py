@@ -14,7 +14,7 @@ def do_block(kept: Kept, sweep: Sweep, block: Range) -> Result:
     """Write one block of a sweep and record it; one that is recorded already is not done again.
 
     Raises:
-        CheblienetError: this process has other versions of libraries than the one who builds.
+        CheblienetError: this process has other versions of libraries than the building process.
         StoreError: the staged level is not there, or can't be written.
     """
     job = sweep.job
@@ -30,7 +30,7 @@ def do_block(kept: Kept, sweep: Sweep, block: Range) -> Result:
 
 
 def _check_worker(job: Job) -> None:
-    """See that this process has the libraries and the files of the one who builds.
+    """See that this process has the libraries and the files of the building process.
 
     Raises:
         CheblienetError: it has other versions.
@@ -40,8 +40,8 @@ def _check_worker(job: Job) -> None:
     others = [" ".join(library) for library in mine if library not in job.software]
     if others:
         raise CheblienetError(
-            f"A worker has {', '.join(others)}; the one who builds has another version, and bytes "
-            "would depend on which worker wrote them. Install the same."
+            f"A worker has {', '.join(others)}; the building process has another version, and "
+            "bytes would depend on which worker wrote them. Install the same."
         )
     if not job.folder.is_dir():
         raise StoreError(

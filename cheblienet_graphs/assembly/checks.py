@@ -1,4 +1,4 @@
-"""What a user must know of the graphs that were built, found at next to no cost.
+"""Checks of the graphs that were built, which a user must know of, at next to no cost.
 
 No eigenproblem is solved, and no pass is made over a lattice; `inspect` knows more.
 """
@@ -30,7 +30,7 @@ EDGES = 2**15
 
 @dataclass(frozen=True)
 class LevelCheck:
-    """What a build knows of a level.
+    """A level's second moments, components and isolated vertices, as a build knows them.
 
     Args:
         level: its number.
@@ -97,7 +97,7 @@ def sentences(checks: Sequence[LevelCheck]) -> list[str]:
 
 def _weights(level: Level, folder: Path, lambda_max: float) -> MappedWeights:
     """W, without the checks of a reader that did not write it."""
-    import scipy.sparse
+    import scipy.sparse  # slow to import, help does without
 
     parts = tuple(mapped_array(folder / "laplacian" / p) for p in ("data", "indices", "indptr"))
     laplacian = scipy.sparse.csr_array(parts, shape=(level.num_vertices, level.num_vertices))

@@ -1,4 +1,4 @@
-"""The one who builds a level: reserves its arrays, sends sweeps through a pool, keeps the books."""
+"""The building process' side of a level: reserves arrays, has sweeps done, keeps records."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ LEAST_ROWS = 192
 
 @dataclass(frozen=True)
 class Assembled:
-    """What is known of a level once its Laplacian is written; names as in `LevelFacts`."""
+    """The facts of a level once its Laplacian is written; names as in `LevelFacts`."""
 
     edges: int
     nnz: int
@@ -43,10 +43,10 @@ class Driver:
 
     Args:
         job: the level, as all who do blocks know it.
-        level: the same as the one who builds knows it, with all that was solved for already.
+        level: the same in the building process, with all that was solved for already.
         staging: where.
         pool: who does blocks.
-        kept: by the one who builds, from block to block.
+        kept: by the building process, from block to block.
         block_rows: vertices in a block; sets the memory, not the result.
         progress: called as the work proceeds.
     """
@@ -107,7 +107,7 @@ class Driver:
         return cut(gaps(list(finished), total), min(step, part))
 
     def once(self, key: str, compute: Callable[[], Result]) -> Result:
-        """What is computed in one piece, by the one who builds, unless it is recorded.
+        """Compute something in one piece, in the building process, unless it is recorded.
 
         As in `sweep`, a level of one block is not worth a record. One that is there all the same,
         from smaller blocks, counts: finished blocks are made from it.
@@ -162,7 +162,7 @@ class Driver:
             )
 
     def given_bound(self, limit: float) -> SpectralBound | None:
-        """What holds without computing, where that is asked for."""
+        """The bound that holds without computing, where that is asked for."""
         return SpectralBound(limit, "bound") if self.job.spec.lambda_max == 2 else None
 
     def computed_bound(self, limit: float) -> SpectralBound:

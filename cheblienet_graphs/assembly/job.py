@@ -1,4 +1,4 @@
-"""What a process needs to know to do a block of a sweep."""
+"""All that a process needs to know to do a block of a sweep."""
 
 import json
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Job:
         xi: of its metric, None without orientations.
         store: where it will be published.
         folder: where it is staged.
-        software: what the one who builds has, as `pools.software`; workers must have the same.
+        software: of the building process, as `pools.software`; workers must have the same.
     """
 
     spec: GraphSpec
@@ -56,7 +56,7 @@ class Job:
         return self.spec.orientations * self.spec.base_points(self.number)
 
     def solution(self) -> Floats | None:
-        """Matched weights of a lattice, once the one who builds has solved for them."""
+        """Matched weights of a lattice, once the building process has solved for them."""
         folder = scratch_folder(self.folder) / str(self.number) / SOLUTION
         return np.array(opened(folder).mapped()) if (folder / "zarr.json").exists() else None
 
@@ -80,7 +80,7 @@ class Job:
 
     @property
     def records(self) -> Records:
-        """What of it is finished."""
+        """Its finished ranges."""
         return Records(self.folder / "finished")
 
     def matrix(self, entries: StagedArray) -> scipy.sparse.csr_array:

@@ -119,6 +119,7 @@ class Level:
             return self.neighbours.by_stencils.total_degree
         most = self.spec.neighbors
         if self.spec.weights == "matched":
+            # It needs scipy.spatial, which stencil builds do without.
             from cheblienet_graphs.weights.scattered import MOST_ADDED
 
             most += MOST_ADDED

@@ -97,7 +97,7 @@ class Neighbours:
 
     def lists(self, rings: int) -> "NeighbourLists":
         """A search that goes over some vertices at a time, among so many rings of images."""
-        from cheblienet_graphs.neighbours.search import NeighbourLists
+        from cheblienet_graphs.neighbours.search import NeighbourLists  # torch: stencils do without
 
         return NeighbourLists(
             self.sampled, self.count, self.choice, squared_radii=self._squared_radii, rings=rings
@@ -129,7 +129,7 @@ class Neighbours:
         return self.rule.squared_radii if self._on_lattice else None
 
     def _searched(self, scratch: Scratch, advance: Advance) -> Engine:
-        from cheblienet_graphs.neighbours.search import SearchEngine
+        from cheblienet_graphs.neighbours.search import SearchEngine  # torch: stencils do without
 
         return SearchEngine(
             self.sampled,

@@ -141,7 +141,7 @@ def build(
 
 
 def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attributes:
-    """What a version says of itself, but for its manifest."""
+    """The attributes of a version, but for its manifest."""
     return {
         "schema": layout.SCHEMA,
         "spec": spec.to_dict(),
@@ -238,6 +238,7 @@ class _Build:
         count = self.spec.eigenpairs
         if count is None:
             return
+        # Solvers are slow to import, and few builds store eigenpairs.
         from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
 
         matrix = job.matrix(job.csr.data)

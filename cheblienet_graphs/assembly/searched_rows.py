@@ -35,7 +35,7 @@ class SearchedRows:
         self._kept: dict[str, tuple[tuple[Any, ...], Any]] = {}
 
     def _last(self, what: str, make: Callable[..., Any], *arguments: Any) -> Any:
-        """What was made last, where it was made from the same."""
+        """The thing that was made last, where it was made from the same."""
         known = self._kept.get(what)  # another thread may replace it
         if known is None or known[0] != arguments:
             self._kept[what] = known = arguments, make(*arguments)

@@ -74,6 +74,6 @@ def _kept(level: Level) -> float:
 
 
 def _vectors(level: Level) -> int:
-    """Bytes of the vectors from which the one who builds finds lambda_max and eigenpairs."""
+    """Bytes of the vectors from which the building process finds lambda_max and eigenpairs."""
     recursion = 0 if level.spec.lambda_max == 2 else 5
     return 8 * level.num_vertices * (recursion + 4 * (level.spec.eigenpairs or 0))

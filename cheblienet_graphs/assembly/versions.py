@@ -23,7 +23,7 @@ class Published:
         store, name, version: where it is.
         built: False where it was there already.
         levels: what was recorded of each level, finest first.
-        resumed: whether an interrupted build was gone on with.
+        resumed: whether an interrupted build was continued.
         checks: what to know of each level, finest first; empty where nothing was built.
         other: the version that the name stood for before, or stands for where nothing was built;
             None where there is no other than this one.

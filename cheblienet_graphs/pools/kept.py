@@ -1,4 +1,4 @@
-"""What processes keep from block to block, and for how long."""
+"""Things that processes keep from block to block, until a build ends."""
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache
@@ -13,7 +13,7 @@ MOST = 2
 
 
 class Kept:
-    """What a process keeps for the blocks of one build, as making it takes longer than a block.
+    """Things a process keeps for the blocks of a build, as making them takes longer than a block.
 
     Use as a context manager: leaving it lets go of everything, whoever still refers to it. Threads
     may share it.

@@ -1,4 +1,4 @@
-"""What pools have in common, and the one that is this process alone."""
+"""The interface of pools, and the one that is this process alone."""
 
 import platform
 from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +57,7 @@ class Here:
 
 @lru_cache
 def software(sampling: str) -> dict[str, str]:
-    """What the bytes of a build with this sampling depend on besides its specification.
+    """Versions that the bytes of a build with this sampling depend on, besides its specification.
 
     Raises:
         CheblienetError: the library of the sampling is not installed.

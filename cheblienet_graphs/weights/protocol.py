@@ -1,4 +1,4 @@
-"""What edge weights of every kind have in common."""
+"""The interface of edge weights."""
 
 from typing import Protocol
 
