@@ -83,8 +83,7 @@ class LatticeRows:
         self._axes = tuple(map(Axis, self.lattice.shape, reach(engine.stencils)))
         self._small = replace(self.lattice, shape=tuple(axis.small for axis in self._axes))
         self._block = self._rows(engine.stencils)
-        weights = self._weights(level)
-        values = weights.weights(self._block)
+        weights, values = self._weighed(level)
         self._degree = self._block.sums(values)
         combinatorial = job.spec.laplacian == "combinatorial"
         mass = self._small.areas() if combinatorial else self._degree
@@ -131,15 +130,18 @@ class LatticeRows:
         engine, vertices = StencilEngine(self._small, stencils), self._small.num_vertices
         return with_diagonal(0, engine.degrees(0, vertices), engine.columns(0, vertices))
 
-    def _weights(self, level: Level) -> EdgeWeights:
-        """The weights of the small lattice's rows, which are those of the large one's."""
+    def _weighed(self, level: Level) -> tuple[EdgeWeights, Floats]:
+        """The weights, and (small nnz,) those of the small lattice's entries."""
+        block = self._block
         if level.offset_weights is not None:
-            return level.offset_weights.on(self._small)
-        lengths, block = level.neighbours.rule.on(self._small), self._block
-        squared = block.sums(lengths.squared_distances(block.rows, block.columns))
-        total_degree = level.neighbours.by_stencils.total_degree
-        mean = rounded(exact_sum(squared, self._times)) / total_degree
-        return KernelWeights.of_mean(level.spec, mean, lengths)
+            given = level.offset_weights.on(self._small)
+            return given, given.weights(block)
+        lengths = level.neighbours.rule.on(self._small)
+        squared = lengths.squared_distances(block.rows, block.columns)
+        total = rounded(exact_sum(block.sums(squared), self._times))
+        mean = total / level.neighbours.by_stencils.total_degree
+        weights = KernelWeights.of_mean(level.spec, mean, lengths)
+        return weights, weights.of_lengths(block, squared)
 
     @cached_property
     def _times(self) -> Indices:

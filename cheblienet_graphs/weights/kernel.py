@@ -45,7 +45,10 @@ class KernelWeights:
 
     def weights(self, block: RowBlock) -> Floats:
         """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
-        squared = self.lengths.squared_distances(block.rows, block.columns)
+        return self.of_lengths(block, self.lengths.squared_distances(block.rows, block.columns))
+
+    def of_lengths(self, block: RowBlock, squared: Floats) -> Floats:
+        """The same where the (nnz,) d^2 of the entries are known already."""
         weights: Floats = self.kernel(array(squared / (4 * self.bandwidth))).view(np.ndarray)
         weights[block.rows == block.columns] = 0
         return weights

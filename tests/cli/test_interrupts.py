@@ -35,12 +35,14 @@ WATCHED = {
     str(file)
     for file in (
         *(GRAPHS / "store").glob("*.py"),
-        *(GRAPHS / "assembly" / name for name in ("driver.py", "job.py")),
-        *(GRAPHS / name for name in ("interrupts.py", "pipeline.py", "pools.py")),
+        *(GRAPHS / "assembly" / name for name in ("driver.py", "job.py", "pipeline.py")),
+        *(GRAPHS / "pools" / name for name in ("kept.py", "pool.py", "processes.py")),
+        GRAPHS / "machine" / "interrupts.py",
         *(CLI / name for name in ("main.py", "build.py")),
     )
 }
 """Files that make, keep and delete what may stay, or tell of it."""
+assert all(Path(file).is_file() for file in WATCHED)
 
 BUILD = [
     "build",

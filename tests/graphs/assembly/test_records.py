@@ -1,5 +1,6 @@
 """What is recorded of finished blocks: everything that their bytes depend on."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,9 @@ from builds import inodes, interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.assembly import driver
+from cheblienet_graphs.assembly import driver, lattice_sweeps, searched_sweeps
+from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.verify import leftovers
 
@@ -76,3 +79,21 @@ def test_what_was_computed_once_is_not_computed_again_in_larger_blocks(
 def test_bytes_of_a_sampling_depend_on_its_library() -> None:
     assert "astropy-healpix" in software("healpix")
     assert "astropy-healpix" not in software("lattice")
+
+
+def test_records_are_named_by_all_that_blocks_depend_on(tmp_path: Path) -> None:
+    searched = Job(RINGS["plane"], Choice("pruned", "cpu"), 0, None, tmp_path, tmp_path, ())
+    lattice = replace(searched, choice=Choice("stencil", "cpu"))
+    sweeps = [
+        *(lattice_sweeps.Rows(lattice, bound) for bound in (None, 1.5)),
+        *(lattice_sweeps.Values(lattice, bound) for bound in (1.5, 1.25)),
+        *(searched_sweeps.Lists(searched, rings) for rings in (1, 2)),
+        *(searched_sweeps.Columns(searched, rings) for rings in (1, 2)),
+        *(searched_sweeps.Degrees(searched, 1, mean) for mean in (None, 0.1, 0.2)),
+        *(searched_sweeps.Values(searched, 1, 0.1, bound) for bound in (None, 1.5)),
+        searched_sweeps.Lists(replace(searched, number=1), 1),
+        searched_sweeps.Rescaling(searched, 1.5),
+    ]
+    assert len({sweep.key for sweep in sweeps}) == len(sweeps)
+    assert sweeps[0].key == "0-lattice-rows-lambda_max=null"
+    assert [sweep.total for sweep in sweeps[:1] + sweeps[4:5]] == [4, 64]
