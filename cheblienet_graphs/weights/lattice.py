@@ -122,7 +122,8 @@ def _check_room(lattice: Lattice, stencils: Sequence[Stencil]) -> None:
         f"such that every level has at least {'x'.join(map(str, reversed(needed)))} pixels, as the "
         f"stencils of this metric reach {max(reach(stencils))} pixels far"
     )
-    remedy = "Give fewer `levels`, a larger `size` or `eps`, or `weights='kernel'`."
+    larger = "`size` or `eps`" if lattice.fibre.columns else "`size`"
+    remedy = f"Give fewer `levels`, a larger {larger}, or `weights='kernel'`."
     size = "x".join(map(str, reversed(lattice.shape)))
     raise SpecError("levels", accepted, size, remedy)
 
