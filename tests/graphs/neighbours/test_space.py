@@ -35,7 +35,7 @@ def listed(engine: StencilEngine, vertices: int) -> set[tuple[int, int]]:
 @pytest.mark.parametrize("size", ["7x7x7", "6x5x8"])
 def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str) -> None:
     spec = GraphSpec("r3", size, neighbors=count, boundary=boundary, levels=1)
-    found = Level(spec, Choice(engine, "cpu")).edges().engine
+    found = Level(spec, Choice(engine, "cpu")).neighbours.engine()
     width, height, depth = spec.size
     expected = edges((depth, height, width), count, periodic=boundary == "periodic")
     assert listed(found, spec.num_vertices) == expected
@@ -45,7 +45,7 @@ def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
 def test_brute_force_finds_the_same(boundary: str) -> None:
     spec = GraphSpec("r3", "6x5x7", neighbors=18, boundary=boundary, levels=1)
-    found = Level(spec, Choice("keops", "cpu")).edges().engine
+    found = Level(spec, Choice("keops", "cpu")).neighbours.engine()
     assert listed(found, spec.num_vertices) == edges((7, 5, 6), 18, periodic=boundary == "periodic")
 
 
@@ -59,7 +59,7 @@ def test_whole_shells(count: int) -> None:
 def test_fewer_neighbours_than_the_first_shell() -> None:
     spec = GraphSpec("r3", 6, neighbors=5, levels=1)
     with pytest.raises(SpecError, match="at least 6 here"):
-        Level(spec, Choice("stencil", "cpu")).edges()
+        Level(spec, Choice("stencil", "cpu")).neighbours.engine()
 
 
 @pytest.mark.parametrize("sides", [(1.0, 1.0, 2.0), (1.0, 1.5, 3.0)])
