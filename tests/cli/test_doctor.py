@@ -34,6 +34,7 @@ def test_doctor_fails_where_a_needed_engine_does(
     assert (found["works"], found["remedy"]) == (False, "Buy another computer.")
 
 
+@pytest.mark.slow
 def test_doctor_explains_a_missing_compiler(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -170,6 +170,7 @@ def check(store: Path, said: str, printed: str, expected: object) -> str:
     return "published" if published else "kept"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", slow_but([signal.SIGTERM], [signal.SIGINT, signal.SIGTERM]))
 @pytest.mark.parametrize("last", [False, True])
 def test_signal_at_every_line(

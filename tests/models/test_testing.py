@@ -48,6 +48,7 @@ class Noted(nn.Module):
         return self.make(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
 def test_layers_and_networks_pass(symmetric_graphs: Path, name: str) -> None:
     torch.manual_seed(0)

@@ -165,6 +165,7 @@ ANYWHERE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_rows", slow_but([100, 577], [7, 100, 577]))
 @pytest.mark.parametrize("spec", ANYWHERE)
 def test_bytes_do_not_depend_on_blocks(tmp_path: Path, spec: GraphSpec, block_rows: int) -> None:

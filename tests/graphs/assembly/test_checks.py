@@ -71,6 +71,7 @@ def test_components_of_lattices(monkeypatch: pytest.MonkeyPatch) -> None:
     assert open_and_many > 20
 
 
+@pytest.mark.slow
 def test_counting_does_not_visit_a_large_lattice(monkeypatch: pytest.MonkeyPatch) -> None:
     visited = []
     columns = StencilEngine.columns
@@ -123,6 +124,7 @@ def test_a_build_agrees_with_the_report(tmp_path: Path, name: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
     spec = GraphSpec("se2", 144, orientations=16, xi=0.28, eps=0.1, levels=1, lambda_max=2)
     built = build(spec, tmp_path / "g.zarr")

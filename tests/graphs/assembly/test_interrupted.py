@@ -17,6 +17,7 @@ OTHER_WAYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(["lattice", "torus", "selling"], SPECS))
 def test_interrupted_anywhere_and_resumed(
     tmp_path: Path, name: str, expected: dict[str, dict[str, object]]

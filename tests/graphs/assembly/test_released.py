@@ -60,6 +60,7 @@ class Stop(BaseException):
     """What interrupts a build."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
     slow_but(

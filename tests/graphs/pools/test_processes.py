@@ -31,6 +31,7 @@ def test_bytes_do_not_depend_on_processes(
     assert manifest(tmp_path / "g") == expected[name]
 
 
+@pytest.mark.slow
 def test_vanished_worker(
     tmp_path: Path, expected: dict[str, dict[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

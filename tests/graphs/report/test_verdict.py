@@ -85,6 +85,7 @@ def test_right_second_moments_with_a_wrong_spectrum(
     )
 
 
+@pytest.mark.slow
 def test_several_components_are_never_consistent(report_on: Callable) -> None:
     """The rings at the poles."""
     spec = GraphSpec("s2", bandlimit=30, neighbors=40, weights="matched", levels=1)

@@ -127,6 +127,7 @@ FACTS = [
 ]
 
 
+@pytest.mark.slow
 def test_facts_of_another_form_are_refused_by_every_command(version: Path) -> None:
     original = (version / "zarr.json").read_bytes()
     assert list(map(callable, FACTS)).count(True) > 130

@@ -106,6 +106,7 @@ def test_tags_survive_concurrent_builds_and_removals(tmp_path: Path) -> None:
     assert verify(store) == []
 
 
+@pytest.mark.slow
 def test_readers_keep_what_is_removed(three: Path) -> None:
     pyramid = open_store(three)[f"{NAME}@v001"]
     expected = pyramid.levels[0].values.numpy().copy()

@@ -67,6 +67,7 @@ def test_chebconv_gradients(graph: Graph) -> None:
     assert torch.autograd.gradcheck(call, inputs, fast_mode=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel_size", [1, 2, 4])
 @pytest.mark.parametrize("channels", [(2, 5), (3, 3), (3, 4), (4, 2)])
 def test_operators_pass_opcheck(graph: Graph, channels: tuple[int, int], kernel_size: int) -> None:

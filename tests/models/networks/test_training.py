@@ -107,6 +107,7 @@ def test_double_and_back(pyramid: Pyramid) -> None:
     assert torch.allclose(again, expected, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_data_loader_workers_map_the_graph(pyramid: Pyramid, method: str) -> None:
     loader = DataLoader(

@@ -55,6 +55,7 @@ def test_finite_values_pass(pyramid: Pyramid) -> None:
         check_finite("Mine", torch.tensor([[[largest, largest, NAN]]]))
 
 
+@pytest.mark.slow
 def test_nothing_is_checked_in_programs(pyramid: Pyramid) -> None:
     """Which take whatever they are given, whatever they were compiled with."""
     images, holed = torch.randn(2, 2, 16, 16), torch.full((2, 2, 16, 16), NAN)
