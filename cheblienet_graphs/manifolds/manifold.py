@@ -43,7 +43,7 @@ class Manifold(Protocol):
     and where there is none."""
 
     coordinates_in_words: str
-    """Columns with units and ranges; {domain} stands for the name of a flat base's domain."""
+    """Columns with units and ranges, where {domain} and {longitudes} are the sampling's."""
     operator_in_words: str
     """The Laplace-Beltrami operator and its unit."""
 

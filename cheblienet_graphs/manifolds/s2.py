@@ -28,7 +28,7 @@ class S2:
     selling_neighbors: int | None = None
     least_matched_neighbors = 24
     anisotropic: str | None = "so3"
-    coordinates_in_words = "beta (colatitude) in [0, pi], gamma (longitude, east) in [-pi, pi]"
+    coordinates_in_words = "beta (colatitude) in [0, pi], gamma (longitude, east) in {longitudes}"
     operator_in_words = "the Laplacian -div grad, on the unit sphere"
 
     def weights(self, _metric: Metric) -> tuple[float, ...]:

@@ -34,7 +34,7 @@ class SO3:
     anisotropic: str | None = None
     coordinates_in_words = (
         "alpha from south towards east, in [-pi/2, pi/2), beta (colatitude) in [0, pi], "
-        "gamma (longitude, east) in [-pi, pi]"
+        "gamma (longitude, east) in {longitudes}"
     )
     operator_in_words = (
         "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), on the unit sphere"

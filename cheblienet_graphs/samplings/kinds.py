@@ -34,6 +34,8 @@ class SamplingKind(ABC):
     """Whether it is a lattice, on which stencils exist."""
     seeded: ClassVar[bool] = False
     """Whether it is drawn from a seed."""
+    longitudes: ClassVar[str] = "[-pi, pi]"
+    """Range of those that it gives to points of a sphere."""
     library: ClassVar[str | None] = None
     """The package that computes its points, where it is not this one."""
 
@@ -257,6 +259,7 @@ class EquiangularKind(SamplingKind):
     name = "equiangular"
     field = "bandlimit"
     bases = ("sphere",)
+    longitudes = "[0, 2 pi)"
 
     def parse(self, size: object, base: Base) -> Size:
         """Take the bandlimit."""

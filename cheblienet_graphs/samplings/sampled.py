@@ -22,8 +22,3 @@ class SampledManifold(Generic[S]):
     sampling: S
     manifold: Manifold
     metric: Metric
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """Diagonal entries of R."""
-        return self.manifold.weights(self.metric)

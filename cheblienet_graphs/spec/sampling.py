@@ -1,8 +1,6 @@
 """The samplings of a specification's levels."""
 
-from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec.graph_spec import GraphSpec
 
 
@@ -15,8 +13,3 @@ def sampling(spec: GraphSpec, level: int) -> Sampling:
         periodic=spec.boundary == "periodic",
         seed=spec.seed,
     )
-
-
-def sampled(spec: GraphSpec, points: Sampling, metric: Metric) -> SampledManifold[Sampling]:
-    """A level's points with their metric."""
-    return SampledManifold(points, spec.geometry, metric)

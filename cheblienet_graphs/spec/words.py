@@ -74,10 +74,10 @@ def _domain(spec: GraphSpec) -> str:
 
 def _coordinates(spec: GraphSpec) -> str:
     """Name the columns of the coordinates; on the plane y goes down, as rows of images do."""
-    domain = "image" if spec.sampling_kind.regular else "domain"
-    columns = spec.geometry.coordinates_in_words.format(domain=domain)
-    if spec.sampling == "equiangular":
-        columns = columns.replace("[-pi, pi]", "[0, 2 pi)")
+    kind = spec.sampling_kind
+    columns = spec.geometry.coordinates_in_words.format(
+        domain="image" if kind.regular else "domain", longitudes=kind.longitudes
+    )
     return f"coordinates {columns}"
 
 
