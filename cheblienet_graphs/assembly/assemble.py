@@ -1,6 +1,7 @@
 """All sweeps of a level."""
 
 from cheblienet_graphs.assembly.assemble_lattice import assemble_lattice
+from cheblienet_graphs.assembly.assemble_masked import assemble_masked
 from cheblienet_graphs.assembly.driver import Assembled, Driver
 
 
@@ -11,7 +12,8 @@ def assemble(driver: Driver) -> Assembled:
         SpecError: there are no edges, or no such weights, or they vanish.
     """
     if driver.job.choice.engine == "stencil":
-        return assemble_lattice(driver)
+        masked = driver.job.spec.mask is not None
+        return assemble_masked(driver) if masked else assemble_lattice(driver)
     # Searches need torch, whose import takes longer than a build by stencils.
     from cheblienet_graphs.assembly.assemble_searched import assemble_searched
 

@@ -15,8 +15,7 @@ def assemble_lattice(driver: Driver) -> Assembled:
         SpecError: the stencils are empty, or there are no such weights, or they vanish.
     """
     job = driver.job
-    if job.spec.weights == "matched":
-        driver.once(job.key("matched-weights"), lambda: _share_solution(driver))
+    share_solution(driver)
     rows = driver.kept.of(LatticeRows, job)
     driver.check_degrees(rows.vanished)
     driver.reserve(rows.nnz)
@@ -37,8 +36,13 @@ def assemble_lattice(driver: Driver) -> Assembled:
     )
 
 
-def _share_solution(driver: Driver) -> Result:
+def share_solution(driver: Driver) -> None:
     """Write down the matched weights that the building process has solved for, for all to read."""
+    if driver.job.spec.weights == "matched":
+        driver.once(driver.job.key("matched-weights"), lambda: _written(driver))
+
+
+def _written(driver: Driver) -> Result:
     weights = driver.level.offset_weights
     if weights is None or weights.solution is None:
         raise TypeError("matched weights are those of a lattice")

@@ -1,14 +1,15 @@
 """The sweeps that make a level whose neighbours are searched for, in their order."""
 
 from cheblienet_graphs.assembly.driver import Assembled, Driver
+from cheblienet_graphs.assembly.rescaling import Rescaling
 from cheblienet_graphs.assembly.searched_rows import MATCHED, SearchedRows
 from cheblienet_graphs.assembly.searched_sweeps import (
     Columns,
     Counts,
     Degrees,
     Lists,
-    Rescaling,
     Values,
+    WholeLengths,
 )
 from cheblienet_graphs.neighbours.search import list_type
 from cheblienet_graphs.sparse.sums import rounded
@@ -34,15 +35,19 @@ def assemble_searched(driver: Driver) -> Assembled:
     driver.scratch("counts", (vertices,), "int64")
     counted = driver.sweep(Counts(job, rings), vertices * job.spec.neighbors)
     nnz = sum(result["entries"] for result in counted)
-    if nnz == vertices:
+    if nnz == vertices and rows.nearest(rings).total_degree == 0:
         raise rows.level.neighbours.too_few()
+    driver.check_edges((nnz - vertices) // 2)
     driver.reserve(nnz)
     driver.write_row_pointers()
     found = driver.sweep(Columns(job, rings), nnz)
     mean = None
     if not rows.matched_together:
-        squared = sum(result["squared_lengths"] for result in found)
-        mean = rounded(squared) / (nnz - vertices)
+        measured, entries = found, nnz - vertices
+        if job.spec.mask is not None:  # weights are those of the whole sampling
+            measured = driver.sweep(WholeLengths(job, rings), nnz)
+            entries = sum(result["entries"] for result in measured)
+        mean = rounded(sum(result["squared_lengths"] for result in measured)) / entries
     bound = _weighed(driver, rings, mean, nnz)
     return Assembled(
         edges=(nnz - vertices) // 2,
@@ -57,8 +62,9 @@ def assemble_searched(driver: Driver) -> Assembled:
 
 def _listed(driver: Driver, rows: SearchedRows) -> int:
     """List neighbours; the rings of images that this took."""
-    job, vertices = driver.job, driver.job.num_vertices
-    rings = 1 if rows.level.sampling.periodic else 0
+    job = driver.job
+    vertices = job.spec.orientations * job.spec.full_points(job.number)
+    rings = 1 if rows.level.full.periodic else 0
     while True:
         shape = (vertices, job.spec.neighbors)
         driver.scratch(f"lists{rings}", shape, list_type(vertices))
@@ -77,10 +83,15 @@ def _matched(driver: Driver, rows: SearchedRows, rings: int) -> Result:
     shown = f"level {level.number}: matching weights to the metric"
     driver.progress(shown, 0, nearest.total_degree)
     found = matched_edges(level.spec, level.sampled(), nearest, rows.lengths(rings))
+    entries, dropped = found.entries, found.dropped
+    if level.inside is not None:
+        *ends, kept = level.inside.edges(*entries[:2])
+        entries = *ends, entries[2][kept]
+        dropped = level.inside.edges(*dropped)[:2]
     with Writer() as out:
-        for (name, dtype), values in zip(MATCHED.items(), found.entries, strict=True):
+        for (name, dtype), values in zip(MATCHED.items(), entries, strict=True):
             out.write(driver.scratch(f"matched-{name}", values.shape, dtype), 0, values)
-    return {"bandwidth": found.bandwidth, "dropped_edges": found.dropped_edges}
+    return {"bandwidth": found.bandwidth, "dropped_edges": len(dropped[0]) // 2}
 
 
 def _weighed(driver: Driver, rings: int, mean: float | None, nnz: int) -> SpectralBound:

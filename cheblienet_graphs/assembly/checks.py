@@ -24,6 +24,8 @@ from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.reader import MappedWeights, mapped_array
 from cheblienet_graphs.typing import Indices
 
+COUNTED_ENTRIES = 2**23
+"""Stored entries of a masked lattice whose components are counted, which takes a pass over all."""
 EDGES = 2**15
 """Edges whose second moments are looked at off lattices: those of points drawn at random."""
 
@@ -61,8 +63,10 @@ def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
     folder = version / "levels" / str(level.number)
     weights = _weights(level, folder, facts.lambda_max)
     consistent, moments = _moments(level, folder, weights, facts.xi)
-    if level.spec.sampling_kind.regular:
+    if level.spec.sampling_kind.regular and level.inside is None:
         found = lattice_components(level.neighbours.by_stencils)
+    elif level.spec.sampling_kind.regular and facts.nnz > COUNTED_ENTRIES:
+        found = Components(1, None)
     else:
         count = diagnostics.components(weights.laplacian)
         found = Components(count, count)

@@ -97,12 +97,12 @@ class Driver:
 
     def _step(self, sweep: Sweep) -> int:
         """How much of a sweep a block is at most."""
-        return max(1, self.block_rows * sweep.total // self.job.num_vertices)
+        return max(1, self.block_rows * sweep.total // sweep.vertices)
 
     def _blocks(self, sweep: Sweep, finished: Iterable[Range]) -> list[Range]:
         """Blocks that are not finished."""
         total, step = sweep.total, self._step(sweep)
-        least = LEAST_ROWS * total // self.job.num_vertices
+        least = LEAST_ROWS * total // sweep.vertices
         part = max(min(step, total) // sweep.parts, least, 1)
         return cut(gaps(list(finished), total), min(step, part))
 
@@ -147,6 +147,21 @@ class Driver:
                 ends = total + np.cumsum(counts.part(start, stop))
                 out.write(indptr, start + 1, ends)
                 total = int(ends[-1])
+
+    def check_edges(self, edges: int) -> None:
+        """Refuse a level of which no edge is inside the mask.
+
+        Raises:
+            SpecError: there is none.
+        """
+        if not edges:
+            points = f"{self.job.spec.base_points(self.job.number):,}"
+            raise SpecError(
+                "mask",
+                f"such that level {self.job.number} has edges inside",
+                f"none among its {points} points inside",
+                "Give a larger one, or fewer `levels`.",
+            )
 
     def check_degrees(self, vanished: int) -> None:
         """Refuse a level where the weights of some vertices vanish.

@@ -10,6 +10,7 @@ import scipy.sparse
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.records import Records
 from cheblienet_graphs.store.staged import (
     StagedArray,
@@ -18,7 +19,7 @@ from cheblienet_graphs.store.staged import (
     opened_csr,
 )
 from cheblienet_graphs.store.writer import scratch_folder
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.typing import Floats, Indices
 
 SOLUTION = "matched-weights"
 """Scratch array of the matched weights of a lattice."""
@@ -29,7 +30,7 @@ class Job:
     """A level in the making; picklable.
 
     Args:
-        spec: of the build.
+        spec: of the build, as a store tells it: without arrays.
         choice: the engine that finds neighbours, and its device.
         number: of the level, 0 the finest.
         xi: of its metric, None without orientations.
@@ -48,7 +49,14 @@ class Job:
 
     def level(self) -> Level:
         """Its sampling, metric and neighbours, none of which is computed yet."""
-        return Level(self.spec, self.choice, self.number, xi=self.xi, solution=self.solution)
+        return Level(
+            self.spec,
+            self.choice,
+            self.number,
+            xi=self.xi,
+            solution=self.solution,
+            places=self.places,
+        )
 
     @property
     def num_vertices(self) -> int:
@@ -59,6 +67,10 @@ class Job:
         """Matched weights of a lattice, once the building process has solved for them."""
         folder = scratch_folder(self.folder) / str(self.number) / SOLUTION
         return np.array(opened(folder).mapped()) if (folder / "zarr.json").exists() else None
+
+    def places(self) -> Indices:
+        """(n_inside,) points inside the mask, among all."""
+        return self.dense(layout.BASE_INDEX).mapped().astype(np.int64)
 
     @property
     def arrays(self) -> Path:

@@ -69,6 +69,7 @@ class LatticeRows:
 
     Attributes:
         lattice: the level's.
+        weights: of its edges.
         bandwidth: the kernel's t, None without a kernel.
         dropped_edges: left out because their weight came out 0.
         edges: undirected.
@@ -83,7 +84,7 @@ class LatticeRows:
         self._axes = tuple(map(Axis, self.lattice.shape, reach(engine.stencils)))
         self._small = replace(self.lattice, shape=tuple(axis.small for axis in self._axes))
         self._block = self._rows(engine.stencils)
-        weights, values = self._weighed(level)
+        self.weights, values = self._weighed(level)
         self._degree = self._block.sums(values)
         combinatorial = job.spec.laplacian == "combinatorial"
         mass = self._small.areas() if combinatorial else self._degree
@@ -91,7 +92,7 @@ class LatticeRows:
             np.float32
         )
         self.largest_possible = largest_possible(self._degree, mass) if combinatorial else 2.0
-        self.bandwidth, self.dropped_edges = weights.bandwidth, weights.dropped_edges
+        self.bandwidth, self.dropped_edges = self.weights.bandwidth, self.weights.dropped_edges
         self.edges, self.in_plane = engine.total_degree // 2, engine.in_plane_degree
         self._lines: dict[int, Line] = {}
 

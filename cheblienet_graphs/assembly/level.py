@@ -13,13 +13,17 @@ from cheblienet_graphs.assembly.xi import MOST_SCANNED, first_guess, scanned, se
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.neighbours.inside import Inside
+from cheblienet_graphs.neighbours.masked import MaskedStencils
 from cheblienet_graphs.neighbours.protocols import Scratch
+from cheblienet_graphs.neighbours.stencil import StencilEngine
 from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.sampling import sampling
-from cheblienet_graphs.typing import Floats, Progress
+from cheblienet_graphs.typing import Floats, Indices, Progress
 
 if TYPE_CHECKING:
     from cheblienet_graphs.weights.lattice import LatticeWeights
@@ -41,6 +45,7 @@ class Level:
         xi: of the metric where it is known already; else it is solved for where it is "auto".
         scratch: makes the array of a search's lists.
         solution: gives the matched weights of a lattice where they are solved for already.
+        places: gives the points inside the mask where the spec knows them by their digest alone.
         progress: called as searches proceed.
     """
 
@@ -53,10 +58,11 @@ class Level:
         xi: float | None = None,
         scratch: Scratch = np.empty,
         solution: Callable[[], Floats | None] = lambda: None,
+        places: Callable[[], Indices] | None = None,
         progress: Progress = lambda *_: None,
     ) -> None:
         self.spec, self.choice, self.number, self._xi = spec, choice, number, xi
-        self._solution = solution
+        self._solution, self._places = solution, places
         self.scratch, self.progress = scratch, progress
 
     @cached_property
@@ -72,9 +78,22 @@ class Level:
         return self.spec.orientations * self.spec.base_points(self.number)
 
     @cached_property
-    def sampling(self) -> Sampling:
-        """The points."""
+    def full(self) -> Sampling:
+        """All points, whatever the mask."""
         return sampling(self.spec, self.number)
+
+    @cached_property
+    def inside(self) -> Inside | None:
+        """The vertices inside the mask; None where there is none."""
+        if self.spec.mask is None:
+            return None
+        places = self._places() if self._places else self.spec.mask.on_level(self.number)
+        return Inside(places, self.spec.full_points(self.number))
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        """The points of the graph."""
+        return self.full if self.inside is None else MaskedSampling(self.full, self.inside.places)
 
     @cached_property
     def metric(self) -> Metric:
@@ -86,8 +105,8 @@ class Level:
         return self.spec.metric_of_alpha(self._alpha, self.number)
 
     def sampled(self) -> SampledManifold[Sampling]:
-        """The points with their metric."""
-        return SampledManifold(self.sampling, self.spec.geometry, self.metric)
+        """All points with their metric: edges and weights are those of the whole sampling."""
+        return SampledManifold(self.full, self.spec.geometry, self.metric)
 
     @cached_property
     def neighbours(self) -> Neighbours:
@@ -96,7 +115,9 @@ class Level:
         Raises:
             SpecError: there are no such weights.
         """
-        return Neighbours(self.sampled(), self.spec.neighbors, self.choice, self.offset_weights)
+        return Neighbours(
+            self.sampled(), self.spec.neighbors, self.choice, self.offset_weights, self.inside
+        )
 
     @cached_property
     def offset_weights(self) -> "LatticeWeights | None":
@@ -105,18 +126,18 @@ class Level:
         Raises:
             SpecError: there are none.
         """
-        if self.spec.weights == "kernel" or not isinstance(self.sampling, Lattice):
+        if self.spec.weights == "kernel" or not isinstance(self.full, Lattice):
             return None
         from cheblienet_graphs.weights.lattice import lattice_weights  # which needs scipy.linalg
 
-        sampled = SampledManifold(self.sampling, self.spec.geometry, self.metric)
+        sampled = SampledManifold(self.full, self.spec.geometry, self.metric)
         return lattice_weights(self.spec, sampled, self._solution())
 
     @property
     def degree_bound(self) -> int:
         """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
         if self.spec.sampling_kind.regular:
-            return self.neighbours.by_stencils.total_degree
+            return self.stencils_inside.total_degree
         most = self.spec.neighbors
         if self.spec.weights == "matched":
             # It needs scipy.spatial, which stencil builds do without.
@@ -126,14 +147,22 @@ class Level:
         return self.num_vertices * min(most, self.num_vertices - 1)
 
     @cached_property
+    def stencils_inside(self) -> StencilEngine | MaskedStencils:
+        """The neighbours on a lattice, those inside the mask where there is one."""
+        engine = self.neighbours.by_stencils
+        if self.inside is None:
+            return engine
+        return MaskedStencils(engine.lattice, engine.stencils, self.inside.places)
+
+    @cached_property
     def _alpha(self) -> float:
         """The alpha for which the in-plane fraction is what was asked for."""
         target = self.spec.in_plane_fraction or math.nan
         guess = first_guess(self.spec)
-        if self.spec.sampling_kind.regular or self.num_vertices <= SCANNED_VERTICES:
+        if self.spec.sampling_kind.regular or self.full.num_vertices <= SCANNED_VERTICES:
             return scanned(self._counted, target, guess)
         sizes = self.spec.sampling_kind.sizes(self.spec.level_size(self.number))
-        if len(sizes) > 1 and self.spec.base_points(self.number + 1) >= STARTING_POINTS:
+        if len(sizes) > 1 and self.spec.full_points(self.number + 1) >= STARTING_POINTS:
             guess = self.coarser._alpha  # noqa: SLF001
         return searched(self._fraction, target, guess)
 
@@ -157,7 +186,7 @@ class Level:
             if shown:
                 self.progress(f"level {self.number}: trying xi = {metric.xi:.3g}", done, total)
 
-        sampled = SampledManifold(self.sampling, self.spec.geometry, metric)
+        sampled = SampledManifold(self.full, self.spec.geometry, metric)
         neighbours = Neighbours(sampled, self.spec.neighbors, self.choice)
         try:
             found = neighbours.counted(self.scratch, advance)

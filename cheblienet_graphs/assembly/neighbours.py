@@ -10,6 +10,7 @@ import numpy as np
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import Cloud, PairLengths
+from cheblienet_graphs.neighbours.inside import Inside, InsideEngine
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths, Scratch
 from cheblienet_graphs.neighbours.rule import too_few
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
@@ -34,16 +35,18 @@ class Neighbours:
     Nothing is computed before it is asked for.
 
     Args:
-        sampled: the vertices and their distances.
+        sampled: all vertices and their distances.
         count: K.
         choice: the engine that finds them, and its device.
         offset_weights: those weights, where there are some.
+        inside: the vertices inside a mask, where there is one.
     """
 
     sampled: SampledManifold[Sampling]
     count: int
     choice: Choice
     offset_weights: "LatticeWeights | None" = None
+    inside: Inside | None = None
 
     @cached_property
     def rule(self) -> Stencils:
@@ -60,7 +63,7 @@ class Neighbours:
 
     @cached_property
     def by_stencils(self) -> StencilEngine:
-        """All neighbours on a lattice, whichever engine was chosen.
+        """All neighbours on a whole lattice, whichever engine was chosen.
 
         Raises:
             SpecError: there are no edges.
@@ -69,7 +72,7 @@ class Neighbours:
         return StencilEngine(found.lattice, found.stencils)
 
     def engine(self, scratch: Scratch = np.empty, advance: Advance = lambda *_: None) -> Engine:
-        """All neighbours, by the chosen engine in this process alone.
+        """All neighbours, those inside a mask, by the chosen engine in this process alone.
 
         Args:
             scratch: makes the array of a search's lists.
@@ -79,14 +82,18 @@ class Neighbours:
             SpecError: there are no edges.
         """
         if self.choice.engine == "stencil":
-            return self.by_stencils
-        found = self._searched(scratch, advance)
-        if found.total_degree == 0:
-            raise self.too_few()
-        return found
+            found: Engine = self.by_stencils
+        else:
+            found = self._searched(scratch, advance)
+            if found.total_degree == 0:
+                raise self.too_few()
+        if self.inside is None:
+            return found
+        vertices = self.sampled.sampling.orientations * len(self.inside.places)
+        return InsideEngine(found, self.inside, vertices)
 
     def counted(self, scratch: Scratch, advance: Advance = lambda *_: None) -> Engine:
-        """All neighbours, by the quickest engine, where only their number matters.
+        """All neighbours of a whole sampling, by the quickest engine, where their number matters.
 
         There may be none off lattices; arguments are those of `engine`.
 
@@ -96,7 +103,7 @@ class Neighbours:
         return self.by_stencils if self._on_lattice else self._searched(scratch, advance)
 
     def lists(self, rings: int) -> "NeighbourLists":
-        """A search that goes over some vertices at a time, among so many rings of images."""
+        """A search that goes over some of all vertices at a time, among so many rings of images."""
         from cheblienet_graphs.neighbours.search import NeighbourLists  # torch: stencils do without
 
         return NeighbourLists(

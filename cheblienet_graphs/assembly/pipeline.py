@@ -35,7 +35,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts
-from cheblienet_graphs.store.staged import INT32_LIMIT, Writer
+from cheblienet_graphs.store.staged import INT32_LIMIT, Writer, index_type
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
 from cheblienet_graphs.values import integer
@@ -143,7 +143,7 @@ def build(
 def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attributes:
     """The attributes of a version, but for its manifest."""
     return {
-        "schema": layout.SCHEMA,
+        "schema": spec.schema,
         "spec": spec.to_dict(),
         "spec_sha256": spec.sha256,
         "generator": GENERATOR,
@@ -180,7 +180,10 @@ class _Build:
         oriented = self.spec.geometry.oriented
         xi = self._xi(level) if oriented else None
         folder, made_by = self.staging.folder, tuple(software(self.spec.sampling).items())
-        job = Job(self.spec, self.choice, level.number, xi, self.store, folder, made_by)
+        job = Job(
+            self.spec.recorded(), self.choice, level.number, xi, self.store, folder, made_by
+        )
+        self._write_places(level)
         assembled = assemble(
             Driver(job, level, self.staging, self.pool, self.kept, self.block_rows, self.progress)
         )
@@ -200,6 +203,16 @@ class _Build:
             lambda_max=bound.value,
             lambda_max_method=bound.method,
         )
+
+    def _write_places(self, level: Level) -> None:
+        """Write where the points inside the mask are, which all who do blocks read."""
+        if level.inside is None:
+            return
+        places, points = level.inside.places, level.inside.points
+        kind = index_type((points, 1), len(places))
+        path = f"levels/{level.number}/{layout.BASE_INDEX}"
+        with write_errors(self.store), Writer(durable=False) as out:
+            out.write(self.staging.dense(path, places.shape, kind), 0, places)
 
     def _xi(self, level: Level) -> float:
         """That of the level's metric; solved for once only."""

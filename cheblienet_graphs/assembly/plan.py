@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.store.staged import csr_nbytes
+from cheblienet_graphs.store.staged import csr_nbytes, index_type
 from cheblienet_graphs.typing import Progress
 
 
@@ -69,12 +71,19 @@ def planned(spec: GraphSpec, levels: Sequence[Level]) -> Plan:
         nbytes += csr_nbytes((vertices, vertices), entries + vertices)
         nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
         nbytes += (spec.eigenpairs or 0) * (8 + 4 * vertices)
+        if level.inside is not None:
+            points = len(level.inside.places)
+            nbytes += points * np.dtype(index_type((level.inside.points, 1), points)).itemsize
     return Plan(spec, tuple(sizes), nbytes, exact=spec.sampling_kind.regular)
 
 
 def _map_nbytes(level: Level) -> int:
     """Size of the maps between a level and the next one."""
     spec, fine, coarse = level.spec, level.num_vertices, level.coarser.num_vertices
-    sizes = (spec.level_size(level.number), spec.level_size(level.number + 1))
-    links = spec.orientations * spec.sampling_kind.links(*sizes)
-    return csr_nbytes((coarse, fine), links) + csr_nbytes((fine, coarse), links)
+    if level.inside is None:
+        sizes = (spec.level_size(level.number), spec.level_size(level.number + 1))
+        down = up = spec.sampling_kind.links(*sizes)
+    else:
+        down, up = (len(m.indices) for m in (level.sampling.pooling(), level.sampling.unpooling()))
+    shapes = {(coarse, fine): down, (fine, coarse): up}
+    return sum(csr_nbytes(shape, spec.orientations * links) for shape, links in shapes.items())

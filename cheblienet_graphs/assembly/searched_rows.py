@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.neighbours.inside import InsideEngine, InsideLengths
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths
 from cheblienet_graphs.neighbours.search import MutualNeighbours, NeighbourLists
 from cheblienet_graphs.sparse.blocks import RowBlock
@@ -47,13 +48,16 @@ class SearchedRows:
         return found
 
     def nearest(self, rings: int) -> MutualNeighbours:
-        """The neighbours by the rule, once they are listed."""
+        """The neighbours of all vertices by the rule, once they are listed."""
         lists = self._job.scratch(f"lists{rings}").mapped()
-        return MutualNeighbours(lists, self.level.sampling.num_points)
+        return MutualNeighbours(lists, self.level.full.num_points)
 
     def engine(self, rings: int) -> Engine:
-        """The engine that knows all neighbours: by the rule, or those that have matched weights."""
-        return self.matched() if self.matched_together else self.nearest(rings)
+        """The engine that knows the neighbours: by the rule, or those that have matched weights."""
+        if self.matched_together:
+            return self.matched()
+        whole, inside = self.nearest(rings), self.level.inside
+        return whole if inside is None else InsideEngine(whole, inside, self.level.num_vertices)
 
     def matched(self) -> ListedEdges:
         """The edges that have matched weights, once these are solved for."""
@@ -63,7 +67,7 @@ class SearchedRows:
         )
 
     def lengths(self, rings: int) -> Lengths:
-        """The function that measures edges, among so many rings of images."""
+        """The function that measures all edges, among so many rings of images."""
         found: Lengths = self._last("lengths", self._lengths, rings)
         return found
 
@@ -76,7 +80,9 @@ class SearchedRows:
         """
         if mean is None:
             return self.matched()
-        return KernelWeights.of_mean(self._job.spec, mean, self.lengths(rings))
+        lengths, inside = self.lengths(rings), self.level.inside
+        measured = lengths if inside is None else InsideLengths(lengths, inside)
+        return KernelWeights.of_mean(self._job.spec, mean, measured)
 
     def block(self, start: int, stop: int) -> RowBlock:
         """Some rows as they are stored; the last ones are kept, as a level often is one block."""

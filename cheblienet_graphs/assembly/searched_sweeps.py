@@ -37,8 +37,13 @@ class Lists(Sweep):
 
     @property
     def total(self) -> int:
-        """Base points."""
-        return self.job.spec.base_points(self.job.number)
+        """All base points, whatever the mask."""
+        return self.job.spec.full_points(self.job.number)
+
+    @property
+    def vertices(self) -> int:
+        """All vertices, whatever the mask."""
+        return self.job.spec.orientations * self.total
 
     def write(self, kept: Kept, out: Writer, block: Range) -> Result:
         """Write the lists over some base points."""
@@ -68,6 +73,29 @@ class Counts(Sweep):
 
 
 @dataclass(frozen=True)
+class WholeLengths(Sweep):
+    """Measures the edges of the whole sampling, on which the bandwidth inside a mask depends."""
+
+    rings: int
+
+    name: ClassVar[str] = "whole-lengths"
+    shown: ClassVar[str] = "measuring edges"
+
+    @property
+    def vertices(self) -> int:
+        """All vertices, whatever the mask."""
+        return self.job.spec.orientations * self.job.spec.full_points(self.job.number)
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Measure the edges of some vertices."""
+        rows, (start, stop) = kept.of(SearchedRows, self.job), block
+        engine = rows.nearest(self.rings)
+        degrees = engine.degrees(start, stop)
+        found = with_diagonal(start, degrees, engine.columns(start, stop))
+        return {"squared_lengths": _squared_lengths(rows, self.rings, found), "entries": int(degrees.sum())}
+
+
+@dataclass(frozen=True)
 class Columns(Sweep):
     """Writes where entries are, and the points; measures edges where weights are a kernel's."""
 
@@ -88,13 +116,9 @@ class Columns(Sweep):
         out.write(self.job.dense("coordinates"), start, sampling.coordinates(start, stop))
         points = sampling.num_points
         in_plane = int((found.rows // points == found.columns // points).sum()) - (stop - start)
-        squared = 0 if rows.matched_together else self._squared_lengths(rows, found)
+        measured = not rows.matched_together and self.job.spec.mask is None
+        squared = _squared_lengths(rows, self.rings, found) if measured else 0
         return {"in_plane": in_plane, "squared_lengths": squared}
-
-    def _squared_lengths(self, rows: SearchedRows, block: RowBlock) -> int:
-        """The exact sum of d^2 over the entries of some rows."""
-        lengths = rows.lengths(self.rings)
-        return exact_sum(block.sums(lengths.squared_distances(block.rows, block.columns)))
 
 
 @dataclass(frozen=True)
@@ -149,22 +173,10 @@ class Values(Sweep):
         return {}
 
 
-@dataclass(frozen=True)
-class Rescaling(Sweep):
-    """Rescales the entries of Delta."""
-
-    lambda_max: float
-
-    name: ClassVar[str] = "rescaling"
-    shown: ClassVar[str] = "rescaling the Laplacian"
-
-    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
-        """Write the entries of some rows."""
-        rows = kept.of(SearchedRows, self.job)
-        found, first = rows.block(*block), rows.first_entry(block[0])
-        values = self.job.scratch("unscaled").part(first, first + len(found.columns))
-        out.write(self.job.csr.data, first, _rescaled(found, values, self.lambda_max))
-        return {}
+def _squared_lengths(rows: SearchedRows, rings: int, block: RowBlock) -> int:
+    """The exact sum of d^2 over the entries of some rows of the whole sampling."""
+    lengths = rows.lengths(rings)
+    return exact_sum(block.sums(lengths.squared_distances(block.rows, block.columns)))
 
 
 def _rescaled(block: RowBlock, values: npt.NDArray[np.float32], lambda_max: float) -> Floats:

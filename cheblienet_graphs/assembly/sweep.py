@@ -42,6 +42,11 @@ class Sweep(ABC):
     @property
     def total(self) -> int:
         """How many vertices, or whatever blocks are ranges of, it goes over."""
+        return self.vertices
+
+    @property
+    def vertices(self) -> int:
+        """The vertices among these, or over what it goes over."""
         return self.job.num_vertices
 
     @abstractmethod

@@ -33,11 +33,19 @@ class RowBlock:
         degrees = np.diff(self.indptr)
         padded = np.zeros((len(degrees), int(degrees.max(initial=0))))
         padded[np.arange(padded.shape[1]) < degrees[:, None]] = values
-        padded.sort(axis=1)
-        total = np.zeros(len(degrees))
-        for column in padded.T:
-            total += column
-        return total
+        return ascending_sums(padded)
+
+
+def ascending_sums(values: Floats) -> Floats:
+    """(N,) sums of the rows of (N, M) values, which are sorted in place, from the least on.
+
+    Zeros among the values, of which none is negative, do not change them.
+    """
+    values.sort(axis=1)
+    total = np.zeros(len(values))
+    for column in values.T:
+        total += column
+    return total
 
 
 def with_diagonal(start: int, degrees: Indices, columns: Indices) -> RowBlock:

@@ -7,8 +7,8 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import SpecError
@@ -24,8 +24,13 @@ from cheblienet_graphs.spec.fields import (
     sampling_and_size,
     seed_field,
 )
+from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
 from cheblienet_graphs.spec.kernels import KERNELS, Kernel
+from cheblienet_graphs.spec.mask import Mask
 from cheblienet_graphs.values import Number, choice, integer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True, init=False)
@@ -48,6 +53,14 @@ class GraphSpec:
         bandlimit: b of the equiangular grid, in [1, 16384]: 2b x 2b points.
         points: of a random sampling, in [2, 2^31 - 1], uniform.
         seed: of a random sampling, in [0, 2^32 - 1]; default 0.
+        mask: which points the graph has, True inside: (H, W) on the plane, (D, H, W) in space, row
+            0 at y = 0, which give the size, too; on the sphere one a point in the sampling's order,
+            or a grid of latitudes and longitudes as `cheblienet_graphs.inputs` reads them, of which
+            the nearest pixel is taken. Integers are inside above half of their type's range.
+            Vertices are numbered in the order of the full sampling; edges and weights are those
+            of its graph between points inside.
+        region: of the sphere, (W, S, E, N) degrees, limits inside; W > E crosses the date line.
+            With a mask, points have to be in both.
         orientations: n_o in [1, 180], samples in [-pi/2, pi/2); default 6. Only on se2 and so3.
         eps: anisotropy in R = diag(1, eps^-2, xi^2), in [0.001, 1]; default sqrt(0.1), and always
             1 on r2, r3 and s2, which are isotropic.
@@ -105,6 +118,8 @@ class GraphSpec:
     levels: int
     lambda_max: Literal["exact", 2]
     eigenpairs: int | None
+    mask: Mask | None
+    region: tuple[float, ...] | None
 
     def __init__(
         self,
@@ -132,10 +147,12 @@ class GraphSpec:
         levels: Number | None = None,
         lambda_max: Number = "exact",
         eigenpairs: Number | None = None,
+        mask: "npt.ArrayLike | Mapping[str, Any] | None" = None,
+        region: "str | Sequence[float] | None" = None,
     ) -> None:
         geometry = MANIFOLDS[choice("manifold", manifold, tuple(MANIFOLDS))]
         sizes = {
-            "size": size,
+            "size": size_of_mask(geometry, sampling, size, mask),
             "subdivisions": subdivisions,
             "nside": nside,
             "bandlimit": bandlimit,
@@ -153,6 +170,7 @@ class GraphSpec:
             **edge_fields(geometry, kind, weights, neighbors, kernel, bandwidth),
             "boundary": boundary_field(geometry, boundary),
             "levels": number_of_levels(levels, kind, finest),
+            "region": region_field(geometry, region),
         }
         normalised |= operator_fields(normalised["weights"], laplacian, lambda_max)
         if normalised["weights"] == "selling" and normalised["xi"] == "auto":
@@ -163,6 +181,7 @@ class GraphSpec:
             raise SpecError("xi", "a number or 'alpha' with selling weights", "auto", remedy)
         for field, value in normalised.items():
             object.__setattr__(self, field, value)
+        object.__setattr__(self, "mask", mask_field(self, mask))
         if self.num_vertices > limits.VERTICES:
             accepted = f"such that there are at most {limits.VERTICES:,} vertices"
             remedy = "Or use fewer `orientations`." if self.orientations > 1 else ""
@@ -203,7 +222,13 @@ class GraphSpec:
             numbers.append(self.orientations)
         sampling = "" if self.sampling_kind.regular else f"{self.sampling}-"
         seed = f"-seed{self.seed}" if self.seed else ""
-        return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}{seed}"
+        part = "" if self.mask is None else "-masked" if self.region is None else "-region"
+        return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}{seed}{part}"
+
+    @property
+    def schema(self) -> str:
+        """The least schema of the format that can hold the graph."""
+        return "1.0" if self.mask is None else "1.1"
 
     def level_size(self, level: int) -> Size:
         """Size of the sampling of a level, 0 the finest: (width, height) on a lattice."""
@@ -211,11 +236,18 @@ class GraphSpec:
         return kind.sizes(getattr(self, kind.field))[level]
 
     def base_points(self, level: int) -> int:
-        """Points of a level, orientations not counted."""
+        """Points of a level, orientations not counted; those inside where there is a mask."""
+        return self.full_points(level) if self.mask is None else self.mask.inside[level]
+
+    def full_points(self, level: int) -> int:
+        """Points of a level's full sampling, orientations not counted."""
         return self.sampling_kind.points(self.level_size(level))
 
     def grid(self, level: int) -> tuple[int, ...]:
-        """(orientations, *shape of a signal on the base): (n_o, height, width) on a lattice."""
+        """(orientations, *shape of a signal on the base): (n_o, height, width) on a lattice.
+
+        It is that of the full sampling where there is a mask.
+        """
         return self.orientations, *self.sampling_kind.grid(self.level_size(level))
 
     def squared_spacing(self, level: int) -> float:
@@ -258,10 +290,12 @@ class GraphSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """The normalised values as JSON types; fields that do not apply are left out."""
-        values = {name: value for name, value in asdict(self).items() if value is not None}
-        if self.size is not None:
-            values["size"] = list(self.size)
-        return values
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: _json(value) for name, value in values.items() if value is not None}
+
+    def recorded(self) -> "GraphSpec":
+        """The same, as a store tells it: without the arrays that were given."""
+        return self.from_dict(self.to_dict())
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "GraphSpec":
@@ -276,3 +310,10 @@ class GraphSpec:
         """Hex digest of the canonical JSON of `to_dict()`."""
         text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _json(value: Any) -> Any:
+    """A field's value as JSON types."""
+    if isinstance(value, Mask):
+        return value.to_dict()
+    return list(value) if isinstance(value, tuple) else value

@@ -5,7 +5,7 @@ from cheblienet_graphs.spec.graph_spec import GraphSpec
 
 
 def sampling(spec: GraphSpec, level: int) -> Sampling:
-    """The sampling of a level, 0 the finest."""
+    """The full sampling of a level, 0 the finest: whatever the mask."""
     return spec.sampling_kind.sampled(
         spec.level_size(level),
         spec.geometry,

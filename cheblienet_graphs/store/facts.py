@@ -39,7 +39,8 @@ class LevelFacts(Mapping[str, Any]):
     """The facts of a level; `facts["edges"]` is `facts.edges`.
 
     `xi` and `xi_squared` are None without orientations. `grid` is the shape of a signal,
-    orientations first: (n_o, height, width) on a lattice. `bandwidth` is None where there is no
+    orientations first: (n_o, height, width) on a lattice; that of the full sampling where the graph
+    has a mask. `bandwidth` is None where there is no
     kernel; `dropped_edges` counts edges whose matched weight came out 0.
     """
 
@@ -184,7 +185,7 @@ def _level(spec: GraphSpec, number: int, value: Any) -> LevelFacts:
         return f"{name}.{key}", facts[key]
 
     grid = spec.grid(number)
-    vertices = math.prod(grid)
+    vertices = spec.orientations * spec.base_points(number)
     _same(*fact("grid"), list(grid))
     _same(*fact("vertices"), vertices)
     edges = _integer(*fact("edges"), 1, vertices * (vertices - 1) // 2)

@@ -49,6 +49,11 @@ class KernelWeights:
 
     def of_lengths(self, block: RowBlock, squared: Floats) -> Floats:
         """The same where the (nnz,) d^2 of the entries are known already."""
-        weights: Floats = self.kernel(array(squared / (4 * self.bandwidth))).view(np.ndarray)
+        weights = self.of_squared_lengths(squared)
         weights[block.rows == block.columns] = 0
+        return weights
+
+    def of_squared_lengths(self, squared: Floats) -> Floats:
+        """The weights of edges with these d^2, of any shape."""
+        weights: Floats = self.kernel(array(squared / (4 * self.bandwidth))).view(np.ndarray)
         return weights

@@ -40,6 +40,7 @@ class LatticeWeights:
             where they follow from the metric alone.
         dropped_edges: number of edges left out because their weight came out 0.
         solution: matched weights as solved for, including those that are 0, in pixels^-2.
+        left_out: the offsets whose weight came out 0, by orientation.
     """
 
     lattice: Lattice
@@ -48,6 +49,7 @@ class LatticeWeights:
     bandwidth: float | None = None
     dropped_edges: int = 0
     solution: Floats | None = None
+    left_out: tuple[Stencil, ...] = ()
 
     def on(self, lattice: Lattice) -> "LatticeWeights":
         """These stencils and weights, on a lattice of another size."""
@@ -101,6 +103,7 @@ def lattice_weights(
         bandwidth * lattice.spacing**2,
         (entries[0] - entries[1]) // 2,
         solution,
+        tuple(s.only(~k) for s, k in zip(united, kept, strict=True)),
     )
 
 

@@ -34,7 +34,8 @@ class ListedEdges:
         vertices: V.
         points: vertices of one orientation.
         bandwidth: t of the kernel whose weights are nearest.
-        dropped_edges: number of edges left out because their weight came out 0.
+        dropped: rows and columns of both directions of each edge left out because its weight came
+            out 0.
     """
 
     def __init__(
@@ -43,13 +44,13 @@ class ListedEdges:
         vertices: int,
         points: int,
         bandwidth: float | None = None,
-        dropped_edges: int = 0,
+        dropped: tuple[Indices, Indices] = (np.empty(0, np.int64), np.empty(0, np.int64)),
     ) -> None:
-        self.entries = entries
+        self.entries, self.dropped = entries, dropped
         self._rows, self._columns, self._values = entries
         self._starts = np.searchsorted(self._rows, np.arange(vertices + 1))
         self._points = points
-        self.bandwidth, self.dropped_edges = bandwidth, dropped_edges
+        self.bandwidth, self.dropped_edges = bandwidth, len(dropped[0]) // 2
 
     @property
     def total_degree(self) -> int:
@@ -132,7 +133,7 @@ def matched_edges(
     kept = matching.values > VANISHED * matching.values.max()
     edges = kept[unknown]
     entries = (rows[edges], columns[edges], matching.values[unknown[edges]])
-    dropped = int((~kept).sum())
+    dropped = rows[~edges], columns[~edges]
     return ListedEdges(entries, vertices, sampling.num_points, bandwidth, dropped)
 
 
