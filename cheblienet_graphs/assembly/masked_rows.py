@@ -1,15 +1,37 @@
-"""Rows of the Laplacian of a part of a lattice, by stencils."""
+"""Rows of the Laplacian of a part of a lattice, by stencils.
+
+Along a line of pixels whose neighbours are all inside, numbers of neighbours grow as those of the
+pixels do: such runs are copies of their first row. Only rows near the mask's edge are looked up.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows
-from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.neighbours.masked import LookedUp, MaskedStencils
+from cheblienet_graphs.neighbours.masked import LookedUp, MaskedStencils, Piece
 from cheblienet_graphs.sparse.blocks import ascending_sums
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.sparse.laplacian import rescaled
+from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.kernel import KernelWeights
+
+SHORTEST_RUN = 16
+"""Shorter runs are looked up, too: copying them would take longer."""
+
+
+@dataclass(frozen=True)
+class Masses:
+    """What the entries of Delta are made from, besides weights.
+
+    Args:
+        degree: (V,) D.
+        inverse_root: (V,) N^-1/2; None where it is 1.
+    """
+
+    degree: Floats
+    inverse_root: Floats | None
 
 
 class MaskedRows:
@@ -31,9 +53,8 @@ class MaskedRows:
         if not isinstance(stencils, MaskedStencils):
             raise TypeError("the level has no mask")
         self.stencils = stencils
-        whole = LatticeRows(job).weights
+        whole, given = LatticeRows(job).weights, self.level.offset_weights
         self.bandwidth = whole.bandwidth
-        given = self.level.offset_weights
         self.dropped_edges = 0 if given is None else stencils.edges_of(given.left_out)
         if isinstance(whole, KernelWeights):
             lengths = self.level.neighbours.rule.squared_lengths
@@ -42,36 +63,80 @@ class MaskedRows:
             by_offset = given.values if given else ()
         # The last place stands for the vertex itself.
         self._weights = [np.append(weights, 0.0) for weights in by_offset]
-        self._degrees = [float(ascending_sums(weights[None].copy())[0]) for weights in self._weights]
+        self._degrees = [float(ascending_sums(w[None].copy())[0]) for w in self._weights]
 
-    def degrees(self, found: LookedUp) -> Floats:
-        """(vertices,) sums of the weights of each, the same to the last bit as in any block."""
-        degrees = np.full(len(found), self._degrees[found.orientation])
-        cut = ~found.inside.all(axis=1)
-        degrees[cut] = ascending_sums(np.where(found.inside, self._entries(found), 0.0)[cut])
-        return degrees
+    def weighed(self, piece: Piece) -> tuple[Indices, Floats]:
+        """(vertices,) entries of each row, and sums of its weights: the same bits in any block."""
+        complete = piece.complete
+        counts = np.full(len(piece), len(self._weights[piece.orientation]))
+        degrees = np.full(len(piece), self._degrees[piece.orientation])
+        cut = np.flatnonzero(~complete)
+        if len(cut):
+            found = piece.look_up(cut)
+            counts[cut] = found.inside.sum(axis=1)
+            degrees[cut] = ascending_sums(np.where(found.inside, self._entries(found), 0.0))
+        return counts, degrees
 
-    def laplacian(
-        self, found: LookedUp, degrees: Floats, inverse_root_mass: npt.NDArray[np.float64] | None
-    ) -> npt.NDArray[np.float32]:
-        """(vertices, N) entries of Delta, of no meaning where there is no neighbour.
+    def entries(
+        self, piece: Piece, ends: Indices, masses: Masses, lambda_max: float | None
+    ) -> tuple[npt.NDArray[np.signedinteger], npt.NDArray[np.float32]]:
+        """(nnz,) columns and values of the rows of some vertices.
 
         Args:
-            found: the neighbours.
-            degrees: (vertices,) weighted.
-            inverse_root_mass: (V,) N^-1/2; None where it is 1.
+            piece: the vertices.
+            ends: (vertices + 1,) where their rows end, the first its begin.
+            masses: of all vertices.
+            lambda_max: by which values are rescaled; None leaves them those of Delta.
         """
+        begin = int(ends[0])
+        columns = np.empty(int(ends[-1]) - begin, self.stencils.dtype)
+        values = np.empty(len(columns), np.float32)
+        starts, lengths, rest = self._runs(piece)
+        heads = piece.look_up(starts)
+        numbers = self._values(heads, masses, lambda_max)
+        step = np.arange(lengths.max(initial=0), dtype=columns.dtype)[:, None]
+        for row, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
+            first = int(ends[start]) - begin
+            part = slice(first, first + length * heads.columns.shape[1])
+            np.add(heads.columns[row], step[:length], out=columns[part].reshape(length, -1))
+            values[part].reshape(length, -1)[:] = numbers[row]
+        found = piece.look_up(rest)
+        counts = np.diff(ends)[rest]
+        into = np.arange(counts.sum()) + np.repeat(
+            ends[rest] - begin - np.cumsum(counts) + counts, counts
+        )
+        columns[into] = found.columns[found.inside]
+        values[into] = self._values(found, masses, lambda_max)[found.inside]
+        return columns, values
+
+    def _runs(self, piece: Piece) -> tuple[Indices, Indices, Indices]:
+        """First vertex and length of each run of rows that are copies, and all other vertices."""
+        alike = piece.surrounded
+        follows = alike[1:] & alike[:-1] & (np.diff(piece.places) == 1)
+        starts = np.flatnonzero(np.concatenate([[True], ~follows]))
+        lengths = np.diff(np.append(starts, len(piece)))
+        long = alike[starts] & (lengths >= SHORTEST_RUN)
+        return starts[long], lengths[long], np.flatnonzero(np.repeat(~long, lengths))
+
+    def _values(
+        self, found: LookedUp, masses: Masses, lambda_max: float | None
+    ) -> npt.NDArray[np.float32]:
+        """(M, N) entries of Delta, or rescaled; of no meaning where there is no neighbour."""
         values: Floats = np.negative(self._entries(found))
-        if inverse_root_mass is not None:
-            here = inverse_root_mass[found.start : found.start + len(found)]
-            there = inverse_root_mass[np.where(found.inside, found.columns, 0)]
+        degree = masses.degree[found.vertices]
+        if masses.inverse_root is not None:
+            here = masses.inverse_root[found.vertices]
+            there = masses.inverse_root[np.where(found.inside, found.columns, 0)]
+            # One product of both factors, as `sparse.laplacian` has it, for the same bits.
             values = values * (here[:, None] * there)
-            degrees = degrees * here**2
+            degree = degree * here**2
         entries = np.broadcast_to(values, found.columns.shape).astype(np.float32)
-        entries[found.diagonal] = degrees
-        return entries
+        entries[found.diagonal] = degree
+        if lambda_max is None:
+            return entries
+        return rescaled(entries, found.diagonal, lambda_max).astype(np.float32)
 
     def _entries(self, found: LookedUp) -> Floats:
-        """(N,) or (vertices, N) weights of the neighbours, 0 of the vertex itself."""
+        """(N,) or (M, N) weights of the neighbours, 0 of the vertex itself."""
         entries: Floats = self._weights[found.orientation][found.which]
         return entries

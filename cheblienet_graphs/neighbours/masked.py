@@ -1,8 +1,9 @@
 """Neighbours on a part of a lattice: the stencils' offsets, looked up in a map of what is inside."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,6 @@ from cheblienet_graphs.neighbours.stencil import reach
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Indices
 
-ROWS_AT_ONCE = 2**13
-"""Vertices whose neighbours are looked up together: they fit a core's cache."""
 INT32_LIMIT = 2**31 - 1
 
 
@@ -22,26 +21,26 @@ class LookedUp:
     """The neighbours of some vertices of one orientation, each vertex itself among them.
 
     Args:
-        start: the first vertex; others follow.
         orientation: of the vertices.
-        columns: (vertices, N) neighbours, ascending where `inside`.
-        inside: (vertices, N) whether there is one.
-        which: the stencil's entries that the columns stand for, (N,) or (vertices, N): its places
-            in the stencil, as long as that where it is the vertex itself.
+        vertices: (M,) these.
+        columns: (M, N) neighbours, ascending where `inside`.
+        inside: (M, N) whether there is one.
+        which: (N,) or (M, N) the places in the orientation's stencil that the columns stand for;
+            the stencil's length for the vertex itself.
     """
 
-    start: int
     orientation: int
-    columns: npt.NDArray[np.signedinteger]
+    vertices: Indices
+    columns: npt.NDArray[np.signedinteger[Any]]
     inside: npt.NDArray[np.bool_]
     which: Indices
 
     def __len__(self) -> int:
-        return len(self.columns)
+        return len(self.vertices)
 
     @property
     def diagonal(self) -> npt.NDArray[np.bool_]:
-        """(vertices, N) whether a column is the vertex itself."""
+        """(M, N) whether a column is the vertex itself."""
         return np.broadcast_to(self.which == self.which.shape[-1] - 1, self.columns.shape)
 
 
@@ -52,14 +51,18 @@ class MaskedStencils:
         lattice: all of it.
         stencils: the neighbours of a vertex, by its orientation.
         places: (n_inside,) pixels inside, ascending.
+
+    Attributes:
+        dtype: of numbers of vertices.
     """
 
     def __init__(self, lattice: Lattice, stencils: Sequence[Stencil], places: Indices) -> None:
         self.lattice, self.stencils, self.places = lattice, stencils, places
         self._margin = reach(stencils)
         vertices = lattice.orientations * len(places)
-        numbers = np.full(lattice.num_points, -1, np.int32 if vertices <= INT32_LIMIT else np.int64)
-        numbers[places] = np.arange(len(places), dtype=numbers.dtype)
+        self.dtype = np.dtype(np.int32 if vertices <= INT32_LIMIT else np.int64)
+        numbers = np.full(lattice.num_points, -1, self.dtype)
+        numbers[places] = np.arange(len(places), dtype=self.dtype)
         around = [(most, most) for most in self._margin]
         whole = numbers.reshape(lattice.shape)
         if lattice.periodic:
@@ -115,36 +118,137 @@ class MaskedStencils:
         inside: npt.NDArray[np.bool_] = self._wide[cut] >= 0
         return inside
 
-    def looked_up(self, start: int, stop: int) -> Iterator[LookedUp]:
-        """The neighbours of the vertices start..stop, some at a time."""
+    def pieces(self, start: int, stop: int) -> Iterator["Piece"]:
+        """The vertices start..stop, orientation by orientation."""
         count = len(self.places)
         for k in range(start // count, -(-stop // count)):
-            first, last = max(start - k * count, 0), min(stop - k * count, count)
-            for lo in range(first, last, ROWS_AT_ONCE):
-                yield self._of(k, lo, min(lo + ROWS_AT_ONCE, last))
+            yield Piece(self, k, max(start - k * count, 0), min(stop - k * count, count))
 
-    def _of(self, k: int, lo: int, hi: int) -> LookedUp:
-        """The neighbours of the vertices of one orientation over pixels inside lo..hi."""
+    def lines(self, k: int, first: int, last: int) -> npt.NDArray[np.bool_]:
+        """(last - first, *others) whether all neighbours of pixels there are inside.
+
+        Args:
+            k: orientation.
+            first: of the range along the first axis.
+            last: its end.
+        """
+        complete = self._wide_lines(first, last, (0,) * len(self._margin))
+        for offset in np.unique(self.stencils[k].offsets, axis=0).tolist():
+            complete &= self._wide_lines(first, last, tuple(offset))
+        return complete
+
+    def _wide_lines(
+        self, first: int, last: int, offset: tuple[int, ...]
+    ) -> npt.NDArray[np.bool_]:
+        """Whether the pixel at this offset from those of some lines is inside."""
+        along = self._margin[0] + offset[0]
+        cut = [slice(first + along, last + along)]
+        for step, most, side in list(
+            zip(offset, self._margin, self.lattice.shape, strict=True)
+        )[1:]:
+            cut.append(slice(most + step, most + step + side))
+        inside: npt.NDArray[np.bool_] = self._wide[tuple(cut)] >= 0
+        return inside
+
+    def around(self, k: int, first: int, last: int) -> npt.NDArray[np.bool_]:
+        """As `lines`, for pixels all of whose neighbours have all theirs inside, too.
+
+        Those within reach of the sides are left out.
+        """
+        most, shape = self._margin, self.lattice.shape
+        found = self.lines(k, first, last)
+        low, high = max(first - most[0], 0), min(last + most[0], shape[0])
+        stencil = self.stencils[k]
+        for other in np.unique(stencil.orientation).tolist():
+            theirs = np.pad(
+                self.lines(other, low, high),
+                [(low - first + most[0], last + most[0] - high), *((n, n) for n in most[1:])],
+            )
+            for offset in stencil.within(other).offsets.tolist():
+                sides = (last - first, *shape[1:])
+                cut = zip(offset, most, sides, strict=True)
+                found &= theirs[tuple(slice(n + step, n + step + side) for step, n, side in cut)]
+        return found
+
+    def look_up(self, k: int, numbers: Indices) -> LookedUp:
+        """The neighbours of vertices of one orientation.
+
+        Args:
+            k: the orientation.
+            numbers: (M,) of pixels inside.
+        """
         steps, shift, which = self._tables[k]
-        _, places = self.lattice.decode(self.places[lo:hi])
-        here = np.zeros(hi - lo, np.int64)
+        _, places = self.lattice.decode(self.places[numbers])
+        here = np.zeros(len(numbers), np.int64)
         for side, place, most in zip(self._wide.shape, places, self._margin, strict=True):
             here = here * side + place + most
-        numbers = self._wide.ravel()[here[:, None] + steps]
-        inside = numbers >= 0
-        columns = numbers + shift.astype(numbers.dtype)
-        if self.lattice.periodic and (near := self._near_seam(places)).any():
+        found = self._wide.ravel()[here[:, None] + steps]
+        inside = found >= 0
+        columns = found + shift.astype(found.dtype)
+        if self.lattice.periodic and (near := ~self._far_from_seam(places)).any():
             # Across the seam columns do not ascend as offsets do.
             order = np.broadcast_to(np.arange(len(which)), columns.shape).copy()
             last = np.iinfo(columns.dtype).max
             order[near] = np.where(inside[near], columns[near], last).argsort(axis=1, kind="stable")
             columns, inside = (np.take_along_axis(x, order, axis=1) for x in (columns, inside))
             which = which[order]
-        return LookedUp(k * len(self.places) + lo, k, columns, inside, which)
+        return LookedUp(k, k * len(self.places) + numbers, columns, inside, which)
 
-    def _near_seam(self, places: Sequence[Indices]) -> npt.NDArray[np.bool_]:
-        """Whether a neighbour of a pixel may lie beyond a side."""
-        near = np.zeros(len(places[0]), bool)
+    def _far_from_seam(self, places: Sequence[Indices]) -> npt.NDArray[np.bool_]:
+        """Whether no neighbour of a pixel is beyond a side."""
+        far = np.ones(len(places[0]), bool)
         for place, most, side in zip(places, self._margin, self.lattice.shape, strict=True):
-            near |= (place < most) | (place >= side - most)
-        return near
+            far &= (place >= most) & (place < side - most)
+        return far
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Consecutive vertices of one orientation.
+
+    Args:
+        stencils: their neighbours.
+        orientation: of the vertices.
+        start, stop: numbers of their pixels.
+    """
+
+    stencils: MaskedStencils
+    orientation: int
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    @property
+    def first_vertex(self) -> int:
+        """The first of the vertices."""
+        return self.orientation * len(self.stencils.places) + self.start
+
+    @cached_property
+    def places(self) -> Indices:
+        """(len(self),) pixels of the vertices."""
+        return self.stencils.places[self.start : self.stop]
+
+    @property
+    def complete(self) -> npt.NDArray[np.bool_]:
+        """(len(self),) whether no neighbour is outside."""
+        return self._picked(self.stencils.lines)
+
+    @property
+    def surrounded(self) -> npt.NDArray[np.bool_]:
+        """(len(self),) whether neighbours are complete, too; False within reach of the sides."""
+        return self._picked(self.stencils.around)
+
+    def _picked(
+        self, flags: Callable[[int, int, int], npt.NDArray[np.bool_]]
+    ) -> npt.NDArray[np.bool_]:
+        """What is said of the lines of the vertices, for the vertices."""
+        line = self.stencils.lattice.num_points // self.stencils.lattice.shape[0]
+        first, last = int(self.places[0]) // line, int(self.places[-1]) // line + 1
+        said: npt.NDArray[np.bool_] = flags(self.orientation, first, last).ravel()
+        return said[self.places - first * line]
+
+    def look_up(self, chosen: Indices) -> LookedUp:
+        """The neighbours of some, by their places among these vertices."""
+        return self.stencils.look_up(self.orientation, self.start + chosen)
