@@ -14,10 +14,10 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours.connected import Components, lattice_components
 from cheblienet_graphs.neighbours.stencil import reach
 from cheblienet_graphs.report import diagnostics
+from cheblienet_graphs.report.probes import probes
 from cheblienet_graphs.report.remedies import remedy
 from cheblienet_graphs.report.said import Remark, said_once
 from cheblienet_graphs.report.second_moments import closeness, faults
-from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.store.facts import LevelFacts
@@ -114,17 +114,21 @@ def _moments(
 ) -> tuple[bool | None, str]:
     """Whether second moments are those of the metric, and that in words."""
     spec, sampling = level.spec, level.sampling
-    if _too_small(level):
+    if level.inside is None and _too_small(level):
         return (
             None,
             "are nowhere free of the boundary, as this lattice is smaller than its stencils",
         )
-    metric, probes = Metric(spec.eps, xi or 0.0), _probes(sampling, weights)
+    metric = Metric(spec.eps, xi or 0.0)
     coordinates = mapped_array(folder / "coordinates")
     sampled = SampledManifold(sampling, spec.geometry, metric)
-    metrics = diagnostics.effective_metrics(weights, coordinates, sampled, probes=probes)
+    free = probes(spec, sampled, weights)
+    if not len(free):
+        return None, "are nowhere free of the mask's edge"
+    looked_at = _some(free, sampling, weights)
+    metrics = diagnostics.effective_metrics(weights, coordinates, sampled, looked_at)
     some = ""
-    if not spec.sampling_kind.regular and len(probes) < sampling.num_points:
+    if not spec.sampling_kind.regular and len(looked_at) < len(free):
         some = ", looking at some points"
     if not (found := faults(spec, metric, metrics)):
         return True, f"consistent with the metric: {closeness(spec, metric, metrics)}{some}"
@@ -139,12 +143,9 @@ def _too_small(level: Level) -> bool:
     return min(engine.lattice.shape) <= 2 * max(reach(engine.stencils))
 
 
-def _probes(sampling: Sampling, weights: MappedWeights) -> Indices:
-    """The pixel in the middle of a lattice; else some points, drawn from a fixed seed."""
-    if isinstance(sampling, Lattice):
-        return sampling.probes()
-    share = EDGES / weights.laplacian.nnz
-    if share >= 1:
-        return sampling.probes()
-    count = max(1, int(share * sampling.num_points))
-    return np.sort(np.random.default_rng(0).choice(sampling.num_points, count, replace=False))
+def _some(free: Indices, sampling: Sampling, weights: MappedWeights) -> Indices:
+    """Some of these points, with not too many edges, drawn from a fixed seed."""
+    count = max(1, int(EDGES * sampling.num_points / weights.laplacian.nnz))
+    if count >= len(free):
+        return free
+    return np.sort(np.random.default_rng(0).choice(free, count, replace=False))

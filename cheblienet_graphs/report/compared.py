@@ -56,7 +56,11 @@ class Comparison:
 
 
 def compared(
-    spectrum: Eigenvalues, scale: float | None, exact: Sequence[float] | None
+    spectrum: Eigenvalues,
+    scale: float | None,
+    exact: Sequence[float] | None,
+    *,
+    masked: bool = False,
 ) -> Comparison:
     """Compare the first eigenvalues of Delta, as many as there are.
 
@@ -64,10 +68,12 @@ def compared(
         spectrum: the smallest eigenvalues of Delta.
         scale: factor by which they estimate the operator's; None where no vertex has a neighbour.
         exact: (M,) or more eigenvalues of the operator; None where none are known.
+        masked: whether the graph covers a part of its domain.
     """
     count = min(FIRST, len(spectrum.values))
     if exact is None:
-        return _unknown("none is known exactly with an open boundary")
+        where = "on a part of the domain" if masked else "with an open boundary"
+        return _unknown(f"none is known exactly {where}")
     if count < 2:
         return _unknown("no eigenvalues were computed")
     if not spectrum.converged or scale is None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.manifolds.moments import edge_moments
+from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.median import median
@@ -161,23 +162,22 @@ def effective_metrics(
     weights: MappedWeights,
     points: npt.NDArray[np.float64],
     sampled: SampledManifold[Sampling],
+    probes: Indices,
     *,
-    probes: Indices | None = None,
     entries: int = EDGES_AT_ONCE,
 ) -> list[EffectiveMetric]:
-    """The metric realised at each orientation: at the pixel in the middle of a lattice.
-
-    On other samplings it is that of the sum of M over all points, in units of their area.
+    """The metric realised at each orientation, that of the sum of M, in units of the points' area.
 
     Args:
         weights: W.
         points: (V, d) coordinates of the vertices, possibly a mapped file.
         sampled: the points with their metric R.
-        probes: points where it is measured instead.
+        probes: points where it is measured; without any there is nothing to tell.
         entries: edges whose moments are in memory together.
     """
     sampling = sampled.sampling
-    probes = sampling.probes() if probes is None else probes
+    if not len(probes):
+        return []
     area = sampling.areas(0, sampling.num_points)[probes].sum()
     orientations = np.arange(sampling.orientations)
     vertices = (orientations[:, None] * sampling.num_points + probes).ravel()
@@ -226,32 +226,34 @@ def operator_scale(
     metrics: list[EffectiveMetric],
     degree: npt.NDArray[np.float32],
     sampling: Sampling,
+    probes: Indices,
 ) -> float | None:
     """The factor by which eigenvalues of Delta estimate those of the operator.
 
     With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
     mean degree, for the normalized one, where degrees are equal. Matched and Selling's weights
-    have m = 2. None where no vertex has a neighbour.
+    have m = 2, in units of the mean area of all points. None where nothing was measured, or no
+    vertex has a neighbour.
 
     Args:
         spec: of the build.
         metrics: as `effective_metrics` finds them.
         degree: (V,) weighted degrees.
         sampling: of the level.
+        probes: points where the metrics were measured.
     """
-    moment = 2.0
+    moment = 2.0 * (sampling.mean_area if isinstance(sampling, MaskedSampling) else 1.0)
     if spec.weights == "kernel":
+        if not metrics:
+            return None
         moment = float(np.mean([metric.second_moment for metric in metrics]))
     mass = 1.0
     if spec.laplacian == "normalized":
-        vertices = np.concatenate([probed(sampling, k) for k in range(sampling.orientations)])
+        if not metrics:
+            return None
+        vertices = (np.arange(sampling.orientations)[:, None] * sampling.num_points + probes).ravel()
         mass = float(degree[vertices].sum(dtype=np.float64) / sampling.areas()[vertices].sum())
     return 2 * mass / moment if moment > 0 else None
-
-
-def probed(sampling: Sampling, orientation: int) -> Indices:
-    """Vertices of an orientation where the effective metric is measured."""
-    return orientation * sampling.num_points + sampling.probes()
 
 
 def deviations(moments: Floats) -> Floats:

@@ -10,12 +10,13 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.compared import compared
 from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs.report.points import points_of
+from cheblienet_graphs.report.probes import probes
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.verdict import verdict
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum.numeric import Eigenvalues, multiplicities, smallest_eigenvalues
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
@@ -75,7 +76,7 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     weights, coordinates, degree = weights_of(arrays), arrays.coordinates, arrays.degree
     laplacian = weights.laplacian
     # Opened after the arrays, which bound the size: points of a false size would fill the memory.
-    points, metric = sampling(spec, level), Metric(spec.eps, facts.xi or 0.0)
+    points, metric = points_of(arrays), Metric(spec.eps, facts.xi or 0.0)
     count = min(count, facts.vertices)
 
     def step(what: str, done: int = 0, total: int = 0) -> None:
@@ -87,10 +88,11 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     spectrum = _eigenvalues(arrays, count, components, points, step)
     step("metric")
     whole = SampledManifold(points, spec.geometry, metric)
-    metrics = diagnostics.effective_metrics(weights, coordinates, whole)
-    scale = diagnostics.operator_scale(spec, metrics, degree, points)
+    measured = probes(spec, whole, weights)
+    metrics = diagnostics.effective_metrics(weights, coordinates, whole, measured)
+    scale = diagnostics.operator_scale(spec, metrics, degree, points, measured)
     known = _exact_eigenvalues(spec, whole, count)
-    comparison = compared(spectrum, scale, known)
+    comparison = compared(spectrum, scale, known, masked=spec.mask is not None)
     judged = verdict(spec, whole, metrics, components, comparison)
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, points)
@@ -113,6 +115,7 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
         verdict=judged.words,
         equivariance=errors,
         weights=diagnostics.weight_statistics(weights),
+        inside=None if spec.mask is None else points.num_points / spec.full_points(level),
         **facts,
     )
 
@@ -152,7 +155,7 @@ def _silent(what: str, done: int, total: int) -> None:
 def _exact_eigenvalues(
     spec: GraphSpec, sampled: SampledManifold[Sampling], count: int
 ) -> list[float] | None:
-    if spec.boundary == "open":
+    if spec.boundary == "open" or spec.mask is not None:
         return None
     extent = sampled.sampling.extent
     known: list[float] = spec.geometry.spectrum(count, sampled.metric, extent).tolist()

@@ -12,7 +12,8 @@ class LevelReport:
 
     Args:
         level: 0 is the finest.
-        grid: shape of a signal, orientations first: (n_o, height, width) on a lattice.
+        grid: shape of a signal, orientations first: (n_o, height, width) on a lattice; that of the
+            full sampling where there is a mask.
         vertices: V.
         edges: undirected.
         nnz: stored entries of the Laplacian.
@@ -47,6 +48,7 @@ class LevelReport:
         equivariance: symmetry -> max |P'LP - L|; names of symmetries that the sampling has only
             approximately say so.
         weights: min, median, max of the edges.
+        inside: share of the sampling's points inside the mask; None without one.
     """
 
     level: int
@@ -78,3 +80,4 @@ class LevelReport:
     verdict: str
     equivariance: dict[str, float]
     weights: dict[str, float]
+    inside: float | None = None

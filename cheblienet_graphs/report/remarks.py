@@ -65,6 +65,8 @@ def _remarks(spec: GraphSpec, level: LevelReport) -> list[Remark]:
         remedy = "more neighbours may link them"
         if spec.geometry.oriented:
             remedy = "a smaller alpha links orientations, a larger one links points"
+        if spec.mask is not None:
+            remedy = "what is inside the mask may be in as many pieces"
         remark(
             f"falls into {{}} components, between which no signal passes; {remedy}",
             f"{level.components:,}",

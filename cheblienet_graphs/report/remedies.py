@@ -14,6 +14,7 @@ from cheblienet_graphs.report.diagnostics import (
 )
 from cheblienet_graphs.report.second_moments import CLOSE, deviation_from
 from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
@@ -72,6 +73,8 @@ def _with_neighbors(
 ) -> list[EffectiveMetric]:
     """The metrics that kernel weights would realise with K = count, away from boundaries."""
     lattice = sampled.sampling
+    if isinstance(lattice, MaskedSampling):
+        lattice = lattice.full
     if not isinstance(lattice, Lattice):
         raise TypeError("stencils exist on lattices only")
     infinite = SampledManifold(replace(lattice, periodic=False), sampled.manifold, sampled.metric)

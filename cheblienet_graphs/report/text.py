@@ -37,6 +37,9 @@ def text(spec: GraphSpec, levels: Sequence[LevelReport]) -> str:
 
 def _table(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[str]:
     rows = [("", [f"level {level.level}" for level in levels])]
+    if spec.mask is not None:
+        shares = [words.percent(level.inside or 0.0) for level in levels]
+        rows.append(("inside the mask" if spec.region is None else "inside the region", shares))
     rows += [(title, [cell(level) for level in levels]) for title, cell in _ROWS]
     rows += _length_rows(spec, levels)
     rows += _metric_rows(spec, levels)

@@ -133,11 +133,11 @@ class MaskedSampling:
         """
         from scipy.ndimage import distance_transform_cdt  # slow to import, builds do without
 
-        shape = np.array(self.full.shape) if isinstance(self.full, Lattice) else np.zeros(0)
+        shape = self.full.shape if isinstance(self.full, Lattice) else (self.full.num_points,)
         inside = (self.inside >= 0).reshape(shape)
-        around = shape if self.periodic else np.ones_like(shape)
-        mode = "wrap" if self.periodic else "constant"
-        wide = np.pad(inside, [(n, n) for n in around.tolist()], mode=mode)
+        around = shape if self.periodic else (1,) * len(shape)
+        widths = [(n, n) for n in around]
+        wide = np.pad(inside, widths, mode="wrap") if self.periodic else np.pad(inside, widths)
         steps = distance_transform_cdt(wide, "chessboard")
         own = tuple(slice(n, n + side) for n, side in zip(around, shape, strict=True))
         return np.asarray(steps[own], np.int64).ravel()

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from cheblienet_graphs.spec.graph_spec import GraphSpec
 
 
-def size_of_mask(geometry: Manifold, sampling: str | None, size: object, mask: object) -> object:
+def size_of_mask(geometry: Manifold, sampling: str | None, size: Any, mask: Any) -> Any:
     """The size of a lattice: as given, else that of the mask."""
     on_lattice = geometry.base.flat and sampling in {None, "lattice"}
     if mask is None or isinstance(mask, Mapping) or size is not None or not on_lattice:
         return size
     import numpy as np  # help does without
 
-    return np.shape(mask)[::-1] or None  # type: ignore[arg-type]
+    return np.shape(mask)[::-1] or None
 
 
 def region_field(geometry: Manifold, value: object) -> tuple[float, ...] | None:

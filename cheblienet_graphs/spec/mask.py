@@ -48,7 +48,7 @@ class Mask:
         """
         import numpy as np  # help does without
 
-        digest = hashlib.sha256(np.ascontiguousarray(inside, np.uint8)).hexdigest()
+        digest = hashlib.sha256(inside.astype(np.uint8).tobytes()).hexdigest()
         places = [np.flatnonzero(inside)]
         if not len(places[0]):
             raise SpecError("mask", "True, inside, somewhere", "no point inside")

@@ -13,8 +13,9 @@ PAPER_EPS_SQUARED = 0.1
 
 
 def sentences(spec: GraphSpec) -> list[str]:
-    """The specification, a line each for the domain, coordinates, metric, edges and weights."""
-    return [_domain(spec), _coordinates(spec), *_metric(spec), *_anisotropy(spec), _edges(spec)]
+    """The specification, a line each for the domain, mask, coordinates, metric, edges and weights."""
+    lines = [_domain(spec), *_inside(spec), _coordinates(spec)]
+    return [*lines, *_metric(spec), *_anisotropy(spec), _edges(spec)]
 
 
 def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
@@ -26,6 +27,8 @@ def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> st
 def _value(value: object) -> str:
     if value is None:
         return "none"
+    if isinstance(value, dict) and "sha256" in value:
+        return f"of SHA-256 {value['sha256'][:12]}..."
     return f"{value:.6g}" if isinstance(value, float) else quoted(value).strip("'")
 
 
@@ -70,6 +73,20 @@ def _domain(spec: GraphSpec) -> str:
     signals = "images" if kind.regular else "signals"
     shape = ", ".join(map(str, spec.grid(0)[1:]))
     return f"{spec.geometry.title}: {where}{fibre}{boundary}; {signals} (B, C, {shape})"
+
+
+def _inside(spec: GraphSpec) -> list[str]:
+    """The mask or region, and how much of the finest level is inside."""
+    if spec.mask is None:
+        return []
+    inside, points = spec.base_points(0), spec.full_points(0)
+    name = f"mask of SHA-256 {spec.mask.sha256[:12]}..."
+    if spec.region is not None:
+        west, south, east, north = spec.region
+        name = f"region from {west:g} to {east:g} degrees east, {south:g} to {north:g} north"
+    points_inside = f"{inside:,} of {points:,} points inside"
+    kept = f"{percent(inside / points)}; edges and weights are those of the whole sampling"
+    return [f"{name}: {points_inside}, {kept}"]
 
 
 def _coordinates(spec: GraphSpec) -> str:

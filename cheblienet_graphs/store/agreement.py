@@ -4,6 +4,7 @@ The number of edges, those within an orientation, and the mass that it was divid
 level's Laplacian; facts that differ are wrong even where the digests are right.
 """
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -42,7 +43,11 @@ def disagreements(arrays: LevelArrays, entries: int = ENTRIES) -> Iterator[tuple
     mean = float(np.mean(arrays.area, dtype=np.float64))
     if abs(mean - 1) > 1e-5:
         yield f"{here}/area", f"must have mean 1; it has {mean:.6g}"
+    mask, places = arrays.facts.spec.mask, arrays.base_index
+    if mask is not None and arrays.level == 0 and _mask_digest(arrays) != mask.sha256:
+        yield f"{here}/base_index", "are not the points inside the mask of the spec's digest"
     _ = (
+        places,
         arrays.coordinates,
         arrays.eigenvalues,
         arrays.eigenvectors,
@@ -63,6 +68,13 @@ def disagreements(arrays: LevelArrays, entries: int = ENTRIES) -> Iterator[tuple
             )
     for what in dict.fromkeys(counts.far_off):
         yield f"{here}/laplacian", what
+
+
+def _mask_digest(arrays: LevelArrays) -> str:
+    """SHA-256 of the mask that has these points inside."""
+    inside = np.zeros(arrays.facts.spec.full_points(arrays.level), np.uint8)
+    inside[arrays.base_index] = 1
+    return hashlib.sha256(inside.tobytes()).hexdigest()
 
 
 def _counted(arrays: LevelArrays, entries: int) -> Counted:

@@ -214,6 +214,23 @@ class LevelArrays:
         return self._check("coordinates", values, -LARGEST, LARGEST)
 
     @cached_property
+    def base_index(self) -> npt.NDArray[np.int64] | None:
+        """(n_inside,) where the points are in the full sampling; None without a mask.
+
+        Raises:
+            StoreError: as `mapped_array`, or they do not ascend within the full sampling.
+        """
+        spec = self.facts.spec
+        if spec.mask is None:
+            return None
+        shape, points = (spec.base_points(self.level),), spec.full_points(self.level)
+        array = self.folder / layout.BASE_INDEX
+        places = mapped_array(array, shape, ("int32", "int64")).astype(np.int64)
+        if (np.diff(places) <= 0).any() or places[0] < 0 or places[-1] >= points:
+            raise StoreError(f"{array} must ascend in [0, {points - 1}].")
+        return places
+
+    @cached_property
     def eigenvalues(self) -> npt.NDArray[np.float64] | None:
         """(M,) float64 ascending, None where none are stored."""
         if self.facts.spec.eigenpairs is None:

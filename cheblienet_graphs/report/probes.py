@@ -1,0 +1,67 @@
+"""Points of a graph at which all neighbours of the metric's graph are inside its mask."""
+
+import numpy as np
+
+from cheblienet_graphs.neighbours.stencil import Stencils, reach
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.sparse.rows import row_blocks, rows
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store.reader import MappedWeights
+from cheblienet_graphs.typing import Indices
+
+
+def probes(
+    spec: GraphSpec, sampled: SampledManifold[Sampling], weights: MappedWeights
+) -> Indices:
+    """Points where the effective metric is measured; none where all are at the mask's edge.
+
+    Without a mask these are the sampling's own.
+
+    Args:
+        spec: of the build.
+        sampled: the level's points with the metric asked for.
+        weights: W.
+    """
+    points = sampled.sampling
+    if not isinstance(points, MaskedSampling):
+        return points.probes()
+    if isinstance(points.full, Lattice):
+        deepest = points.probes()
+        if points.num_points == points.full.num_points:
+            return deepest
+        depth = int(points.depth[points.places[deepest[0]]])
+        whole = SampledManifold(points.full, sampled.manifold, sampled.metric)
+        return deepest if _longest_offset(spec, whole) < depth else deepest[:0]
+    outside = np.delete(points.full.base_points, points.places, axis=0)
+    if not len(outside):
+        return points.probes()
+    from scipy.spatial import KDTree  # slow to import, stencil builds do without
+
+    distance, _ = KDTree(outside).query(points.base_points)
+    return np.flatnonzero(distance > _longest_chord(points, weights))
+
+
+def _longest_offset(spec: GraphSpec, sampled: SampledManifold[Lattice]) -> int:
+    """The farthest that stencils reach along an axis, in pixels."""
+    if spec.weights == "kernel":
+        return max(reach(Stencils.of(sampled, spec.neighbors).stencils))
+    from cheblienet_graphs.weights.lattice import lattice_weights  # which needs scipy.linalg
+
+    return max(reach(lattice_weights(spec, sampled).stencils))
+
+
+def _longest_chord(points: MaskedSampling, weights: MappedWeights) -> float:
+    """The largest Cartesian distance on the base between two vertices that an edge joins."""
+    base, longest, laplacian = points.base_points, 0.0, weights.laplacian
+    sides = np.array(points.extent) if points.periodic and points.extent else None
+    for start, stop in row_blocks(laplacian.indptr):
+        block = rows(laplacian, start, stop)
+        row = np.repeat(np.arange(start, stop), np.diff(block.indptr)) % points.num_points
+        steps = base[block.indices % points.num_points] - base[row]
+        if sides is not None:
+            steps -= np.round(steps / sides) * sides
+        longest = max(longest, float(np.sqrt((steps**2).sum(axis=1)).max(initial=0)))
+    return longest
