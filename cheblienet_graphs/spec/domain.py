@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from cheblienet_graphs.spec.graph_spec import GraphSpec
 
 
-def size_of_mask(geometry: Manifold, sampling: str | None, size: Any, mask: Any) -> Any:
-    """The size of a lattice: as given, else that of the mask."""
+def size_of_mask(geometry: Manifold, sampling: str | None, sizes: Mapping[str, Any], mask: Any) -> Any:
+    """The size of a lattice: as given, else that of the mask where no other size is given."""
     on_lattice = geometry.base.flat and sampling in {None, "lattice"}
-    if mask is None or isinstance(mask, Mapping) or size is not None or not on_lattice:
-        return size
+    given = any(size is not None for size in sizes.values())
+    if mask is None or isinstance(mask, Mapping) or given or not on_lattice:
+        return sizes["size"]
     import numpy as np  # help does without
 
     return np.shape(mask)[::-1] or None

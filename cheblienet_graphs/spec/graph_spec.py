@@ -152,12 +152,13 @@ class GraphSpec:
     ) -> None:
         geometry = MANIFOLDS[choice("manifold", manifold, tuple(MANIFOLDS))]
         sizes = {
-            "size": size_of_mask(geometry, sampling, size, mask),
+            "size": size,
             "subdivisions": subdivisions,
             "nside": nside,
             "bandlimit": bandlimit,
             "points": points,
         }
+        sizes["size"] = size_of_mask(geometry, sampling, sizes, mask)
         kind, finest = sampling_and_size(geometry, sampling, sizes)
         normalised: dict[str, Any] = {
             "manifold": geometry.name,

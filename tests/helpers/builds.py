@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from masks import awkward, points_mask
+
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.layout import check_version
@@ -15,6 +17,14 @@ SPECS = {
         "so3", subdivisions=2, orientations=4, levels=1, weights="matched", neighbors=32
     ),
     "random torus": GraphSpec("se2", points=150, orientations=4, boundary="periodic"),
+    "mask": GraphSpec("se2", mask=awkward(32), orientations=4, levels=2),
+    "masked torus": GraphSpec("se2", mask=awkward(24), weights="selling", boundary="periodic"),
+    "masked sphere": GraphSpec(
+        "so3", subdivisions=2, orientations=4, levels=2, mask=points_mask(162, 0.8)
+    ),
+    "masked matched": GraphSpec(
+        "s2", subdivisions=3, mask=points_mask(642, 0.8), weights="matched", neighbors=24
+    ),
     "fraction": GraphSpec("so3", subdivisions=2, orientations=4, levels=1, xi="auto"),
 }
 

@@ -85,6 +85,7 @@ def test_effective_metrics_are_the_same_in_blocks(versions: Path, name: str) -> 
         mapped_weights(version, 0),
         coordinates,
         SampledManifold(points, spec.geometry, metric),
+        points.probes(),
         entries=30,
     )
     for metrics, expected in zip(found, report.effective_metric, strict=True):
@@ -118,7 +119,10 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
         lambda: mapped_product(laplacian, cast_at_once=0, entries=2**12)(x),
         lambda: components(laplacian, entries=2**12),
         lambda: effective_metrics(
-            weights, coordinates, SampledManifold(points, spec.geometry, metric)
+            weights,
+            coordinates,
+            SampledManifold(points, spec.geometry, metric),
+            points.probes(),
         ),
         lambda: equivariance_errors(laplacian, points, entries=2**12),
         lambda: weight_statistics(weights, at_once=0, entries=2**12),

@@ -1,0 +1,220 @@
+"""Masked graphs are the unmasked ones between points inside, on every sampling."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from masks import awkward, check_masked, dense_pattern, disc, points_mask
+from scipy.ndimage import label
+
+from cheblienet_graphs import GraphSpec, SpecError, build, inspect, open_group, verify
+from cheblienet_graphs.assembly.plan import plan
+from cheblienet_graphs.store.facts import read_facts
+
+LATTICES = {
+    "kernel": {"manifold": "se2", "orientations": 4},
+    "selling": {"manifold": "se2", "orientations": 4, "weights": "selling"},
+    "matched": {"manifold": "se2", "orientations": 4, "weights": "matched"},
+    "combinatorial": {"manifold": "r2", "laplacian": "combinatorial"},
+    "normalized": {"manifold": "r2", "weights": "selling", "laplacian": "normalized"},
+    "bound": {"manifold": "r2", "lambda_max": 2},
+    "torus": {"manifold": "se2", "orientations": 3, "boundary": "periodic"},
+    "fraction": {"manifold": "se2", "orientations": 4, "xi": "auto", "levels": 1},
+}
+
+
+@pytest.mark.parametrize("name", LATTICES)
+def test_lattices(name: str, tmp_path: Path) -> None:
+    check_masked(tmp_path / "g", awkward(24), LATTICES[name])
+
+
+def test_the_other_engine_searches_a_masked_lattice(tmp_path: Path) -> None:
+    check_masked(tmp_path / "g", awkward(16), {"manifold": "se2"}, engine="pruned")
+
+
+@pytest.mark.parametrize("boundary", ["open", "periodic"])
+@pytest.mark.parametrize("laplacian", ["normalized", "combinatorial"])
+def test_long_runs_of_alike_rows(boundary: str, laplacian: str, tmp_path: Path) -> None:
+    """Lines far longer than the stencils, which are copied, not looked up."""
+    mask = np.ones((14, 80), bool)
+    mask[5, 30:33] = mask[9, 60] = False
+    fields = {"manifold": "r2", "boundary": boundary, "laplacian": laplacian, "levels": 1}
+    check_masked(tmp_path / "g", mask, fields)
+
+
+def test_volumes(tmp_path: Path) -> None:
+    mask = points_mask(8 * 10 * 12, 0.7).reshape(8, 10, 12)
+    check_masked(tmp_path / "g", mask, {"manifold": "r3", "levels": 2})
+
+
+SCATTERED = {
+    "icosphere": ({"manifold": "s2", "subdivisions": 2, "levels": 3}, 162),
+    "orientations": ({"manifold": "so3", "subdivisions": 1, "levels": 2}, 42),
+    "combinatorial": (
+        {"manifold": "s2", "subdivisions": 2, "laplacian": "combinatorial", "levels": 1},
+        162,
+    ),
+    "healpix": ({"manifold": "s2", "nside": 4, "levels": 2}, 192),
+    "equiangular": ({"manifold": "s2", "bandlimit": 6, "levels": 2}, 144),
+    "random sphere": ({"manifold": "s2", "points": 200, "levels": 1}, 200),
+    "random torus": (
+        {"manifold": "se2", "points": 120, "orientations": 3, "boundary": "periodic", "levels": 1},
+        120,
+    ),
+    "matched": ({"manifold": "s2", "subdivisions": 2, "weights": "matched", "neighbors": 24}, 162),
+}
+
+
+@pytest.mark.parametrize("name", SCATTERED)
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_other_samplings(name: str, share: float, tmp_path: Path) -> None:
+    fields, points = SCATTERED[name]
+    check_masked(tmp_path / "g", points_mask(points, share), fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "shape"),
+    [
+        ({"manifold": "se2", "orientations": 4, "weights": "selling"}, (16, 16)),
+        ({"manifold": "se2", "orientations": 4, "boundary": "periodic"}, (16, 16)),
+        ({"manifold": "r2", "laplacian": "combinatorial"}, (16, 40)),
+        ({"manifold": "so3", "subdivisions": 1, "levels": 2}, (42,)),
+        ({"manifold": "s2", "bandlimit": 4, "laplacian": "combinatorial"}, (64,)),
+    ],
+)
+def test_everything_inside_is_the_graph_without_a_mask(
+    fields: dict, shape: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Byte for byte, but for the array that says so."""
+    masked = GraphSpec(**fields, mask=np.ones(shape, bool))
+    size = {"size": shape[::-1]} if masked.size else {}
+    found = [build(spec, tmp_path / "g") for spec in (GraphSpec(**fields, **size), masked)]
+    files = [read_facts(tmp_path / "g" / f.name / f.version).files for f in found]
+    new = {key for key in files[1] if "base_index" in key}
+    assert files[0].keys() == files[1].keys() - new
+    assert all(files[1][key] == value for key, value in files[0].items())
+    assert found[0].levels == found[1].levels
+
+
+@pytest.mark.parametrize("weights", ["kernel", "selling"])
+@pytest.mark.parametrize("boundary", ["open", "periodic"])
+def test_bytes_do_not_depend_on_blocks(weights: str, boundary: str, tmp_path: Path) -> None:
+    mask = disc(48) ^ disc(48, across=9.0)
+    spec = GraphSpec("se2", mask=mask, weights=weights, boundary=boundary, orientations=4, levels=2)
+    ways = [{}, {"block_rows": 333}]
+    if weights == "kernel":
+        ways.append({"engine": "pruned", "block_rows": 1000})
+    files = []
+    for way in ways:
+        built = build(spec, tmp_path / "g", force=True, **way)
+        files.append(read_facts(tmp_path / "g" / built.name / built.version).files)
+    assert all(other == files[0] for other in files)
+
+
+def test_nothing_inside_and_no_edge_inside() -> None:
+    with pytest.raises(SpecError, match="no point inside"):
+        GraphSpec("r2", mask=np.zeros((8, 8), bool))
+
+
+def test_a_mask_without_edges_is_refused(tmp_path: Path) -> None:
+    single = np.zeros((16, 16), bool)
+    single[3, 3] = single[10, 11] = True
+    for how in ({}, {"engine": "pruned"}):
+        with pytest.raises(SpecError, match="level 0 has edges inside.*2 points inside"):
+            build(GraphSpec("r2", mask=single, levels=1), tmp_path / "g", **how)
+    assert not (tmp_path / "g").exists() or not any((tmp_path / "g").glob("*/v*"))
+
+
+def test_a_plan_is_exact(tmp_path: Path) -> None:
+    spec = GraphSpec("se2", mask=awkward(32), orientations=4)
+    planned, built = plan(spec), build(spec, tmp_path / "g")
+    assert planned.exact
+    facts = read_facts(tmp_path / "g" / built.name / built.version)
+    assert [(p.vertices, p.edges, p.nnz) for p in planned.levels] == [
+        (f.vertices, f.edges, f.nnz) for f in facts.levels
+    ]
+    arrays = sum(f.nbytes for key, f in facts.files.items() if not key.endswith("zarr.json"))
+    assert planned.nbytes == arrays
+
+
+def test_dropped_edges_are_those_inside(tmp_path: Path) -> None:
+    """Of the united edges of the rule and of Selling's stencils, those that are not stored."""
+    mask = disc(18)[:16]
+    fields = {"mask": mask, "orientations": 4, "eps": 0.1, "levels": 1}
+    patterns, built = {}, None
+    for weights in ("kernel", "selling", "matched"):
+        built = build(GraphSpec("se2", weights=weights, **fields), tmp_path / weights)
+        group = open_group(tmp_path / weights)["levels/0/laplacian"]
+        patterns[weights] = dense_pattern(group)
+    united = patterns["kernel"] | patterns["selling"]
+    dropped = (united & ~patterns["matched"]).sum() / 2
+    assert built.levels[0].dropped_edges == dropped > 0
+
+
+def test_symmetries_that_the_mask_keeps(tmp_path: Path) -> None:
+    build(GraphSpec("se2", mask=disc(16), levels=1, orientations=4), tmp_path / "g", name="disc")
+    kept = inspect(tmp_path / "g", "disc").levels[0].equivariance
+    assert kept.keys() == {"rotation_90", "rotation_180", "flip"}
+    assert max(kept.values()) < 1e-6
+    lopsided = disc(16)
+    lopsided[:, :4] = False
+    build(GraphSpec("se2", mask=lopsided, levels=1, orientations=4), tmp_path / "g", name="cut")
+    kept = inspect(tmp_path / "g", "cut").levels[0].equivariance
+    assert kept.keys() == {"flip"}
+    assert max(kept.values()) < 1e-6
+
+
+def test_a_report_says_what_is_inside(tmp_path: Path) -> None:
+    spec = GraphSpec("r2", mask=awkward(32), weights="selling", levels=1)
+    build(spec, tmp_path / "g")
+    report = inspect(tmp_path / "g")
+    level = report.levels[0]
+    assert level.inside == awkward(32).mean()
+    pieces, count = label(awkward(32))
+    assert level.components == count > 3
+    assert level.isolated == (np.bincount(pieces.ravel())[1:] == 1).sum() > 0
+    assert level.exact_eigenvalues is None
+    assert "inside the mask" in str(report)
+    assert "may be in as many" in str(report)
+
+
+def test_moments_are_measured_inside_only(tmp_path: Path) -> None:
+    """At the edge of a mask vertices lack neighbours, which says nothing of the metric."""
+    build(GraphSpec("se2", mask=disc(24), weights="selling", levels=1), tmp_path / "g", name="disc")
+    level = inspect(tmp_path / "g", "disc").levels[0]
+    assert level.consistency == "not compared"
+    assert all(abs(metric.eps_squared / 0.1 - 1) < 1e-3 for metric in level.effective_metric)
+    narrow = np.zeros((24, 24), bool)
+    narrow[10:12] = True
+    build(GraphSpec("se2", mask=narrow, weights="selling", levels=1), tmp_path / "g", name="narrow")
+    level = inspect(tmp_path / "g", "narrow").levels[0]
+    assert (level.consistency, level.effective_metric) == ("not compared", [])
+    fields = {"weights": "matched", "neighbors": 24, "levels": 1}
+    cap = GraphSpec("s2", subdivisions=3, mask=np.arange(642) > 30, **fields)
+    build(cap, tmp_path / "g", name="cap")
+    level = inspect(tmp_path / "g", "cap").levels[0]
+    assert level.effective_metric[0].deviation < 1e-3
+    assert level.eigenvalue_scale == pytest.approx(level.effective_metric[0].second_moment**-1 * 2)
+
+
+def test_a_store_knows_the_mask_by_its_digest(tmp_path: Path) -> None:
+    spec = GraphSpec("se2", mask=awkward(16), levels=2)
+    built = build(spec, tmp_path / "g")
+    known = read_facts(tmp_path / "g" / built.name / built.version).spec
+    assert (known, known.sha256, known.mask.places) == (spec, spec.sha256, None)
+    assert open_group(tmp_path / "g").attrs["clg"]["schema"] == "1.1"
+    assert not build(spec, tmp_path / "g").built
+    with pytest.raises(SpecError, match="mask must be an array to build from"):
+        build(known, tmp_path / "g", force=True)
+    assert not verify(tmp_path / "g")
+
+
+def test_another_mask_is_another_graph() -> None:
+    masks = [disc(16), disc(16, across=12.0)]
+    first, second = (GraphSpec("se2", mask=mask) for mask in masks)
+    assert first == GraphSpec("se2", mask=disc(16))
+    assert first.sha256 == GraphSpec("se2", "16x16", mask=disc(16).tolist()).sha256
+    assert first.sha256 != second.sha256
+    assert first != second
+    assert "mask" not in GraphSpec("se2", 16).to_dict()
+    assert GraphSpec("se2", 16).schema == "1.0"
