@@ -34,6 +34,10 @@ class SpecError(CheblienetError, ValueError):
         return type(self), self._given
 
 
+class InputError(CheblienetError):
+    """A file of a mask or of points can't be read or is not valid; the message begins with it."""
+
+
 class RecipeError(CheblienetError):
     """A recipe does not exist, can't be read, or is not valid."""
 

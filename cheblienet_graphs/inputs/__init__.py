@@ -1,0 +1,1 @@
+"""What users bring along: masks, regions and points, from files or from arrays."""

@@ -1,0 +1,209 @@
+"""Masks of the sphere: on latitudes and longitudes, of regions, in HEALPix's ring order."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.inputs.inside import Booleans
+from cheblienet_graphs.inputs.regions import Four
+from cheblienet_graphs.typing import Floats, Indices
+
+ROUNDING = 1e-9
+"""Points this close to a border, in degrees, are on it."""
+WHOLE = 1.5
+"""Longitudes go around where their largest gap is at most so many times the steps beside it."""
+TO_THE_POLE = 1.001
+"""An outermost latitude at most so many steps from a pole covers it."""
+
+
+@dataclass(frozen=True, eq=False)
+class LatLonMask:
+    """A mask on a grid of latitudes and longitudes, whole or regional, in any order.
+
+    Each point of the sphere takes the pixel whose latitude is nearest and whose longitude is;
+    between two the southern and the eastern one. Pixels reach half a step beyond the outermost
+    coordinates, to the pole where that is at most one step away; what lies further out is outside.
+
+    Args:
+        inside: (lat, lon) bool.
+        latitudes: (lat,) degrees in [-90, 90], at least 2, all different.
+        longitudes: (lon,) degrees in [-360, 360], at least 2. One that is there twice, as 0 and 360
+            are, must have the same pixels both times.
+
+    Raises:
+        SpecError: shapes or coordinates are not like that.
+    """
+
+    inside: Booleans
+    latitudes: Floats
+    longitudes: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("latitudes", "longitudes"):
+            object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64))
+        object.__setattr__(self, "inside", np.asarray(self.inside))
+        shape = self.latitudes.shape + self.longitudes.shape
+        if self.inside.dtype != np.bool_ or self.inside.shape != shape or min(shape) < 2:
+            accepted = f"boolean and of shape {shape}, as its latitudes and longitudes, at least 2"
+            found = f"{self.inside.dtype}, {self.inside.shape}"
+            raise SpecError("mask", accepted, found)
+        _check_degrees("latitudes", self.latitudes, 90)
+        _check_degrees("longitudes", self.longitudes, 360)
+        if np.diff(np.sort(self.latitudes)).min() <= ROUNDING:
+            raise SpecError("mask", "on latitudes that are all different", _span(self.latitudes))
+        if len(self._columns[0]) < 2:
+            raise SpecError("mask", "on 2 longitudes or more", _span(self.longitudes))
+
+    @classmethod
+    def whole_sphere(cls, inside: Booleans) -> "LatLonMask":
+        """A mask on an image of the whole sphere: north up, its left edge at longitude -180.
+
+        Pixel (i, j) of H x W has its centre at latitude 90 - (i + 1/2) 180/H and longitude
+        -180 + (j + 1/2) 360/W.
+
+        Args:
+            inside: (H, W) bool, at least 2 x 2.
+
+        Raises:
+            SpecError: it is not.
+        """
+        if inside.ndim != 2:
+            raise SpecError("mask", "of shape (latitudes, longitudes)", inside.shape)
+        height, width = inside.shape
+        latitudes = 90 - (np.arange(height) + 0.5) * (180 / max(height, 1))
+        longitudes = -180 + (np.arange(width) + 0.5) * (360 / max(width, 1))
+        return cls(inside, latitudes, longitudes)
+
+    def at(self, latitudes: Floats, longitudes: Floats) -> Booleans:
+        """Whether points are inside.
+
+        Args:
+            latitudes: (N,) degrees in [-90, 90].
+            longitudes: (N,) degrees, of any turn.
+
+        Returns:
+            (N,) bool.
+        """
+        row, within_rows = self._row(np.asarray(latitudes, dtype=np.float64))
+        column, within_columns = self._column(np.asarray(longitudes, dtype=np.float64))
+        found: Booleans = self.inside[row, column] & within_rows & within_columns
+        return found
+
+    def _row(self, latitudes: Floats) -> tuple[Indices, Booleans]:
+        """Row of the nearest latitude, and whether the point is within the grid."""
+        order = np.argsort(self.latitudes)
+        ascending = self.latitudes[order]
+        borders = (ascending[1:] + ascending[:-1]) / 2
+        south = _edge(90 + ascending[0], ascending[1] - ascending[0])
+        north = _edge(90 - ascending[-1], ascending[-1] - ascending[-2])
+        within = (latitudes >= ascending[0] - south - ROUNDING) & (
+            latitudes <= ascending[-1] + north + ROUNDING
+        )
+        return order[np.searchsorted(borders, latitudes - ROUNDING)], within
+
+    def _column(self, longitudes: Floats) -> tuple[Indices, Booleans]:
+        """Column of the nearest longitude, and whether the point is within the grid."""
+        ascending, order = self._columns
+        start, steps = ascending[0], np.diff(ascending)
+        gap = 360 - (ascending[-1] - start)
+        whole = gap <= WHOLE * max(steps[0], steps[-1])
+        before, after = (gap / 2, gap / 2) if whole else (steps[0] / 2, steps[-1] / 2)
+        # Western edges of the columns, degrees east of the first one's centre.
+        borders = np.concatenate([[-before], (ascending[1:] + ascending[:-1]) / 2 - start])
+        east = (longitudes - start + before + ROUNDING) % 360 - before
+        within = east <= ascending[-1] - start + after + 2 * ROUNDING
+        column = np.searchsorted(borders, east, side="right") - 1
+        return order[np.clip(column, 0, len(order) - 1)], within
+
+    @cached_property
+    def _columns(self) -> tuple[Floats, Indices]:
+        """Longitudes eastwards, the largest gap left between the last and the first; their columns.
+
+        The first is in [0, 360), none is there twice.
+        """
+        turned = self.longitudes % 360
+        turned[turned > 360 - ROUNDING] = 0
+        order = np.argsort(turned, kind="stable")
+        twice = np.concatenate([[False], np.diff(turned[order]) <= ROUNDING])
+        for place in np.flatnonzero(twice):
+            pair = order[place - 1], order[place]
+            if (self.inside[:, pair[0]] != self.inside[:, pair[1]]).any():
+                where = f"longitude {self.longitudes[pair[1]]:g} is there twice"
+                raise SpecError("mask", "the same wherever a longitude is the same", where)
+        order = order[~twice]
+        ascending = turned[order]
+        gaps = np.diff(ascending, append=ascending[0] + 360)
+        first = (int(np.argmax(gaps)) + 1) % len(order)
+        order = np.roll(order, -first)
+        return np.roll(ascending, -first) + 360 * (
+            np.arange(len(order)) >= len(order) - first
+        ), order
+
+
+def inside_region(latitudes: Floats, longitudes: Floats, region: Four) -> Booleans:
+    """Whether points are in a region; its limits belong to it.
+
+    A pole has no longitude: it is inside where its latitude is.
+
+    Args:
+        latitudes: (N,) degrees in [-90, 90].
+        longitudes: (N,) degrees, of any turn.
+        region: W, S, E, N, as `regions.region` returns it.
+
+    Returns:
+        (N,) bool.
+    """
+    west, south, east, north = region
+    latitudes = np.asarray(latitudes, dtype=np.float64)
+    eastwards = (np.asarray(longitudes, dtype=np.float64) - west + ROUNDING) % 360
+    width = 360.0 if east - west >= 360 else (east - west) % 360
+    pole = np.abs(latitudes) >= 90 - ROUNDING
+    between = (latitudes >= south - ROUNDING) & (latitudes <= north + ROUNDING)
+    inside: Booleans = between & (pole | (eastwards <= width + 2 * ROUNDING))
+    return inside
+
+
+def nested(ring: Booleans) -> Booleans:
+    """A HEALPix mask in nested order.
+
+    Args:
+        ring: (12 nside^2,) bool, in ring order; nside a power of two.
+
+    Returns:
+        (12 nside^2,) bool.
+
+    Raises:
+        SpecError: it has another shape.
+        CheblienetError: astropy-healpix is not installed.
+    """
+    nside = math.isqrt(len(ring) // 12) if ring.ndim == 1 else 0
+    if nside < 1 or ring.shape != (12 * nside**2,) or nside & (nside - 1):
+        accepted = "of shape (12 nside^2,), nside a power of two, to be in ring order"
+        raise SpecError("mask", accepted, ring.shape)
+    try:
+        from astropy_healpix.healpy import nest2ring  # an extra
+    except ModuleNotFoundError as error:
+        raise CheblienetError(
+            f"HEALPix needs astropy-healpix, which is not installed ({error.name}). Install it: "
+            "pip install 'cheblienet[healpix]', or pip install astropy-healpix."
+        ) from error
+    pixels: Indices = nest2ring(nside, np.arange(len(ring)))
+    return ring[pixels]
+
+
+def _edge(to_the_pole: float, step: float) -> float:
+    """Degrees by which an outermost row reaches beyond its latitude."""
+    return to_the_pole if to_the_pole <= TO_THE_POLE * step else step / 2
+
+
+def _check_degrees(name: str, values: Floats, most: int) -> None:
+    if not (np.abs(values) <= most).all():  # which NaN is not
+        raise SpecError("mask", f"on {name} in [-{most}, {most}] degrees", _span(values))
+
+
+def _span(values: Floats) -> str:
+    """'180 from -89.5 to 89.5'."""
+    return f"{values.size} from {values.min():g} to {values.max():g}"

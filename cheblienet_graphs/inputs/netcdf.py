@@ -1,0 +1,126 @@
+"""Fields on latitudes and longitudes in NetCDF, through xarray, which is an extra."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cheblienet_graphs.errors import CheblienetError, InputError, SpecError
+from cheblienet_graphs.inputs.files import reading
+from cheblienet_graphs.inputs.inside import AmbiguousError, inside_of_field
+from cheblienet_graphs.inputs.masks import LatLonMask
+from cheblienet_graphs.quoting import listed
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+NETCDF = (".nc", ".nc4", ".cdf")
+FORM = "a NetCDF file"
+ENGINES = {b"\x89HDF": "h5netcdf", b"CDF\x01": "scipy", b"CDF\x02": "scipy"}
+"""What reads a file, by its first bytes: NetCDF 4, NetCDF 3 classic and with 64-bit offsets."""
+AXES = {
+    "latitude": ("lat", "latitude", "degrees_north", "degree_north", "degrees_n", "degree_n"),
+    "longitude": ("lon", "longitude", "degrees_east", "degree_east", "degrees_e", "degree_e"),
+}
+"""Names and units of coordinates, in lower case, by CF's standard name."""
+
+
+def read_field(file: Path, variable: str | None) -> LatLonMask:
+    """The mask in a variable on latitudes and longitudes, other dimensions being of length 1.
+
+    Coordinates are known by their units, degrees_north and degrees_east, by CF's standard names, or
+    by their own names lat, latitude, lon, longitude.
+
+    Args:
+        file: NetCDF 3 or 4.
+        variable: its name; None where the file has only one on latitudes and longitudes.
+
+    Raises:
+        InputError: the file can't be read, has no such variable or several, or it is no mask.
+        CheblienetError: xarray or what it reads such a file with is not installed.
+    """
+    try:
+        import xarray as xr  # an extra
+    except ModuleNotFoundError as error:
+        raise _not_installed(file, error.name or "xarray") from error
+    with reading(file, FORM), file.open("rb") as opened:
+        engine = ENGINES.get(opened.read(4))
+        opened.seek(0)
+        if engine is None:
+            raise InputError(f"{file} is no NetCDF file.")
+        try:
+            if engine == "h5netcdf":
+                import_module(engine)  # its absence xarray says less clearly
+            source = file if engine == "h5netcdf" else opened  # else scipy leaves a map behind
+            with xr.open_dataset(source, engine=engine, decode_times=False) as dataset:
+                return _mask(_chosen(dataset, file, variable), file)
+        except ModuleNotFoundError as error:
+            raise _not_installed(file, error.name or engine) from error
+        except (AmbiguousError, SpecError) as error:
+            said = error.complaint if isinstance(error, SpecError) else f"{error}."
+            raise InputError(f"{file}{':' if variable else ''}{variable or ''} {said}") from error
+
+
+def _not_installed(file: Path, library: str) -> CheblienetError:
+    return CheblienetError(
+        f"{file} is NetCDF; reading it needs xarray and h5netcdf, of which {library} is not "
+        "installed. Install them: pip install 'cheblienet[netcdf]'."
+    )
+
+
+def _chosen(dataset: "xr.Dataset", file: Path, variable: str | None) -> "xr.DataArray":
+    """The variable of that name, or the only one on latitudes and longitudes."""
+    names = [str(name) for name in dataset.data_vars]
+    suitable = [name for name in names if len(_axes(dataset[name])) == len(AXES)]
+    if variable is not None:
+        if variable not in names:
+            raise InputError(f"{file} has no variable {variable}; it has {listed(names)}.")
+        return dataset[variable]
+    if len(suitable) == 1:
+        return dataset[suitable[0]]
+    if suitable:
+        which = f"Choose one, as {file}:{suitable[0]}"
+        raise InputError(f"{file} has several fields: {listed(suitable)}. {which}.")
+    raise InputError(
+        f"{file} has no variable on latitudes and longitudes in degrees; it has {listed(names)}."
+    )
+
+
+def _axes(field: "xr.DataArray") -> dict[str, str]:
+    """Dimension by "latitude" and "longitude", those that the field has."""
+    return {
+        axis: str(dimension)
+        for dimension in field.dims
+        for axis, words in AXES.items()
+        if dimension in field.coords and _is_axis(field.coords[dimension], axis, words)
+    }
+
+
+def _is_axis(coordinate: "xr.DataArray", axis: str, words: tuple[str, ...]) -> bool:
+    units = str(coordinate.attrs.get("units", "")).lower()
+    if "rad" in units or coordinate.dtype.kind not in "iuf":
+        return False
+    name, standard = str(coordinate.name).lower(), coordinate.attrs.get("standard_name")
+    return name in words or units in words or standard == axis
+
+
+def _mask(field: "xr.DataArray", file: Path) -> LatLonMask:
+    """The mask that a field is."""
+    axes = _axes(field)
+    where = f"{file}:{field.name}"
+    if len(axes) != len(AXES):
+        raise InputError(
+            f"{where} must have latitudes and longitudes in degrees as dimensions, each with its "
+            f"coordinates. Got {dict(field.sizes)}."
+        )
+    others = {name: size for name, size in field.sizes.items() if name not in axes.values()}
+    if any(size != 1 for size in others.values()):
+        sizes = ", ".join(f"{name} ({size})" for name, size in others.items())
+        raise InputError(
+            f"{where} must have latitudes and longitudes alone. It has {sizes} too; select one, as "
+            "xarray's isel does, and save it."
+        )
+    plane = field.squeeze(list(others)).transpose(axes["latitude"], axes["longitude"])
+    latitudes, longitudes = (np.asarray(plane.coords[name].values) for name in plane.dims)
+    return LatLonMask(inside_of_field(np.asarray(plane.values)), latitudes, longitudes)

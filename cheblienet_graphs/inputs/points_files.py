@@ -1,0 +1,144 @@
+"""Points from files: .npy, .npz, .csv."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from cheblienet_graphs.errors import InputError
+from cheblienet_graphs.inputs.files import read_npy, reading
+from cheblienet_graphs.inputs.inside import Values
+from cheblienet_graphs.quoting import listed, quoted
+from cheblienet_graphs.typing import Floats
+
+SPHERE = {"latitude": "latitude", "longitude": "longitude", "lat": "latitude", "lon": "longitude"}
+PLANE = {"x": "x", "y": "y"}
+AREA = "area"
+SEPARATORS = (",", ";", "\t")
+SUFFIXES = (".npy", ".npz", ".csv")
+
+
+def read_points(file: str | Path, *, sphere: bool) -> Floats:
+    """The points in a file: x, y on the plane, latitude, longitude in degrees on the sphere.
+
+    - `.npy`: (N, 2) in this order, or (N, 3) with the areas.
+    - `.npz`: arrays (N,) of these names, lat and lon too, and area if there is one.
+    - `.csv`: columns of these names in a header line, in any order; others are left out. Commas
+      separate, or semicolons or tabs where the header has them.
+
+    Args:
+        file: the file.
+        sphere: which names to look for.
+
+    Returns:
+        (N, 2) or (N, 3) float64, in the order of the file; neither checked for their range nor
+        finite.
+
+    Raises:
+        InputError: there is no such file, it can't be read, or it holds no such columns.
+    """
+    file = Path(file).expanduser()
+    readers = {".npy": _npy, ".npz": _npz, ".csv": _csv}
+    read = readers.get(file.suffix.lower())
+    if read is None:
+        raise InputError(f"{file} must be one of {', '.join(SUFFIXES)}.")
+    return read(file, SPHERE if sphere else PLANE)
+
+
+def _npy(file: Path, names: dict[str, str]) -> Floats:
+    values = read_npy(file)
+    if values.ndim != 2 or values.shape[1] not in (2, 3):
+        columns = ", ".join(_columns(names))
+        raise InputError(
+            f"{file} must have shape (N, 2): {columns}; or (N, 3), with the areas. "
+            f"Got {values.shape}."
+        )
+    return _numbers(file, values)
+
+
+def _npz(file: Path, names: dict[str, str]) -> Floats:
+    with reading(file, "a .npz file"), file.open("rb") as opened:
+        archive = np.load(opened, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise InputError(f"{file} holds one array without a name; call it .npy.")
+        with archive:
+            places = _places(file, archive.files, names, "arrays named")
+            arrays = {archive.files[place]: archive[archive.files[place]] for place in places}
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) != 1 or len(shapes.pop()) != 1:
+        found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise InputError(f"{file} must hold arrays (N,) of one length. Got {found}.")
+    return np.stack([_numbers(file, array) for array in arrays.values()], axis=1)
+
+
+def _csv(file: Path, names: dict[str, str]) -> Floats:
+    form = "a .csv file in UTF-8"
+    with reading(file, form), file.open(encoding="utf-8-sig", newline="") as opened:
+        header = opened.readline()
+        separator = next((sign for sign in SEPARATORS if sign in header), ",")
+        titles = next(csv.reader([header], delimiter=separator), [])
+        if titles and all(map(_is_number, titles)):
+            line = separator.join(_columns(names))
+            raise InputError(f"{file} has no header line. Begin it with the line {line}.")
+        places = _places(file, titles, names, "columns named")
+        rows = csv.reader(opened, delimiter=separator, strict=True)
+        values = [_row(file, rows.line_num + 1, titles, row, places) for row in rows if row]
+    return np.array(values, dtype=np.float64).reshape(-1, len(places))
+
+
+def _row(
+    file: Path, line: int, titles: Sequence[str], row: Sequence[str], places: Sequence[int]
+) -> list[float]:
+    if len(row) != len(titles):
+        raise InputError(
+            f"{file}, line {line}: must have {len(titles)} fields, as its header. Got {len(row)}."
+        )
+    return [_number(file, line, titles[place], row[place]) for place in places]
+
+
+def _number(file: Path, line: int, title: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        name = title.strip()
+        raise InputError(
+            f"{file}, line {line}: {name} must be a number. Got {quoted(text)}."
+        ) from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _places(file: Path, titles: Sequence[str], names: dict[str, str], kind: str) -> list[int]:
+    """Places of the columns among the titles, in their order; that of the areas last, if any."""
+    known = names | {AREA: AREA}
+    found = dict[str, int]()
+    for place, title in enumerate(titles):
+        column = known.get(title.strip().lower())
+        if column in found:
+            raise InputError(f"{file} has {column} twice; leave out one.")
+        if column is not None:
+            found[column] = place
+    columns = _columns(names)
+    if not found.keys() >= set(columns):
+        raise InputError(
+            f"{file} must have {kind} {' and '.join(columns)}. Got {listed(map(quoted, titles))}."
+        )
+    return [found[column] for column in (*columns, AREA) if column in found]
+
+
+def _columns(names: dict[str, str]) -> list[str]:
+    """The columns in their order."""
+    return list(dict.fromkeys(names.values()))
+
+
+def _numbers(file: Path, values: Values) -> Floats:
+    if values.dtype.kind not in "iuf":
+        raise InputError(f"{file} must hold numbers. Got {values.dtype}.")
+    return values.astype(np.float64)

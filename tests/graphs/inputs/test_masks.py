@@ -1,0 +1,244 @@
+"""Masks on latitudes and longitudes against a search over all pixels; regions; ring order."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cheblienet_graphs import SpecError
+from cheblienet_graphs.inputs.masks import LatLonMask, inside_region, nested
+from cheblienet_graphs.inputs.regions import domain, region
+
+RNG = np.random.default_rng(0)
+POINTS = np.column_stack([RNG.uniform(-90, 90, 400), RNG.uniform(-400, 400, 400)])
+
+
+def around(a: float, b: float) -> float:
+    """Degrees between two longitudes, by their directions."""
+    turn = np.radians(a - b)
+    return abs(float(np.degrees(np.arctan2(np.sin(turn), np.cos(turn)))))
+
+
+def brute(mask: LatLonMask, latitude: float, longitude: float) -> bool:
+    """The value of the pixel whose latitude is nearest and whose longitude is."""
+    row = min(range(len(mask.latitudes)), key=lambda i: abs(mask.latitudes[i] - latitude))
+    column = min(range(len(mask.longitudes)), key=lambda j: around(mask.longitudes[j], longitude))
+    return bool(mask.inside[row, column])
+
+
+def noise(rows: int, columns: int) -> np.ndarray:
+    return RNG.random((rows, columns)) < 0.5
+
+
+WHOLE = {
+    "north up, from -180": (np.linspace(87.5, -87.5, 36), np.arange(-175.0, 180, 10)),
+    "south up, from 0": (np.linspace(-90, 90, 19), np.arange(0.0, 360, 15)),
+    "to 360": (np.linspace(80, -80, 9), np.arange(20.0, 380, 20) - 20),
+    "in no order": (
+        RNG.permutation(np.linspace(-85, 85, 18)),
+        RNG.permutation(np.arange(0, 360, 9)),
+    ),
+    "Gaussian": (
+        np.degrees(np.arcsin(np.polynomial.legendre.leggauss(24)[0])),
+        np.arange(48) * 7.5,
+    ),
+    "two by two": (np.array([45.0, -45.0]), np.array([0.0, 180.0])),
+    "uneven steps": (np.array([-60.0, -10, 0, 55]), np.array([0.0, 100, 130, 250])),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_grids_take_the_nearest_pixel(name: str) -> None:
+    latitudes, longitudes = WHOLE[name]
+    mask = LatLonMask(noise(len(latitudes), len(longitudes)), latitudes, longitudes)
+    points = POINTS
+    if name in {"uneven steps", "two by two"}:  # of which the outermost rows don't reach the poles
+        points = POINTS[np.abs(POINTS[:, 0]) < 59]
+    expected = [brute(mask, *point) for point in points]
+    assert mask.at(*points.T).tolist() == expected
+
+
+@pytest.mark.parametrize("turn", [-360.0, 0.0, 360.0])
+def test_turns_of_longitudes_change_nothing(turn: float) -> None:
+    latitudes, longitudes = WHOLE["north up, from -180"]
+    mask = LatLonMask(noise(36, 36), latitudes, longitudes)
+    assert np.array_equal(mask.at(*POINTS.T), mask.at(POINTS[:, 0], POINTS[:, 1] + turn))
+
+
+REGIONAL = {
+    "in the west": (np.arange(30.0, 50), np.arange(-30.0, -10)),
+    "across the date line": (np.arange(-20.0, 20, 2), np.r_[170.0:180:2, -180.0:-160:2]),
+    "across longitude 0": (np.arange(20.0, 0, -1), np.r_[350.0:360, 0.0:10]),
+    "in no order": (RNG.permutation(np.arange(20.0)), RNG.permutation(np.arange(100.0, 140))),
+    "all but a few columns": (np.linspace(-87.5, 87.5, 36), np.arange(0.0, 340, 5)),
+}
+
+
+@pytest.mark.parametrize("name", REGIONAL)
+def test_points_half_a_pixel_beyond_a_region_are_outside(name: str) -> None:
+    latitudes, longitudes = REGIONAL[name]
+    step = np.abs(np.diff(np.sort(latitudes))).min()
+    column_step = 5.0 if name.startswith("all") else np.abs(np.diff(np.sort(longitudes))).min()
+    everywhere = LatLonMask(np.ones((len(latitudes), len(longitudes)), bool), latitudes, longitudes)
+    some = LatLonMask(noise(*everywhere.inside.shape), latitudes, longitudes)
+    near = np.column_stack(
+        [
+            RNG.uniform(latitudes.min() - 3 * step, latitudes.max() + 3 * step, 900).clip(-90, 90),
+            RNG.choice(longitudes, 900) + RNG.uniform(-4, 4, 900) * column_step,
+        ]
+    )
+    within = [
+        min(abs(latitudes - latitude)) <= step / 2
+        and min(around(column, longitude) for column in longitudes) <= column_step / 2
+        for latitude, longitude in near
+    ]
+    assert 0 < sum(within) < len(within)
+    assert everywhere.at(*near.T).tolist() == within
+    expected = [w and brute(some, *point) for w, point in zip(within, near, strict=True)]
+    assert some.at(*near.T).tolist() == expected
+
+
+def test_images_of_the_whole_sphere_begin_north_at_the_date_line() -> None:
+    image = np.zeros((4, 8), bool)
+    image[0, 0] = True  # 45 to 90 north, 180 to 135 west
+    mask = LatLonMask.whole_sphere(image)
+    assert mask.at([50, 89, 50, 50], [-179, -136, 181, 220]).all()
+    assert not mask.at([40, 50, 50, -50], [-179, -134, 179, -179]).any()
+    rows, columns = np.divmod(np.arange(32), 8)
+    random = LatLonMask.whole_sphere(noise(4, 8))
+    found = random.at(90 - (rows + 0.5) * 45, -180 + (columns + 0.5) * 45)
+    assert np.array_equal(found, random.inside.ravel())
+
+
+def test_on_a_border_the_southern_and_the_eastern_pixel() -> None:
+    mask = LatLonMask.whole_sphere(np.array([[True, False], [False, True]]))
+    for off in (0, 1e-12, -1e-12):
+        assert mask.at([off], [off]).tolist() == [True]
+        assert mask.at([0.1], [180 + off]).tolist() == [True]
+
+
+def test_poles_are_reached_from_one_step_away_only() -> None:
+    longitudes = np.arange(0.0, 360, 10)
+    near = LatLonMask(np.ones((3, 36), bool), np.array([89.0, 88, 87]), longitudes)
+    assert near.at([90.0, 86.6, 86.4], [0, 0, 0]).tolist() == [True, True, False]
+    far = LatLonMask(np.ones((3, 36), bool), np.array([88.0, 87, 86]), longitudes)
+    assert far.at([90.0, 88.6, 88.4], [0, 0, 0]).tolist() == [False, False, True]
+
+
+def test_a_longitude_that_is_there_twice() -> None:
+    longitudes = np.arange(0.0, 361, 60)
+    inside = noise(4, 6)
+    repeated = np.hstack([inside, inside[:, :1]])
+    latitudes = np.array([67.5, 22.5, -22.5, -67.5])
+    twice, once = (
+        LatLonMask(repeated, latitudes, longitudes),
+        LatLonMask(inside, latitudes, longitudes[:-1]),
+    )
+    assert np.array_equal(twice.at(*POINTS.T), once.at(*POINTS.T))
+    repeated[0, -1] ^= True
+    with pytest.raises(SpecError, match="longitude 360 is there twice"):
+        LatLonMask(repeated, latitudes, longitudes)
+
+
+WRONG = [
+    (np.ones((3, 4)), [0, 1, 2], [0, 1, 2, 3], "boolean"),
+    (np.ones((3, 3), bool), [0, 1, 2], [0, 1, 2, 3], r"shape \(3, 4\)"),
+    (np.ones((1, 4), bool), [0], [0, 1, 2, 3], "at least 2"),
+    (np.ones((2, 2), bool), [0, 91], [0, 1], r"latitudes in \[-90, 90\]"),
+    (np.ones((2, 2), bool), [0, np.nan], [0, 1], "latitudes"),
+    (np.ones((2, 2), bool), [0, 0], [0, 1], "all different"),
+    (np.ones((2, 2), bool), [0, 1], [0, 500], "longitudes"),
+    (np.ones((2, 2), bool), [0, 1], [0, 360], "2 longitudes"),
+    (np.ones((2, 2), bool), [0, 1], [0, np.inf], "longitudes"),
+]
+
+
+@pytest.mark.parametrize(("inside", "latitudes", "longitudes", "message"), WRONG)
+def test_wrong_grids(
+    inside: np.ndarray, latitudes: list[float], longitudes: list[float], message: str
+) -> None:
+    with pytest.raises(SpecError, match=message) as refused:
+        LatLonMask(inside, np.array(latitudes), np.array(longitudes))
+    assert refused.value.field == "mask"
+
+
+@pytest.mark.parametrize("shape", [(4,), (0, 4), (1, 1), (2, 2, 2)])
+def test_images_of_the_whole_sphere_have_two_rows_and_columns(shape: tuple[int, ...]) -> None:
+    with pytest.raises(SpecError, match="mask must be"):
+        LatLonMask.whole_sphere(np.ones(shape, bool))
+
+
+degrees = st.floats(-360, 360)
+
+
+@given(
+    west=degrees, east=degrees, south=st.floats(-90, 89), height=st.floats(0.1, 180), point=degrees
+)
+def test_regions(west: float, east: float, south: float, height: float, point: float) -> None:
+    north = min(south + height, 90)
+    if min(abs((east - west) % 360), 360 - (east - west) % 360) < 1e-6:
+        return
+    box = region((west, south, east, north))
+    # Eastwards from W to E, in steps.
+    width = 360 if east - west >= 360 else (east - west) % 360
+    steps = west + np.linspace(0, width, 2001)
+    on_them = inside_region(np.full(2001, (south + north) / 2), steps, box)
+    assert on_them.all()
+    offset = (point - west) % 360
+    if min(abs(offset - width), offset, 360 - offset) > 1e-6:
+        found = inside_region(np.array([(south + north) / 2]), np.array([point]), box)
+        assert found[0] == (offset < width)
+
+
+def test_limits_and_poles_belong_to_a_region() -> None:
+    box = region("170,-10,-170,90")
+    latitudes = np.array([-10, 90, 90, 0, 0, 0, -10.01, 0])
+    longitudes = np.array([180, 0, 175, 170, -170, 190, 180, -169.9])
+    expected = [True, True, True, True, True, True, False, False]
+    assert inside_region(latitudes, longitudes, box).tolist() == expected
+    turned = np.degrees(np.radians(np.arange(-180.0, 181, 10)))
+    assert inside_region(np.zeros(37), turned, region("-30,0,30,10")).sum() == 7
+    assert inside_region(np.zeros(37), turned, region("-180,-1,180,1")).all()
+    assert inside_region(np.zeros(37), turned, region("0,-1,360,1")).all()
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "1,2,3", "1,2,3,4,5", "a,b,c,d", "0,nan,10,20", "0,20,10,10", "0,10,10,10", "0,-91,10,0",
+     "0,0,10,91", "361,0,10,10", "10,0,10,10", "370,0,10,10", "180,0,-180,10", "0,inf,1,2", 5, None,
+     [1, 2, 3], [None] * 4, [True, 0, 1, 2], {1, 2, 3, 4}],
+)  # fmt: skip
+def test_no_regions(value: object) -> None:
+    with pytest.raises(SpecError, match="region must be W,S,E,N") as refused:
+        region(value)
+    assert refused.value.field == "region"
+
+
+def test_regions_are_normalised() -> None:
+    assert region(" -30, 0,30 ,1/2") == region((-30, -0.0, 30, 0.5)) == (-30.0, 0.0, 30.0, 0.5)
+    assert str(region("-0,0,30,1")[0]) == "0.0"
+
+
+def test_domains() -> None:
+    assert domain("0,-1,2,3") == domain([0, -1, 2, 3]) == (0.0, -1.0, 2.0, 3.0)
+    for value in ("0,0,0,1", "0,1,1,1", "2,0,1,1", "0,0,1", "a,0,1,1", "0,0,inf,1", 3):
+        with pytest.raises(SpecError, match="domain must be X0,Y0,X1,Y1"):
+            domain(value)
+
+
+@pytest.mark.parametrize("nside", [1, 2, 8])
+def test_ring_order_becomes_nested(nside: int) -> None:
+    from astropy_healpix import HEALPix
+
+    ring, nest = (HEALPix(nside, order) for order in ("ring", "nested"))
+    pixels = np.arange(12 * nside**2)
+    mask = noise(1, len(pixels))[0]
+    longitudes, latitudes = nest.healpix_to_lonlat(pixels)
+    expected = mask[ring.lonlat_to_healpix(longitudes, latitudes)]
+    assert np.array_equal(nested(mask), expected)
+
+
+@pytest.mark.parametrize("shape", [(0,), (11,), (24,), (108,), (12, 1), (4, 3)])
+def test_other_shapes_have_no_ring_order(shape: tuple[int, ...]) -> None:
+    with pytest.raises(SpecError, match="12 nside"):
+        nested(np.ones(shape, bool))

@@ -1,0 +1,136 @@
+"""Points from files: each form, and one line for whatever is wrong."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cheblienet_graphs.errors import InputError
+from cheblienet_graphs.inputs.points_files import read_points
+
+RNG = np.random.default_rng(0)
+POINTS = np.column_stack([RNG.uniform(-90, 90, 9), RNG.uniform(-180, 180, 9)])
+AREAS = RNG.uniform(1, 2, 9)
+WITH_AREAS = np.column_stack([POINTS, AREAS])
+
+
+def refusal(file: Path, *, sphere: bool = True) -> str:
+    with pytest.raises(InputError) as refused:
+        read_points(file, sphere=sphere)
+    message = str(refused.value)
+    assert message.startswith(str(file))
+    assert message.endswith(".")
+    assert "\n" not in message
+    return message
+
+
+def written(file: Path, text: str) -> Path:
+    file.write_text(text, encoding="utf-8", newline="")
+    return file
+
+
+@pytest.mark.parametrize("sphere", [True, False])
+def test_arrays(tmp_path: Path, sphere: bool) -> None:
+    for values in (POINTS, WITH_AREAS, np.arange(6).reshape(3, 2), POINTS.astype(np.float32)):
+        np.save(tmp_path / "p.npy", values)
+        read = read_points(tmp_path / "p.npy", sphere=sphere)
+        assert read.dtype == np.float64
+        assert np.array_equal(read, values)
+
+
+@pytest.mark.parametrize("values", [POINTS.T, POINTS.ravel(), np.ones((3, 4))])
+def test_arrays_of_another_shape(tmp_path: Path, values: np.ndarray) -> None:
+    np.save(tmp_path / "p.npy", values)
+    assert "(N, 2): latitude, longitude; or (N, 3)" in refusal(tmp_path / "p.npy")
+    assert "(N, 2): x, y; or (N, 3)" in refusal(tmp_path / "p.npy", sphere=False)
+
+
+@pytest.mark.parametrize("names", [("latitude", "longitude"), ("lat", "lon"), ("Lat", "LONGITUDE")])
+def test_archives(tmp_path: Path, names: tuple[str, str]) -> None:
+    columns = dict(zip(names[::-1], POINTS.T[::-1], strict=True))
+    np.savez(tmp_path / "p.npz", other=np.ones((2, 2)), **columns)
+    assert np.array_equal(read_points(tmp_path / "p.npz", sphere=True), POINTS)
+    np.savez_compressed(tmp_path / "p.npz", area=AREAS, **columns)
+    assert np.array_equal(read_points(tmp_path / "p.npz", sphere=True), WITH_AREAS)
+    message = refusal(tmp_path / "p.npz", sphere=False)
+    assert "must have arrays named x and y. Got 'area', " in message
+
+
+def test_archives_that_are_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "p.npz"
+    np.savez(file, x=np.ones(3), y=np.ones(4))
+    assert "one length. Got x (3,), y (4,)" in refusal(file, sphere=False)
+    np.savez(file, x=np.ones((3, 1)), y=np.ones((3, 1)))
+    assert "one length" in refusal(file, sphere=False)
+    np.savez(file, x=np.array(["a"]), y=np.ones(1))
+    assert "must hold numbers. Got <U1" in refusal(file, sphere=False)
+    np.savez(file, x=np.array([{}], dtype=object), y=np.ones(1), allow_pickle=True)
+    refusal(file, sphere=False)
+    np.savez(file, lat=np.ones(2), latitude=np.ones(2), lon=np.ones(2))
+    assert "latitude twice" in refusal(file)
+    whole = file.read_bytes()
+    for contents in (b"", b"PK", whole[:50], whole[: len(whole) // 2]):
+        file.write_bytes(contents)
+        refusal(file)
+    np.save(tmp_path / "p.npy", POINTS)
+    (tmp_path / "p.npy").replace(file)
+    assert "one array" in refusal(file)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_tables(tmp_path: Path, separator: str, end: str) -> None:
+    header = ["Longitude", '"station"', " lat ", "AREA"]
+    rows = [[f"{p[1]!r}", '"a, b; c"', f" {p[0]!r}", repr(a)] for p, a in
+            zip(POINTS.tolist(), AREAS.tolist(), strict=True)]  # fmt: skip
+    lines = [separator.join(row) for row in [header, *rows[:4], [], *rows[4:], []]]
+    file = written(tmp_path / "p.csv", "\ufeff" + end.join(lines))
+    assert np.array_equal(read_points(file, sphere=True), WITH_AREAS)
+
+
+def test_tables_of_the_plane(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.csv", "y,x\n1,2\n3,4e-1\n")
+    assert read_points(file, sphere=False).tolist() == [[2, 1], [0.4, 3]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must have columns named latitude and longitude. Got ."),
+        ("10,20\n30,40\n", "no header line. Begin it with the line latitude,longitude."),
+        ("10;20\n", "Begin it with the line latitude;longitude."),
+        ("x,y\n1,2\n", "columns named latitude and longitude. Got 'x', 'y'."),
+        ("lat lon\n1 2\n", "columns named latitude and longitude. Got 'lat lon'."),
+        ("lat,lon,lat\n1,2,3\n", "latitude twice"),
+        ("lat,lon\n1,2\n3\n", "line 3: must have 2 fields, as its header. Got 1."),
+        ("lat,lon\n\n1,2,3\n", "line 3: must have 2 fields, as its header. Got 3."),
+        ("lat,lon\n1,2\n3,north\n", "line 3: lon must be a number. Got 'north'."),
+        ("lat,lon\n1,\n", "line 2: lon must be a number. Got ''."),
+        ("lat;lon\n1,5;2\n", "line 2: lat must be a number. Got '1,5'."),
+        ('lat,lon\n1,"2\n', "can't be read as a .csv file"),
+        ("lat,lon\n1,2\x00\n", "line 2"),
+    ],
+)
+def test_tables_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refusal(written(tmp_path / "p.csv", text))
+
+
+def test_tables_in_another_encoding(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_bytes("lat,lon,näme\n".encode("latin-1"))
+    assert "UTF-8" in refusal(tmp_path / "p.csv")
+
+
+def test_an_empty_table_has_no_points(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.csv", "lat,lon\n")
+    assert read_points(file, sphere=True).shape == (0, 2)
+
+
+def test_values_are_left_to_the_specification(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.csv", "lat,lon\nnan,1000\n")
+    assert str(read_points(file, sphere=True).tolist()) == "[[nan, 1000.0]]"
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    assert "must be one of .npy, .npz, .csv" in refusal(written(tmp_path / "p.txt", "1 2"))
+    for name in ("absent.npy", "absent.npz", "absent.csv"):
+        assert "does not exist" in refusal(tmp_path / name)
