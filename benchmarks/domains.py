@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +91,7 @@ def disc(size: int, weights: str) -> GraphSpec:
 
 def above(height: float, **size: int) -> GraphSpec:
     """Points of the sphere whose z is above a height, weights matched."""
-    fields = {"weights": "matched", "neighbors": 24, "levels": 1, **size}
+    fields: dict[str, Any] = {"weights": "matched", "neighbors": 24, "levels": 1, **size}
     z = sampling(GraphSpec("s2", **fields), 0).base_points[:, 2]
     return GraphSpec("s2", **fields, mask=z > height)
 

@@ -180,9 +180,7 @@ class _Build:
         oriented = self.spec.geometry.oriented
         xi = self._xi(level) if oriented else None
         folder, made_by = self.staging.folder, tuple(software(self.spec.sampling).items())
-        job = Job(
-            self.spec.recorded(), self.choice, level.number, xi, self.store, folder, made_by
-        )
+        job = Job(self.spec.recorded(), self.choice, level.number, xi, self.store, folder, made_by)
         self._write_places(level)
         assembled = assemble(
             Driver(job, level, self.staging, self.pool, self.kept, self.block_rows, self.progress)

@@ -34,5 +34,7 @@ class Rescaling(Sweep):
             first, last = int(ends[0]), int(ends[-1])
             row = np.repeat(np.arange(block[0] + lo, block[0] + lo + len(ends) - 1), np.diff(ends))
             diagonal = csr.indices.part(first, last) == row
-            out.write(csr.data, first, rescaled(unscaled.part(first, last), diagonal, self.lambda_max))
+            out.write(
+                csr.data, first, rescaled(unscaled.part(first, last), diagonal, self.lambda_max)
+            )
         return {}

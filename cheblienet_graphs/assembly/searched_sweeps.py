@@ -92,7 +92,10 @@ class WholeLengths(Sweep):
         engine = rows.nearest(self.rings)
         degrees = engine.degrees(start, stop)
         found = with_diagonal(start, degrees, engine.columns(start, stop))
-        return {"squared_lengths": _squared_lengths(rows, self.rings, found), "entries": int(degrees.sum())}
+        return {
+            "squared_lengths": _squared_lengths(rows, self.rings, found),
+            "entries": int(degrees.sum()),
+        }
 
 
 @dataclass(frozen=True)

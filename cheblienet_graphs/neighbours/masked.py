@@ -137,15 +137,13 @@ class MaskedStencils:
             complete &= self._wide_lines(first, last, tuple(offset))
         return complete
 
-    def _wide_lines(
-        self, first: int, last: int, offset: tuple[int, ...]
-    ) -> npt.NDArray[np.bool_]:
+    def _wide_lines(self, first: int, last: int, offset: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Whether the pixel at this offset from those of some lines is inside."""
         along = self._margin[0] + offset[0]
         cut = [slice(first + along, last + along)]
-        for step, most, side in list(
-            zip(offset, self._margin, self.lattice.shape, strict=True)
-        )[1:]:
+        for step, most, side in list(zip(offset, self._margin, self.lattice.shape, strict=True))[
+            1:
+        ]:
             cut.append(slice(most + step, most + step + side))
         inside: npt.NDArray[np.bool_] = self._wide[tuple(cut)] >= 0
         return inside

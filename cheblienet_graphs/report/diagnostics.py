@@ -251,7 +251,9 @@ def operator_scale(
     if spec.laplacian == "normalized":
         if not metrics:
             return None
-        vertices = (np.arange(sampling.orientations)[:, None] * sampling.num_points + probes).ravel()
+        vertices = (
+            np.arange(sampling.orientations)[:, None] * sampling.num_points + probes
+        ).ravel()
         mass = float(degree[vertices].sum(dtype=np.float64) / sampling.areas()[vertices].sum())
     return 2 * mass / moment if moment > 0 else None
 

@@ -13,9 +13,7 @@ from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.typing import Indices
 
 
-def probes(
-    spec: GraphSpec, sampled: SampledManifold[Sampling], weights: MappedWeights
-) -> Indices:
+def probes(spec: GraphSpec, sampled: SampledManifold[Sampling], weights: MappedWeights) -> Indices:
     """Points where the effective metric is measured; none where all are at the mask's edge.
 
     Without a mask these are the sampling's own.

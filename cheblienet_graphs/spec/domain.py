@@ -1,11 +1,13 @@
 """The fields that say which part of a sampling a graph covers: mask and region."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import MISSING, SpecError
+from cheblienet_graphs.inputs import regions
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.spec.mask import Mask
+from cheblienet_graphs.values import choice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,8 +16,12 @@ if TYPE_CHECKING:
     from cheblienet_graphs.samplings.protocol import Sampling
     from cheblienet_graphs.spec.graph_spec import GraphSpec
 
+MASK_ORDERS = ("nested", "ring")
 
-def size_of_mask(geometry: Manifold, sampling: str | None, sizes: Mapping[str, Any], mask: Any) -> Any:
+
+def size_of_mask(
+    geometry: Manifold, sampling: str | None, sizes: Mapping[str, Any], mask: Any
+) -> Any:
     """The size of a lattice: as given, else that of the mask where no other size is given."""
     on_lattice = geometry.base.flat and sampling in {None, "lattice"}
     given = any(size is not None for size in sizes.values())
@@ -23,10 +29,14 @@ def size_of_mask(geometry: Manifold, sampling: str | None, sizes: Mapping[str, A
         return sizes["size"]
     import numpy as np  # help does without
 
-    return np.shape(mask)[::-1] or None
+    shape = np.shape(mask)
+    if len(shape) != geometry.base.dimension:
+        axes = {2: "(H, W)", 3: "(D, H, W)"}[geometry.base.dimension]
+        raise SpecError("mask", f"of shape {axes} on {geometry.name}", shape)
+    return shape[::-1]
 
 
-def region_field(geometry: Manifold, value: object) -> tuple[float, ...] | None:
+def region_field(geometry: Manifold, value: object) -> regions.Four | None:
     """(W, S, E, N) degrees, None where there is no region.
 
     Raises:
@@ -35,46 +45,82 @@ def region_field(geometry: Manifold, value: object) -> tuple[float, ...] | None:
     if value is None:
         return None
     if geometry.base.flat:
-        remedy = "Use a `mask`."
+        remedy = "Give a `mask`."
         raise SpecError("region", f"left out on {geometry.name}, which is flat", value, remedy)
-    from cheblienet_graphs.inputs.regions import region  # numpy: help does without
-
-    return region(value)
+    return regions.region(value)
 
 
-def mask_field(spec: "GraphSpec", value: object) -> Mask | None:
+def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
     """The points inside the mask and the region; None where there is neither.
 
     Args:
         spec: all its other fields.
-        value: an array, or what a store tells of it.
+        value: the mask, or what a store tells of it.
+        order: of HEALPix's points in it, one of MASK_ORDERS.
 
     Raises:
         SpecError: it is of another shape or type, or nothing is inside.
     """
+    if order is not None:
+        choice("mask_order", order, MASK_ORDERS)
+        if spec.nside is None or value is None:
+            where = "left out unless a mask of HEALPix is given"
+            raise SpecError("mask_order", where, order)
     if isinstance(value, Mapping):
-        return Mask.recorded(value, spec.levels)
+        return Mask.recorded(value, [spec.full_points(level) for level in range(spec.levels)])
     if value is None and spec.region is None:
         return None
+    import numpy as np  # help does without
+
     from cheblienet_graphs.spec.sampling import sampling  # it needs the finished class
 
     samplings = [sampling(spec, level) for level in range(spec.levels)]
-    import numpy as np  # help does without
-
     inside = np.ones(samplings[0].num_points, bool)
     if value is not None:
-        inside &= _inside(spec, samplings[0], value)
+        inside = _inside(spec, samplings[0], value, order or "nested")
+    if spec.region is not None:
+        from cheblienet_graphs.inputs.masks import inside_region  # numpy, which help does without
+
+        inside = inside & inside_region(*_degrees(samplings[0]), spec.region)
+        if not inside.any():
+            accepted = f"such that it holds one of {len(inside):,} points"
+            raise SpecError("region", accepted, spec.region)
     return Mask.of(inside, samplings)
 
 
-def _inside(spec: "GraphSpec", sampling: "Sampling", value: Any) -> "npt.NDArray[np.bool_]":
+def _inside(
+    spec: "GraphSpec", sampling: "Sampling", value: Any, order: str
+) -> "npt.NDArray[np.bool_]":
     """(points,) those inside a mask."""
     import numpy as np  # help does without
 
-    array = np.asarray(value)
+    from cheblienet_graphs.inputs.inside import AmbiguousError, inside_of_array  # numpy, too
+    from cheblienet_graphs.inputs.masks import LatLonMask, nested
+
+    spherical = not spec.geometry.base.flat
+    if spherical and isinstance(value, LatLonMask):
+        return value.at(*_degrees(sampling))
+    try:
+        inside = inside_of_array(np.asarray(value))
+    except AmbiguousError as error:
+        accepted = f"an array of booleans; this one {error}"
+        raise SpecError("mask", accepted, MISSING) from None
     grid = spec.sampling_kind.grid(spec.level_size(0))
-    shapes: Sequence[tuple[int, ...]] = [grid, (sampling.num_points,)]
-    if array.shape not in shapes:
-        accepted = f"an array of shape {grid}, one a point"
-        raise SpecError("mask", accepted, f"shape {array.shape}")
-    return array.astype(bool).ravel()
+    if inside.shape in {grid, (sampling.num_points,)}:
+        flat = inside.ravel()
+        return nested(flat) if order == "ring" else flat
+    if spherical and inside.ndim == 2:
+        return LatLonMask.whole_sphere(inside).at(*_degrees(sampling))
+    accepted = f"of shape {grid}, one value a point"
+    if spherical:
+        accepted += ", or (latitudes, longitudes)"
+    remedy = f"`{spec.sampling_kind.field}` may be left out." if len(grid) > 1 else ""
+    raise SpecError("mask", accepted, inside.shape, "" if spherical else remedy)
+
+
+def _degrees(sampling: "Sampling") -> "tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]":
+    """(points,) latitudes and longitudes of a sampling of the sphere, degrees."""
+    import numpy as np  # help does without
+
+    beta, gamma = sampling.coordinates(0, sampling.num_points)[:, -2:].T
+    return 90 - np.degrees(beta), np.degrees(gamma)

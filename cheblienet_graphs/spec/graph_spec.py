@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.inputs.regions import Four
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.spec.fields import (
@@ -53,12 +54,13 @@ class GraphSpec:
         bandlimit: b of the equiangular grid, in [1, 16384]: 2b x 2b points.
         points: of a random sampling, in [2, 2^31 - 1], uniform.
         seed: of a random sampling, in [0, 2^32 - 1]; default 0.
-        mask: which points the graph has, True inside: (H, W) on the plane, (D, H, W) in space, row
-            0 at y = 0, which give the size, too; on the sphere one a point in the sampling's order,
-            or a grid of latitudes and longitudes as `cheblienet_graphs.inputs` reads them, of which
-            the nearest pixel is taken. Integers are inside above half of their type's range.
-            Vertices are numbered in the order of the full sampling; edges and weights are those
-            of its graph between points inside.
+        mask: which points the graph has: booleans, True inside, or 0 and 1, or 8- or 16-bit grey,
+            inside above half of the range. On the plane (H, W), in space (D, H, W), row 0 at
+            y = 0: these give the size, too. On the sphere one a point in the sampling's order, or
+            an image of the whole sphere (latitudes, longitudes), north up, its left edge at
+            longitude -180, or a LatLonMask: then points take the nearest pixel. Vertices are
+            numbered in the order of the full sampling; edges and weights are those of its graph.
+        mask_order: of HEALPix's pixels in the mask, "nested" (default) or "ring".
         region: of the sphere, (W, S, E, N) degrees, limits inside; W > E crosses the date line.
             With a mask, points have to be in both.
         orientations: n_o in [1, 180], samples in [-pi/2, pi/2); default 6. Only on se2 and so3.
@@ -119,7 +121,7 @@ class GraphSpec:
     lambda_max: Literal["exact", 2]
     eigenpairs: int | None
     mask: Mask | None
-    region: tuple[float, ...] | None
+    region: Four | None
 
     def __init__(
         self,
@@ -148,6 +150,7 @@ class GraphSpec:
         lambda_max: Number = "exact",
         eigenpairs: Number | None = None,
         mask: "npt.ArrayLike | Mapping[str, Any] | None" = None,
+        mask_order: str | None = None,
         region: "str | Sequence[float] | None" = None,
     ) -> None:
         geometry = MANIFOLDS[choice("manifold", manifold, tuple(MANIFOLDS))]
@@ -182,7 +185,7 @@ class GraphSpec:
             raise SpecError("xi", "a number or 'alpha' with selling weights", "auto", remedy)
         for field, value in normalised.items():
             object.__setattr__(self, field, value)
-        object.__setattr__(self, "mask", mask_field(self, mask))
+        object.__setattr__(self, "mask", mask_field(self, mask, mask_order))
         if self.num_vertices > limits.VERTICES:
             accepted = f"such that there are at most {limits.VERTICES:,} vertices"
             remedy = "Or use fewer `orientations`." if self.orientations > 1 else ""

@@ -59,8 +59,12 @@ class Mask:
         return cls(digest, tuple(map(len, places)), tuple(places))
 
     @classmethod
-    def recorded(cls, value: Mapping[str, Any], levels: int) -> "Mask":
+    def recorded(cls, value: Mapping[str, Any], points: Sequence[int]) -> "Mask":
         """The mask that `to_dict` tells of.
+
+        Args:
+            value: what it tells.
+            points: number of all points, by level.
 
         Raises:
             SpecError: it is of another form.
@@ -72,10 +76,12 @@ class Mask:
             and len(digest) == 64
             and set(digest) <= HEX
             and isinstance(inside, list)
-            and len(inside) == levels
-            and all(type(n) is int and n > 0 for n in inside)
+            and len(inside) == len(points)
+            and all(
+                type(n) is int and 0 < n <= most for n, most in zip(inside, points, strict=True)
+            )
         ):
-            accepted = f"a digest, and the number of points inside on each of {levels} levels"
+            accepted = f"a digest, and the number of points inside on each of {len(points)} levels"
             raise SpecError("mask", accepted, value)
         return cls(digest, tuple(inside))
 

@@ -194,7 +194,9 @@ def test_moments_are_measured_inside_only(tmp_path: Path) -> None:
     build(cap, tmp_path / "g", name="cap")
     level = inspect(tmp_path / "g", "cap").levels[0]
     assert level.effective_metric[0].deviation < 1e-3
-    assert level.eigenvalue_scale == pytest.approx(level.effective_metric[0].second_moment**-1 * 2)
+    assert level.eigenvalue_scale == pytest.approx(
+        level.effective_metric[0].second_moment ** -1 * 2
+    )
 
 
 def test_a_store_knows_the_mask_by_its_digest(tmp_path: Path) -> None:
