@@ -72,9 +72,7 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
         return None
     import numpy as np  # help does without
 
-    from cheblienet_graphs.spec.sampling import sampling  # it needs the finished class
-
-    samplings = [sampling(spec, level) for level in range(spec.levels)]
+    samplings = [spec.full_sampling(level) for level in range(spec.levels)]
     inside = np.ones(samplings[0].num_points, bool)
     if value is not None:
         inside = _inside(spec, samplings[0], value, order or "nested")

@@ -33,6 +33,8 @@ from cheblienet_graphs.values import Number, choice, integer
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from cheblienet_graphs.samplings.protocol import Sampling
+
 
 @dataclass(frozen=True, init=False)
 class GraphSpec:
@@ -246,6 +248,16 @@ class GraphSpec:
     def full_points(self, level: int) -> int:
         """Points of a level's full sampling, orientations not counted."""
         return self.sampling_kind.points(self.level_size(level))
+
+    def full_sampling(self, level: int) -> "Sampling":
+        """The sampling of a level, 0 the finest: all points, whatever the mask."""
+        return self.sampling_kind.sampled(
+            self.level_size(level),
+            self.geometry,
+            self.orientations,
+            periodic=self.boundary == "periodic",
+            seed=self.seed,
+        )
 
     def grid(self, level: int) -> tuple[int, ...]:
         """(orientations, *shape of a signal on the base): (n_o, height, width) on a lattice.
