@@ -1,6 +1,6 @@
 """Spectra of parts of a domain, no heat flowing through their edges, against the exact ones.
 
-The disc of radius 1/2 in the plane: squared zeros of derivatives of Bessel functions, over radius^2.
+The disc of radius 1/2 in the plane: squares of zeros of derivatives of Bessel functions, times 4.
 Half a sphere: l(l+1) for the harmonics of even l - m. A cap of the sphere, 60 degrees from its
 middle: nu (nu + 1) where the derivative of the Legendre function P_nu^m vanishes at its edge. Edges
 of masks are staircases, so eigenvalues converge at first order: a mask's domain is only known to a

@@ -6,7 +6,7 @@ its maximum is reported. Pages of the files that are written are not in it: they
 drop. Right before and right after each build as many bytes as it publishes are written to the same
 disk one after the other, in pieces of 8 MiB with an fsync at the end; the mean of both is the
 disk's speed, and the share that a build reaches of it is published bytes over wall time over that
-speed. Medians over the repeats; least and largest in brackets. Everything written is deleted.
+speed. Graphs named disc have a mask, in which the pixels of a disc are inside, 79 %. Medians over the repeats; least and largest in brackets. Everything written is deleted.
 
     python benchmarks/scale.py [--only se2-256 ...] [--workers 1 2] [--repeats 3] [--folder DIR]
     python benchmarks/scale.py --phases [--only se2-256 ...]
@@ -27,6 +27,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.listing import listing
@@ -37,6 +40,8 @@ GRAPHS: dict[str, tuple[str, dict[str, Any]]] = {
     "se2-256": ("se2", {"size": 256, "orientations": 8}),
     "se2-512": ("se2", {"size": 512, "orientations": 16}),
     "se2-1024": ("se2", {"size": 1024, "orientations": 16}),
+    "se2-512-disc": ("se2", {"disc": 512, "orientations": 16}),
+    "se2-1024-disc": ("se2", {"disc": 1024, "orientations": 16}),
     "r3-128": ("r3", {"size": 128}),
     "r3-256": ("r3", {"size": 256}),
     "so3-4": ("so3", {"subdivisions": 4, "orientations": 6}),
@@ -124,18 +129,37 @@ def disk_speed(folder: Path, nbytes: int, pieces: list[bytes]) -> float:
         file.unlink()
 
 
-def command(name: str) -> list[str]:
-    """The command that builds a graph."""
+def disc(side: int) -> NDArray[np.bool_]:
+    """Pixels within a disc that touches all four sides."""
+    y, x = np.mgrid[:side, :side] - (side - 1) / 2
+    inside: NDArray[np.bool_] = x**2 + y**2 < (side / 2) ** 2
+    return inside
+
+
+def command(name: str, folder: Path) -> list[str]:
+    """The command that builds a graph; a mask is written to a file of the folder."""
     manifold, sizes = GRAPHS[name]
-    given = {**sizes, **COMMON}.items()
-    options = [text for key, value in given for text in (f"--{key.replace('_', '-')}", str(value))]
+    given = {**sizes, **COMMON}
+    if "disc" in given:
+        given["mask"] = folder / "mask.npy"
+        np.save(given["mask"], disc(given.pop("disc")))
+    options = [
+        text for key, value in given.items() for text in (f"--{key.replace('_', '-')}", str(value))
+    ]
     return [*ENTRY, "build", manifold, *options, "--quiet"]
 
 
 def spec(name: str) -> GraphSpec:
     """The graph that this command builds."""
-    manifold, sizes = GRAPHS[name]
-    return GraphSpec(manifold, **sizes, **COMMON)
+    return specified(*GRAPHS[name])
+
+
+def specified(manifold: str, sizes: dict[str, Any]) -> GraphSpec:
+    """The graph of a size."""
+    given = {**sizes, **COMMON}
+    if "disc" in given:
+        given["mask"] = disc(given.pop("disc"))
+    return GraphSpec(manifold, **given)
 
 
 def built(name: str, workers: int, folder: Path, pieces: list[bytes], nbytes: int) -> Built:
@@ -143,7 +167,7 @@ def built(name: str, workers: int, folder: Path, pieces: list[bytes], nbytes: in
     with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
         store = Path(inside) / "graphs.zarr"
         before = disk_speed(Path(inside), nbytes, pieces)
-        whole = [*command(name), "--workers", str(workers), "--store", str(store)]
+        whole = [*command(name, Path(inside)), "--workers", str(workers), "--store", str(store)]
         began = time.perf_counter()
         process = subprocess.Popen(whole, stdout=subprocess.DEVNULL)
         memory = Memory(process.pid)
@@ -256,9 +280,10 @@ def timed(function: Callable[..., Any], took: list[float]) -> Callable[..., Any]
 def import_all(name: str, folder: Path) -> None:
     """Build a tiny graph of the same manifold."""
     manifold, sizes = GRAPHS[name]
-    tiny = {key: {"size": 16, "subdivisions": 1}.get(key, value) for key, value in sizes.items()}
+    smallest = {"size": 16, "disc": 16, "subdivisions": 1}
+    tiny = {key: smallest.get(key, value) for key, value in sizes.items()}
     with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
-        build(GraphSpec(manifold, **tiny, **COMMON), Path(inside) / "graphs.zarr")
+        build(specified(manifold, tiny), Path(inside) / "graphs.zarr")
 
 
 def print_phases(name: str, workers: int, folder: Path) -> None:

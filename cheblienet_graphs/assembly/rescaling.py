@@ -26,6 +26,7 @@ class Rescaling(Sweep):
 
     def write(self, kept: Kept, out: Writer, block: Range) -> Result:
         """Write the entries of some rows."""
+        del kept
         csr, unscaled = self.job.csr, self.job.scratch("unscaled")
         indptr = csr.indptr.part(block[0], block[1] + 1).astype(np.int64)
         rows = max(1, ENTRIES_AT_ONCE * len(indptr) // max(1, int(indptr[-1] - indptr[0])))

@@ -15,6 +15,7 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.inputs.regions import Four
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
+from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
 from cheblienet_graphs.spec.fields import (
     anisotropy,
     boundary_field,
@@ -25,7 +26,6 @@ from cheblienet_graphs.spec.fields import (
     sampling_and_size,
     seed_field,
 )
-from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
 from cheblienet_graphs.spec.kernels import KERNELS, Kernel
 from cheblienet_graphs.spec.mask import Mask
 from cheblienet_graphs.values import Number, choice, integer

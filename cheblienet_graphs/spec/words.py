@@ -13,7 +13,7 @@ PAPER_EPS_SQUARED = 0.1
 
 
 def sentences(spec: GraphSpec) -> list[str]:
-    """The specification, a line each for the domain, mask, coordinates, metric, edges and weights."""
+    """The specification, a line for each: domain, mask, coordinates, metric, edges, weights."""
     lines = [_domain(spec), *_inside(spec), _coordinates(spec)]
     return [*lines, *_metric(spec), *_anisotropy(spec), _edges(spec)]
 
