@@ -6,7 +6,8 @@ its maximum is reported. Pages of the files that are written are not in it: they
 drop. Right before and right after each build as many bytes as it publishes are written to the same
 disk one after the other, in pieces of 8 MiB with an fsync at the end; the mean of both is the
 disk's speed, and the share that a build reaches of it is published bytes over wall time over that
-speed. Graphs named disc have a mask, in which the pixels of a disc are inside, 79 %. Medians over the repeats; least and largest in brackets. Everything written is deleted.
+speed. Graphs named disc have a mask: pixels of a disc are inside, 79 %. Medians over the repeats;
+least and largest in brackets. Everything written is deleted.
 
     python benchmarks/scale.py [--only se2-256 ...] [--workers 1 2] [--repeats 3] [--folder DIR]
     python benchmarks/scale.py --phases [--only se2-256 ...]

@@ -88,6 +88,7 @@ class WholeLengths(Sweep):
 
     def write(self, kept: Kept, out: Writer, block: Range) -> Result:
         """Measure the edges of some vertices."""
+        del out
         rows, (start, stop) = kept.of(SearchedRows, self.job), block
         engine = rows.nearest(self.rings)
         degrees = engine.degrees(start, stop)

@@ -44,7 +44,8 @@ class Inside:
         """Edges between vertices of the whole, as those between vertices inside.
 
         Args:
-            rows, columns: (N,) their ends, numbered among all vertices.
+            rows: (N,) one of their ends, numbered among all vertices.
+            columns: (N,) the other one.
 
         Returns:
             (M,) rows and columns of the M edges with both ends inside, and (N,) which these are.

@@ -1,4 +1,4 @@
-"""Neighbours on a part of a lattice: the stencils' offsets, looked up in a map of what is inside."""
+"""Neighbours on a part of a lattice: the stencils' offsets, in a map of what is inside."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
