@@ -255,7 +255,7 @@ def test_further_facts_of_a_later_minor_schema_are_read_over(version: Path) -> N
     expected = inspect(version.parents[1], "g", eigenvalues=0)
 
     def later(clg: dict[str, Any]) -> None:
-        clg["schema"], clg["licence"] = "1.1", "MIT"
+        clg["schema"], clg["licence"] = "1.9", "MIT"
         clg["levels"][0]["diameter"] = clg["spec"]["colour"] = clg["generator"]["host"] = 7
         clg["manifest"]["levels/0/degree"]["crc32"] = 7
 
