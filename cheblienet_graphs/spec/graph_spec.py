@@ -197,8 +197,7 @@ class GraphSpec:
     @property
     def default_name(self) -> str:
         """The name under which the graph is published unless another is given."""
-        size = self.level_size(0)
-        numbers = [*size] if isinstance(size, tuple) else [size]
+        numbers = [*self.sampling_kind.name_parts(self.level_size(0))]
         if self.geometry.oriented:
             numbers.append(self.orientations)
         sampling = "" if self.sampling_kind.regular else f"{self.sampling}-"
