@@ -9,6 +9,7 @@ import scipy.sparse
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.samplings.point_sets import PointArrays
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.records import Records
 from cheblienet_graphs.store.staged import (
@@ -22,6 +23,8 @@ from cheblienet_graphs.typing import Floats
 
 SOLUTION = "matched-weights"
 """Scratch array of the matched weights of a lattice."""
+OWN_POINTS = ("points", "point-areas")
+"""Scratch arrays of points of one's own."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Job:
     """A level in the making; picklable.
 
     Args:
-        spec: of the build.
+        spec: of the build; own points are known by their digest only.
         choice: the engine that finds neighbours, and its device.
         number: of the level, 0 the finest.
         xi: of its metric, None without orientations.
@@ -48,7 +51,15 @@ class Job:
 
     def level(self) -> Level:
         """Its sampling, metric and neighbours, none of which is computed yet."""
-        return Level(self.spec, self.choice, self.number, xi=self.xi, solution=self.solution)
+        return Level(self._whole_spec, self.choice, self.number, xi=self.xi, solution=self.solution)
+
+    @property
+    def _whole_spec(self) -> GraphSpec:
+        """The specification, with the level's points where these are one's own."""
+        if self.spec.coordinates is None:
+            return self.spec
+        points, areas = (np.asarray(self.scratch(name).mapped()) for name in OWN_POINTS)
+        return self.spec.with_points({self.number: PointArrays(points, areas)})
 
     @property
     def num_vertices(self) -> int:

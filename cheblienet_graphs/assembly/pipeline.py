@@ -14,6 +14,7 @@ from cheblienet_graphs.assembly.checks import check
 from cheblienet_graphs.assembly.driver import Driver
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.own_points import share_own_points, without_arrays
 from cheblienet_graphs.assembly.plan import levels_of, planned
 from cheblienet_graphs.assembly.sizes import rows_within, scratch_nbytes
 from cheblienet_graphs.assembly.versions import (
@@ -143,7 +144,7 @@ def build(
 def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attributes:
     """The attributes of a version, but for its manifest."""
     return {
-        "schema": layout.SCHEMA,
+        "schema": spec.schema,
         "spec": spec.to_dict(),
         "spec_sha256": spec.sha256,
         "generator": GENERATOR,
@@ -180,10 +181,13 @@ class _Build:
         oriented = self.spec.geometry.oriented
         xi = self._xi(level) if oriented else None
         folder, made_by = self.staging.folder, tuple(software(self.spec.sampling).items())
-        job = Job(self.spec, self.choice, level.number, xi, self.store, folder, made_by)
-        assembled = assemble(
-            Driver(job, level, self.staging, self.pool, self.kept, self.block_rows, self.progress)
+        spec = without_arrays(self.spec)
+        job = Job(spec, self.choice, level.number, xi, self.store, folder, made_by)
+        driver = Driver(
+            job, level, self.staging, self.pool, self.kept, self.block_rows, self.progress
         )
+        share_own_points(driver, level.sampling)
+        assembled = assemble(driver)
         bound = assembled.bound
         self._write_eigenpairs(job, level.sampling, bound.value)
         return LevelFacts(

@@ -11,11 +11,11 @@ from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.compared import compared
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.record import Report
+from cheblienet_graphs.report.stored_points import stored_sampling
 from cheblienet_graphs.report.verdict import verdict
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum.numeric import Eigenvalues, multiplicities, smallest_eigenvalues
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
@@ -75,7 +75,7 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     weights, coordinates, degree = weights_of(arrays), arrays.coordinates, arrays.degree
     laplacian = weights.laplacian
     # Opened after the arrays, which bound the size: points of a false size would fill the memory.
-    points, metric = sampling(spec, level), Metric(spec.eps, facts.xi or 0.0)
+    points, metric = stored_sampling(arrays), Metric(spec.eps, facts.xi or 0.0)
     count = min(count, facts.vertices)
 
     def step(what: str, done: int = 0, total: int = 0) -> None:

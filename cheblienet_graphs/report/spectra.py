@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.report.stored_points import stored_sampling
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
 from cheblienet_graphs.spectrum.lanczos import End
 from cheblienet_graphs.spectrum.numeric import Eigenpairs, extreme_eigenpairs
@@ -89,4 +89,4 @@ def _level(
     facts = read_facts(version)
     level = integer("level", level, 0, facts.spec.levels - 1)
     arrays = LevelArrays(version, facts, level)
-    return arrays.laplacian, arrays.of_level.lambda_max, sampling(facts.spec, level)
+    return arrays.laplacian, arrays.of_level.lambda_max, stored_sampling(arrays)

@@ -3,17 +3,19 @@
 Only the standard library is imported here, so that the command line can show its help at once.
 """
 
+import copy
 import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
+from cheblienet_graphs.samplings.point_sets import PointArrays, PointSets
 from cheblienet_graphs.spec.fields import (
     anisotropy,
     boundary_field,
@@ -21,6 +23,7 @@ from cheblienet_graphs.spec.fields import (
     fibre_fields,
     number_of_levels,
     operator_fields,
+    own_points,
     sampling_and_size,
     seed_field,
 )
@@ -41,13 +44,24 @@ class GraphSpec:
             height, at least 2 each, for image tensors (B, C, H, W). On r3 voxels: `N`, `"WxHxD"`
             or `(W, H, D)`, for (B, C, D, H, W).
         sampling: of the plane "lattice" (default) or "random", of space "lattice", of the sphere
-            "icosahedral" (default), "healpix" (nested), "equiangular" or "random". May be left
-            out where the sampling's own size is given.
+            "icosahedral" (default), "healpix" (nested), "equiangular", "gaussian" or "random"; of
+            plane and sphere "unstructured", points of your own. May be left out where the
+            sampling's own size is given.
         subdivisions: of the icosahedron, in [0, 9]: 10 * 4^n + 2 points.
         nside: of HEALPix, a power of two in [1, 8192]: 12 nside^2 points.
         bandlimit: b of the equiangular grid, in [1, 16384]: 2b x 2b points.
+        gaussian: a Gaussian grid, "O32" (octahedral) or "F32" (regular), with 32 latitudes on each
+            half of the sphere; these in [2, 8192]. O has 4N (N + 9) points, F 2N x 4N.
         points: of a random sampling, in [2, 2^31 - 1], uniform.
         seed: of a random sampling, in [0, 2^32 - 1]; default 0.
+        coordinates: points of your own, an array (N, 2), at least two different ones: latitude,
+            longitude in degrees on the sphere, x, y on the plane; or (N, 3) with areas, in any
+            unit, else these are the areas of Voronoi cells. A sequence of such arrays, finest
+            first, makes a pyramid. Kept as `PointSets`: the digest counts, not the arrays.
+        domain: (X0, Y0, X1, Y1), that of own points on the plane; default their bounding box.
+            Lengths are divided by its width, so coordinates come out in [0, 1] x [0, height].
+        units: "degrees" confirms that latitudes within pi/2 and longitudes within 2 pi are no
+            radians.
         orientations: n_o in [1, 180], samples in [-pi/2, pi/2); default 6. Only on se2 and so3.
         eps: anisotropy in R = diag(1, eps^-2, xi^2), in [0.001, 1]; default sqrt(0.1), and always
             1 on r2, r3 and s2, which are isotropic.
@@ -73,7 +87,8 @@ class GraphSpec:
             "combinatorial", A^-1/2 (D - W) A^-1/2 with the areas A, that of the other two.
         boundary: of the plane or space, "open" (default) or "periodic".
         levels: number of graphs in the pyramid; each is half as fine as the one before. Default:
-            while sides are at least 8, or points at least 42. Random samplings have one.
+            while sides are at least 8, or points at least 42. Of random points 1; each coarser
+            level has the first quarter of them. Of own points as many as there are arrays.
         lambda_max: "exact" (default), or 2, the bound that holds for every normalized Laplacian.
         eigenpairs: number of the smallest eigenvalues of each level to store with their
             vectors, in [1, 1000], at most the vertices of the coarsest level; default none.
@@ -89,8 +104,10 @@ class GraphSpec:
     subdivisions: int | None
     nside: int | None
     bandlimit: int | None
+    gaussian: str | None
     points: int | None
     seed: int | None
+    coordinates: PointSets | None
     orientations: int
     eps: float
     xi: float | Literal["alpha", "auto"] | None
@@ -115,8 +132,12 @@ class GraphSpec:
         subdivisions: Number | None = None,
         nside: Number | None = None,
         bandlimit: Number | None = None,
+        gaussian: str | None = None,
         points: Number | None = None,
         seed: Number | None = None,
+        coordinates: Any = None,
+        domain: str | Sequence[Number] | None = None,
+        units: str | None = None,
         orientations: Number | None = None,
         eps: Number | None = None,
         eps_squared: Number | None = None,
@@ -139,7 +160,9 @@ class GraphSpec:
             "subdivisions": subdivisions,
             "nside": nside,
             "bandlimit": bandlimit,
+            "gaussian": gaussian,
             "points": points,
+            "coordinates": own_points(geometry, coordinates, domain, units, boundary),
         }
         kind, finest = sampling_and_size(geometry, sampling, sizes)
         normalised: dict[str, Any] = {
@@ -188,6 +211,11 @@ class GraphSpec:
     def sampling_kind(self) -> SamplingKind:
         """The kind of sampling, which knows what its size means."""
         return SAMPLINGS[self.sampling]
+
+    @property
+    def schema(self) -> str:
+        """The schema of versions with this specification: the oldest that knows all it says."""
+        return self.sampling_kind.schema(self.levels)
 
     @property
     def num_vertices(self) -> int:
@@ -257,10 +285,25 @@ class GraphSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """The normalised values as JSON types; fields that do not apply are left out."""
-        values = {name: value for name, value in asdict(self).items() if value is not None}
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        values = {name: value for name, value in given.items() if value is not None}
         if self.size is not None:
             values["size"] = list(self.size)
+        if self.coordinates is not None:
+            values["coordinates"] = self.coordinates.to_dict()
         return values
+
+    def with_points(self, arrays: Mapping[int, PointArrays]) -> "GraphSpec":
+        """The same, its own points known to be these, by level; by digest only where none are.
+
+        Raises:
+            ValueError: it has no points of one's own.
+        """
+        if self.coordinates is None:
+            raise ValueError(f"{self.sampling} sampling has no points of one's own")
+        other = copy.copy(self)
+        object.__setattr__(other, "coordinates", self.coordinates.with_arrays(arrays))
+        return other
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "GraphSpec":

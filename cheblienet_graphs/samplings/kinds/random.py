@@ -18,6 +18,7 @@ class RandomKind(SamplingKind):
     field = "points"
     bases = ("plane", "sphere")
     seeded = True
+    default_levels = "one"
 
     def parse(self, size: object, base: Base) -> Size:
         """Take the number of points."""
@@ -29,9 +30,12 @@ class RandomKind(SamplingKind):
         return int(size)
 
     def coarser(self, size: Size) -> Size | None:
-        """None: there are no coarser levels."""
-        del size
-        return None
+        """A quarter of the points, while that is at least 2."""
+        return size // 4 if size // 4 >= POINTS.low else None
+
+    def schema(self, levels: int) -> str:
+        """1.1 with coarser levels, which 1.0 did not know."""
+        return "1.1" if levels > 1 else "1.0"
 
     def described(self, size: Size, seed: int | None) -> str:
         """'random, seed 0'."""
@@ -43,7 +47,15 @@ class RandomKind(SamplingKind):
         # They need numpy, which help does without.
         from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
 
-        manifold, seed = setting.manifold, setting.seed or 0
-        if manifold.base.flat:
-            return RandomPlane(size, seed, setting.orientations, manifold.fibre, setting.periodic)
-        return RandomSphere(setting.orientations, manifold.fibre, size, seed)
+        fibre, orientations = setting.manifold.fibre, setting.orientations
+        seed, coarser = setting.seed or 0, self.coarser(size)
+        if setting.manifold.base.flat:
+            return RandomPlane(
+                size,
+                seed,
+                coarser,
+                orientations=orientations,
+                fibre=fibre,
+                periodic=setting.periodic,
+            )
+        return RandomSphere(orientations, fibre, size, seed, setting.finest, coarser)
