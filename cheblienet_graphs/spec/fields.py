@@ -182,10 +182,10 @@ def number_of_levels(levels: Number | None, kind: SamplingKind, finest: Size) ->
         SpecError: a value is out of range, or given where it does not apply.
     """
     sizes = kind.sizes(finest)
-    if levels is not None and kind.default_levels == "all" and levels != len(sizes):
-        accepted = f"left out or {len(sizes)}, as many as there are arrays of `{kind.field}`"
-        raise SpecError("levels", accepted, levels)
     if levels is not None:
+        if kind.default_levels == "all":
+            accepted = f"left out or {len(sizes)}, as many as there are arrays of `{kind.field}`"
+            return integer("levels", levels, len(sizes), len(sizes), accepted)
         return integer("levels", levels, 1, len(sizes), _accepted_levels(kind, finest, len(sizes)))
     if kind.default_levels == "one":
         return 1
