@@ -27,7 +27,11 @@ SIDE = Integers(2, 65_536)
 SUBDIVISIONS = Integers(0, 9)
 NSIDE = Integers(1, 8_192)
 BANDLIMIT = Integers(1, 16_384)
+GAUSSIAN = Integers(2, 8_192)
+"""Latitudes of a Gaussian grid on each half of the sphere."""
 POINTS = Integers(2, 2**31 - 1)
+ASPECT = Range(1e-6, 1e6)
+"""Height of the domain of one's own points, in units of its width."""
 SEED = Integers(0, 2**32 - 1)
 ORIENTATIONS = Integers(1, 180)
 ALPHA = Range(1e-6, 1e6)

@@ -123,4 +123,4 @@ def options_of(manifold: Manifold) -> Callable[[Command], Command]:
 def _sampling(manifold: Manifold) -> Described:
     names = sampling_names(manifold.base)
     default = f"[default: {names[0]}, or the one whose size is given]"
-    return {f"--sampling {'|'.join(names)}": f"How points are chosen.  {default}"}
+    return {"--sampling NAME": f"How points are chosen: {', '.join(names)}.  {default}"}

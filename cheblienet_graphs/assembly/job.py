@@ -9,6 +9,7 @@ import scipy.sparse
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.samplings.point_sets import PointArrays
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.records import Records
@@ -23,6 +24,8 @@ from cheblienet_graphs.typing import Floats, Indices
 
 SOLUTION = "matched-weights"
 """Scratch array of the matched weights of a lattice."""
+OWN_POINTS = ("points", "point-areas")
+"""Scratch arrays of points of one's own."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,21 @@ class Job:
     def level(self) -> Level:
         """Its sampling, metric and neighbours, none of which is computed yet."""
         return Level(
-            self.spec,
+            self._whole_spec,
             self.choice,
             self.number,
             xi=self.xi,
             solution=self.solution,
             places=self.places,
         )
+
+    @property
+    def _whole_spec(self) -> GraphSpec:
+        """The specification, with the level's points where these are one's own."""
+        if self.spec.coordinates is None:
+            return self.spec
+        points, areas = (np.asarray(self.scratch(name).mapped()) for name in OWN_POINTS)
+        return self.spec.with_points({self.number: PointArrays(points, areas)})
 
     @property
     def num_vertices(self) -> int:

@@ -161,8 +161,10 @@ class Level:
         guess = first_guess(self.spec)
         if self.spec.sampling_kind.regular or self.full.num_vertices <= SCANNED_VERTICES:
             return scanned(self._counted, target, guess)
-        sizes = self.spec.sampling_kind.sizes(self.spec.level_size(self.number))
-        if len(sizes) > 1 and self.spec.full_points(self.number + 1) >= STARTING_POINTS:
+        kind = self.spec.sampling_kind
+        sizes = kind.sizes(self.spec.level_size(self.number))
+        known = kind.default_levels == "worthwhile"  # else the same whatever number of levels
+        if known and len(sizes) > 1 and self.spec.full_points(self.number + 1) >= STARTING_POINTS:
             guess = self.coarser._alpha  # noqa: SLF001
         return searched(self._fraction, target, guess)
 

@@ -14,6 +14,7 @@ from cheblienet_graphs.assembly.checks import check
 from cheblienet_graphs.assembly.driver import Driver
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.own_points import share_own_points
 from cheblienet_graphs.assembly.plan import levels_of, planned
 from cheblienet_graphs.assembly.sizes import rows_within, scratch_nbytes
 from cheblienet_graphs.assembly.versions import (
@@ -180,11 +181,14 @@ class _Build:
         oriented = self.spec.geometry.oriented
         xi = self._xi(level) if oriented else None
         folder, made_by = self.staging.folder, tuple(software(self.spec.sampling).items())
-        job = Job(self.spec.recorded(), self.choice, level.number, xi, self.store, folder, made_by)
-        self._write_places(level)
-        assembled = assemble(
-            Driver(job, level, self.staging, self.pool, self.kept, self.block_rows, self.progress)
+        spec = self.spec.recorded()
+        job = Job(spec, self.choice, level.number, xi, self.store, folder, made_by)
+        driver = Driver(
+            job, level, self.staging, self.pool, self.kept, self.block_rows, self.progress
         )
+        self._write_places(level)
+        share_own_points(driver, level.full)
+        assembled = assemble(driver)
         bound = assembled.bound
         self._write_eigenpairs(job, level.sampling, bound.value)
         return LevelFacts(

@@ -54,9 +54,10 @@ def scratch_nbytes(level: Level) -> int:
     unscaled = 0 if level.spec.lambda_max == 2 else 4 * entries
     if level.choice.engine == "stencil":
         return unscaled
+    own_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
     lists = 8 * level.spec.neighbors
     matched = 24 * entries if level.spec.weights == "matched" else 0
-    return unscaled + vertices * (lists + 24) + matched
+    return unscaled + vertices * (lists + 24) + matched + own_points
 
 
 def _row(level: Level) -> int:
@@ -74,6 +75,11 @@ def _kept(level: Level) -> float:
 
 
 def _vectors(level: Level) -> int:
-    """Bytes of the vectors from which the building process finds lambda_max and eigenpairs."""
+    """Bytes of the vectors from which the building process finds lambda_max and eigenpairs.
+
+    With the cells of own points, which it computes for all.
+    """
     recursion = 0 if level.spec.lambda_max == 2 else 5
-    return 8 * level.num_vertices * (recursion + 4 * (level.spec.eigenpairs or 0))
+    own_points = level.spec.coordinates
+    cells = VORONOI * own_points.count if own_points and own_points.areas == "voronoi" else 0
+    return cells + 8 * level.num_vertices * (recursion + 4 * (level.spec.eigenpairs or 0))

@@ -25,7 +25,8 @@ def probes(spec: GraphSpec, sampled: SampledManifold[Sampling], weights: MappedW
     """
     points = sampled.sampling
     if not isinstance(points, MaskedSampling):
-        return points.probes()
+        # Which of one's own points are near the edge of a mask is not stored.
+        return points.probes() if spec.mask is None else points.probes()[:0]
     if isinstance(points.full, Lattice):
         deepest = points.probes()
         if points.num_points == points.full.num_points:

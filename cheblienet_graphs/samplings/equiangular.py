@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.maps import LevelMap, averages
 from cheblienet_graphs.samplings.sphere import (
     HALF_TURN_X,
     HALF_TURN_Z,
@@ -56,6 +56,10 @@ class Equiangular(SphereSampling):
         side = 2 * self.bandlimit
         index = np.arange(side**2).reshape(self.bandlimit, 2, self.bandlimit, 2)
         return index.transpose(0, 2, 1, 3).reshape(-1, 4)
+
+    def pooling(self) -> LevelMap:
+        """The map to the next coarser level's points, means by area."""
+        return averages(self.children(), self.base_areas)
 
     def unpooling(self) -> LevelMap:
         """The map that gives each point the value of its block."""

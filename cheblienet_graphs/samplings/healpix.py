@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.maps import LevelMap, averages
 from cheblienet_graphs.samplings.sphere import (
     HALF_TURN_X,
     HALF_TURN_Z,
@@ -50,6 +50,10 @@ class Healpix(SphereSampling):
     def children(self) -> Indices:
         """(coarser points, 4)."""
         return np.arange(12 * self.nside**2).reshape(-1, 4)
+
+    def pooling(self) -> LevelMap:
+        """The map to the next coarser level's points, means by area."""
+        return averages(self.children(), self.base_areas)
 
     def unpooling(self) -> LevelMap:
         """The map that gives each pixel the value of its parent."""

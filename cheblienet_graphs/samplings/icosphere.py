@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.maps import LevelMap, averages
 from cheblienet_graphs.samplings.sphere import (
     HALF_TURN_X,
     HALF_TURN_Y,
@@ -82,7 +82,9 @@ class Icosphere(SphereSampling):
         return areas
 
     def children(self) -> Indices:
-        """(coarser points, 7) each point and the midpoints of its edges; 6 at the 12 pentagons.
+        """(coarser points, 7) each point and the midpoints of its edges.
+
+        At the 12 pentagons 6 and -1.
 
         A midpoint belongs to two points, so means by area do not keep integrals exactly.
         """
@@ -95,6 +97,10 @@ class Icosphere(SphereSampling):
         members[:, 0] = np.arange(coarser)
         members[:, 1:][np.arange(6) < count[:, None]] = midpoints[order]
         return members
+
+    def pooling(self) -> LevelMap:
+        """The map to the next coarser level's points, means by area."""
+        return averages(self.children(), self.base_areas)
 
     def unpooling(self) -> LevelMap:
         """The map under which the coarser level's points keep their value; new ones take a mean."""

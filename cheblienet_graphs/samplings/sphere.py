@@ -9,7 +9,7 @@ import numpy as np
 
 from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
 from cheblienet_graphs.samplings.fibre import fibre_coordinates, vertices
-from cheblienet_graphs.samplings.maps import LevelMap, averages
+from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.typing import Floats, Indices
 
 POLE = 1e-12
@@ -54,11 +54,8 @@ class SphereSampling(ABC):
         """(points,) areas in units of their mean."""
 
     @abstractmethod
-    def children(self) -> Indices:
-        """(coarser points, m) the points that are pooled to each point of the next coarser level.
-
-        Ascending, padded with -1.
-        """
+    def pooling(self) -> LevelMap:
+        """The map to the next coarser level's points, means by area."""
 
     @abstractmethod
     def unpooling(self) -> LevelMap:
@@ -67,10 +64,6 @@ class SphereSampling(ABC):
     @abstractmethod
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Names and orthogonal matrices that may map the points to themselves."""
-
-    def pooling(self) -> LevelMap:
-        """The map to the next coarser level's points, means by area."""
-        return averages(self.children(), self.base_areas)
 
     @property
     def num_points(self) -> int:

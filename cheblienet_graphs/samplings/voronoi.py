@@ -5,6 +5,8 @@ a triangle of the end's cell, both of the same area. Points so close that Qhull 
 share a cell equally.
 """
 
+import itertools
+
 import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError
@@ -16,13 +18,18 @@ FIRST_MARGIN = 4.0
 """Width, in spacings, of the first strip of images that is tried around the plane's domain."""
 ROUNDING = 1e-6
 """Largest relative difference between the sum of all cells and the domain."""
+EDGE = 1e-12
+"""Points of the plane this close to an edge of the domain, relatively, lie on it."""
+ANOTHER_SEED = "Use another `seed`, or fewer `points`."
+"""Remedy where points are random."""
 
 
-def sphere_cells(points: Floats) -> Floats:
+def sphere_cells(points: Floats, remedy: str = ANOTHER_SEED) -> Floats:
     """Solid angles of the cells of points on the unit sphere.
 
     Args:
         points: (N, 3) unit vectors.
+        remedy: for points that are too close.
 
     Returns:
         (N,), whose sum is 4 pi.
@@ -38,12 +45,12 @@ def sphere_cells(points: Floats) -> Floats:
     try:
         hull = ConvexHull(points, qhull_options="Qt Qc")
     except QhullError as error:
-        raise _indistinct(len(points)) from error
+        raise _indistinct(len(points), remedy) from error
     near, far, (one, other) = _pairs(hull.simplices, hull.neighbors)
     normals = hull.equations[:, :3]
     share = abs(_solid_angles(points[one], normals[near], normals[far]))
     cells = _cells((one, other), share, hull.coplanar, len(points))
-    return _checked(cells, 4 * np.pi)
+    return _checked(cells, 4 * np.pi, remedy)
 
 
 def _lunes(points: Floats) -> Floats:
@@ -68,8 +75,14 @@ def _solid_angles(a: Floats, b: Floats, c: Floats) -> Floats:
     return solid
 
 
-def plane_cells(points: Floats, extent: tuple[float, float], *, periodic: bool) -> Floats:
-    """Areas of the cells of points in [0, width) x [0, height).
+def plane_cells(
+    points: Floats,
+    extent: tuple[float, float],
+    *,
+    periodic: bool,
+    remedy: str = ANOTHER_SEED,
+) -> Floats:
+    """Areas of the cells of points in [0, width] x [0, height], on a torus below these.
 
     Images limit the cells: on a torus these are the points moved by its sides, else reflections
     in the domain's edges, along which the cells of a point and its image meet.
@@ -78,6 +91,7 @@ def plane_cells(points: Floats, extent: tuple[float, float], *, periodic: bool) 
         points: (N, 2) x, y.
         extent: width and height.
         periodic: whether opposite sides are glued.
+        remedy: for points that are too close.
 
     Returns:
         (N,), whose sum is width * height.
@@ -86,13 +100,19 @@ def plane_cells(points: Floats, extent: tuple[float, float], *, periodic: bool) 
         CheblienetError: some points are too close to be distinguished.
     """
     sides = np.array(extent)
-    images = np.concatenate(_images(points, sides, periodic=periodic))
+    low, high = abs(points) <= EDGE * sides, abs(points - sides) <= EDGE * sides
+    on_edges = (low | high).sum(axis=1)
+    if periodic or not on_edges.any():
+        images, share = np.concatenate(_images(points, sides, periodic=periodic)), np.ones(1)
+    else:
+        points = np.where(low, 0.0, np.where(high, sides, points))
+        images, share = _images_around(points, sides), 0.5**on_edges
     margin = FIRST_MARGIN * float(np.sqrt(sides.prod() / len(points)))
     while True:
         inside = ((images >= -margin) & (images <= sides + margin)).all(axis=1)
         cells, reach = _triangulated(np.concatenate([points, images[inside]]), len(points), sides)
         if reach <= margin or inside.all():
-            return _checked(cells, float(sides.prod()))
+            return _checked(cells * share, float(sides.prod()), remedy)
         margin *= 2
 
 
@@ -102,6 +122,24 @@ def _images(points: Floats, sides: Floats, *, periodic: bool) -> list[Floats]:
         return [points + step * sides for step in np.array(steps)]
     flips = np.array([[-1, 1], [1, -1]])
     return [points * flip + far * (flip < 0) for flip in flips for far in (0 * sides, 2 * sides)]
+
+
+def _images_around(points: Floats, sides: Floats) -> Floats:
+    """Images in mirrors along all edges, two domains far, of points some of which lie there.
+
+    These are no images of themselves, so half of their cells lies outside, or three quarters: all
+    around an edge the images must be symmetric.
+    """
+    on_edges = (points == 0) | (points == sides)
+    images = []
+    for signs in itertools.product((1, -1), repeat=2):
+        moved = ~(on_edges & (np.array(signs) < 0)).any(axis=1)
+        images += [
+            points[moved] * signs + 2 * sides * steps
+            for steps in itertools.product((-1, 0, 1), repeat=2)
+            if (signs, steps) != ((1, 1), (0, 0))
+        ]
+    return np.concatenate(images)
 
 
 def _triangulated(points: Floats, first: int, sides: Floats) -> tuple[Floats, float]:
@@ -166,14 +204,14 @@ def _cells(ends: tuple[Indices, Indices], share: Floats, coincident: Indices, co
     return shared
 
 
-def _checked(cells: Floats, domain: float) -> Floats:
+def _checked(cells: Floats, domain: float, remedy: str) -> Floats:
     if not (cells > 0).all() or abs(cells.sum() / domain - 1) > ROUNDING:
-        raise _indistinct(len(cells))
+        raise _indistinct(len(cells), remedy)
     return cells
 
 
-def _indistinct(count: int) -> CheblienetError:
+def _indistinct(count: int, remedy: str) -> CheblienetError:
     return CheblienetError(
         f"The Voronoi cells of these {count:,} points can't be told apart in double precision, "
-        "since some points all but coincide. Use another `seed`, or fewer `points`."
+        f"since some points all but coincide. {remedy}"
     )

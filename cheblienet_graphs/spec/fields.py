@@ -11,6 +11,7 @@ from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, SpecError
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size, sampling_names
+from cheblienet_graphs.samplings.point_sets import GivenPoints
 from cheblienet_graphs.spec.kernels import KERNELS
 from cheblienet_graphs.values import Number, choice, integer, number
 
@@ -53,6 +54,28 @@ def sampling_and_size(
         remedy = "" if sampling_given else f"Or choose another sampling by its size: {others}."
         raise SpecError(kind.field, where, MISSING, remedy)
     return kind, kind.parse(sizes[kind.field], geometry.base)
+
+
+def own_points(
+    geometry: Manifold, coordinates: Any, domain: Any, units: Any, boundary: str | None
+) -> GivenPoints | None:
+    """Points of one's own with what is said of them; None where there are none.
+
+    Raises:
+        SpecError: a value is given where it does not apply.
+    """
+    for field, value, applies in (
+        ("domain", domain, geometry.base.flat),
+        ("units", units, not geometry.base.flat),
+    ):
+        if value is not None and coordinates is None:
+            raise SpecError(field, "left out unless `coordinates` are given", value)
+        if value is not None and not applies:
+            where = "plane" if field == "domain" else "sphere"
+            raise SpecError(field, f"left out on {geometry.name}: it is of the {where}", value)
+    if coordinates is None:
+        return None
+    return GivenPoints(coordinates, domain, units, periodic=boundary == "periodic")
 
 
 def seed_field(kind: SamplingKind, seed: Number | None) -> int | None:
@@ -160,7 +183,14 @@ def number_of_levels(levels: Number | None, kind: SamplingKind, finest: Size) ->
     """
     sizes = kind.sizes(finest)
     if levels is not None:
+        if kind.default_levels == "all":
+            accepted = f"left out or {len(sizes)}, as many as there are arrays of `{kind.field}`"
+            return integer("levels", levels, len(sizes), len(sizes), accepted)
         return integer("levels", levels, 1, len(sizes), _accepted_levels(kind, finest, len(sizes)))
+    if kind.default_levels == "one":
+        return 1
+    if kind.default_levels == "all":
+        return len(sizes)
     worthwhile = 1
     while worthwhile < len(sizes) and _large_enough(kind.grid(sizes[worthwhile])):
         worthwhile += 1
@@ -172,8 +202,6 @@ def _large_enough(grid: tuple[int, ...]) -> bool:
 
 
 def _accepted_levels(kind: SamplingKind, finest: Size, possible: int) -> str:
-    if kind.seeded:
-        return "1 on a random sampling, which has no coarser levels to pool to"
     if kind.regular:
         sides = " x ".join(("width", "height", "depth")[: len(finest)])
         shape = ", ".join(map(str, kind.grid(finest)))

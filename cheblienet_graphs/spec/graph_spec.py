@@ -3,6 +3,7 @@
 Only the standard library is imported here, so that the command line can show its help at once.
 """
 
+import copy
 import hashlib
 import json
 import math
@@ -14,8 +15,9 @@ from cheblienet_graphs import limits
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.inputs.regions import Four
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
-from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
+from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
+from cheblienet_graphs.samplings.point_sets import PointArrays, PointSets
 from cheblienet_graphs.spec.fields import (
     anisotropy,
     boundary_field,
@@ -23,6 +25,7 @@ from cheblienet_graphs.spec.fields import (
     fibre_fields,
     number_of_levels,
     operator_fields,
+    own_points,
     sampling_and_size,
     seed_field,
 )
@@ -49,13 +52,24 @@ class GraphSpec:
             height, at least 2 each, for image tensors (B, C, H, W). On r3 voxels: `N`, `"WxHxD"`
             or `(W, H, D)`, for (B, C, D, H, W).
         sampling: of the plane "lattice" (default) or "random", of space "lattice", of the sphere
-            "icosahedral" (default), "healpix" (nested), "equiangular" or "random". May be left
-            out where the sampling's own size is given.
+            "icosahedral" (default), "healpix" (nested), "equiangular", "gaussian" or "random"; of
+            plane and sphere "unstructured", points of your own. May be left out where the
+            sampling's own size is given.
         subdivisions: of the icosahedron, in [0, 9]: 10 * 4^n + 2 points.
         nside: of HEALPix, a power of two in [1, 8192]: 12 nside^2 points.
         bandlimit: b of the equiangular grid, in [1, 16384]: 2b x 2b points.
+        gaussian: a Gaussian grid, "O32" (octahedral) or "F32" (regular), with 32 latitudes on each
+            half of the sphere; these in [2, 8192]. O has 4N (N + 9) points, F 2N x 4N.
         points: of a random sampling, in [2, 2^31 - 1], uniform.
         seed: of a random sampling, in [0, 2^32 - 1]; default 0.
+        coordinates: points of your own, an array (N, 2), at least two different ones: latitude,
+            longitude in degrees on the sphere, x, y on the plane; or (N, 3) with areas, in any
+            unit, else these are the areas of Voronoi cells. A sequence of such arrays, finest
+            first, makes a pyramid. Kept as `PointSets`: the digest counts, not the arrays.
+        domain: (X0, Y0, X1, Y1), that of own points on the plane; default their bounding box.
+            Lengths are divided by its width, so coordinates come out in [0, 1] x [0, height].
+        units: "degrees" confirms that latitudes within pi/2 and longitudes within 2 pi are no
+            radians.
         mask: which points the graph has: booleans, True inside, or 0 and 1, or 8- or 16-bit grey,
             inside above half of the range. On the plane (H, W), in space (D, H, W), row 0 at
             y = 0: these give the size, too. On the sphere one a point in the sampling's order, or
@@ -90,7 +104,8 @@ class GraphSpec:
             "combinatorial", A^-1/2 (D - W) A^-1/2 with the areas A, that of the other two.
         boundary: of the plane or space, "open" (default) or "periodic".
         levels: number of graphs in the pyramid; each is half as fine as the one before. Default:
-            while sides are at least 8, or points at least 42. Random samplings have one.
+            while sides are at least 8, or points at least 42. Of random points 1; each coarser
+            level has the first quarter of them. Of own points as many as there are arrays.
         lambda_max: "exact" (default), or 2, the bound that holds for every normalized Laplacian.
         eigenpairs: number of the smallest eigenvalues of each level to store with their
             vectors, in [1, 1000], at most the vertices of the coarsest level; default none.
@@ -106,8 +121,10 @@ class GraphSpec:
     subdivisions: int | None
     nside: int | None
     bandlimit: int | None
+    gaussian: str | None
     points: int | None
     seed: int | None
+    coordinates: PointSets | None
     orientations: int
     eps: float
     xi: float | Literal["alpha", "auto"] | None
@@ -134,8 +151,12 @@ class GraphSpec:
         subdivisions: Number | None = None,
         nside: Number | None = None,
         bandlimit: Number | None = None,
+        gaussian: str | None = None,
         points: Number | None = None,
         seed: Number | None = None,
+        coordinates: Any = None,
+        domain: str | Sequence[Number] | None = None,
+        units: str | None = None,
         orientations: Number | None = None,
         eps: Number | None = None,
         eps_squared: Number | None = None,
@@ -161,7 +182,9 @@ class GraphSpec:
             "subdivisions": subdivisions,
             "nside": nside,
             "bandlimit": bandlimit,
+            "gaussian": gaussian,
             "points": points,
+            "coordinates": own_points(geometry, coordinates, domain, units, boundary),
         }
         sizes["size"] = size_of_mask(geometry, sampling, sizes, mask)
         kind, finest = sampling_and_size(geometry, sampling, sizes)
@@ -215,6 +238,11 @@ class GraphSpec:
         return SAMPLINGS[self.sampling]
 
     @property
+    def schema(self) -> str:
+        """The schema of versions with this specification: the oldest that knows all it says."""
+        return self.sampling_kind.schema(self.levels) if self.mask is None else "1.1"
+
+    @property
     def num_vertices(self) -> int:
         """Vertices of the finest level."""
         return self.orientations * self.base_points(0)
@@ -222,19 +250,13 @@ class GraphSpec:
     @property
     def default_name(self) -> str:
         """The name under which the graph is published unless another is given."""
-        size = self.level_size(0)
-        numbers = [*size] if isinstance(size, tuple) else [size]
+        numbers = [*self.sampling_kind.name_parts(self.level_size(0))]
         if self.geometry.oriented:
             numbers.append(self.orientations)
         sampling = "" if self.sampling_kind.regular else f"{self.sampling}-"
         seed = f"-seed{self.seed}" if self.seed else ""
         part = "" if self.mask is None else "-masked" if self.region is None else "-region"
         return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}{seed}{part}"
-
-    @property
-    def schema(self) -> str:
-        """The least schema of the format that can hold the graph."""
-        return "1.0" if self.mask is None else "1.1"
 
     def level_size(self, level: int) -> Size:
         """Size of the sampling of a level, 0 the finest: (width, height) on a lattice."""
@@ -250,14 +272,19 @@ class GraphSpec:
         return self.sampling_kind.points(self.level_size(level))
 
     def full_sampling(self, level: int) -> "Sampling":
-        """The sampling of a level, 0 the finest: all points, whatever the mask."""
-        return self.sampling_kind.sampled(
-            self.level_size(level),
+        """The sampling of a level, 0 the finest: all points, whatever the mask.
+
+        Raises:
+            SpecError: it is one of own points, which the specification knows by their digest alone.
+        """
+        setting = Setting(
             self.geometry,
             self.orientations,
             periodic=self.boundary == "periodic",
             seed=self.seed,
+            finest=self.level_size(0),
         )
+        return self.sampling_kind.sampled(self.level_size(level), setting)
 
     def grid(self, level: int) -> tuple[int, ...]:
         """(orientations, *shape of a signal on the base): (n_o, height, width) on a lattice.
@@ -313,6 +340,18 @@ class GraphSpec:
         """The same, as a store tells it: without the arrays that were given."""
         return self.from_dict(self.to_dict())
 
+    def with_points(self, arrays: Mapping[int, PointArrays]) -> "GraphSpec":
+        """The same, its own points known to be these, by level; by digest only where none are.
+
+        Raises:
+            ValueError: it has no points of one's own.
+        """
+        if self.coordinates is None:
+            raise ValueError(f"{self.sampling} sampling has no points of one's own")
+        other = copy.copy(self)
+        object.__setattr__(other, "coordinates", self.coordinates.with_arrays(arrays))
+        return other
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "GraphSpec":
         """The spec whose `to_dict()` is `values`."""
@@ -330,6 +369,6 @@ class GraphSpec:
 
 def _json(value: Any) -> Any:
     """A field's value as JSON types."""
-    if isinstance(value, Mask):
+    if isinstance(value, Mask | PointSets):
         return value.to_dict()
     return list(value) if isinstance(value, tuple) else value

@@ -11,7 +11,7 @@ def unit(spec: GraphSpec) -> str:
 
 
 def visible_unit(spec: GraphSpec) -> str:
-    """The other unit of lengths: pixels, degrees, or mean spacings where points are random."""
+    """The other unit of lengths: pixels, degrees, or mean spacings where points have no grid."""
     if not spec.geometry.base.flat:
         return "degrees of arc"
     return "pixels" if spec.sampling_kind.regular else "mean spacings"

@@ -38,7 +38,7 @@ REFUSED = [
     ("build se2 --size 8 --xi 1 --in-plane-fraction .4", "left out unless --xi is 'auto'"),
     ("build s2 --nside 4 --bandlimit 4", "--bandlimit must be left out on s2 with healpix"),
     ("build s2 --nside 4 --bandlimit 4", "given by --nside alone"),
-    ("build s2", "by its size: --nside, --bandlimit, --points."),
+    ("build s2", "by its size: --nside, --bandlimit, --gaussian, --points, --"),
     ("build so3 --nside 4 --weights matched", "Use --neighbors 24 or more"),
     ("build r2 --size 8 --engine stencil --device cuda", "Use --engine pruned for a GPU"),
     ("build se2 --size 8 --weights matched --eps .001 --levels 1", "--levels, a larger --size or"),

@@ -57,7 +57,7 @@ def test_samplings(
         ("s2 --subdivisions 2 --device tpu", "--device must be one of auto, cpu, cuda"),
         ("r2 --size 8 --engine stencil --device cuda", "--device must be auto or cpu with the st"),
         ("s2 --subdivisions 0 --neighbors 4 --device cpu", "--neighbors must be at least 5 here"),
-        ("so3 --points 90 --levels 2", "--levels must be 1 on a random sampling"),
+        ("so3 --points 90 --levels 5", "--levels must be an integer in [1, 3] for points 90"),
         ("so3 --subdivisions 1 --in-plane-fraction 0", "--in-plane-fraction must be a number in"),
         ("so3 --subdivisions 1 --orientations 1 --xi auto", "--xi must be left out with one or"),
         ("s2 --subdivisions 1 --xi auto", "--xi must be left out on s2, which has no orient"),

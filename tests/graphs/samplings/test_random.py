@@ -1,4 +1,4 @@
-"""Random points: uniform, reproducible, without levels and symmetries."""
+"""Random points: uniform, reproducible, without symmetries; their levels: `test_nearest`."""
 
 import math
 
@@ -40,12 +40,8 @@ def test_random_points_are_reproducible(random: type) -> None:
 
 
 @pytest.mark.parametrize("random", [RandomPlane, RandomSphere])
-def test_random_points_have_neither_levels_nor_symmetries(random: type) -> None:
-    points = random(points=30)
-    assert list(points.symmetries()) == []
-    for refused in (points.pooling, points.unpooling):
-        with pytest.raises(ValueError, match="no coarser level"):
-            refused()
+def test_random_points_have_no_symmetries(random: type) -> None:
+    assert list(random(points=30).symmetries()) == []
 
 
 def test_random_plane_is_orientation_major() -> None:

@@ -1,0 +1,164 @@
+"""Points of one's own: what a specification says of them, and the arrays where they are known.
+
+Only the standard library is imported here, so that the command line can show its help at once.
+"""
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.limits import ASPECT, POINTS
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.typing import Floats
+
+AREAS = ("given", "voronoi")
+SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class PointArrays(NamedTuple):
+    """The points of a level.
+
+    Args:
+        points: (N, d) Cartesian coordinates, on the plane in units of the domain's width.
+        areas: (N,) in units of their mean; None for those of Voronoi cells.
+    """
+
+    points: "Floats"
+    areas: "Floats | None"
+
+
+@dataclass(frozen=True)
+class PointSets:
+    """The points of all levels of a pyramid, seen from one of them.
+
+    Specifications are equal where digests are; one that was read back knows no arrays.
+
+    Args:
+        points: number of points of each level, finest first.
+        areas: "given", or "voronoi": those of Voronoi cells.
+        sha256: digest of the normalised points, and areas where they are given, of all levels.
+        extent: width, 1, and height of the domain on the plane; None on the sphere.
+        level: the one it stands for, 0 the finest.
+        arrays: the points by level, as far as they are known.
+    """
+
+    points: tuple[int, ...]
+    areas: str
+    sha256: str
+    extent: tuple[float, float] | None = None
+    level: int = 0
+    arrays: Mapping[int, PointArrays] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def count(self) -> int:
+        """Number of points of the level."""
+        return self.points[self.level]
+
+    @property
+    def coarser(self) -> "PointSets | None":
+        """The same seen from the next coarser level; None from the coarsest."""
+        more = self.level + 1 < len(self.points)
+        return replace(self, level=self.level + 1) if more else None
+
+    def known(self, level: int) -> PointArrays:
+        """The points of a level.
+
+        Raises:
+            SpecError: only their digest is known.
+        """
+        if level in self.arrays:
+            return self.arrays[level]
+        raise SpecError(
+            "coordinates",
+            "given as arrays: this specification was read back, and knows points by digest only",
+            Found(f"{self.points[level]:,} points with sha256 {self.sha256[:12]}..."),
+        )
+
+    def with_arrays(self, arrays: Mapping[int, PointArrays]) -> "PointSets":
+        """The same points, known to be these arrays, or by digest only where there are none."""
+        return replace(self, arrays=arrays)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a specification says of them, as JSON types."""
+        said = {"areas": self.areas, "points": list(self.points), "sha256": self.sha256}
+        return said if self.extent is None else said | {"extent": list(self.extent)}
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any], *, flat: bool) -> "PointSets":
+        """The points of which a specification says this.
+
+        Args:
+            said: as `to_dict` returns it.
+            flat: whether they are points of the plane.
+
+        Raises:
+            SpecError: it is of another form.
+        """
+        points, areas, sha256 = (said.get(key) for key in ("points", "areas", "sha256"))
+        extent = said.get("extent")
+        fine = (
+            said.keys() == {"points", "areas", "sha256"} | ({"extent"} if flat else set())
+            and areas in AREAS
+            and isinstance(sha256, str)
+            and SHA256.fullmatch(sha256)
+            and _numbers(points)
+            and (not flat or _sides(extent))
+        )
+        if not fine:
+            accepted = "as `to_dict()` writes it: points, areas, sha256, on the plane extent"
+            raise SpecError("coordinates", accepted, dict(said))
+        sides = (1.0, float(extent[1])) if flat and extent else None
+        return cls(tuple(points or ()), str(areas), str(sha256), sides)
+
+
+@dataclass(frozen=True)
+class GivenPoints:
+    """Points as they are given, unchecked, with what else is said of them.
+
+    Args:
+        coordinates: array, or arrays, or what `PointSets.to_dict` returns.
+        domain: of the plane; None for the points' bounding box.
+        units: of angles; None where these are not confirmed.
+        periodic: whether opposite sides of the domain are glued.
+    """
+
+    coordinates: Any
+    domain: Any
+    units: Any
+    periodic: bool
+
+    def __repr__(self) -> str:
+        shape = getattr(self.coordinates, "shape", None)
+        return f"a {type(self.coordinates).__name__}" if shape is None else f"shape {shape}"
+
+
+class Found(str):
+    """Words for what was found, which stand in a message as they are."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _numbers(points: object) -> bool:
+    return (
+        isinstance(points, list)
+        and bool(points)
+        and all(type(n) is int and POINTS.low <= n <= POINTS.high for n in points)
+        and all(few < many for many, few in itertools.pairwise(points))
+    )
+
+
+def _sides(extent: object) -> bool:
+    return (
+        isinstance(extent, list)
+        and len(extent) == 2
+        and extent[0] == 1.0
+        and type(extent[0]) is type(extent[1]) is float
+        and ASPECT.low <= extent[1] <= ASPECT.high
+    )

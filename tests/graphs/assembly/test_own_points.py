@@ -1,0 +1,180 @@
+"""Builds of points of one's own: the graphs of samplings that have these, by whoever, in blocks."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builds import inodes, interrupted, manifest
+from marks import slow_but
+
+from cheblienet_graphs import GraphSpec, SpecError, build, inspect, plan, verify
+from cheblienet_graphs.assembly.own_points import without_arrays
+from cheblienet_graphs.report.stored_points import stored_sampling
+from cheblienet_graphs.samplings.healpix import Healpix
+from cheblienet_graphs.samplings.icosphere import Icosphere
+from cheblienet_graphs.spec.sampling import sampling
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.layout import check_version, resolve
+from cheblienet_graphs.store.reader import LevelArrays, edge_weights
+from cheblienet_graphs.store.verify import leftovers
+
+
+def degrees(points: np.ndarray) -> np.ndarray:
+    x, y, z = points.T
+    return np.degrees(np.stack([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)], axis=1))
+
+
+ICOSPHERE = degrees(Icosphere(subdivisions=3).base_points)
+HEALPIX = degrees(Healpix(nside=4).base_points)
+RANDOM = np.random.default_rng(4)
+SCATTERED = degrees(np.array(RANDOM.normal(size=(180, 3))))
+PLANE = RANDOM.random((150, 2)) * [5, 3]
+MATCHED = {"weights": "matched", "neighbors": 24}
+
+BUILDS = {
+    "sphere": GraphSpec("so3", coordinates=[SCATTERED, SCATTERED[20:60]], orientations=4),
+    "plane": GraphSpec("se2", coordinates=[PLANE, PLANE[100:]], orientations=4),
+    "torus": GraphSpec(
+        "se2", coordinates=PLANE, domain=(0, 0, 5, 3), orientations=4, boundary="periodic"
+    ),
+    "matched": GraphSpec("s2", coordinates=SCATTERED, **MATCHED),
+    "gaussian": GraphSpec("so3", gaussian="O4", orientations=4, levels=2),
+    "random": GraphSpec("r2", points=300, levels=3),
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A store for each of the builds."""
+    folder = tmp_path_factory.mktemp("own")
+    for name, spec in BUILDS.items():
+        build(spec, folder / name, name="g")
+    return {name: folder / name for name in BUILDS}
+
+
+@pytest.mark.parametrize("weights", [{}, MATCHED], ids=["kernel", "matched"])
+@pytest.mark.parametrize("manifold", ["s2", "so3"])
+@pytest.mark.parametrize("points", slow_but(["icosphere"], ["icosphere", "healpix"]))
+def test_the_graph_of_a_sampling_with_these_points(
+    tmp_path: Path, points: str, manifold: str, weights: dict[str, object]
+) -> None:
+    """Voronoi areas are the icosphere's; HEALPix's pixels have equal ones."""
+    if points == "icosphere":
+        known = GraphSpec(manifold, subdivisions=3, levels=1, **weights)
+        own = GraphSpec(manifold, coordinates=ICOSPHERE, **weights)
+    else:
+        table = np.column_stack([HEALPIX, np.ones(len(HEALPIX))])
+        known = GraphSpec(manifold, nside=4, levels=1, **weights)
+        own = GraphSpec(manifold, coordinates=table, **weights)
+    areas, expected = sampling(own, 0).areas(), sampling(known, 0).areas()
+    assert np.abs(areas - expected).max() < 1e-12
+    found, other = (build(spec, tmp_path / "g.zarr") for spec in (own, known))
+    facts, known_facts = found.levels[0], other.levels[0]
+    assert (facts.edges, facts.isolated, facts.dropped_edges) == (
+        *(known_facts.edges, known_facts.isolated, known_facts.dropped_edges),
+    )
+    versions = [resolve(tmp_path / "g.zarr", result.name) for result in (found, other)]
+    first, second = (edge_weights(version, 0) for version in versions)
+    assert (first.indptr == second.indptr).all()
+    assert (first.indices == second.indices).all()
+    assert np.allclose(first.data, second.data, rtol=1e-4 if weights else 1e-5, atol=1e-9)
+    arrays, known_arrays = (LevelArrays(v, read_facts(v), 0) for v in versions)
+    assert np.abs(arrays.coordinates - known_arrays.coordinates).max() < 1e-14
+    assert np.abs(arrays.area - known_arrays.area).max() < 1e-6
+
+
+def test_healpix_without_areas_has_those_of_its_cells() -> None:
+    areas = sampling(GraphSpec("s2", coordinates=HEALPIX), 0).areas()
+    assert 0.01 < np.abs(areas - 1).max() < 0.1
+
+
+@pytest.mark.parametrize("name", slow_but(["torus", "gaussian"], BUILDS))
+@pytest.mark.parametrize("how", [{"block_rows": 61}, {"workers": 2, "block_rows": 150}], ids=str)
+def test_in_blocks_the_bytes_are_the_same(
+    tmp_path: Path, whole: dict[str, Path], name: str, how: dict[str, int]
+) -> None:
+    build(BUILDS[name], tmp_path / "g", name="g", **how)
+    assert manifest(tmp_path / "g") == manifest(whole[name])
+
+
+@pytest.mark.slow
+def test_on_a_cluster_the_bytes_are_the_same(tmp_path: Path, whole: dict[str, Path]) -> None:
+    build(BUILDS["plane"], tmp_path / "g", name="g", dask="local", workers=2, block_rows=150)
+    assert manifest(tmp_path / "g") == manifest(whole["plane"])
+
+
+@pytest.mark.parametrize("name", slow_but(["sphere"], ["sphere", "plane", "matched"]))
+def test_interrupted_and_resumed(tmp_path: Path, whole: dict[str, Path], name: str) -> None:
+    resumed = 0
+    for after in range(0, 400, 9):
+        store = tmp_path / str(after)
+        if interrupted(BUILDS[name], store, after, block_rows=97, name="g") is None:
+            break
+        kept = bool(inodes(store))
+        result = build(BUILDS[name], store, name="g", resume=True, block_rows=120)
+        assert result.resumed == kept
+        resumed += kept
+        assert manifest(store) == manifest(whole[name])
+        assert leftovers(store) == []
+    assert resumed >= 2
+
+
+def test_jobs_are_small() -> None:
+    many = np.random.default_rng(0).uniform([-90, -180], [90, 180], (20_000, 2))
+    spec = GraphSpec("s2", coordinates=many)
+    assert len(pickle.dumps(spec)) > 400_000
+    assert len(pickle.dumps(without_arrays(spec))) < 2_000
+    assert without_arrays(spec) == spec
+    assert without_arrays(BUILDS["random"]) is BUILDS["random"]
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_versions_are_verified_and_of_schema_1_1(whole: dict[str, Path], name: str) -> None:
+    assert verify(whole[name]) == []
+    assert check_version(resolve(whole[name], "g"))["schema"] == "1.1"
+    assert read_facts(resolve(whole[name], "g")).spec == BUILDS[name]
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_plans_are_upper_bounds(whole: dict[str, Path], name: str) -> None:
+    planned, facts = plan(BUILDS[name]), read_facts(resolve(whole[name], "g"))
+    maps = sum(
+        file.nbytes for key, file in facts.files.items() if "pooling" in key and "json" not in key
+    )
+    assert maps > 0 or BUILDS[name].levels == 1
+    assert [level.vertices for level in planned.levels] == [f.vertices for f in facts.levels]
+    assert all(p.nnz >= f.nnz for p, f in zip(planned.levels, facts.levels, strict=True))
+    arrays = sum(file.nbytes for key, file in facts.files.items() if "json" not in key)
+    assert planned.nbytes >= arrays
+
+
+@pytest.mark.parametrize("name", ["sphere", "plane", "torus", "matched"])
+def test_points_are_those_that_are_stored(whole: dict[str, Path], name: str) -> None:
+    version, spec = resolve(whole[name], "g"), BUILDS[name]
+    for level in range(spec.levels):
+        stored = stored_sampling(LevelArrays(version, read_facts(version), level))
+        points = sampling(spec, level)
+        assert np.abs(stored.base_points - points.base_points).max() < 1e-15
+        assert np.abs(stored.areas() - points.areas()).max() < 1e-6
+        assert (stored.extent, stored.periodic) == (points.extent, points.periodic)
+
+
+@pytest.mark.parametrize("name", ["sphere", "torus"])
+def test_reports_need_no_arrays(whole: dict[str, Path], name: str) -> None:
+    report = inspect(whole[name], "g")
+    assert [level.vertices for level in report.levels] == [
+        BUILDS[name].orientations * BUILDS[name].base_points(n) for n in range(BUILDS[name].levels)
+    ]
+    assert "given by their coordinates, areas: Voronoi cells" in str(report)
+    assert report.levels[0].exact_eigenvalues is not None
+
+
+def test_a_specification_that_was_read_back_is_found_but_not_built(
+    tmp_path: Path, whole: dict[str, Path]
+) -> None:
+    read = GraphSpec.from_dict(BUILDS["torus"].to_dict())
+    assert not build(read, whole["torus"], name="g").built
+    with pytest.raises(SpecError, match="knows points by digest only"):
+        build(read, tmp_path / "g")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,112 @@
+"""Maps between levels of points in no order, against all pairs."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.nearest import NearestMaps
+from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
+from cheblienet_graphs.samplings.scattered import GivenSphere
+from cheblienet_graphs.spec.sampling import sampling
+
+
+def matrix(found: LevelMap) -> np.ndarray:
+    sparse = csr_matrix((found.data, found.indices, found.indptr), shape=found.shape)
+    assert sparse.has_canonical_format
+    return sparse.toarray()
+
+
+def owners(fine: np.ndarray, coarse: np.ndarray, periods: tuple | None = None) -> np.ndarray:
+    """The first of those within 1e-9 of the nearest, by all pairs."""
+    offsets = fine[:, None] - coarse
+    if periods is not None:
+        offsets -= np.round(offsets / periods) * periods
+    distances = np.linalg.norm(offsets, axis=2)
+    return (distances <= distances.min(axis=1, keepdims=True) * (1 + 1e-9)).argmax(axis=1)
+
+
+def check(maps: NearestMaps, areas: np.ndarray, periods: tuple | None = None) -> None:
+    fine, coarse = maps.fine, maps.coarse
+    expected = owners(fine, coarse, periods)
+    assert (maps.owners == expected).all()
+    up = matrix(maps.unpooling())
+    assert (up == np.eye(len(coarse))[expected]).all()
+    down = np.where(np.arange(len(coarse))[:, None] == expected, areas, 0.0)
+    for lonely in np.flatnonzero(~down.any(axis=1)):
+        down[lonely, owners(coarse[[lonely]], fine, periods)] = 1
+    down /= down.sum(axis=1, keepdims=True)
+    assert np.abs(matrix(maps.pooling(areas)) - down).max() < 1e-15
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("periods", [None, (1.0, 0.5)])
+def test_maps_of_random_points(seed: int, periods: tuple | None) -> None:
+    """Of coarser points some have none of the others next to them."""
+    random = np.random.default_rng(seed)
+    fine, coarse = random.random((60, 2)) * [1, 0.5], random.random((25, 2)) * [1, 0.5]
+    maps = NearestMaps(fine, coarse, periods)
+    assert len(np.unique(maps.owners)) < 25
+    check(maps, random.random(60) + 0.1, periods)
+
+
+@pytest.mark.parametrize("periods", [None, (1.0, 1.0)])
+def test_of_points_equally_near_the_first_counts(periods: tuple | None) -> None:
+    """Four are, of a lattice in the middle of another one's pixels, and rounding differs."""
+    steps = np.arange(8) / 8
+    coarse = np.stack(np.meshgrid(steps, steps), axis=2).reshape(-1, 2)
+    fine = coarse + 1 / 16 + 1e-13 * np.random.default_rng(0).normal(size=coarse.shape)
+    check(NearestMaps(fine, coarse, periods), np.ones(64), periods)
+    order = np.random.default_rng(1).permutation(64)
+    check(NearestMaps(fine, coarse[order], periods), np.ones(64), periods)
+
+
+def test_a_point_on_the_far_side_of_a_torus_is_that_on_the_near_one() -> None:
+    fine = np.array([[0.0, 0.2], [0.97, 0.2], [0.5, 0.2], [1.0 - 1e-17, 0.2]])
+    maps = NearestMaps(fine, np.array([[0.01, 0.2], [0.6, 0.2]]), (1.0, 0.5))
+    assert maps.owners.tolist() == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("base", ["plane", "torus", "sphere"])
+def test_random_levels_are_the_first_quarters(base: str) -> None:
+    fields = {"manifold": "s2" if base == "sphere" else "r2"}
+    if base == "torus":
+        fields["boundary"] = "periodic"
+    spec = GraphSpec(**fields, points=301, seed=5, levels=3)
+    levels = [sampling(spec, level) for level in range(3)]
+    assert [level.num_points for level in levels] == [301, 75, 18]
+    for level in levels[1:]:
+        assert (level.base_points == levels[0].base_points[: level.num_points]).all()
+        assert abs(level.areas().mean() - 1) < 1e-12
+    alone = sampling(GraphSpec(**fields, points=301, seed=5), 0)
+    assert (alone.base_points == levels[0].base_points).all()
+    assert (alone.areas() == levels[0].areas()).all()
+    periods = (1.0, 1.0) if base == "torus" else None
+    for fine, coarse in itertools.pairwise(levels):
+        found = NearestMaps(fine.base_points, coarse.base_points, periods)
+        check(found, fine.areas(), periods)
+        assert (matrix(fine.pooling()) == matrix(found.pooling(fine.areas()))).all()
+        assert (matrix(fine.unpooling()) == matrix(found.unpooling())).all()
+        assert (found.owners[: coarse.num_points] == np.arange(coarse.num_points)).all()
+
+
+@pytest.mark.parametrize("points", [RandomPlane(7), RandomSphere(points=7)])
+def test_the_coarsest_level_has_no_maps(points: RandomPlane | RandomSphere) -> None:
+    for refused in (points.pooling, points.unpooling):
+        with pytest.raises(ValueError, match="no coarser level"):
+            refused()
+
+
+def test_the_last_random_level_has_two_points() -> None:
+    assert GraphSpec("r2", points=33, levels=3, neighbors=1).base_points(2) == 2
+    with pytest.raises(ValueError, match=r"levels must be an integer in \[1, 2\] for points 31"):
+        GraphSpec("r2", points=31, levels=3)
+
+
+def test_given_areas_are_taken_as_they_are() -> None:
+    areas = np.array([0.5, 1.0, 1.5, 1.0])
+    points = np.concatenate([np.eye(3), -np.eye(3)[:1]])
+    assert (GivenSphere(points=points, known_areas=areas).base_areas == areas).all()

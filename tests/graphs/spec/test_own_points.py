@@ -1,0 +1,182 @@
+"""Specifications of points of one's own: what is kept of arrays, and where they do not belong."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from cheblienet_graphs import GraphSpec, SpecError, plan
+from cheblienet_graphs.samplings.random import RandomSphere
+from cheblienet_graphs.spec import words
+from cheblienet_graphs.spec.sampling import sampling
+
+PLANE = np.random.default_rng(1).random((90, 2)) * [4, 2]
+SPHERE = np.random.default_rng(2).uniform([-90, -180], [90, 180], (120, 2))
+WITH_AREAS = np.column_stack([SPHERE, np.arange(1.0, 121)])
+
+SPECS = [
+    {"manifold": "r2", "coordinates": PLANE},
+    {"manifold": "se2", "coordinates": PLANE, "domain": (0, 0, 4, 2), "boundary": "periodic"},
+    {"manifold": "s2", "coordinates": WITH_AREAS, "weights": "matched", "neighbors": 24},
+    {"manifold": "so3", "coordinates": [SPHERE, SPHERE[:30], SPHERE[:9]], "orientations": 4},
+]
+
+
+@pytest.mark.parametrize("fields", SPECS)
+def test_what_is_read_back_is_the_same(fields: dict[str, object]) -> None:
+    spec = GraphSpec(**fields)
+    assert (spec.sampling, spec.schema) == ("unstructured", "1.1")
+    read = GraphSpec.from_dict(json.loads(json.dumps(spec.to_dict())))
+    assert read == spec
+    assert hash(read) == hash(spec)
+    assert read.sha256 == spec.sha256
+    assert read.to_dict() == spec.to_dict()
+    assert plan(read) == plan(spec)
+    assert words.sentences(read) == words.sentences(spec)
+    sampling(spec, spec.levels - 1)
+    with pytest.raises(SpecError, match="given as arrays: this specification was read back") as no:
+        sampling(read, 0)
+    assert spec.to_dict()["coordinates"]["sha256"][:12] in str(no.value)
+
+
+def test_what_a_specification_says_of_points() -> None:
+    plane, sphere = (GraphSpec(**fields).to_dict()["coordinates"] for fields in SPECS[1:3])
+    assert {**plane, "sha256": None} == {
+        "areas": "voronoi",
+        "extent": [1.0, 0.5],
+        "points": [90],
+        "sha256": None,
+    }
+    assert {**sphere, "sha256": None} == {"areas": "given", "points": [120], "sha256": None}
+
+
+def test_the_digest_of_a_specification_is_that_of_its_points() -> None:
+    specs = [
+        GraphSpec("s2", coordinates=SPHERE),
+        GraphSpec("s2", coordinates=WITH_AREAS),
+        GraphSpec("s2", coordinates=SPHERE[::-1]),
+        GraphSpec("s2", coordinates=[SPHERE, SPHERE[:9]]),
+    ]
+    assert len({spec.sha256 for spec in specs}) == len(set(specs)) == 4
+    assert specs[0] == GraphSpec("s2", coordinates=SPHERE.tolist(), sampling="unstructured")
+
+
+def test_names_spacings_and_levels() -> None:
+    plane, torus, sphere, levels = (GraphSpec(**fields) for fields in SPECS)
+    assert [s.default_name for s in (plane, torus, sphere, levels)] == [
+        *("r2-unstructured-90", "se2-unstructured-90x6"),
+        *("s2-unstructured-120", "so3-unstructured-120x4"),
+    ]
+    assert torus.squared_spacing(0) == 0.5 / 90
+    assert sphere.squared_spacing(0) == pytest.approx(4 * np.pi / 120)
+    assert [levels.grid(level) for level in range(levels.levels)] == [(4, 120), (4, 30), (4, 9)]
+    assert GraphSpec("s2", coordinates=SPHERE, levels="1").levels == 1
+    assert GraphSpec("s2", coordinates=[SPHERE, SPHERE[:9]], levels=2).levels == 2
+
+
+def test_the_areas_in_words() -> None:
+    said = [words.sentences(GraphSpec(**fields))[0] for fields in SPECS]
+    assert "areas: Voronoi cells, domain 1 x 0.5" in said[1]
+    assert "120 points (given by their coordinates, areas: given)" in said[2]
+
+
+def test_copies_keep_the_arrays() -> None:
+    spec = GraphSpec(**SPECS[3])
+    for same in (copy.deepcopy(spec), pickle.loads(pickle.dumps(spec))):
+        assert same == spec
+        assert (sampling(same, 1).base_points == sampling(spec, 1).base_points).all()
+
+
+def test_the_arrays_are_no_longer_the_callers() -> None:
+    given = SPHERE.copy()
+    spec = GraphSpec("s2", coordinates=given)
+    before = sampling(spec, 0).base_points.copy()
+    given[:] = 0
+    assert (sampling(spec, 0).base_points == before).all()
+
+
+REFUSED = [
+    ({"coordinates": SPHERE, "nside": 4}, "coordinates must be left out on s2 with healpix"),
+    ({"coordinates": SPHERE, "sampling": "random"}, "coordinates must be left out on s2"),
+    ({"sampling": "unstructured"}, "coordinates must be given: it is the size of s2"),
+    ({"nside": 4, "units": "degrees"}, "units must be left out unless `coordinates` are given"),
+    ({"coordinates": SPHERE, "domain": (0, 0, 1, 1)}, "domain must be left out on s2: it is of"),
+    ({"manifold": "r2", "coordinates": PLANE, "units": "degrees"}, "units must be left out on r2"),
+    ({"manifold": "r2", "size": 8, "domain": (0, 0, 1, 1)}, "domain must be left out unless"),
+    ({"manifold": "r3", "coordinates": PLANE}, "coordinates must be left out on r3 with lattice"),
+    ({"coordinates": SPHERE, "levels": 2}, "levels must be left out or 1, as many as there are"),
+    ({"coordinates": [SPHERE, SPHERE[:9]], "levels": 1}, "levels must be left out or 2"),
+    ({"coordinates": SPHERE, "seed": 1}, "seed must be left out where the sampling is not random"),
+    ({"coordinates": SPHERE, "weights": "selling"}, "weights must be kernel or matched with unstr"),
+    (
+        {"manifold": "se2", "coordinates": PLANE, "weights": "matched"},
+        "weights must be kernel on the plane unless",
+    ),
+    ({"coordinates": {"points": [3]}}, "coordinates must be as `to_dict"),
+]
+
+
+@pytest.mark.parametrize(("fields", "complaint"), REFUSED)
+def test_where_they_do_not_belong(fields: dict[str, object], complaint: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        GraphSpec(**({"manifold": "s2"} | fields))
+    assert str(caught.value).startswith(complaint)
+    assert "\n" not in str(caught.value)
+
+
+RECORDED = GraphSpec(**SPECS[1]).to_dict()["coordinates"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"points": []},
+        {"points": [1]},
+        {"points": [90.0]},
+        {"points": [True, 90]},
+        {"points": [90, 90]},
+        {"points": "90"},
+        {"areas": "equal"},
+        {"sha256": "0" * 63},
+        {"sha256": 7},
+        {"extent": None},
+        {"extent": [1.0]},
+        {"extent": [2.0, 1.0]},
+        {"extent": [1.0, 0.0]},
+        {"extent": [1.0, float("nan")]},
+        {"extent": [1, 1]},
+        {"more": 1},
+    ],
+)
+def test_records_of_another_form_are_refused(changed: dict[str, object]) -> None:
+    fields = {"manifold": "se2", "boundary": "periodic"}
+    assert GraphSpec(**fields, coordinates=RECORDED) == GraphSpec(**SPECS[1])
+    with pytest.raises(SpecError, match="coordinates must be as `to_dict"):
+        GraphSpec(**fields, coordinates=RECORDED | changed)
+    if "extent" not in changed:
+        on_the_sphere = {k: v for k, v in (RECORDED | changed).items() if k != "extent"}
+        with pytest.raises(SpecError, match="coordinates must be as `to_dict"):
+            GraphSpec("s2", coordinates=on_the_sphere)
+
+
+@pytest.mark.parametrize(
+    ("fields", "schema"),
+    [
+        ({"points": 90}, "1.0"),
+        ({"points": 90, "levels": 2}, "1.1"),
+        ({"nside": 4}, "1.0"),
+        ({"gaussian": "O4"}, "1.1"),
+        ({"coordinates": SPHERE}, "1.1"),
+    ],
+)
+def test_the_schema_is_new_where_something_is(fields: dict[str, object], schema: str) -> None:
+    assert GraphSpec("s2", **fields).schema == schema
+
+
+def test_random_points_have_one_level_unless_more_are_asked_for() -> None:
+    one, two = GraphSpec("so3", points=500), GraphSpec("so3", points=500, levels=2)
+    assert (one.levels, two.levels) == (1, 2)
+    assert [two.base_points(level) for level in range(2)] == [500, 125]
+    assert isinstance(sampling(two, 1), RandomSphere)
