@@ -1,6 +1,6 @@
 """Options that name files or boxes: what GraphSpec takes instead of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,12 @@ def contents(given: Mapping[str, Any], *, sphere: bool) -> dict[str, Any]:
     def points(files: tuple[str, ...]) -> list[Any]:
         return [_points(file, sphere=sphere) for file in files]
 
-    readers = {"mask": _mask, "coordinates": points, "region": region, "domain": domain}
+    readers: dict[str, Callable[[Any], Any]] = {
+        "mask": _mask,
+        "coordinates": points,
+        "region": region,
+        "domain": domain,
+    }
     return {
         field: readers[field](value) if field in readers else value
         for field, value in given.items()
@@ -33,14 +38,14 @@ def files_named(given: Mapping[str, Any]) -> Iterator[None]:
     Raises:
         InputError: instead of a SpecError of a field that came from files.
     """
-    files = {"mask": (given.get("mask"),), "coordinates": given.get("coordinates")}
     try:
         yield
     except SpecError as error:
-        named = files.get(error.field)
-        if not named or None in named:
+        named = given.get(error.field) if error.field in {"mask", "coordinates"} else None
+        if named is None:
             raise
-        raise InputError(f"{', '.join(named)}: `{error.field}` {error.complaint}") from error
+        files = named if isinstance(named, str) else ", ".join(named)
+        raise InputError(f"{files}: `{error.field}` {error.complaint}") from error
 
 
 def _mask(source: str) -> Any:

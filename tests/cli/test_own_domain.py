@@ -58,6 +58,17 @@ def test_an_image_sets_the_size(here: Path, capsys: pytest.CaptureFixture[str]) 
     assert json.loads(capsys.readouterr().out)["levels"][0]["vertices"] == 4 * DISC.sum()
 
 
+def test_an_export_has_the_places_of_the_points(here: Path) -> None:
+    np.save(here / "disc.npy", DISC)
+    group = built("r2 --mask disc.npy")
+    assert run(["export", "--to", "npz"]) == 0
+    places = np.load(here / "g-npz/base_index-0.npy")
+    assert np.array_equal(places, base_index(group))
+    files = json.loads((here / "g-npz/manifest.json").read_text())["files"]
+    assert files["laplacian-0.npz"]["shape"] == [DISC.sum()] * 2
+    assert files["base_index-0.npy"]["shape"] == [DISC.sum()]
+
+
 def test_a_dry_run_tells_the_mask(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(here / "disc.npy", DISC)
     plan = planned(capsys, "r2 --mask disc.npy --levels 1")
