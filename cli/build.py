@@ -12,6 +12,7 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.help import WholeSentences, examples
+from cheblienet_cli.own_domain import contents, files_named
 from cheblienet_cli.specification import options_of
 from cheblienet_cli.spelling import as_options, with_options
 from cheblienet_graphs.errors import RecipeError, SpecError
@@ -124,8 +125,10 @@ def _command(manifold: Manifold) -> click.Command:
     @_build_options
     def command(**chosen: Any) -> None:
         how = {field: chosen.pop(field) for field in _HOW}
-        given = {field: value for field, value in chosen.items() if value is not None}
-        _run(GraphSpec(manifold.name, **given), **how)
+        given = {name: value for name, value in chosen.items() if value not in (None, ())}
+        with files_named(given):
+            spec = GraphSpec(manifold.name, **contents(given, sphere=not manifold.base.flat))
+        _run(spec, **how)
 
     return command
 

@@ -8,7 +8,9 @@ from cheblienet_cli import options
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.store import layout
 
-SUFFIXES = {"scipy": ".npz", "anndata": ".h5ad", "pyg": ".pyg.npz", "zip": ".zip"}
+SUFFIXES = {"scipy": ".npz", "anndata": ".h5ad", "pyg": ".pyg.npz", "npz": "-npz", "zip": ".zip"}
+WHOLE = ("npz", "zip")
+"""Those that have all levels."""
 
 
 @click.command()
@@ -18,7 +20,7 @@ SUFFIXES = {"scipy": ".npz", "anndata": ".h5ad", "pyg": ".pyg.npz", "zip": ".zip
     "target",
     type=click.Choice(list(SUFFIXES)),
     required=True,
-    help="For which library, or zip.",
+    help="For which library, or npz or zip: all of it.",
 )
 @click.option(
     "--level",
@@ -26,37 +28,41 @@ SUFFIXES = {"scipy": ".npz", "anndata": ".h5ad", "pyg": ".pyg.npz", "zip": ".zip
     metavar="L",
     default=0,
     show_default=True,
-    help="Which level of the pyramid, 0 the finest; zip has them all.",
+    help="Which level of the pyramid, 0 the finest; npz and zip have them all.",
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="File to write, or to replace.  [default: made from the graph's name]",
+    help="File to write, or to replace; with npz a folder.  [default: made from the graph's name]",
 )
 @options.store
 @options.debug
 def export(name: str | None, target: str, level: int, output: Path | None, store: Path) -> None:
-    """Write a graph to a file of another library, or to a zip archive of the whole version.
+    """Write a graph to files of other libraries, or to a zip archive of the whole version.
 
     scipy: the rescaled Laplacian. anndata: an .h5ad with Laplacian, weights and coordinates. pyg:
-    an .npz with edge_index, edge_weight and pos. zip: everything, for `clg import`.
+    an .npz with edge_index, edge_weight and pos. npz: a folder with Laplacians and the maps between
+    levels as scipy's .npz, other arrays as .npy, and a manifest. zip: everything, for `clg import`.
     """
     from cheblienet_graphs.store import export as exports  # help does without
     from cheblienet_graphs.store.archive import export_zip
+    from cheblienet_graphs.store.export_npz import to_npz
     from cheblienet_graphs.store.facts import read_facts
 
     version = layout.resolve(layout.store_path(store), name)
     levels = read_facts(version).spec.levels
     if not 0 <= level < levels:
         raise SpecError("level", f"an integer in [0, {levels - 1}]", level)
-    inner = "" if target == "zip" or levels == 1 else f"-level{level}"
-    if output is not None and output.is_dir():
+    inner = "" if target in WHOLE or levels == 1 else f"-level{level}"
+    if output is not None and output.is_dir() and target != "npz":
         raise click.UsageError(f"--output must be a file. {output} is a folder.")
     file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
     exports.refuse_in_store(file)
     if target == "zip":
         export_zip(version, file)
+    elif target == "npz":
+        to_npz(version, file)
     else:
         writers = {"scipy": exports.to_scipy, "anndata": exports.to_anndata, "pyg": exports.to_pyg}
         writers[target](version, level, file)

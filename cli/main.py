@@ -22,6 +22,7 @@ from cheblienet_cli.verify import verify
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import (
     CheblienetError,
+    InputError,
     RecipeError,
     SpecError,
     UnknownGraphError,
@@ -114,7 +115,8 @@ def _explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, RecipeError):
         return str(error), USAGE  # its message names fields as the file does
     if isinstance(error, CheblienetError):
-        return as_options(str(error)), USAGE if isinstance(error, UnknownGraphError) else FAILED
+        of_usage = isinstance(error, UnknownGraphError | InputError)
+        return as_options(str(error)), USAGE if of_usage else FAILED
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename} can't be used: {error.strerror}.", FAILED
     if isinstance(error, MemoryError):

@@ -29,13 +29,26 @@ BOUNDARY = {
     f"--boundary {'|'.join(BOUNDARIES)}": "Boundary of the image domain; periodic glues opposite "
     "sides.  [default: open]",
 }
+POINTS = {
+    "--points-file FILE": "Points of your own: .csv with a header line {columns}, .npz with these "
+    "names, or .npy in this order; a further column area, else their Voronoi cells. Once for each "
+    "level, finest first.",
+}
 PLANE = {
-    "--size N|WxH": f"Pixels of the finest level of a lattice, width x height, in {limits.SIDE}.",
+    "--size N|WxH": f"Pixels of the finest level of a lattice, width x height, in {limits.SIDE}.  "
+    "[default: that of the mask]",
+    "--mask FILE": "Keep the pixels that are inside: grey image or .npy, row 0 at y = 0. Inside is "
+    "True, or above half of the range, as 128 is of 255.",
     **RANDOM,
+    **POINTS,
+    "--domain X0,Y0,X1,Y1": "Box around points of your own; lengths are divided by its width.  "
+    "[default: their bounding box]",
     **BOUNDARY,
 }
 SPACE = {
-    "--size N|WxHxD": f"Voxels of the finest level, width x height x depth, in {limits.SIDE}.",
+    "--size N|WxHxD": f"Voxels of the finest level, width x height x depth, in {limits.SIDE}.  "
+    "[default: that of the mask]",
+    "--mask FILE.npy": "Keep the voxels that are inside, True in an array (depth, height, width).",
     **BOUNDARY,
 }
 SPHERE = {
@@ -43,7 +56,19 @@ SPHERE = {
     f"{limits.SUBDIVISIONS}.",
     "--nside N": f"Size of HEALPix (nested), 12 N^2 points: a power of two in {limits.NSIDE}.",
     "--bandlimit B": f"Size of the equiangular grid, 2B x 2B points, in {limits.BANDLIMIT}.",
+    "--gaussian ON|FN": "Gaussian grid, reduced octahedral as O32, or regular as F32: N latitudes "
+    "between a pole and the equator.",
     **RANDOM,
+    **POINTS,
+    "--units degrees": "Say that points of your own are in degrees, where they look like radians.",
+    "--mask FILE[:VARIABLE]": "Keep the points that are inside: .npy with a boolean for each; or, "
+    "taken at the nearest pixel, .npy or grey image of the whole sphere, north up from longitude "
+    "-180, or NetCDF on latitudes and longitudes, where inside is 1, above half of fractions, or "
+    "what is not missing.",
+    "--mask-order nested|ring": "Order of a HEALPix mask with a boolean for each point.  "
+    "[default: nested]",
+    "--region W,S,E,N": "Keep the points in this box, limits included, degrees; W > E crosses the "
+    "date line.",
 }
 FIBRE = {
     "--orientations N": f"How many orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6]",
@@ -81,6 +106,7 @@ COMMON = {
 OF_BASE = {
     "plane": {
         "point": "a pixel",
+        "columns": "x,y",
         "unit": "in widths of the domain",
         "weights": "|".join(WEIGHTS),
         "selling": ", or selling: the smallest stencil, on lattices",
@@ -95,6 +121,7 @@ OF_BASE = {
     },
     "sphere": {
         "point": "a point",
+        "columns": "latitude,longitude",
         "unit": "in radians of arc",
         "weights": "|".join(name for name in WEIGHTS if name != "selling"),
         "selling": "",
@@ -113,8 +140,12 @@ def options_of(manifold: Manifold) -> Callable[[Command], Command]:
         for described, text in reversed((_sampling(manifold) | sizes | FIBRE | COMMON).items()):
             flag, metavar = described.format_map(words).split(" ")
             hidden = not manifold.oriented and described in FIBRE
-            option = click.option(flag, metavar=metavar, help=text.format_map(words), hidden=hidden)
-            command = option(command)
+            several = described in POINTS
+            names = (flag, "coordinates") if several else (flag,)
+            shown = text.format_map(words)
+            command = click.option(
+                *names, metavar=metavar, help=shown, hidden=hidden, multiple=several
+            )(command)
         return command
 
     return decorate

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+SPELLED = {"coordinates": "points-file"}
+"""Options whose name is not that of their parameter."""
 PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")
 
 
@@ -24,7 +26,7 @@ def with_options(value: Any) -> Any:
 
 
 def _option(name: str, value: str | None) -> str:
-    flag = f"--{name.replace('_', '-')}"
+    flag = f"--{SPELLED.get(name, name.replace('_', '-'))}"
     if value is None or value == "True":
         return flag
     unquoted = value.strip("'\"")

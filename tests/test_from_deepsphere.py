@@ -1,0 +1,52 @@
+"""The examples of docs/from-deepsphere.md: ours run, and theirs on our graphs, with one result."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+PAGE = (Path(__file__).parents[1] / "docs/from-deepsphere.md").read_text()
+EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+PYGSP, THEIRS, OURS, PARTIAL = EXAMPLES
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names_after(*examples: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    for example in examples:
+        exec(compile(example, "from-deepsphere.md", "exec"), names)
+    return names
+
+
+def test_only_the_first_example_needs_pygsp() -> None:
+    assert ["pygsp" in example for example in EXAMPLES] == [True, False, False, False]
+
+
+def test_both_networks_agree_on_one_graph() -> None:
+    names = names_after(THEIRS, OURS)
+    ours = names["network"]
+    assert names["scores"].shape == (8, 10)
+    fine, coarse = names["open_store"]("graphs.zarr")["sky"].levels
+    theirs = names["TheirNetwork"]([fine.laplacian, coarse.laplacian])
+    for mine, yours in ((0, theirs.first), (3, theirs.second)):
+        yours.weight = ours.layers[mine].weight
+    theirs.classify = ours.layers[6]
+    x = torch.randn(3, 768, generator=torch.Generator().manual_seed(0))
+    expected = ours(x[:, None])
+    assert expected.abs().max() > 1e-3
+    torch.testing.assert_close(theirs(x[..., None]), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_partial_sky() -> None:
+    names = names_after(OURS, PARTIAL)
+    assert names["scores"].shape == (8, 10)
+    inside = int(names["away_from_the_plane"].sum())
+    assert 0 < inside < 768
+    assert names["open_store"]("graphs.zarr")["partial"].levels[0].num_vertices == inside
