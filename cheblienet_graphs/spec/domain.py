@@ -104,16 +104,23 @@ def _inside(
         accepted = f"an array of booleans; this one {error}"
         raise SpecError("mask", accepted, MISSING) from None
     grid = spec.sampling_kind.grid(spec.level_size(0))
-    if inside.shape in {grid, (sampling.num_points,)}:
-        flat = inside.ravel()
-        return nested(flat) if order == "ring" else flat
+    if inside.shape == (sampling.num_points,):
+        return nested(inside) if order == "ring" else inside
     if spherical and inside.ndim == 2:
+        if inside.shape == grid:
+            accepted = (
+                "of one dimension, a value a point, or a LatLonMask here, where an image of the "
+                "sphere and the points' own grid have one shape, but other longitudes"
+            )
+            raise SpecError("mask", accepted, inside.shape)
         return LatLonMask.whole_sphere(inside).at(*_degrees(sampling))
-    accepted = f"of shape {grid}, one value a point"
+    if not spherical and inside.shape == grid:
+        return inside.ravel()
     if spherical:
-        accepted += ", or (latitudes, longitudes)"
+        accepted = f"of shape {(sampling.num_points,)}, a value a point, or (latitudes, longitudes)"
+        raise SpecError("mask", accepted, inside.shape)
     remedy = f"`{spec.sampling_kind.field}` may be left out." if len(grid) > 1 else ""
-    raise SpecError("mask", accepted, inside.shape, "" if spherical else remedy)
+    raise SpecError("mask", f"of shape {grid}, a value a point", inside.shape, remedy)
 
 
 def _degrees(sampling: "Sampling") -> "tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]":

@@ -16,8 +16,8 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.inputs.regions import Four
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
-from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
 from cheblienet_graphs.samplings.point_sets import PointArrays, PointSets
+from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
 from cheblienet_graphs.spec.fields import (
     anisotropy,
     boundary_field,

@@ -9,8 +9,7 @@ from builds import inodes, interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect, plan, verify
-from cheblienet_graphs.assembly.own_points import without_arrays
-from cheblienet_graphs.report.stored_points import stored_sampling
+from cheblienet_graphs.report.points import points_of
 from cheblienet_graphs.samplings.healpix import Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.spec.sampling import sampling
@@ -124,8 +123,8 @@ def test_jobs_are_small() -> None:
     many = np.random.default_rng(0).uniform([-90, -180], [90, 180], (20_000, 2))
     spec = GraphSpec("s2", coordinates=many)
     assert len(pickle.dumps(spec)) > 400_000
-    assert len(pickle.dumps(without_arrays(spec))) < 2_000
-    assert without_arrays(spec) == spec
+    assert len(pickle.dumps(spec.recorded())) < 2_000
+    assert spec.recorded() == spec
     assert without_arrays(BUILDS["random"]) is BUILDS["random"]
 
 
@@ -153,7 +152,7 @@ def test_plans_are_upper_bounds(whole: dict[str, Path], name: str) -> None:
 def test_points_are_those_that_are_stored(whole: dict[str, Path], name: str) -> None:
     version, spec = resolve(whole[name], "g"), BUILDS[name]
     for level in range(spec.levels):
-        stored = stored_sampling(LevelArrays(version, read_facts(version), level))
+        stored = points_of(LevelArrays(version, read_facts(version), level))
         points = sampling(spec, level)
         assert np.abs(stored.base_points - points.base_points).max() < 1e-15
         assert np.abs(stored.areas() - points.areas()).max() < 1e-6

@@ -120,6 +120,10 @@ def test_the_size_is_that_of_the_mask() -> None:
         ({"manifold": "r2", "mask": np.full((8, 8), np.nan)}, "mask .*holds NaN"),
         ({"manifold": "r2", "mask": np.zeros((8, 8), bool)}, "mask .*no point inside"),
         ({"manifold": "s2", "subdivisions": 1, "mask": np.ones(41, bool)}, r"Got \(41,\)"),
+        (
+            {"manifold": "s2", "bandlimit": 4, "mask": np.ones((8, 8), bool)},
+            r"mask must be of one dimension, .* or a LatLonMask here",
+        ),
         ({"manifold": "se2", "size": 8, "region": (0, 0, 1, 1)}, "region .*se2, which is flat"),
         ({"manifold": "s2", "nside": 2, "region": (0, 10, 20, 5)}, "region .*S is north of N"),
         ({"manifold": "s2", "nside": 2, "region": (1, 1, 1.1, 1.1)}, "region .*one of 48 points"),
