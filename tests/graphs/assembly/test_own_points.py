@@ -125,7 +125,6 @@ def test_jobs_are_small() -> None:
     assert len(pickle.dumps(spec)) > 400_000
     assert len(pickle.dumps(spec.recorded())) < 2_000
     assert spec.recorded() == spec
-    assert without_arrays(BUILDS["random"]) is BUILDS["random"]
 
 
 @pytest.mark.parametrize("name", BUILDS)
