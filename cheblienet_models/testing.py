@@ -44,9 +44,9 @@ def assert_equivariant(
         signal: to try it on, (B, C, V) on the vertices of `level`, or (B, C, *base shape) or
             (B, C, base points) on its base, such as images (B, C, H, W) or volumes
             (B, C, D, H, W). Where a mask left points out, the base is the full sampling, of which
-            only what is inside is moved and compared, or (B, C, points inside). Left out: normal random numbers (2, C, V), C the `in_channels` of the
-            first submodule that has any, else 1; of the dtype and on the device of the module's
-            first parameter.
+            only what is inside is moved and compared, or (B, C, points inside). Left out: normal
+            random numbers (2, C, V), C the `in_channels` of the first submodule that has any, else
+            1; of the dtype and on the device of the module's first parameter.
         level: of the signal, 0 the finest.
         output: what the module returns: a signal on the "vertices" or the "base" of some level, in
             its last dimensions, or numbers that are "invariant". "auto" decides by their sizes.

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.graphs.healpix import nside_of, ring_indices
-from cheblienet_models.tensors.layout import logical
 
 Order = Literal["nested", "ring"]
 
@@ -43,7 +42,7 @@ def places_in_map(grid: tuple[int, ...], base_index: Tensor | None, order: Order
     return ring if base_index is None else ring.to(base_index.device)
 
 
-def on_grid(  # noqa: PLR0913 -- the parts of a graph that exported programs shall hold
+def on_grid(
     label: str,
     grid: tuple[int, ...],
     count: int,
@@ -76,15 +75,11 @@ def on_grid(  # noqa: PLR0913 -- the parts of a graph that exported programs sha
         shape = (*x.shape[:2], orientations, *base)
     if places is None:
         return x.reshape(shape)
-    points = math.prod(base)
-    rows = x.permute(2, 0, 1).reshape(x.shape[2] // count, count, *x.shape[:2])
+    points, fibres = math.prod(base), x.reshape(*x.shape[:2], x.shape[2] // count, count)
     if points > count:
         check_fill(x.dtype, fill)
-        empty = rows.new_full((len(rows), points, *x.shape[:2]), fill)
-    else:
-        empty = rows.new_zeros((len(rows), points, *x.shape[:2]))
-    placed = empty.index_copy(1, places.long(), rows)
-    return logical(placed.flatten(0, 1)).reshape(shape)
+    empty = x.new_full((*fibres.shape[:3], points), fill if points > count else 0)
+    return empty.index_copy(3, places.long(), fibres).view(shape)
 
 
 def check_fill(dtype: torch.dtype, fill: float) -> None:

@@ -14,8 +14,8 @@ FIRST_COLUMN = np.array([1, 3, 5, 7, 0, 2, 4, 6, 1, 3, 5, 7])
 
 
 def nside_of(points: int) -> int | None:
-    """nside of a map of so many pixels; None where there is no such map in nested order."""
-    nside = math.isqrt(points // 12)
+    """The nside of a map of so many pixels; None where there is no such map in nested order."""
+    nside = math.isqrt(max(0, points) // 12)
     return nside if nside & (nside - 1) == 0 and 0 < 12 * nside**2 == points else None
 
 
@@ -37,7 +37,8 @@ def ring_indices(nside: int, nested: Indices) -> Indices:
             2 * nside * (nside - 1) + (ring - nside) * 4 * nside,
         ),
     )
-    return before + place % length
+    found: Indices = before + place % length
+    return found
 
 
 def rings(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices, Indices]:

@@ -85,6 +85,6 @@ def verify_mask(version: Folder, spec: Document, base_index: Tensor, points: int
         mask = np.zeros(min(BLOCK, points - start), dtype=np.uint8)
         low, high = np.searchsorted(index, [start, start + len(mask)])
         mask[index[low:high] - start] = 1
-        digest.update(mask)
+        digest.update(mask.tobytes())
     if digest.hexdigest() != spec["mask"].get("sha256"):
         raise StoreError(f"{version} has points inside that are not those of its spec's mask.")

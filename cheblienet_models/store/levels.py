@@ -108,8 +108,13 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     if "mask" in spec:
         base_index = read_base_index(folder, inside, math.prod(grid[1:]))
     sampling = spec.get("sampling")
+    kind = _laplacian_kind(version, spec)
     return Level(
-        *(label, grid, laplacian, _laplacian_kind(version, spec), lambda_max),
+        label,
+        grid,
+        laplacian,
+        kind,
+        lambda_max,
         **points,
         eigenpairs=eigenpairs,
         base_index=base_index,

@@ -94,6 +94,7 @@ def _check_schema(folder: Folder, attributes: Document) -> None:
         )
     if int(known[2]) > SCHEMA_MINOR:
         raise StoreError(
-            f"{folder} has schema {schema}; this version reads up to {SCHEMA_MAJOR}.{SCHEMA_MINOR}. "
+            f"{folder} has schema {schema}; this version reads {SCHEMA_MAJOR}.0 to "
+            f"{SCHEMA_MAJOR}.{SCHEMA_MINOR}. "
             f"Install a newer cheblienet; it was written by {quoted(attributes.get('generator'))}."
         )

@@ -63,6 +63,9 @@ SPATIAL = {
 x, rotation_90_z x to y; rotation_120 turns x to z, z to y and y to x, as it does on the sphere."""
 AXES = "zyx"
 
+Move = tuple[str, Tensor, Tensor]
+"""A name, (points,) images of the full lattice's points, (n_o, 1) images of the orientations."""
+
 
 def lattice_motions(
     graph: Graph, coarsest: tuple[int, ...], *, periodic: bool
@@ -76,25 +79,17 @@ def lattice_motions(
     """
     n_o, shape = graph.grid[0], graph.grid[1:]
     oriented = is_oriented(graph, len(shape))
-    for name, places, orientations in _moves(shape, n_o, coarsest, oriented, periodic):
+    moves: list[Move] = []
+    if len(shape) == 2:
+        moves += _planar_moves(shape, n_o, oriented=oriented)
+    elif len(shape) == 3 and not oriented:  # how orientations in space turn is not known here
+        moves += _spatial_moves(shape)
+    if periodic and len(shape) in {2, 3}:  # shifts do not turn them
+        moves += _translations(shape, n_o, coarsest)
+    for name, places, orientations in moves:
         base = within(places, graph.base_index)
         if base is not None:
             yield name, motion(base, orientations)
-
-
-Move = tuple[str, Tensor, Tensor]
-"""A name, (points,) images of the full lattice's points, (n_o, 1) images of the orientations."""
-
-
-def _moves(
-    shape: tuple[int, ...], n_o: int, coarsest: tuple[int, ...], oriented: bool, periodic: bool  # noqa: FBT001
-) -> Iterator[Move]:
-    if len(shape) == 2:
-        yield from _planar_moves(shape, n_o, oriented=oriented)
-    elif len(shape) == 3 and not oriented:  # how orientations in space turn is not known here
-        yield from _spatial_moves(shape)
-    if periodic and len(shape) in {2, 3}:  # shifts do not turn them
-        yield from _translations(shape, n_o, coarsest)
 
 
 def _planar_moves(shape: tuple[int, ...], n_o: int, *, oriented: bool) -> Iterator[Move]:

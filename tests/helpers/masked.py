@@ -5,13 +5,15 @@ Shares no code with what builds or reads masked graphs, so it is the truth for b
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from sealing import digest
+
+from cheblienet_graphs import GraphSpec
 
 Mask = Callable[[np.ndarray, tuple[int, ...]], np.ndarray]
 """From one orientation's coordinates (points, d) and the base shape to (points,) booleans."""
@@ -216,7 +218,7 @@ class Output:
 
 def disc(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The pixels or voxels about the centre of a box, less the ones in the middle: a ring."""
-    sides: Sequence[np.ndarray] = [np.arange(n) - (n - 1) / 2 for n in shape]
+    sides = [np.arange(n) - (n - 1) / 2 for n in shape]
     radius = np.sqrt(sum(side**2 for side in np.meshgrid(*sides, indexing="ij")))
     return (radius < min(shape) / 2) & (radius > min(shape) / 8)
 
@@ -224,3 +226,33 @@ def disc(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 def north(coordinates: np.ndarray, _: tuple[int, ...]) -> np.ndarray:
     """The northern hemisphere and a bit more, the pole in it."""
     return coordinates[:, -2] < 1.7
+
+
+def crescent(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A box without a corner: no symmetry maps it to itself."""
+    inside = np.ones(shape, dtype=bool)
+    inside[: shape[0] // 2 - 1, : shape[1] // 2] = False
+    return inside
+
+
+def half(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The upper half of a box."""
+    return np.indices(shape)[0] < shape[0] // 2
+
+
+def everything(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """All points."""
+    return np.ones(shape, dtype=bool)
+
+
+GRAPHS: dict[str, tuple[GraphSpec, Mask]] = {
+    "ring": (GraphSpec("se2", 16, orientations=4, levels=2), disc),
+    "crescent": (GraphSpec("se2", "12x10", orientations=2, weights="selling", levels=2), crescent),
+    "half": (GraphSpec("se2", 8, orientations=2, levels=2), half),
+    "all": (GraphSpec("r2", 8, levels=1), everything),
+    "ball": (GraphSpec("r3", 8, levels=2), disc),
+    "healpix": (GraphSpec("so3", nside=4, orientations=2, levels=2), north),
+    "equiangular": (GraphSpec("s2", bandlimit=6, levels=2), north),
+    "icosahedral": (GraphSpec("s2", subdivisions=2, levels=2), north),
+}
+"""By the name of the masked graph: what it was made from, and the mask."""
