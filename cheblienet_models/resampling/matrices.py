@@ -51,6 +51,8 @@ def _bilinear(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries
         return Entries(*facet_weights(unit_vectors(*sampling.angles), pixels))
     nearest = _nearest(direction, grid, sampling)
     in_domain = nearest.rows
+    if len(in_domain) == 0:
+        return nearest
     place, point, weight = facet_weights(unit_vectors(*sampling.angles), pixels[in_domain])
     number = sampling.number[point]
     found = Entries(in_domain[place], number, weight).kept((number >= 0) & (weight > 0))
