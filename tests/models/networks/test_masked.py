@@ -9,7 +9,15 @@ import torch
 from masked import GRAPHS
 from torch import nn
 
-from cheblienet_models import UNet, WideResNet, load_weights, open_store, portable
+from cheblienet_models import (
+    UNet,
+    WideResNet,
+    load_weights,
+    open_store,
+    portable,
+    sample_edges,
+    sample_vertices,
+)
 from cheblienet_models.testing import assert_equivariant
 
 pytestmark = pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
@@ -111,6 +119,20 @@ def test_nan_inside_is_refused(masked_graphs: Path) -> None:
         vertex = int((network.pyramid.levels[0].base_index == 8 * 16 + 1).nonzero())
         with pytest.raises(ValueError, match=rf"first in sample 1, channel 1, vertex {vertex}:"):
             network(images)
+
+
+def test_random_subgraphs_and_broadcasts(masked_graphs: Path) -> None:
+    for network in networks(masked_graphs, "ring"):
+        images, pyramid = images_on(network), network.pyramid
+        sample_edges(pyramid, 0.5)
+        assert network.train()(images).nan_to_num().isfinite().all()
+        sample_vertices(pyramid, 0.5)
+        assert network(images).nan_to_num().isfinite().all()
+        sample_vertices(pyramid, 1)
+        ignored = set(network._ddp_params_and_buffers_to_ignore)
+        assert "lift.grid_places.places" in ignored
+        others = {name for name, _ in network.named_buffers(remove_duplicate=False)} - ignored
+        assert all("norm" in name for name in others)
 
 
 @pytest.mark.parametrize("name", ["ring", "healpix"])
