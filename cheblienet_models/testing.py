@@ -42,10 +42,11 @@ def assert_equivariant(
         module: takes one signal and returns one tensor.
         pyramid: whose graphs it works on.
         signal: to try it on, (B, C, V) on the vertices of `level`, or (B, C, *base shape) or
-            (B, C, base vertices) on its base, such as images (B, C, H, W) or volumes
-            (B, C, D, H, W). Left out: normal random numbers (2, C, V), C the `in_channels` of the
-            first submodule that has any, else 1; of the dtype and on the device of the module's
-            first parameter.
+            (B, C, base points) on its base, such as images (B, C, H, W) or volumes
+            (B, C, D, H, W). Where a mask left points out, the base is the full sampling, of which
+            only what is inside is moved and compared, or (B, C, points inside). Left out: normal
+            random numbers (2, C, V), C the `in_channels` of the first submodule that has any, else
+            1; of the dtype and on the device of the module's first parameter.
         level: of the signal, 0 the finest.
         output: what the module returns: a signal on the "vertices" or the "base" of some level, in
             its last dimensions, or numbers that are "invariant". "auto" decides by their sizes.
@@ -72,7 +73,8 @@ def assert_equivariant(
         differences = {}
         for name, motions in _chosen(module, pyramid, (source, target), symmetries).items():
             found = _image(module, _moved(signal, source, motions))
-            differences[name] = _difference(found, _moved(expected, target, motions))
+            moved = _moved(expected, target, motions)
+            differences[name] = _difference(_inside(found, target), _inside(moved, target))
     for name, difference in differences.items():
         if not difference <= tolerance:
             raise AssertionError(
@@ -85,11 +87,15 @@ def assert_equivariant(
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a signal lives: on the vertices or the base of a level, in its last `dims` sizes."""
+    """Where a signal lives: on the vertices or the base of a level, in its last sizes, `shape`.
+
+    `inside` are the places, in that shape flattened, of the points that a mask left; None for all.
+    """
 
     level: int
     kind: Kind
-    dims: int
+    shape: tuple[int, ...]
+    inside: Tensor | None = None
 
 
 def _random_signal(module: nn.Module, pyramid: Pyramid, level: int, seed: int) -> Tensor:
@@ -113,30 +119,28 @@ def _graph(pyramid: Pyramid, level: int) -> Graph:
 
 def _source(signal: Tensor, pyramid: Pyramid, level: int) -> _Place:
     graph = _graph(pyramid, level)
-    for place in _places(graph, level):
-        if signal.shape[2:] == _shape(graph, place):
+    places = _places(graph, level)
+    for place in places:
+        if signal.shape[2:] == place.shape:
             return place
-    shapes = [f"(B, C, {', '.join(map(str, _shape(graph, p)))})" for p in _places(graph, level)]
+    shapes = [f"(B, C, {', '.join(map(str, place.shape))})" for place in places]
     raise ValueError(
         f"signal must be {' or '.join(shapes)} on {graph.label}. Got {tuple(signal.shape)}."
     )
 
 
 def _places(graph: Graph, level: int) -> list[_Place]:
-    """Where a signal of a level may live; on the base flattened only where vertices are others."""
-    sides = len(graph.grid) - 1
-    places = [_Place(level, "vertices", 1)]
-    if sides > 1:
-        places.append(_Place(level, "base", sides))
-    if graph.orientations > 1:
-        places.append(_Place(level, "base", 1))
-    return places
-
-
-def _shape(graph: Graph, place: _Place) -> tuple[int, ...]:
-    if place.kind == "vertices":
-        return (graph.num_vertices,)
-    return graph.grid[1:] if place.dims > 1 else (math.prod(graph.grid[1:]),)
+    """Where a signal of a level may live; of several places of one shape the first alone."""
+    base, inside = graph.grid[1:], graph.base_index
+    places = [_Place(level, "vertices", (graph.num_vertices,))]
+    if graph.num_points < math.prod(base):
+        # First: a signal as long as the full sampling is one on that, as networks take it.
+        places.insert(0, _Place(level, "base", (math.prod(base),), inside))
+    if len(base) > 1:
+        places.append(_Place(level, "base", base, inside))
+    places.append(_Place(level, "base", (graph.num_points,)))
+    firsts = {place.shape: place for place in reversed(places)}
+    return [place for place in places if firsts[place.shape] is place]
 
 
 def _image(module: nn.Module, signal: Tensor) -> Tensor:
@@ -162,12 +166,12 @@ def _target(y: Tensor, pyramid: Pyramid, output: Output) -> _Place | None:
         place
         for level, graph in enumerate(pyramid.levels)
         for place in _places(graph, level)
-        if _fits(y, graph, place) and _is_kind(graph, place, output)
+        if _fits(y, place) and _is_kind(graph, place, output)
     ]
     if not fits and output == "auto":
         return None
-    longest = max((place.dims for place in fits), default=0)
-    best = [place for place in fits if place.dims == longest]
+    longest = max((len(place.shape) for place in fits), default=0)
+    best = [place for place in fits if len(place.shape) == longest]
     if len(best) != 1:
         label = f"{pyramid.name}@{pyramid.version}"
         where = " or ".join(f"the {p.kind} of level {p.level}" for p in best) or "no level"
@@ -176,8 +180,8 @@ def _target(y: Tensor, pyramid: Pyramid, output: Output) -> _Place | None:
     return best[0]
 
 
-def _fits(y: Tensor, graph: Graph, place: _Place) -> bool:
-    return y.ndim > place.dims and y.shape[-place.dims :] == _shape(graph, place)
+def _fits(y: Tensor, place: _Place) -> bool:
+    return y.ndim > len(place.shape) and y.shape[-len(place.shape) :] == place.shape
 
 
 def _is_kind(graph: Graph, place: _Place, output: Output) -> bool:
@@ -232,10 +236,21 @@ def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tenso
         return x
     motion = motions[place.level]
     image = (motion.vertices if place.kind == "vertices" else motion.base).to(x.device)
-    flat = x.flatten(-place.dims)
-    moved = torch.empty_like(flat)
-    moved[..., image] = flat
+    flat = x.flatten(-len(place.shape))
+    if place.inside is None:
+        moved = torch.empty_like(flat)
+        moved[..., image] = flat
+        return moved.view_as(x)
+    inside, moved = place.inside.to(x.device).long(), flat.clone()
+    moved[..., inside[image]] = flat[..., inside]
     return moved.view_as(x)
+
+
+def _inside(y: Tensor, place: _Place | None) -> Tensor:
+    """The part of an output that is compared: without what lies outside of a mask."""
+    if place is None or place.inside is None or not _fits(y, place):
+        return y
+    return y.flatten(-len(place.shape))[..., place.inside.to(y.device).long()]
 
 
 def _difference(found: Tensor, expected: Tensor) -> float:

@@ -20,8 +20,8 @@ def load_weights(
     Weights do not depend on the number of vertices, so those trained on patches serve for whole
     images. What a filter means depends on the operator that it is a polynomial of: manifold,
     orientations, eps, weights with their kernel, bandwidth and neighbors, Laplacian and lambda_max
-    must be specified alike. Size, sampling, boundary, the number of levels and xi may differ. All
-    entries, a lift's too where it has any, must have the same names and shapes; layers without
+    must be specified alike. Size, sampling, mask, boundary, the number of levels and xi may differ.
+    All entries, a lift's too where it has any, must have the same names and shapes; layers without
     any, such as poolings, can't be compared.
 
     Args:

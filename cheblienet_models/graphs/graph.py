@@ -1,5 +1,6 @@
 """One level of a pyramid: a graph as a module, with its Laplacian and Fourier transform."""
 
+import math
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -9,6 +10,7 @@ from torch import Tensor
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import fourier
 from cheblienet_models.graphs.edges import EdgeList, edge_list
+from cheblienet_models.graphs.full_grid import Order, checked_order, on_grid, places_in_map
 from cheblienet_models.graphs.mapped import Mapped, Reopen
 from cheblienet_models.store.levels import LaplacianKind, Level
 from cheblienet_models.tensors.precision import never_below_float32
@@ -32,8 +34,12 @@ class Graph(Mapped):
         label: name@version, level.
         grid: (orientations, *base shape): (n_o, height, width) or (n_o, depth, height, width) on a
             lattice, (n_o, points) on the sphere and where points are random, (n_o, colatitudes,
-            longitudes) where the sphere is sampled equiangularly.
-        num_vertices: V, the product of `grid`; vertices are ordered orientation-major.
+            longitudes) where the sphere is sampled equiangularly. Of the full sampling, also where
+            a mask left some of its points out.
+        base_index: (num_points,) int32 or int64, ascending: the place of each point among those of
+            the full sampling, where the graph was built with a mask; else None.
+        sampling: "lattice", "icosahedral", "healpix", ...; None where it is not known.
+        num_vertices: V, n_o times `num_points`; vertices are ordered orientation-major.
         num_edges: undirected.
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
             Delta = A^-1/2 (D - W) A^-1/2; D the degrees, A the areas, W the edge weights.
@@ -53,7 +59,7 @@ class Graph(Mapped):
 
     def __init__(self, reopen: Reopen, stored: Level) -> None:
         super().__init__(reopen)
-        self.label, self.grid = stored.label, stored.grid
+        self.label, self.grid, self.sampling = stored.label, stored.grid, stored.sampling
         self.laplacian_kind: LaplacianKind = stored.laplacian_kind
         self.lambda_max = stored.lambda_max
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
@@ -67,13 +73,18 @@ class Graph(Mapped):
         self._edges: EdgeList | None = None
         # No buffers, or every exported program would hold what no layer computes with.
         self.degree, self.area = stored.degree, stored.area
-        self.coordinates = stored.coordinates
+        self.coordinates, self.base_index = stored.coordinates, stored.base_index
         self.eigenvalues = eigenpairs.values if eigenpairs else None
 
     @property
     def orientations(self) -> int:
         """n_o; 1 where the manifold has none."""
         return self.grid[0]
+
+    @property
+    def num_points(self) -> int:
+        """Base points that the graph has: vertices of one orientation."""
+        return self.num_vertices // self.grid[0]
 
     @property
     def mass(self) -> Tensor:
@@ -108,6 +119,7 @@ class Graph(Mapped):
         device = self.values.device
         self.coordinates = self.coordinates.to(device)
         self.eigenvalues = None if self.eigenvalues is None else self.eigenvalues.to(device)
+        self.base_index = None if self.base_index is None else self.base_index.to(device)
         return self
 
     @property
@@ -179,6 +191,28 @@ class Graph(Mapped):
         """
         return fourier.convolved(self.label, self.eigenpairs[1], x, y)
 
+    def to_grid(self, x: Tensor, fill: float = math.nan, *, order: Order = "nested") -> Tensor:
+        """Put a signal back on the full sampling, differentiable: the opposite of `Lift`.
+
+        Args:
+            x: (B, C, num_points), such as from `Project`, or (B, C, V); of any dtype.
+            fill: the value of the points that a mask left out.
+            order: of HEALPix maps, "nested" or "ring".
+
+        Returns:
+            (B, C, *base shape), or of (B, C, V) with n_o > 1 (B, C, n_o, *base shape), the base
+            shape being `grid[1:]`; in the dtype of x. Without a mask nothing is filled.
+
+        Raises:
+            ValueError: x has another shape; fill, where there is anything to fill, is no value of
+                its dtype, as NaN is none of integers; another order, or "ring" where the sampling
+                is not HEALPix.
+        """
+        checked_order(self.label, self.sampling, self.grid, order)
+        places = places_in_map(self.grid, self.base_index, order)
+        return on_grid(self.label, self.grid, self.num_points, places, x, fill)
+
     def extra_repr(self) -> str:
         """The line that print(graph) shows."""
-        return f"{self.label}, grid={self.grid}, edges={self.num_edges}"
+        masked = "" if self.base_index is None else f", {self.num_points} points inside"
+        return f"{self.label}, grid={self.grid}{masked}, edges={self.num_edges}"

@@ -13,6 +13,7 @@ from cheblienet_models.graphs.geometry import is_spherical
 
 MAY_DIFFER = (
     *("sampling", "size", "subdivisions", "nside", "bandlimit", "points", "seed", "boundary"),
+    *("gaussian", "coordinates", "domain", "mask", "region"),
     *("xi", "alpha", "in_plane_fraction", "levels", "eigenpairs"),
 )
 """Of a specification: where, and how finely, a manifold is sampled. The rest decides which operator
@@ -133,7 +134,11 @@ def _base_area(spec: dict[str, Any]) -> float:
     """Of a point of the finest level; the plane is [0, 1) wide."""
     if "size" in spec:
         return float(1 / spec["size"][0] ** 2)
-    if "points" in spec:
+    if "coordinates" in spec:
+        return _own_area(spec)
+    if "gaussian" in spec:
+        points = _gaussian_points(spec["gaussian"])
+    elif "points" in spec:
         points = spec["points"]
     elif "subdivisions" in spec:
         points = 10 * (1 << 2 * min(spec["subdivisions"], MAX_SUBDIVISIONS)) + 2
@@ -141,3 +146,18 @@ def _base_area(spec: dict[str, Any]) -> float:
         points = 12 * spec["nside"] ** 2 if "nside" in spec else 4 * spec["bandlimit"] ** 2
     area = 4 * math.pi if is_spherical(spec) else 1
     return float(area / points)
+
+
+def _own_area(spec: dict[str, Any]) -> float:
+    """Of the mean point of one's own, lengths on the plane being in widths of the domain."""
+    points = spec["coordinates"]["points"][0]
+    if is_spherical(spec):
+        return float(4 * math.pi / points)
+    width, height = spec["coordinates"]["extent"]
+    return float(height / width / points)
+
+
+def _gaussian_points(name: str) -> int:
+    """Of a reduced Gaussian grid: octahedral, such as O32, or regular, F32."""
+    number = int(name[1:])
+    return 4 * number * (number + 9) if name[0] == "O" else 8 * number**2

@@ -1,10 +1,14 @@
 """Maps between the levels of a pyramid, as a fixed number of weighted sources a vertex."""
 
+from pathlib import Path
+
 import torch
 from torch import Tensor
 
 from cheblienet_models.graphs.mapped import Mapped, Reopen
 from cheblienet_models.store.csr import CsrArrays
+from cheblienet_models.tensors.interchange import save_npz
+from cheblienet_models.tensors.sparse import csr_tensor
 
 
 class LevelMap(Mapped):
@@ -30,6 +34,31 @@ class LevelMap(Mapped):
         sources, weights = _padded(matrix)
         self.register_buffer("sources", sources, persistent=False)
         self.register_buffer("weights", weights, persistent=False)
+
+    def matrix(self) -> Tensor:
+        """(targets, origins) sparse CSR tensor of the means that "mean" pooling takes, a copy.
+
+        Rows sum to 1. On the device and in the dtype of `weights`.
+        """
+        held = self.weights > 0
+        rows = held.sum(1, dtype=self.sources.dtype)
+        pointers = torch.cat([rows.new_zeros(1), rows.cumsum(0, dtype=rows.dtype)])
+        shape = (self.targets, self.origins)
+        return csr_tensor(pointers, self.sources[held], self.weights[held], shape)
+
+    def save_npz(self, path: str | Path) -> Path:
+        """Write `matrix()` to a file that scipy.sparse.load_npz reads.
+
+        Args:
+            path: of the file; `.npz` is appended where it does not end so.
+
+        Returns:
+            Where the file is.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        return save_npz(path, self.matrix())
 
 
 def _padded(matrix: CsrArrays) -> tuple[Tensor, Tensor]:

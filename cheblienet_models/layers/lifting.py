@@ -1,42 +1,76 @@
 """Between signals on the base space and signals on the manifold with its orientations."""
 
+import math
 from typing import Literal
 
 from torch import Tensor, nn
 
+from cheblienet_models.graphs.full_grid import Order
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.grid_places import GridPlaces
 from cheblienet_models.tensors.layout import logical, vertex_major
 
 
 class Lift(nn.Module):
     """Repeat a signal on the base space over all orientations.
 
+    On a graph with a mask it gathers the points inside: what a full grid has elsewhere, be it NaN,
+    does not matter. `Graph.to_grid` is the way back.
+
     Args:
         graph: where to.
+        order: of HEALPix maps: "nested", which is that of the vertices, or "ring".
+
+    Raises:
+        ValueError: another order, or "ring" where the sampling is not HEALPix.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, order: Order = "nested") -> None:
         super().__init__()
-        self.grid, self.num_vertices = graph.grid, graph.num_vertices
+        self.grid, self.num_vertices, self.order = graph.grid, graph.num_vertices, order
+        self.grid_places = GridPlaces.of(graph, order)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, C, *base shape) or (B, C, base vertices) -> (B, C, V).
+    @property
+    def sizes(self) -> list[tuple[int, ...]]:
+        """Shapes that a signal may have after batch and channels."""
+        orientations, *base = self.grid
+        sizes = tuple(base), (math.prod(base),), (self.num_vertices // orientations,)
+        return list(dict.fromkeys(sizes))
 
-        The base shape is (H, W) on a planar lattice, (D, H, W) on one in space.
+    def gathered(self, x: Tensor) -> Tensor:
+        """(B, C, *base shape) or (B, C, points) -> (B, C, points inside), in the graph's order.
+
+        The base shape and the points are those of the full sampling: (H, W) on a planar lattice,
+        (D, H, W) on one in space. (B, C, points inside) is taken as it is.
 
         Raises:
             ValueError: x has another shape.
         """
-        orientations, *base = self.grid
-        vertices = self.num_vertices // orientations
         # No set: traced sizes are tensors, equal to numbers, but with other hashes.
-        if tuple(x.shape[2:]) not in [tuple(base), (vertices,)]:
-            shapes = [f"(B, C, {', '.join(map(str, base))})"]
-            if len(base) > 1:
-                shapes.append(f"(B, C, {vertices})")
+        if tuple(x.shape[2:]) not in self.sizes:
+            shapes = [f"(B, C, {', '.join(map(str, size))})" for size in self.sizes]
             raise ValueError(f"Lift takes {' or '.join(shapes)}. Got {tuple(x.shape)}.")
-        lifted = x.flatten(2).permute(2, 0, 1).expand(orientations, -1, -1, -1)
+        flat, places = x.flatten(2), self.grid_places.places
+        if places is None or flat.shape[2] != math.prod(self.grid[1:]):
+            return flat
+        return flat.index_select(2, places)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, *base shape), (B, C, points) or (B, C, points inside) -> (B, C, V).
+
+        The first two are of the full sampling. The base shape is (H, W) on a planar lattice,
+        (D, H, W) on one in space.
+
+        Raises:
+            ValueError: x has another shape.
+        """
+        inside = self.gathered(x)
+        lifted = inside.permute(2, 0, 1).expand(self.grid[0], -1, -1, -1)
         return logical(lifted.reshape(self.num_vertices, *x.shape[:2]))
+
+    def extra_repr(self) -> str:
+        """The line that print(layer) shows."""
+        return "" if self.order == "nested" else f"order={self.order!r}"
 
 
 class Project(nn.Module):
@@ -74,3 +108,16 @@ class Project(nn.Module):
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
         return f"mode={self.mode!r}"
+
+
+def is_lifted(graph: Graph, x: Tensor) -> bool:
+    """Whether a signal for a network is (B, C, V) on the vertices; else it is one on the base.
+
+    Of a graph whose mask leaves so much out that V is the number of points of the full sampling,
+    a signal of that length is one on these.
+    """
+    return (
+        x.ndim == 3
+        and x.shape[2] == graph.num_vertices
+        and graph.num_vertices != math.prod(graph.grid[1:])
+    )

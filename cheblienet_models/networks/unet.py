@@ -1,16 +1,17 @@
 """The U-shaped Chebyshev network for segmentation."""
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.full_grid import on_grid
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv
-from cheblienet_models.layers.lifting import Lift, Project
+from cheblienet_models.layers.lifting import Lift, Project, is_lifted
 from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import Mode, SpatialPool, SpatialUnpool
 from cheblienet_models.networks.residual import ResidualBlock
@@ -96,15 +97,17 @@ class UNet(nn.Module):
         """(B, in_channels, *base shape) or (B, in_channels, V) -> (B, num_classes, *base shape).
 
         Log-probabilities. The base shape is (H, W) on a planar lattice, (D, H, W) on one in space,
-        (points,) on the icosphere; a base of several dimensions may also come flattened.
+        (points,) on the icosphere; a base of several dimensions may also come flattened. With a
+        mask it is that of the full sampling; what is outside does not count, and becomes NaN.
 
         Raises:
             ValueError: the signal has another shape, dtype or device, or values that are not
                 finite.
         """
+        finest = self.pyramid.levels[0]
         lifted = self._lifted(signal)
         if self.check_finite:
-            check_finite("UNet", signal)
+            check_finite("UNet", signal if finest.base_index is None else lifted)
         x: Tensor = self.conv(lifted)
         skips: list[Tensor] = []
         for n, block in enumerate(self.down):
@@ -116,17 +119,18 @@ class UNet(nn.Module):
         for n in reversed(range(len(self.up))):
             x = self.up[n](_beside(self.unpools[n](x), skips.pop()))
         x = self.project(self.classify(torch.relu(self.norm(x))))
-        base = self.pyramid.levels[0].grid[1:]
-        return torch.log_softmax(x, dim=1).reshape(*x.shape[:2], *base)
+        parts = (finest.label, finest.grid, finest.num_points, self.lift.grid_places.places)
+        return on_grid(*parts, torch.log_softmax(x, dim=1), math.nan)
 
     def _lifted(self, signal: Tensor) -> Tensor:
         finest = self.pyramid.levels[0]
         given = tuple(signal.shape[1:])
-        taken = [(self.in_channels, *size) for size in _sizes(finest)]
+        sizes = dict.fromkeys([*self.lift.sizes, (finest.num_vertices,)])
+        taken = [(self.in_channels, *size) for size in sizes]
         if given not in taken:
             shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
             raise ValueError(f"UNet on {finest.label} takes {shapes}. Got {tuple(signal.shape)}.")
-        lifted: Tensor = signal if given[1:] == (finest.num_vertices,) else self.lift(signal)
+        lifted: Tensor = signal if is_lifted(finest, signal) else self.lift(signal)
         return lifted
 
 
@@ -151,13 +155,6 @@ def _checked_channels(pyramid: Pyramid, channels: Sequence[int] | None) -> tuple
             f"{label}: after the first convolution and on each level. Got {tuple(channels)}."
         )
     return tuple(channels)
-
-
-def _sizes(graph: Graph) -> list[tuple[int, ...]]:
-    """The shapes of a signal on a graph, after batch and channels: on the base or lifted."""
-    base = graph.grid[1:]
-    points = graph.num_vertices // graph.orientations
-    return list(dict.fromkeys([base, (points,), (graph.num_vertices,)]))
 
 
 def _beside(a: Tensor, b: Tensor) -> Tensor:

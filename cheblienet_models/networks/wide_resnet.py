@@ -9,7 +9,7 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv
-from cheblienet_models.layers.lifting import Lift
+from cheblienet_models.layers.lifting import Lift, is_lifted
 from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import GlobalPool, Mode, SpatialPool
 from cheblienet_models.networks.residual import ResidualBlock
@@ -81,16 +81,17 @@ class WideResNet(nn.Module):
         """(B, in_channels, *base shape) or (B, in_channels, V) -> (B, num_classes).
 
         Log-probabilities. The base shape is (H, W) on a planar lattice, (D, H, W) on one in space,
-        (points,) on the icosphere; a base of several dimensions may also come flattened.
+        (points,) on the icosphere; a base of several dimensions may also come flattened. With a
+        mask it is that of the full sampling, of which what is inside counts.
 
         Raises:
             ValueError: the images have another shape, or values that are not finite.
         """
         finest = self.pyramid.levels[0]
-        is_lifted = images.ndim == 3 and images.shape[2] == finest.num_vertices
-        lifted = images if is_lifted else self.lift(images)
+        lifted = images if is_lifted(finest, images) else self.lift(images)
         if self.check_finite:
-            check_finite("WideResNet", images)
+            # Without a mask of the images themselves, which have a shorter way to say where.
+            check_finite("WideResNet", images if finest.base_index is None else lifted)
         x = self.conv(lifted)
         for group, pool in zip(self.groups, self.pools, strict=True):
             x = pool(group(x))

@@ -1,4 +1,4 @@
-"""Grids of latitudes and longitudes in degrees: regular ones made, any others checked."""
+"""Coordinates of grids in degrees: regular ones made, any others checked."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +8,7 @@ from torch import Tensor
 Floats = npt.NDArray[np.float64]
 
 SPACING = 1e-3
-"""Coordinates may be off by this share of the step between two longitudes."""
+"""Coordinates may be off by this share of the step between two of them."""
 
 
 def regular_grid(height: int, width: int, *, west: float) -> tuple[Tensor, Tensor]:
@@ -47,7 +47,7 @@ def _degrees(name: str, values: npt.ArrayLike | Tensor) -> Floats:
 
 
 def checked_latitudes(values: npt.ArrayLike | Tensor) -> Floats:
-    """(lat,) latitudes, degrees, monotonic, within the poles and reaching to both.
+    """(lat,) latitudes, degrees, monotonic, in [-90, 90].
 
     Raises:
         ValueError: they are not.
@@ -58,33 +58,50 @@ def checked_latitudes(values: npt.ArrayLike | Tensor) -> Floats:
         raise ValueError(
             f"latitudes must descend (north up) or ascend. Got {span(latitudes)}, in no order."
         )
-    south, north = latitudes.min(), latitudes.max()
-    if south < -90 or north > 90:
+    if latitudes.min() < -90 or latitudes.max() > 90:
         raise ValueError(f"latitudes must be in [-90, 90] degrees. Got {span(latitudes)}.")
-    gaps = south + 90, 90 - north
-    if gaps[0] > steps[0] * (1 + SPACING) or gaps[1] > steps[-1] * (1 + SPACING):
-        raise ValueError(
-            "latitudes must cover the sphere, in degrees: the outermost at most one step from the "
-            f"poles. Got {span(latitudes)}."
-        )
     return latitudes
 
 
 def checked_longitudes(values: npt.ArrayLike | Tensor) -> Floats:
-    """(lon,) longitudes, degrees, ascending and equally spaced over the circle.
+    """(lon,) longitudes, degrees, ascending, at most once around.
 
     Raises:
         ValueError: they are not.
     """
     longitudes = _degrees("longitudes", values)
-    step = 360 / len(longitudes)
-    expected = longitudes[0] + step * np.arange(len(longitudes))
-    if np.abs(longitudes - expected).max() > SPACING * step:
+    if np.diff(longitudes).min() <= 0:
         raise ValueError(
-            f"longitudes must ascend in steps of 360/{len(longitudes)} degrees, once around, the "
-            f"first not repeated as the last. Got {span(longitudes)}."
+            "longitudes must ascend, across the date line as 170, ..., 190. "
+            f"Got {span(longitudes)}, which do not: sort them, or add 360 to those east of it."
+        )
+    if longitudes[-1] - longitudes[0] >= 360 * (1 - SPACING / len(longitudes)):
+        raise ValueError(
+            "longitudes must go at most once around, the first not repeated as the last. "
+            f"Got {span(longitudes)}."
         )
     return longitudes
+
+
+def check_degrees(latitudes: Floats, longitudes: Floats) -> None:
+    """Refuse a grid of the whole sphere whose latitudes or longitudes are in radians.
+
+    Raises:
+        ValueError: they are.
+    """
+    inner = abs(latitudes).max()
+    from_pole_to_pole = [
+        inner <= quarter and 2 * quarter - np.ptp(latitudes) <= 2.5 * np.ptp(latitudes[:2])
+        for quarter in (90, np.pi / 2 + 1e-6)
+    ]
+    step = np.ptp(longitudes) / (len(longitudes) - 1)
+    around = [abs(np.ptp(longitudes) + step - turn) <= step / 2 for turn in (360, 2 * np.pi)]
+    if any(from_pole_to_pole) and any(around) and not (from_pole_to_pole[0] and around[0]):
+        raise ValueError(
+            "latitudes and longitudes must be in degrees; a grid that is to cover the sphere, in "
+            f"degrees, has other numbers. Got latitudes {span(latitudes)}, longitudes "
+            f"{span(longitudes)}, as in radians: use numpy.degrees."
+        )
 
 
 def span(values: Floats) -> str:

@@ -32,22 +32,42 @@ class LatLonToVertices(Resampler):
     "nearest" takes the pixel that a point is in, of any dtype: for labels; on a border it takes
     either. All of them keep constants.
 
+    A grid may be a region: its pixels end half a step beyond its outermost latitudes and
+    longitudes, and nothing is extrapolated farther; where it goes once around, the outermost
+    latitudes, at most one step from a pole, reach to it. Points beyond have no source (with
+    "conservative" those whose cell no pixel touches), which is an error unless `skipna` or `fill`
+    is given: then they become `fill`.
+
+    With `skipna=True` fields may have NaN: averages are over what is valid, with weights that sum
+    to 1 there, and a point all of whose sources are NaN becomes `fill`, too. Resampling the field's
+    validity, 1.0 or 0.0, gives the share of each average that was valid: with "conservative", sums
+    with Graph.area times that share are integrals over the valid part.
+
+    On a level with a mask, cells are those of the full sampling. That is computed for icospheres,
+    HEALPix and equiangular grids; others are completed by rings of points, wherever a place is
+    farther from the nearest point inside than 1.5 roots of that point's area.
+
     Its matrix is built once a process for each combination of points, grid and method. Like a
     graph's Laplacian it is not saved with checkpoints, and stays float32 in networks of half
     precision.
 
     Args:
         pyramid: on the manifold s2 or so3.
-        latitudes: (lat,) degrees in [-90, 90], from pole to pole, descending (north up) or
-            ascending, as the image's rows are; not necessarily equally far apart. A pixel reaches
-            halfway to the next latitudes, the outermost to the poles.
-        longitudes: (lon,) degrees, ascending, 360/lon apart, from anywhere: [0, 360), [-180, 180).
+        latitudes: (lat,) degrees in [-90, 90], descending (north up) or ascending, as the image's
+            rows are; not necessarily equally far apart. A pixel reaches halfway to the next ones.
+        longitudes: (lon,) degrees, ascending, not necessarily equally far apart, from anywhere:
+            [0, 360), [-180, 180), or of a region, which may cross the date line, 170, ..., 190. The
+            grid goes once around where the gap from the last to the first is no wider than a step.
         method: "bilinear", "conservative" or "nearest".
         level: of the pyramid, 0 the finest.
+        skipna: whether to leave NaN out instead of refusing it.
+        fill: the value of points without a source; NaN where it is left out. Integers, which have
+            no NaN, need one.
 
     Raises:
-        ValueError: another manifold, level, method or grid; "conservative" from a grid that is
-            coarser than the points.
+        ValueError: another manifold, level, method or grid; coordinates in radians; points beyond
+            the grid, without skipna or fill; "conservative" from a grid that is coarser than the
+            points.
     """
 
     _direction = "to points"
@@ -59,12 +79,12 @@ class LatLonToVertices(Resampler):
         coordinates of this module, anywhere; others come first, in their order: (..., points).
 
         The result has the wider of x's dtype and the matrix's, of sums in float64; with "nearest"
-        that of x. Fields are searched for NaN, in one pass, for which a GPU's queue has to be
-        waited for.
+        that of x. Without skipna fields are searched for NaN, in one pass, for which a GPU's queue
+        has to be waited for. Gradients are finite, and 0 where x is NaN.
 
         Raises:
-            ValueError: x has another shape, other coordinates, NaN, or a dtype without fractions
-                where averages are taken.
+            ValueError: x has another shape, other coordinates, NaN without skipna, a dtype without
+                fractions where averages are taken, or one without the value to fill in.
         """
         if not isinstance(x, Tensor):
             field = self._field(x)
@@ -82,7 +102,7 @@ class LatLonToVertices(Resampler):
     def _field(self, array: DataArray) -> Tensor:
         """(..., lat, lon) on the module's device."""
         latitudes, longitudes = field_coordinates(array)
-        tolerance = SPACING * 360 / len(self._longitudes)
+        tolerance = SPACING * np.diff(self._longitudes).min()
         for name, found, own in (
             ("latitudes", latitudes, self._latitudes),
             ("longitudes", longitudes, self._longitudes),
@@ -108,15 +128,25 @@ class VerticesToLatLon(Resampler):
     cell, to within the cells' sampling, which keeps integrals. "nearest" takes the nearest point,
     of any dtype: for labels. All of them keep constants.
 
+    A grid may be a region, as for LatLonToVertices. On a level with a mask, the domain is the cells
+    of the points inside, which are found as LatLonToVertices says: a pixel whose centre
+    ("conservative": whose whole area) is outside has no source and becomes `fill`, and corners of
+    facets that are outside count nothing. With `skipna=True` signals may have NaN, which averages
+    leave out; a pixel all of whose sources are NaN becomes `fill`, too.
+
     Args:
         pyramid: on the manifold s2 or so3.
         latitudes: as of LatLonToVertices.
         longitudes: as of LatLonToVertices.
         method: "bilinear", "conservative" or "nearest".
         level: of the pyramid, 0 the finest.
+        skipna: whether to leave NaN out instead of refusing it.
+        fill: the value of pixels without a source; NaN where it is left out. Integers, which have
+            no NaN, need one where there are such pixels.
 
     Raises:
-        ValueError: another manifold, level, method or grid; "bilinear" from points that leave half
+        ValueError: another manifold, level, method or grid; coordinates in radians; a grid and
+            points that have no place in common; "bilinear" from points that leave half
             of the sphere empty.
     """
 
@@ -126,12 +156,12 @@ class VerticesToLatLon(Resampler):
         """(B, C, points) -> (B, C, lat, lon), differentiable.
 
         The result has the wider of x's dtype and the matrix's, of sums in float64; with "nearest"
-        that of x. Fields are searched for NaN, in one pass, for which a GPU's queue has to be
-        waited for.
+        that of x. Without skipna fields are searched for NaN, in one pass, for which a GPU's queue
+        has to be waited for. Gradients are finite, and 0 where x is NaN.
 
         Raises:
-            ValueError: x has another shape, NaN, or a dtype without fractions where averages are
-                taken.
+            ValueError: x has another shape, NaN without skipna, a dtype without fractions where
+                averages are taken, or one without the value to fill in.
         """
         if not isinstance(x, Tensor) or x.ndim != 3 or x.shape[2] != self.num_points:
             found = tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__

@@ -1,21 +1,33 @@
 """The base of both directions of resampling: a grid, the points of a level, and their matrices."""
 
+import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Self
 
-import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.graphs.full_grid import check_fill
 from cheblienet_models.graphs.geometry import is_spherical
+from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.resampling.dataarrays import DataArray, field_coordinates
-from cheblienet_models.resampling.grids import checked_latitudes, checked_longitudes
-from cheblienet_models.resampling.matrices import Direction, Floats, Method, matrices
+from cheblienet_models.resampling.entries import Direction
+from cheblienet_models.resampling.grids import (
+    check_degrees,
+    checked_latitudes,
+    checked_longitudes,
+    span,
+)
+from cheblienet_models.resampling.matrices import Method, matrices
+from cheblienet_models.resampling.sampling import sampling_of
 from cheblienet_models.resampling.sparse_product import sparse_product
+from cheblienet_models.tensors.interchange import save_npz
 from cheblienet_models.tensors.layout import logical, vertex_major
 from cheblienet_models.tensors.precision import never_below_float32
+from cheblienet_models.tensors.sparse import csr_tensor
 
 
 class Resampler(nn.Module):
@@ -28,6 +40,8 @@ class Resampler(nn.Module):
         method: "bilinear", "conservative" or "nearest".
         label: of the level.
         num_points: of the level, without orientations.
+        skipna: whether NaN is left out of averages, else it is refused.
+        fill: the value of what has no source; None where it is NaN.
     """
 
     row_pointers: Tensor
@@ -47,33 +61,46 @@ class Resampler(nn.Module):
         method: Method = "bilinear",
         *,
         level: int = 0,
+        skipna: bool = False,
+        fill: float | None = None,
     ) -> None:
         super().__init__()
-        points = _base_points(pyramid, level)
+        graph = _graph_of(pyramid, level)
         self._latitudes = checked_latitudes(latitudes)
         self._longitudes = checked_longitudes(longitudes)
+        check_degrees(self._latitudes, self._longitudes)
         if method not in {"bilinear", "conservative", "nearest"}:
             raise ValueError(
                 f"method must be 'bilinear', 'conservative' or 'nearest'. Got {method!r}."
             )
-        self.method = method
-        self.label, self.num_points = pyramid.levels[level].label, len(points)
-        arrays = (points, self._latitudes, self._longitudes)
-        both = matrices(self._direction, method, *(array.tobytes() for array in arrays))
+        self.method, self.skipna, self.fill = method, skipna, fill
+        self.label, self.num_points = graph.label, graph.num_points
+        arrays = (self._latitudes.tobytes(), self._longitudes.tobytes())
+        both = matrices(self._direction, method, sampling_of(graph), *arrays)
         for prefix, matrix in zip(("", "transposed_"), both, strict=True):
             for name, part in matrix._asdict().items():
                 self.register_buffer(prefix + name, part, persistent=False)
+        self._sourceless = int((~self._has_source()).sum())
+        self._check_reach()
 
     @classmethod
     def from_dataarray(
-        cls, pyramid: Pyramid, array: DataArray, method: Method = "bilinear", *, level: int = 0
+        cls,
+        pyramid: Pyramid,
+        array: DataArray,
+        method: Method = "bilinear",
+        *,
+        level: int = 0,
+        skipna: bool = False,
+        fill: float | None = None,
     ) -> Self:
         """The module for the grid of an xarray.DataArray, whose other dimensions do not matter.
 
         Raises:
             ValueError: it has no such dimensions or coordinates, or as for the constructor.
         """
-        return cls(pyramid, *field_coordinates(array), method, level=level)
+        coordinates = field_coordinates(array)
+        return cls(pyramid, *coordinates, method, level=level, skipna=skipna, fill=fill)
 
     @property
     def latitudes(self) -> Tensor:
@@ -105,15 +132,58 @@ class Resampler(nn.Module):
                 f"{name} with method={self.method!r} takes floating-point fields. Got {x.dtype}: "
                 "use method='nearest' for labels, x.float() for numbers."
             )
-        missing = int(x.isnan().sum()) if x.is_floating_point() else 0
+        missing = int(x.isnan().sum()) if x.is_floating_point() and not self.skipna else 0
         if missing:
             raise ValueError(
                 f"{name} takes fields without NaN. Got {missing} NaN among {x.numel()} values: "
-                "fill them first."
+                "fill them first, or leave them out with skipna=True."
             )
-        if self.method == "nearest":
-            return x.index_select(2, self.columns)
+        if self._sourceless:
+            check_fill(x.dtype, self._fill_value)
+        return self._picked(x) if self.method == "nearest" else self._averaged(x)
+
+    @property
+    def _fill_value(self) -> float:
+        return math.nan if self.fill is None else self.fill
+
+    def _has_source(self) -> Tensor:
+        """(targets,) whether a row of the matrix has entries."""
+        return self.row_pointers.diff() > 0
+
+    def _picked(self, x: Tensor) -> Tensor:
+        """(B, C, sources) -> (B, C, targets), each from its only source."""
+        if not self._sourceless:
+            found = x.index_select(2, self.columns)
+        else:
+            # Rows without an entry point at the next row's, or at the last one.
+            entry = self.row_pointers[:-1].long().clamp(max=len(self.columns) - 1)
+            found = x.index_select(2, self.columns[entry])
+            found = torch.where(self._has_source(), found, found.new_full((), self._fill_value))
+        if self.skipna and self.fill is not None and x.is_floating_point():
+            found = torch.where(found.isnan(), found.new_full((), self.fill), found)
+        return found
+
+    def _averaged(self, x: Tensor) -> Tensor:
+        """(B, C, sources) -> (B, C, targets), sums in float64."""
         dtype = torch.promote_types(self.values.dtype, x.dtype)
+        with torch.autocast(x.device.type, enabled=False):
+            rows = vertex_major(x).double().flatten(1)
+            if self.skipna:
+                # Before the product: 0 times NaN would be NaN, there and in the gradient.
+                valid = ~rows.isnan()
+                total = self._product(valid.double())
+                known = self._product(torch.where(valid, rows, 0.0))
+                has_source = total > 0
+                found = known / torch.where(has_source, total, 1.0)
+            else:
+                found, has_source = self._product(rows), self._has_source()[:, None]
+            if self.skipna or self._sourceless:
+                found = torch.where(has_source, found, self._fill_value)
+            found = found.to(dtype)
+        return logical(found.view(len(found), *x.shape[:2]))
+
+    def _product(self, rows: Tensor) -> Tensor:
+        """(sources, n) float64 -> (targets, n)."""
         # A mean over a circle or a cell adds hundreds of values: in float32 a constant would drift.
         matrix = (self.row_pointers, self.columns, self.values.double())
         transposed = (
@@ -121,19 +191,63 @@ class Resampler(nn.Module):
             self.transposed_columns,
             self.transposed_values.double(),
         )
-        with torch.autocast(x.device.type, enabled=False):
-            rows = vertex_major(x).double().flatten(1)
-            found = sparse_product(matrix, transposed, rows).to(dtype)
-        return logical(found.view(len(found), *x.shape[:2]))
+        return sparse_product(matrix, transposed, rows)
+
+    def matrix(self) -> Tensor:
+        """(targets, sources) sparse CSR tensor over the buffers, without a copy.
+
+        Pixels count row by row, as in the image. Rows sum to 1; those of targets without a source
+        are empty, so that a product gives 0 there.
+        """
+        sources = len(self.transposed_row_pointers) - 1
+        shape = (len(self.row_pointers) - 1, sources)
+        return csr_tensor(self.row_pointers, self.columns, self.values, shape)
+
+    def save_npz(self, path: str | Path) -> Path:
+        """Write `matrix()` to a file that scipy.sparse.load_npz reads, as weather models do.
+
+        Args:
+            path: of the file; `.npz` is appended where it does not end so.
+
+        Returns:
+            Where the file is.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        return save_npz(path, self.matrix())
+
+    def _check_reach(self) -> None:
+        """Check that there is something to take, and that what is left over has been thought of.
+
+        Raises:
+            ValueError: there is not.
+        """
+        targets = len(self.row_pointers) - 1
+        grid = f"latitudes {span(self._latitudes)}, longitudes {span(self._longitudes)}"
+        if self._sourceless == targets:
+            raise ValueError(
+                f"The grid and the {self.num_points} points of {self.label} have no place in "
+                f"common. Got {grid}, degrees."
+            )
+        if self._direction == "to points" and self._sourceless:
+            if self.skipna or self.fill is not None:
+                return
+            raise ValueError(
+                f"The grid must cover the points of {self.label}: {self._sourceless} of {targets} "
+                f"are beyond its pixels. Got {grid}, degrees: skipna=True makes them "
+                "NaN, fill=0 zero."
+            )
 
     def extra_repr(self) -> str:
         """The line that print(module) shows."""
         rows, columns = self.shape
-        return f"{self.label}, {rows} x {columns}, method={self.method!r}"
+        extra = ", skipna=True" * self.skipna + f", fill={self.fill}" * (self.fill is not None)
+        return f"{self.label}, {rows} x {columns}, method={self.method!r}{extra}"
 
 
-def _base_points(pyramid: Pyramid, level: int) -> Floats:
-    """(points, 2) float64 beta and gamma of a level, radians, of one orientation.
+def _graph_of(pyramid: Pyramid, level: int) -> Graph:
+    """A level of a pyramid on the sphere.
 
     Raises:
         ValueError: there is no such pyramid on the sphere, or no such level.
@@ -153,6 +267,4 @@ def _base_points(pyramid: Pyramid, level: int) -> Floats:
         raise ValueError(
             f"{pyramid.name}@{pyramid.version} has levels 0 to {len(levels) - 1}. Got {level}."
         )
-    graph = levels[level]
-    points = graph.coordinates[: graph.num_vertices // graph.orientations, -2:]
-    return np.ascontiguousarray(points.cpu().numpy(), dtype=np.float64)
+    return levels[level]

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
+from cheblienet_models.store.base_index import count_inside, read_base_index
 from cheblienet_models.store.csr import CsrArrays, read_csr
 from cheblienet_models.store.documents import Document
 from cheblienet_models.store.eigenpairs import Eigenpairs, read_eigenpairs
@@ -25,7 +26,7 @@ class Level:
 
     Args:
         label: name@version, level; for messages.
-        grid: (orientations, *base shape), of product V.
+        grid: (orientations, *base shape) of the full sampling; of product V without a mask.
         laplacian: (V, V), 2 Delta / lambda_max - I.
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
             Delta = A^-1/2 (D - W) A^-1/2.
@@ -34,6 +35,9 @@ class Level:
         area: (V,) float32.
         coordinates: (V, d) float64.
         eigenpairs: the smallest ones of Delta; None where none are stored.
+        base_index: (V / orientations,) int32 or int64, ascending: where each base point is among
+            the points of the full sampling; None without a mask.
+        sampling: as the specification names it; None where it names none.
     """
 
     label: str
@@ -45,6 +49,8 @@ class Level:
     area: Tensor
     coordinates: Tensor
     eigenpairs: Eigenpairs | None = None
+    base_index: Tensor | None = None
+    sampling: str | None = None
 
     @property
     def num_vertices(self) -> int:
@@ -83,7 +89,8 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     """
     folder = version / f"levels/{number}"
     grid = _grid(folder, facts)
-    vertices = math.prod(grid)
+    inside = count_inside(folder, spec, number, grid)
+    vertices = grid[0] * inside
     lambda_max = _lambda_max(folder, facts)
     laplacian = read_csr(folder / "laplacian", (vertices, vertices))
     points = {
@@ -97,8 +104,22 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     eigenpairs = None
     if "eigenpairs" in spec:
         eigenpairs = read_eigenpairs(folder, vertices, spec["eigenpairs"], lambda_max)
+    base_index = None
+    if "mask" in spec:
+        base_index = read_base_index(folder, inside, math.prod(grid[1:]))
+    sampling = spec.get("sampling")
     kind = _laplacian_kind(version, spec)
-    return Level(label, grid, laplacian, kind, lambda_max, **points, eigenpairs=eigenpairs)
+    return Level(
+        label,
+        grid,
+        laplacian,
+        kind,
+        lambda_max,
+        **points,
+        eigenpairs=eigenpairs,
+        base_index=base_index,
+        sampling=sampling if isinstance(sampling, str) else None,
+    )
 
 
 def _grid(folder: Folder, facts: Any) -> tuple[int, ...]:

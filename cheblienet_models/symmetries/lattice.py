@@ -12,7 +12,7 @@ from torch import Tensor
 
 from cheblienet_models.graphs.geometry import is_oriented
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.symmetries.motion import Motion, motion
+from cheblienet_models.symmetries.motion import Motion, motion, within
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,14 @@ SPATIAL = {
 x, rotation_90_z x to y; rotation_120 turns x to z, z to y and y to x, as it does on the sphere."""
 AXES = "zyx"
 
+Move = tuple[str, Tensor, Tensor]
+"""A name, (points,) images of the full lattice's points, (n_o, 1) images of the orientations."""
+
 
 def lattice_motions(
     graph: Graph, coarsest: tuple[int, ...], *, periodic: bool
 ) -> Iterator[tuple[str, Motion]]:
-    """Names and motions of the isometries that map samples to samples.
+    """Names and motions of the isometries that map samples to samples, inside of a mask if any.
 
     Args:
         graph: of one level, on a lattice of two or three sides; no others are known.
@@ -76,17 +79,20 @@ def lattice_motions(
     """
     n_o, shape = graph.grid[0], graph.grid[1:]
     oriented = is_oriented(graph, len(shape))
+    moves: list[Move] = []
     if len(shape) == 2:
-        yield from _planar_motions(shape, n_o, oriented=oriented)
+        moves += _planar_moves(shape, n_o, oriented=oriented)
     elif len(shape) == 3 and not oriented:  # how orientations in space turn is not known here
-        yield from _spatial_motions(shape)
+        moves += _spatial_moves(shape)
     if periodic and len(shape) in {2, 3}:  # shifts do not turn them
-        yield from _translations(shape, n_o, coarsest)
+        moves += _translations(shape, n_o, coarsest)
+    for name, places, orientations in moves:
+        base = within(places, graph.base_index)
+        if base is not None:
+            yield name, motion(base, orientations)
 
 
-def _planar_motions(
-    shape: tuple[int, ...], n_o: int, *, oriented: bool
-) -> Iterator[tuple[str, Motion]]:
+def _planar_moves(shape: tuple[int, ...], n_o: int, *, oriented: bool) -> Iterator[Move]:
     """Those of pixels with orientation k, theta = -pi/2 + k pi/n_o.
 
     The rotation by 90 degrees turns theta by pi/2, which is on the grid for even n_o only.
@@ -96,19 +102,17 @@ def _planar_motions(
     for name, isometry in PLANAR.items():
         off_the_grid = name == "rotation_90" and oriented and n_o % 2
         if isometry.fits(shape) and not off_the_grid:
-            yield name, motion(isometry.places(shape), turned[name])
+            yield name, isometry.places(shape), turned[name]
 
 
-def _spatial_motions(shape: tuple[int, ...]) -> Iterator[tuple[str, Motion]]:
+def _spatial_moves(shape: tuple[int, ...]) -> Iterator[Move]:
     """Those of voxels without orientations."""
     for name, isometry in SPATIAL.items():
         if isometry.fits(shape):
-            yield name, motion(isometry.places(shape), torch.zeros(1, 1, dtype=torch.long))
+            yield name, isometry.places(shape), torch.zeros(1, 1, dtype=torch.long)
 
 
-def _translations(
-    shape: tuple[int, ...], n_o: int, coarsest: tuple[int, ...]
-) -> Iterator[tuple[str, Motion]]:
+def _translations(shape: tuple[int, ...], n_o: int, coarsest: tuple[int, ...]) -> Iterator[Move]:
     """One along every axis, x first.
 
     One diagonal step would not do: with the rotations it makes the even shifts only.
@@ -118,7 +122,7 @@ def _translations(
     for axis in reversed(range(len(shape))):
         new = list(_indices(shape))
         new[axis] = (new[axis] + shape[axis] // coarsest[axis]) % shape[axis]
-        yield f"translation_{names[axis]}", motion(_flattened(new, shape), k)
+        yield f"translation_{names[axis]}", _flattened(new, shape), k
 
 
 def _indices(shape: tuple[int, ...]) -> tuple[Tensor, ...]:

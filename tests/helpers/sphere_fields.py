@@ -42,3 +42,9 @@ def on_grid(latitudes: torch.Tensor, longitudes: torch.Tensor) -> tuple[np.ndarr
         np.radians(90 - latitudes.numpy()), np.radians(longitudes.numpy()), indexing="ij"
     )
     return beta, gamma
+
+
+def areas(latitudes: torch.Tensor, columns: int) -> torch.Tensor:
+    """(lat, columns) shares of the sphere of the pixels of a regular grid, float64."""
+    edges = torch.linspace(-90, 90, len(latitudes) + 1, dtype=torch.float64).deg2rad().sin()
+    return (edges.diff() / 2 / columns)[:, None].expand(-1, columns)

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import masked
 import pytest
 import spectral
 import symmetric
@@ -31,6 +32,16 @@ def spectral_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pyramid(store: Path) -> Pyramid:
     """Two levels, periodic, 16 x 16 x 4 vertices on the finest."""
     return open_store(store)["torus"]
+
+
+@pytest.fixture(scope="session")
+def masked_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of graphs, each beside a copy with a mask."""
+    path = tmp_path_factory.mktemp("masked") / "graphs.zarr"
+    for name, (spec, mask) in masked.GRAPHS.items():
+        build(spec, path, name=f"whole-{name}")
+        masked.publish_masked(path, f"whole-{name}", name, mask)
+    return path
 
 
 @pytest.fixture

@@ -229,7 +229,7 @@ def changed(key: str, place: tuple[int, ...], value: float) -> dict[str, Any]:
 BAD = {
     "points": (made_up((41,)), r"must have 42 points, as so3-.* has, or \(lat, lon\)\. Got 41"),
     "grid": (made_up((2, 2, 2)), r"must be \(N, 16, lat, lon\) or \(N, 16, points\)\. Got \(4, 16"),
-    "half": (made_up((8, 16)) | {"latitudes": np.linspace(0, 90, 8)}, "cover the sphere"),
+    "half": (made_up((8, 16)) | {"latitudes": np.linspace(0, 90, 8)}, "cover the points"),
     "nan": (changed("fields", (1, 7, 3), np.nan), "PSL in .* has 1 values that are NaN"),
     "infinite": (changed("fields", (1, 0, 3), np.inf), "TMQ in .* has 1 values that are NaN"),
     "labels": (changed("labels", (2, 5), 3), "0 background, .*2 atmospheric river. Found 3"),

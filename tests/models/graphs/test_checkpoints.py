@@ -194,6 +194,27 @@ def test_xi_in_lattice_units_is_that_of_the_builder(graphs: Path) -> None:
         assert _xi_in_spacings(spec.to_dict()) is None
 
 
+def test_xi_in_lattice_units_on_points_of_ones_own() -> None:
+    """Spacings are roots of the area of a point, of grids by name and of points by number."""
+    from cheblienet_models.graphs.identity import _xi_in_spacings
+
+    sphere = {"manifold": "so3", "xi": 0.2, "sampling": "unstructured", "orientations": 4}
+    plane = {"manifold": "se2", "xi": 0.2, "boundary": "open", "sampling": "unstructured"}
+    for spec, area in (
+        (sphere | {"coordinates": {"points": [500, 100]}}, 4 * math.pi / 500),
+        (plane | {"coordinates": {"points": [50], "extent": [2.0, 3.0]}}, 1.5 / 50),
+        (sphere | {"gaussian": "O32"}, 4 * math.pi / 5248),
+        (sphere | {"gaussian": "F32"}, 4 * math.pi / 8192),
+    ):
+        assert _xi_in_spacings(spec) == pytest.approx(0.2 / math.sqrt(area), rel=1e-5)
+    for value in ("", "O", "Ox", None, 3, [], "O0", "F" + "9" * 99):
+        found = _xi_in_spacings(sphere | {"gaussian": value})
+        assert found is None or isinstance(found, float)
+    for value in (None, [], {}, {"points": []}, {"points": [0]}, {"points": ["x"]}):
+        assert _xi_in_spacings(sphere | {"coordinates": value}) is None
+        assert _xi_in_spacings(plane | {"coordinates": value}) is None
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_other_operators_are_refused_and_nothing_is_loaded(graphs: Path, name: str) -> None:
     store = open_store(graphs)

@@ -1,43 +1,13 @@
 """Stores that somebody changed are refused, whatever was changed."""
 
-import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from damage import edit, extend, field, shape, to_fifo, to_folder, to_link, truncate
 
 from cheblienet_models import StoreError, open_store
-
-
-def edit(path: Path, change: Callable[[dict], object]) -> None:
-    document = json.loads(path.read_text())
-    change(document)
-    path.write_text(json.dumps(document))
-
-
-def truncate(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-1])
-
-
-def extend(path: Path) -> None:
-    path.write_bytes(path.read_bytes() + b"\0")
-
-
-def to_link(path: Path) -> None:
-    path.rename(path.with_name("elsewhere"))
-    path.symlink_to(path.with_name("elsewhere"))
-
-
-def to_fifo(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
-
-
-def to_folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
 
 
 def put(index: int, value: int) -> Callable[[Path], None]:
@@ -53,14 +23,6 @@ LAPLACIAN = "torus/v001/levels/0/laplacian"
 
 
 METADATA = f"{LAPLACIAN}/data/zarr.json"
-
-
-def shape(value: object) -> Callable[[Path], None]:
-    return lambda path: edit(path, lambda d: d.update(shape=value))
-
-
-def field(**values: object) -> Callable[[Path], None]:
-    return lambda path: edit(path, lambda d: d.update(values))
 
 
 CHUNK = f"{LAPLACIAN}/data/c/0"

@@ -1,0 +1,103 @@
+"""Between maps of a level's full sampling and signals on those of its points that are inside."""
+
+import math
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cheblienet_models.graphs.healpix import nside_of, ring_indices
+
+Order = Literal["nested", "ring"]
+
+
+def checked_order(label: str, sampling: str | None, grid: tuple[int, ...], order: Order) -> None:
+    """Check that maps of a level can be in an order.
+
+    Raises:
+        ValueError: another word, or "ring" for what is no HEALPix sampling.
+    """
+    if order not in {"nested", "ring"}:
+        raise ValueError(f"order must be 'nested' or 'ring'. Got {order!r}.")
+    if order == "ring" and (sampling != "healpix" or len(grid) != 2 or nside_of(grid[1]) is None):
+        raise ValueError(
+            f"order='ring' is for HEALPix maps. {label} is on {sampling or 'another sampling'}."
+        )
+
+
+def places_in_map(grid: tuple[int, ...], base_index: Tensor | None, order: Order) -> Tensor | None:
+    """(n_inside,) integers: where each point is in a flat map; None where in its own place.
+
+    Args:
+        grid: (orientations, *base shape) of the full sampling.
+        base_index: (n_inside,) of the points inside; None for all.
+        order: of the map, one that `checked_order` takes.
+    """
+    if order == "nested":
+        return base_index
+    count = grid[1]
+    nested = np.arange(count) if base_index is None else base_index.cpu().numpy()
+    ring = torch.from_numpy(ring_indices(math.isqrt(count // 12), nested))
+    return ring if base_index is None else ring.to(base_index.device)
+
+
+def on_grid(
+    label: str,
+    grid: tuple[int, ...],
+    count: int,
+    places: Tensor | None,
+    x: Tensor,
+    fill: float,
+) -> Tensor:
+    """A signal on the points inside as a map of the full sampling.
+
+    Args:
+        label: of the level, for messages.
+        grid: (orientations, *base shape) of the full sampling.
+        count: points inside.
+        places: (count,) of the points in a flat map; None where in their own places.
+        x: (B, C, count) or (B, C, orientations * count).
+        fill: the value elsewhere.
+
+    Returns:
+        (B, C, *base shape), or (B, C, orientations, *base shape), in the dtype of x.
+
+    Raises:
+        ValueError: x has another shape, or fill is no number of its dtype where it is needed.
+    """
+    orientations, *base = grid
+    if x.ndim != 3 or x.shape[2] not in (count, orientations * count):
+        taken = dict.fromkeys((f"(B, C, {count})", f"(B, C, {orientations * count})"))
+        raise ValueError(f"to_grid on {label} takes {' or '.join(taken)}. Got {tuple(x.shape)}.")
+    shape = (*x.shape[:2], *base)
+    if x.shape[2] != count:
+        shape = (*x.shape[:2], orientations, *base)
+    if places is None:
+        return x.reshape(shape)
+    points, fibres = math.prod(base), x.reshape(*x.shape[:2], x.shape[2] // count, count)
+    if points > count:
+        check_fill(x.dtype, fill)
+    empty = x.new_full((*fibres.shape[:3], points), fill if points > count else 0)
+    return empty.index_copy(3, places.long(), fibres).view(shape)
+
+
+def check_fill(dtype: torch.dtype, fill: float) -> None:
+    """Check that a value exists in a dtype.
+
+    Raises:
+        ValueError: it does not.
+    """
+    if dtype.is_floating_point or dtype.is_complex:
+        return
+    low, high = (0, 1) if dtype == torch.bool else _range(dtype)
+    if not (math.isfinite(fill) and fill == int(fill) and low <= fill <= high):
+        raise ValueError(
+            f"fill must be a value of {dtype}, which has no {fill!r}: give a whole number in "
+            f"[{low}, {high}], such as fill=0."
+        )
+
+
+def _range(dtype: torch.dtype) -> tuple[int, int]:
+    limits = torch.iinfo(dtype)
+    return limits.min, limits.max

@@ -1,0 +1,93 @@
+"""All points of the spherical samplings that follow from their size, in their order."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_models.graphs.healpix import nside_of, rings
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+GOLDEN = (1 + math.sqrt(5)) / 2
+
+
+def full_sampling(name: str | None, shape: tuple[int, ...]) -> Floats | None:
+    """(points, 2) colatitudes and longitudes, radians; None of those that do not follow.
+
+    Args:
+        name: of the sampling, as specifications have it.
+        shape: of its base.
+    """
+    if name == "healpix" and len(shape) == 1 and nside_of(shape[0]) is not None:
+        return _healpix(shape[0])
+    if name == "equiangular" and len(shape) == 2:
+        return _equiangular(shape)
+    if name == "icosahedral" and len(shape) == 1 and _subdivisions(shape[0]) is not None:
+        return _icosphere(shape[0])
+    return None
+
+
+def _healpix(points: int) -> Floats:
+    """Centres of 12 nside^2 pixels in nested order (Gorski et al. 2005, eqs. 4, 5, 8, 9)."""
+    nside = math.isqrt(points // 12)
+    ring, place, length, shifted = rings(nside, np.arange(points))
+    cap = np.minimum(ring, 4 * nside - ring)
+    polar = (1 - cap**2 / (3 * nside**2)) * np.where(ring < 2 * nside, 1, -1)
+    z = np.where(cap < nside, polar, 4 / 3 - 2 * ring / (3 * nside))
+    return np.column_stack([np.arccos(z), (place + shifted / 2) * (2 * np.pi / length)])
+
+
+def _equiangular(shape: tuple[int, ...]) -> Floats:
+    """Halves of steps from the poles and from longitude 0."""
+    beta = (np.arange(shape[0]) + 0.5) * (np.pi / shape[0])
+    gamma = (np.arange(shape[1]) + 0.5) * (2 * np.pi / shape[1])
+    pairs = np.meshgrid(beta, gamma, indexing="ij")
+    return np.stack([part.ravel() for part in pairs], axis=1)
+
+
+def _subdivisions(points: int) -> int | None:
+    """L of an icosphere of 10 * 4^L + 2 points; None where there is none."""
+    if points < 12 or (points - 2) % 10:
+        return None
+    level = ((points - 2) // 10).bit_length() // 2
+    return level if 10 * 4**level + 2 == points else None
+
+
+def _icosphere(points: int) -> Floats:
+    """The icosahedron's corners, then edge midpoints of each subdivision, by their ends' order."""
+    corners = [
+        np.roll([0.0, y, z * GOLDEN], shift) for shift in range(3) for y in (1, -1) for z in (1, -1)
+    ]
+    vectors = _normalised(np.array(corners))
+    near = np.linalg.norm(vectors - vectors[:, None], axis=2) < 1.1
+    a, b, c = np.meshgrid(*[np.arange(12)] * 3, indexing="ij")
+    is_face = (a < b) & (b < c) & near[a, b] & near[b, c] & near[a, c]
+    faces = np.argwhere(is_face)
+    while len(vectors) < points:
+        vectors, faces = _subdivided(vectors, faces)
+    return np.column_stack(
+        [
+            np.arctan2(np.hypot(vectors[:, 0], vectors[:, 1]), vectors[:, 2]),
+            np.arctan2(vectors[:, 1], vectors[:, 0]),
+        ]
+    )
+
+
+def _subdivided(vectors: Floats, faces: Indices) -> tuple[Floats, Indices]:
+    """Points (n, 3) with midpoints after them, and triangles (m, 3) each cut into four."""
+    count = len(vectors)
+    ends = np.sort(np.stack([faces, np.roll(faces, -1, axis=1)], axis=2), axis=2)
+    edges, which = np.unique(ends[..., 0] * count + ends[..., 1], return_inverse=True)
+    middles = _normalised(vectors[edges // count] + vectors[edges % count])
+    ab, bc, ca = (which.reshape(faces.shape) + count).T
+    a, b, c = faces.T
+    parts = ((a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca))
+    pieces = np.concatenate([np.stack(part, axis=1) for part in parts])
+    return np.concatenate([vectors, middles]), pieces
+
+
+def _normalised(vectors: Floats) -> Floats:
+    unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit

@@ -1,0 +1,172 @@
+"""Full grids in and out of masked levels, in the nested and the ring order of HEALPix."""
+
+import copy
+import math
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from masked import GRAPHS
+
+from cheblienet_models import Graph, Lift, Project, ignore_graphs_in_ddp, open_store
+from cheblienet_models.graphs.healpix import nside_of, ring_indices
+
+
+@pytest.fixture(params=GRAPHS)
+def graph(request: pytest.FixtureRequest, masked_graphs: Path) -> Graph:
+    return open_store(masked_graphs)[request.param].levels[0]
+
+
+def test_full_grids_come_back_with_the_fill_outside(graph: Graph) -> None:
+    base, inside = graph.grid[1:], graph.base_index.long()
+    x = torch.randn(2, 3, *base)
+    lifted = Lift(graph)(x)
+    assert lifted.shape == (2, 3, graph.num_vertices)
+    expected = torch.full((2, 3, math.prod(base)), 7.0)
+    expected[..., inside] = x.flatten(2)[..., inside]
+    for signal in (x, x.flatten(2), x.flatten(2)[..., inside]):
+        assert torch.equal(Lift(graph)(signal), lifted)
+    found = graph.to_grid(Project(graph)(lifted), fill=7)
+    assert torch.equal(found, expected.view_as(x))
+    everywhere = graph.to_grid(lifted, fill=7)
+    if graph.orientations > 1:
+        assert everywhere.shape == (2, 3, *graph.grid)
+        assert torch.equal(everywhere, found[:, :, None].expand_as(everywhere))
+    else:
+        assert torch.equal(everywhere, found)
+    outside = graph.to_grid(lifted).isnan().sum()
+    assert outside == 6 * graph.orientations * (math.prod(base) - graph.num_points)
+    assert graph.to_grid(lifted[:0]).shape[0] == 0
+
+
+def test_orientations_keep_their_places(masked_graphs: Path) -> None:
+    graph = open_store(masked_graphs)["ring"].levels[0]
+    vertices = torch.arange(graph.num_vertices)[None, None]
+    grid = graph.to_grid(vertices, fill=-1)[0, 0]
+    for k in range(4):
+        expected = k * graph.num_points + torch.arange(graph.num_points)
+        assert torch.equal(grid[k].flatten()[graph.base_index], expected)
+    assert (grid == -1).sum() == 4 * (256 - graph.num_points)
+
+
+def test_without_a_mask_it_is_a_reshape(masked_graphs: Path) -> None:
+    graph = open_store(masked_graphs)["whole-ring"].levels[0]
+    x = torch.arange(1024)[None, None]
+    assert torch.equal(graph.to_grid(x), x.view(1, 1, 4, 16, 16))
+    assert torch.equal(graph.to_grid(x[..., :256]), x[..., :256].view(1, 1, 16, 16))
+
+
+def test_what_is_outside_counts_nothing(graph: Graph) -> None:
+    """Neither forward nor in the gradient, NaN or not."""
+    points = math.prod(graph.grid[1:])
+    x = torch.full((1, 1, points), math.nan, dtype=torch.float64)
+    inside = graph.base_index.long()
+    x[..., inside] = torch.rand(len(inside), dtype=torch.float64)
+    x.requires_grad_()
+    (graph.to_grid(Lift(graph)(x)).nan_to_num() ** 2).sum().backward()
+    expected = torch.zeros(points, dtype=torch.float64)
+    expected[inside] = 2 * graph.orientations * x.detach()[0, 0, inside]
+    assert torch.allclose(x.grad[0, 0], expected)
+
+
+def test_gradients_and_dtypes(masked_graphs: Path) -> None:
+    graph = open_store(masked_graphs)["crescent"].levels[0]
+    x = torch.randn(1, 1, graph.num_points, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: graph.to_grid(x, fill=0), x)
+    for dtype in (torch.float16, torch.bfloat16, torch.int8, torch.uint8, torch.bool, torch.cfloat):
+        assert graph.to_grid(x.detach().to(dtype), fill=1).dtype == dtype
+    for dtype, fill in (
+        (torch.int64, math.nan),
+        (torch.int32, 0.5),
+        (torch.uint8, 256),
+        (torch.uint8, -1),
+        (torch.bool, 2),
+        (torch.int64, math.inf),
+    ):
+        with pytest.raises(ValueError, match=rf"fill must be a value of {dtype}, which has no"):
+            graph.to_grid(x.detach().to(dtype), fill)
+
+
+def test_other_shapes_are_refused(masked_graphs: Path) -> None:
+    graph = open_store(masked_graphs)["ring"].levels[0]
+    for shape in ((1, 1, 256), (1, 196), (1, 1, 14, 14)):
+        with pytest.raises(ValueError, match=r"takes \(B, C, 196\) or \(B, C, 784\). Got \("):
+            graph.to_grid(torch.zeros(shape))
+    with pytest.raises(
+        ValueError, match=r"Lift takes \(B, C, 16, 16\) or \(B, C, 256\) or \(B, C, 196\). Got"
+    ):
+        Lift(graph)(torch.zeros(1, 1, 784))
+    with pytest.raises(ValueError, match=r"order='ring' is for HEALPix maps. ring@v001, level 0"):
+        Lift(graph, order="ring")
+    with pytest.raises(ValueError, match=r"order='ring' is for HEALPix maps"):
+        graph.to_grid(torch.zeros(1, 1, 196), order="ring")
+    with pytest.raises(ValueError, match=r"order must be 'nested' or 'ring'. Got 'nest'"):
+        Lift(graph, order="nest")
+
+
+@pytest.mark.parametrize("nside", [1, 2, 4, 8, 16, 32, 64])
+def test_both_orders_of_healpix(nside: int) -> None:
+    healpy = pytest.importorskip("astropy_healpix.healpy")
+    nested = np.arange(12 * nside**2)
+    assert np.array_equal(ring_indices(nside, nested), healpy.nest2ring(nside, nested))
+    assert nside_of(len(nested)) == nside
+
+
+def test_large_healpix_maps() -> None:
+    healpy = pytest.importorskip("astropy_healpix.healpy")
+    nside = 2**20
+    nested = np.random.default_rng(0).integers(12 * nside**2, size=1000)
+    assert np.array_equal(ring_indices(nside, nested), healpy.nest2ring(nside, nested))
+
+
+def test_what_is_no_nested_map() -> None:
+    assert [nside_of(n) for n in (0, 1, 11, 13, 12 * 9, 12 * 25, 42, -12)] == [None] * 8
+
+
+@pytest.mark.parametrize("name", ["whole-healpix", "healpix"])
+def test_maps_in_ring_order(masked_graphs: Path, name: str) -> None:
+    healpy = pytest.importorskip("astropy_healpix.healpy")
+    graph = open_store(masked_graphs)[name].levels[0]
+    nested = torch.randn(2, 3, 192)
+    ring = nested[..., healpy.ring2nest(4, np.arange(192))]
+    lifted = Lift(graph, order="ring")(ring)
+    assert torch.equal(lifted, Lift(graph)(nested))
+    back = graph.to_grid(lifted[..., : graph.num_points], fill=0, order="ring")
+    outside = healpy.pix2ang(4, np.arange(192))[0] >= 1.7
+    expected = ring.clone()
+    if name == "healpix":
+        expected[..., outside] = 0
+        compact = nested[..., graph.base_index]
+        assert torch.equal(Lift(graph, order="ring")(compact), lifted)
+    assert torch.equal(back, expected)
+
+
+@pytest.mark.parametrize(("name", "order"), [("ring", "nested"), ("healpix", "ring")])
+def test_places_are_no_part_of_weights(masked_graphs: Path, name: str, order: str) -> None:
+    """In no checkpoint and no broadcast; pickled as a handle; shared by copies."""
+    graph = open_store(masked_graphs)[name].levels[0]
+    lift = Lift(graph, order=order)
+    assert lift.state_dict() == {}
+    ignore_graphs_in_ddp(lift)
+    assert lift._ddp_params_and_buffers_to_ignore == ["grid_places.places"]
+    pickled = pickle.dumps(lift)
+    assert len(pickled) < 1000
+    places = lift.grid_places.places
+    x = torch.randn(1, 1, *graph.grid[1:])
+    for twin in (pickle.loads(pickled), copy.deepcopy(lift)):
+        assert torch.equal(twin(x), lift(x))
+    assert copy.deepcopy(lift).grid_places.places.data_ptr() == places.data_ptr()
+    assert lift.half().grid_places.places.dtype == places.dtype
+    assert lift.to("meta").grid_places.places.is_meta
+    assert not graph.base_index.is_meta
+
+
+def test_the_index_follows_a_graph(masked_graphs: Path) -> None:
+    graph = open_store(masked_graphs)["ring"].levels[0]
+    assert Lift(graph).grid_places.places.data_ptr() == graph.base_index.data_ptr()
+    twin = pickle.loads(pickle.dumps(copy.deepcopy(graph).double()))
+    assert torch.equal(twin.base_index, graph.base_index)
+    assert twin.to("meta").base_index.is_meta
+    assert "196 points inside" in repr(graph)

@@ -1,0 +1,218 @@
+"""Levels with a mask: cells end where the full sampling's do, nothing is drawn across the void."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from masked import Mask, publish_masked
+from sphere_fields import EVERY_METHOD, angles, areas, harmonics, on_grid
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import LatLonToVertices, Pyramid, VerticesToLatLon, open_store, regular_grid
+from cheblienet_models.resampling.full_samplings import full_sampling
+
+GRID = regular_grid(60, 120, west=0)
+
+
+def continents(coordinates: np.ndarray, _: tuple[int, ...]) -> np.ndarray:
+    """Most of the sphere without a cap, and with a round hole."""
+    beta, gamma = coordinates[:, -2:].T
+    vectors = np.stack([np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma)])
+    return (beta < 2.2) & (np.hypot(vectors[0] - 0.8, vectors[1] - 0.3) > 0.4)
+
+
+def island(coordinates: np.ndarray, _: tuple[int, ...]) -> np.ndarray:
+    """About a fortieth of the sphere: no hull of these points has the centre within."""
+    beta, gamma = coordinates[:, -2:].T
+    return (abs(beta - 1.2) < 0.35) & (abs(np.angle(np.exp(1j * (gamma - 2)))) < 0.35)
+
+
+SPECS = {
+    "icosahedral": GraphSpec("s2", subdivisions=3, levels=2),
+    "healpix": GraphSpec("so3", nside=8, orientations=2, levels=1),
+    "equiangular": GraphSpec("s2", bandlimit=12, levels=1),
+    "random": GraphSpec("s2", points=700),
+}
+MASKS: dict[str, Mask] = {"continents": continents, "island": island}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("masked") / "graphs.zarr"
+    for name, spec in SPECS.items():
+        build(spec, path, name=name)
+        for kind, mask in MASKS.items():
+            publish_masked(path, name, f"{name}-{kind}", mask)
+    return path
+
+
+@pytest.fixture(params=SPECS)
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(params=MASKS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def vectors(beta: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """(n, 3)."""
+    return np.stack(
+        [np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma), np.cos(beta)], axis=-1
+    )
+
+
+def nearest_of_all(whole: Pyramid, latitudes: torch.Tensor, longitudes: torch.Tensor):
+    """(pixels,) the nearest point of the full sampling, and by how much another one is farther."""
+    places = vectors(*on_grid(latitudes, longitudes)).reshape(-1, 3)
+    cosines = places @ vectors(*angles(whole)).T
+    order = np.sort(cosines, axis=1)
+    return cosines.argmax(1), order[:, -1] - order[:, -2]
+
+
+def is_exact(name: str) -> bool:
+    return name != "random"
+
+
+def test_full_samplings_are_those_that_are_built(store: Path, name: str) -> None:
+    for graph in open_store(store)[name].levels:
+        found = full_sampling(graph.sampling, graph.grid[1:])
+        assert (found is not None) == is_exact(name)
+        if found is not None:
+            own = graph.coordinates[: graph.num_points, -2:].numpy()
+            assert np.abs(vectors(*found.T) - vectors(*own.T)).max() < 1e-14
+
+
+def test_sizes_of_no_sampling() -> None:
+    for name, shape in (("healpix", (13,)), ("icosahedral", (40,)), ("icosahedral", (32,))):
+        assert full_sampling(name, shape) is None
+    assert full_sampling(None, (12,)) is None
+    assert full_sampling("icosahedral", (42,)).shape == (42, 2)
+
+
+@EVERY_METHOD
+def test_images_show_the_cells_of_the_points_inside(
+    store: Path, name: str, kind: str, method: str
+) -> None:
+    opened = open_store(store)
+    whole, part = opened[name], opened[f"{name}-{kind}"]
+    down = VerticesToLatLon(part, *GRID, method)
+    inside = part.levels[0].base_index.numpy()
+    shown = ~down(torch.zeros(1, 1, len(inside)))[0, 0].flatten().isnan().numpy()
+    nearest, lead = nearest_of_all(whole, *GRID)
+    expected = np.isin(nearest, inside)
+    if is_exact(name) and method != "conservative":
+        assert (shown == expected)[lead > 1e-9].all()
+    elif is_exact(name):
+        assert shown[expected & (lead > 1e-9)].all()
+        clear = ~expected & (lead > 0.02)
+        assert not shown[clear].any()
+    else:
+        # Not the cells themselves, but no more than about another point's room beyond them.
+        assert (shown & expected).sum() > 0.99 * expected.sum()
+        own = vectors(*angles(part))
+        places = vectors(*on_grid(*GRID)).reshape(-1, 3)
+        distance = np.arccos((places @ own.T).max(1).clip(-1, 1))
+        spacing = np.sqrt(4 * np.pi / 700)
+        assert distance[shown].max() < 2.5 * spacing
+        assert shown.sum() < expected.sum() * (1.3 if kind == "continents" else 2)
+
+
+@EVERY_METHOD
+def test_nothing_is_drawn_across_the_void(store: Path, name: str, kind: str, method: str) -> None:
+    """Constants stay; what is smooth stays near its value; nothing exceeds what is inside."""
+    part = open_store(store)[f"{name}-{kind}"]
+    down = VerticesToLatLon(part, *GRID, method)
+    points = part.levels[0].num_points
+    constant = down(torch.full((1, 1, points), 7.3))
+    valid = constant[~constant.isnan()]
+    assert torch.allclose(valid, torch.tensor(7.3), rtol=1e-6)
+    waves = harmonics(*angles(part), 1)
+    found = down(waves)
+    gap = (found - harmonics(*on_grid(*GRID), 1)).abs()
+    # Slopes are 1, and points farther than two and a half spacings count for nothing.
+    assert gap[~gap.isnan()].max() < 2.5 * np.sqrt(4 * np.pi / 576)
+    assert np.nanmax(found.numpy()) <= waves.max() + 1e-6
+
+
+@pytest.mark.parametrize("name", ["icosahedral", "healpix", "equiangular"])
+def test_interpolation_inside_is_that_of_the_full_sampling(
+    store: Path, name: str, kind: str
+) -> None:
+    """Where all corners are inside; elsewhere only those that are."""
+    opened = open_store(store)
+    whole, part = opened[name], opened[f"{name}-{kind}"]
+    inside = part.levels[0].base_index.long()
+    full = VerticesToLatLon(whole, *GRID).matrix().to_dense().double()
+    own = VerticesToLatLon(part, *GRID).matrix().to_dense().double()
+    expected = full[:, inside]
+    sums = expected.sum(1)
+    within = (sums - 1).abs() < 1e-6
+    assert within.sum() > 20
+    assert (own - expected)[within].abs().max() < 1e-6
+    nearest, lead = nearest_of_all(whole, *GRID)
+    rim = (~within) & torch.from_numpy(np.isin(nearest, inside) & (lead > 1e-9)) & (sums > 1e-4)
+    assert rim.sum() > 5
+    assert (own - expected / sums[:, None])[rim].abs().max() < 1e-5
+
+
+def test_conservative_cells_are_those_of_the_full_sampling(
+    store: Path, name: str, kind: str
+) -> None:
+    opened = open_store(store)
+    whole, part = opened[name], opened[f"{name}-{kind}"]
+    inside = part.levels[0].base_index.long()
+    full = LatLonToVertices(whole, *GRID, "conservative").matrix().to_dense()[inside]
+    own = LatLonToVertices(part, *GRID, "conservative").matrix().to_dense()
+    apart = (full - own).abs().sum(1)
+    if is_exact(name):
+        assert apart.median() < 1e-6
+        assert apart.max() < 0.1  # parts of pixels on the very border of two cells
+    else:
+        assert apart.mean() < 0.5
+        assert apart.max() < 1.5  # half of a boundary cell
+
+
+def test_integrals_over_the_domain(store: Path, kind: str) -> None:
+    """HEALPix' cells are equally large: sums over points are those of pixels' shares inside."""
+    opened = open_store(store)
+    part = opened[f"healpix-{kind}"]
+    inside, points = part.levels[0].num_points, 768
+    grid = regular_grid(180, 360, west=0)
+    down = VerticesToLatLon(part, *grid, "conservative", fill=0).double()
+    indicator = torch.zeros(1, 1, points)
+    indicator[..., part.levels[0].base_index] = 1
+    share = VerticesToLatLon(opened["healpix"], *grid, "conservative").double()(indicator)
+    x = 1.5 + harmonics(*angles(part), 3)
+    found = (down(x) * share * areas(grid[0], 360)).sum((2, 3))
+    assert torch.allclose(found, x.mean(2) * inside / points, rtol=5e-3)
+    up = LatLonToVertices(part, *grid, "conservative").double()
+    image = 1.5 + harmonics(*on_grid(*grid), 3)
+    expected = (image * share * areas(grid[0], 360)).sum((2, 3))
+    assert torch.allclose(up(image).mean(2) * inside / points, expected, rtol=5e-3)
+
+
+@EVERY_METHOD
+def test_fields_with_nan_outside(store: Path, name: str, kind: str, method: str) -> None:
+    """A field that is known where the points are fills all of them."""
+    part = open_store(store)[f"{name}-{kind}"]
+    down = VerticesToLatLon(part, *GRID, method)
+    image = down(torch.full((1, 1, part.levels[0].num_points), 2.0))
+    up = LatLonToVertices(part, *GRID, method, skipna=True)
+    found = up(image)
+    assert (found.isnan().double().mean() < 0.02) if method != "nearest" else True
+    assert torch.allclose(found[~found.isnan()], torch.tensor(2.0))
+    outside = image.isnan()
+    assert outside.any()
+    again = VerticesToLatLon(part, *GRID, method, fill=-9)(torch.full((1, 1, up.num_points), 2.0))
+    assert torch.equal(again == -9, outside)
+
+
+def test_a_region_beside_the_domain(store: Path) -> None:
+    part = open_store(store)["healpix-island"]
+    lat, lon = np.arange(-80.0, -60, 2), np.arange(0.0, 40, 2)
+    for kind in (LatLonToVertices, VerticesToLatLon):
+        with pytest.raises(ValueError, match="have no place in common"):
+            kind(part, lat, lon, skipna=True)

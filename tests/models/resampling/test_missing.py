@@ -1,0 +1,150 @@
+"""Fields with NaN: averages over what is valid, gradients without NaN, integrals."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from sphere_fields import EVERY_METHOD, EVERY_SAMPLING, areas, harmonics, on_grid
+
+from cheblienet_models import LatLonToVertices, Pyramid, VerticesToLatLon, regular_grid
+
+NAN = math.nan
+
+
+def with_gaps(image: torch.Tensor, share: float = 0.3, seed: int = 0) -> torch.Tensor:
+    """The image with NaN at random in this share of its places, other ones in each channel."""
+    generator = torch.Generator().manual_seed(seed)
+    return image.masked_fill(torch.rand(image.shape, generator=generator) < share, NAN)
+
+
+def with_land(image: torch.Tensor, latitudes: torch.Tensor, longitudes: torch.Tensor):
+    """The image with NaN on about 30 % of the sphere, in three pieces."""
+    beta, gamma = (torch.from_numpy(part) for part in on_grid(latitudes, longitudes))
+    land = (beta < 0.5) | ((beta - 1.5).abs() + (gamma - 1).abs() < 1.1)
+    return image.masked_fill(land | ((beta > 1) & (beta < 2.4) & (gamma.abs() > 2.6)), NAN)
+
+
+def expected_averages(matrix: torch.Tensor, flat: torch.Tensor, fill: float) -> torch.Tensor:
+    """(n, sources) -> (n, targets), averaged target by target, by hand."""
+    dense = matrix.to_dense().double().numpy()
+    found = np.full((len(flat), len(dense)), fill)
+    for sample, values in enumerate(flat.double().numpy()):
+        valid = ~np.isnan(values)
+        for target, weights in enumerate(dense):
+            total = weights[valid].sum()
+            if total > 0:
+                found[sample, target] = weights[valid] @ values[valid] / total
+    return torch.from_numpy(found)
+
+
+@EVERY_METHOD
+@pytest.mark.parametrize("fill", [None, -5.0])
+def test_averages_are_over_what_is_valid(
+    spheres: dict[str, Pyramid], method: str, fill: float | None
+) -> None:
+    pyramid, grid = spheres["so3"], regular_grid(18, 36, west=0)
+    up = LatLonToVertices(pyramid, *grid, method, skipna=True, fill=fill)
+    down = VerticesToLatLon(pyramid, *grid, method, skipna=True, fill=fill)
+    image = with_gaps(torch.rand(2, 2, 18, 36), 0.7)
+    image[1, 1] = NAN
+    points = with_gaps(torch.rand(2, 2, 162), 0.7)
+    for layer, x in ((up, image), (down, points)):
+        found = layer(x).flatten(2).flatten(0, 1)
+        expected = expected_averages(layer.matrix(), x.flatten(2).flatten(0, 1), fill or NAN)
+        assert torch.allclose(found.double(), expected, atol=1e-6, equal_nan=True)
+        assert found.dtype == torch.float32
+        lost = found.isnan() if fill is None else found == fill
+        assert 0.01 < lost.double().mean() < 0.99
+
+
+@EVERY_METHOD
+def test_without_nan_nothing_changes(spheres: dict[str, Pyramid], method: str) -> None:
+    pyramid, grid = spheres["so3"], regular_grid(18, 36, west=0)
+    image, points = torch.rand(1, 2, 18, 36), torch.rand(1, 2, 162)
+    for kind, x in ((LatLonToVertices, image), (VerticesToLatLon, points)):
+        plain, skipping = (kind(pyramid, *grid, method, skipna=skipna) for skipna in (False, True))
+        assert torch.allclose(skipping(x), plain(x), atol=1e-6)
+        x.flatten()[5] = NAN
+        with pytest.raises(ValueError, match=r"Got 1 NaN among .* leave them out with skipna=True"):
+            plain(x)
+
+
+@EVERY_SAMPLING
+@EVERY_METHOD
+@pytest.mark.parametrize("gaps", [with_gaps, with_land])
+def test_constants_stay_constant_in_round_trips(
+    spheres: dict[str, Pyramid], name: str, method: str, gaps: object
+) -> None:
+    pyramid, grid = spheres[name], regular_grid(110, 220, west=-180)
+    image = torch.full((1, 2, 110, 220), 7.3)
+    image = with_gaps(image) if gaps is with_gaps else with_land(image, *grid)
+    up = LatLonToVertices(pyramid, *grid, method, skipna=True)
+    down = VerticesToLatLon(pyramid, *grid, method, skipna=True)
+    back = down(up(image))
+    for found in (up(image), back):
+        valid = found[~found.isnan()]
+        assert valid.numel() > found.numel() / 2
+        assert torch.equal(valid, torch.full_like(valid, 7.3))
+
+
+@pytest.mark.parametrize("name", ["icosahedral", "healpix", "equiangular", "random"])
+@pytest.mark.parametrize("gaps", ["scattered", "land"])
+def test_integrals_over_the_valid_part_are_kept(
+    spheres: dict[str, Pyramid], name: str, gaps: str
+) -> None:
+    """To points, and back: with the shares that were valid, as the docstring has it."""
+    pyramid, grid = spheres[name], regular_grid(180, 360, west=-180)
+    image = 1.5 + harmonics(*on_grid(*grid), 4)
+    image = with_gaps(image) if gaps == "scattered" else with_land(image, *grid)
+    valid = (~image.isnan()).double()
+    pixel = areas(grid[0], 360)
+    expected = (image.nan_to_num() * pixel).sum((2, 3))
+    up = LatLonToVertices(pyramid, *grid, "conservative", skipna=True).double()
+    points, share = up(image), up(valid)
+    area = pyramid.levels[0].area.double() / len(points[0, 0])
+    found = (points.nan_to_num() * share * area).sum(2)
+    # An equiangular grid's areas are sin beta, its coarse cells' differ by up to 0.2 %.
+    rounding = 2e-3 if name == "equiangular" else 1e-3
+    assert torch.allclose(found, expected, rtol=rounding, atol=0)
+    down = VerticesToLatLon(pyramid, *grid, "conservative", skipna=True).double()
+    back = down((points * share).nan_to_num())
+    assert torch.allclose((back * pixel).sum((2, 3)), expected, rtol=1e-6, atol=0)
+
+
+@EVERY_METHOD
+def test_gradients_are_finite_and_zero_where_there_is_nothing(
+    spheres: dict[str, Pyramid], method: str
+) -> None:
+    pyramid, grid = spheres["so3"], regular_grid(18, 36, west=0)
+    for kind, shape in ((LatLonToVertices, (1, 2, 18, 36)), (VerticesToLatLon, (1, 2, 162))):
+        layer = kind(pyramid, *grid, method, skipna=True).double()
+        x = with_gaps(torch.rand(shape, dtype=torch.float64), 0.7).requires_grad_()
+        y = layer(x)
+        weights = torch.rand_like(y)
+        (y.nan_to_num() * weights).sum().backward()
+        assert x.grad.isfinite().all()
+        assert not x.grad[x.isnan()].any()
+        # Against the same averages by a dense matrix, NaN left out by hand.
+        dense, flat = layer.matrix().to_dense(), x.detach().flatten(2)
+        valid = (~flat.isnan()).double()
+        total = valid @ dense.T
+        share = torch.where(total > 0, weights.flatten(2) / total.clamp(min=1e-300), 0)
+        assert torch.allclose(x.grad.flatten(2), (share @ dense) * valid, atol=1e-12)
+        held = torch.rand(shape, dtype=torch.float64, requires_grad=True)
+        gaps = x.detach().isnan()
+        assert torch.autograd.gradcheck(
+            lambda z, layer=layer, gaps=gaps: layer(z.masked_fill(gaps, NAN)).nan_to_num(), held
+        )
+
+
+def test_empty_batches_and_reduced_precision(spheres: dict[str, Pyramid]) -> None:
+    pyramid, grid = spheres["so3"], regular_grid(18, 36, west=0)
+    up = LatLonToVertices(pyramid, *grid, skipna=True)
+    image = with_gaps(torch.rand(2, 1, 18, 36))
+    assert up(image[:0]).shape == (0, 1, 162)
+    assert up(image.half()).dtype == torch.float32
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(up(image).isnan(), up(image.clone()).isnan())
+    assert up(torch.full((1, 1, 18, 36), NAN)).isnan().all()
+    assert "skipna=True" in repr(up)

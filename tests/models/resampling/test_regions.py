@@ -1,0 +1,179 @@
+"""Grids of a part of the sphere: what they reach, across the date line, nothing beyond."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from sphere_fields import EVERY_METHOD, angles, harmonics, on_grid
+
+from cheblienet_models import LatLonToVertices, Pyramid, VerticesToLatLon, regular_grid
+
+LAT, LON = (part.numpy() for part in regular_grid(90, 180, west=-180))
+
+
+def region(south: float, north: float, west: float, east: float) -> tuple[np.ndarray, np.ndarray]:
+    """The part of a 2 degree grid between these edges, longitudes from the west."""
+    longitudes = np.concatenate([LON, LON + 360])
+    rows = (south < LAT) & (south < north) & (north > LAT)
+    return LAT[rows], longitudes[(longitudes > west) & (longitudes < east)]
+
+
+REGIONS = {
+    "europe": region(30, 70, -10, 40),
+    "date line": region(-30, 20, 160, 200),
+    "hemisphere": region(0, 90, -180, 180),
+    "band": region(-20, 20, -180, 180),
+    "cap without a sector": region(40, 90, 0, 300),
+    "half turned": region(-60, 60, 100, 280),
+}
+EVERY_REGION = pytest.mark.parametrize("grid", REGIONS.values(), ids=REGIONS)
+
+
+def cut(image: torch.Tensor, grid: tuple[np.ndarray, np.ndarray]) -> torch.Tensor:
+    """The part of images of the whole sphere, (..., 90, 180), that a region shows."""
+    rows = np.searchsorted(-LAT, -grid[0])
+    columns = (np.searchsorted(LON, LON[0]) + np.rint((grid[1] - LON[0]) / 2).astype(int)) % 180
+    return image[..., rows, :][..., columns]
+
+
+def within(pyramid: Pyramid, grid: tuple[np.ndarray, np.ndarray], margin: float) -> np.ndarray:
+    """(points,) those so many degrees, or more, inside of a region's outermost centres."""
+    beta, gamma = angles(pyramid)
+    latitude, longitude = 90 - np.degrees(beta), np.degrees(gamma)
+    lat, lon = grid
+    south, north = lat.min() + margin, lat.max() - margin
+    turned = (longitude - lon[0] - margin) % 360
+    across = turned <= lon[-1] - lon[0] - 2 * margin
+    if lon[-1] - lon[0] > 357.9:
+        across = np.ones(len(beta), dtype=bool)
+        south = -90 if lat.min() < -88 else south
+        north = 90 if lat.max() > 88 else north
+    return (latitude >= south) & (latitude <= north) & across
+
+
+def assert_close(found: torch.Tensor, expected: torch.Tensor, method: str) -> None:
+    """Conservative averages take other samples of pixels; nearest ones may tie."""
+    apart = (found - expected).abs()
+    if method == "nearest":
+        assert (apart > 1e-6).double().mean() < 0.02
+    else:
+        assert apart.max() < (0.2 if method == "conservative" else 1e-4)
+    assert apart.mean() < 0.02
+
+
+@EVERY_REGION
+@EVERY_METHOD
+def test_regions_agree_with_the_whole_sphere(
+    spheres: dict[str, Pyramid], grid: tuple[np.ndarray, np.ndarray], method: str
+) -> None:
+    pyramid = spheres["healpix"]
+    torch.manual_seed(0)
+    image = torch.rand(1, 2, 90, 180)
+    whole = LatLonToVertices(pyramid, LAT, LON, method)(image)
+    found = LatLonToVertices(pyramid, *grid, method, skipna=True)(cut(image, grid))
+    # A cell of nside 16 reaches less than 4 degrees, up to 4 / cos(latitude) in longitude.
+    margin = {"bilinear": 1e-9, "nearest": 1e-9, "conservative": 8}[method]
+    inside = within(pyramid, grid, margin)
+    assert inside.sum() > 30
+    assert_close(found[..., inside], whole[..., inside], method)
+    beyond = ~within(pyramid, grid, -1 - 1e-6 if method != "conservative" else -8)
+    if method == "conservative":  # near the poles cells are wide in longitude
+        beyond &= np.abs(angles(pyramid)[0] - math.pi / 2) < 1
+    assert found[..., beyond].isnan().all()
+    assert not found[..., within(pyramid, grid, -1 + 1e-6)].isnan().any()
+
+
+@EVERY_REGION
+def test_half_a_pixel_is_all_that_is_extrapolated(
+    spheres: dict[str, Pyramid], grid: tuple[np.ndarray, np.ndarray]
+) -> None:
+    """Between the outermost centres and the edges of their pixels: their own values."""
+    pyramid = spheres["random"]
+    image = torch.from_numpy(np.cos(np.radians(grid[1]))).expand(1, 1, len(grid[0]), -1).double()
+    found = LatLonToVertices(pyramid, *grid, fill=9).double()(image)[0, 0].numpy()
+    rim = within(pyramid, grid, -1 + 1e-6) & ~within(pyramid, grid, 0)
+    assert rim.any()
+    low, high = image.min().item(), image.max().item()
+    assert found[rim].min() >= low - 1e-6
+    assert found[rim].max() <= high + 1e-6
+    assert (found[~within(pyramid, grid, -1 - 1e-6)] == 9).all()
+
+
+@EVERY_METHOD
+def test_regions_that_leave_points_out_are_refused(
+    spheres: dict[str, Pyramid], method: str
+) -> None:
+    lat, lon = REGIONS["europe"]
+    with pytest.raises(ValueError, match=r"must cover the points of healpix@v001, level 0: \d+ of"):
+        LatLonToVertices(spheres["healpix"], lat, lon, method)
+    with pytest.raises(ValueError, match=r"from -179 to 169, degrees: skipna=True makes them NaN"):
+        LatLonToVertices(spheres["healpix"], LAT, LON[:-5], method)
+    filled = LatLonToVertices(spheres["healpix"], lat, lon, method, fill=-1)
+    image = torch.ones(1, 1, len(lat), len(lon))
+    assert set(filled(image).round(decimals=6).unique().tolist()) == {-1.0, 1.0}
+    image[0, 0, 0, 0] = math.nan
+    with pytest.raises(ValueError, match="takes fields without NaN"):
+        filled(image)
+
+
+def test_labels_need_a_value_to_fill_in(spheres: dict[str, Pyramid]) -> None:
+    lat, lon = REGIONS["europe"]
+    labels = torch.randint(0, 5, (1, 1, len(lat), len(lon)))
+    kind = LatLonToVertices(spheres["healpix"], lat, lon, "nearest", skipna=True)
+    with pytest.raises(ValueError, match=r"fill must be a value of torch.int64, which has no nan"):
+        kind(labels)
+    found = LatLonToVertices(spheres["healpix"], lat, lon, "nearest", fill=-100)(labels)
+    assert found.dtype == torch.int64
+    assert set(found.unique().tolist()) == {-100, 0, 1, 2, 3, 4}
+
+
+def test_grids_without_a_point(spheres: dict[str, Pyramid]) -> None:
+    lat, lon = np.array([3.01, 3.0]), np.array([7.0, 7.01])
+    for skipna in (False, True):
+        with pytest.raises(ValueError, match=r"162 points of so3@v001, level 0 have no place in"):
+            LatLonToVertices(spheres["so3"], lat, lon, skipna=skipna)
+
+
+@EVERY_REGION
+@EVERY_METHOD
+def test_images_of_a_region_are_cut_from_those_of_the_sphere(
+    spheres: dict[str, Pyramid], grid: tuple[np.ndarray, np.ndarray], method: str
+) -> None:
+    pyramid = spheres["healpix"]
+    torch.manual_seed(0)
+    x = torch.rand(1, 2, 3072)
+    whole = VerticesToLatLon(pyramid, LAT, LON, method)(x)
+    found = VerticesToLatLon(pyramid, *grid, method)(x)
+    assert_close(found, cut(whole, grid), method)
+
+
+def test_uneven_longitudes(spheres: dict[str, Pyramid]) -> None:
+    """Interpolation of what is linear in longitude is exact, whatever the steps."""
+    pyramid, random = spheres["icosahedral"], np.random.default_rng(0)
+    lon = np.sort(random.uniform(150, 230, 40))
+    lat = np.sort(random.uniform(-30, 30, 30))[::-1]
+    image = torch.from_numpy(lon + 3 * lat[:, None])[None, None]
+    up = LatLonToVertices(pyramid, lat, lon, skipna=True).double()
+    inside = within(pyramid, (lat, lon), 0)
+    beta, gamma = (part[inside] for part in angles(pyramid))
+    expected = np.degrees(gamma) % 360 + 3 * (90 - np.degrees(beta))
+    assert np.abs(up(image)[0, 0, inside].numpy() - expected).max() < 1e-4
+    around = np.sort(random.uniform(0, 360, 300))
+    image = harmonics(*on_grid(torch.from_numpy(LAT.copy()), torch.from_numpy(around)), 2)
+    gap = np.radians(np.diff(around, append=around[0] + 360).max())
+    for method, bound in (("bilinear", (2 * gap) ** 2 / 8 + 0.01), ("conservative", 2 * gap)):
+        found = LatLonToVertices(pyramid, LAT, around, method, skipna=True)(image)
+        assert (found - harmonics(*angles(pyramid), 2)).abs().max() < bound
+
+
+def test_rounded_coordinates_reach_the_same_points(spheres: dict[str, Pyramid]) -> None:
+    """Float32 degrees, as files have them, on a region whose edge points lie on."""
+    pyramid = spheres["equiangular"]
+    step = 360 / 48
+    lon = np.arange(12) * step + step  # edges on the points' longitudes
+    lat = 90 - (np.arange(20) + 0.5) * 4
+    exact = LatLonToVertices(pyramid, lat, lon, skipna=True)
+    rounded = LatLonToVertices(pyramid, lat.astype("f4"), lon.astype("f4"), skipna=True)
+    image = torch.rand(1, 1, 20, 12)
+    assert torch.equal(exact(image).isnan(), rounded(image).isnan())
