@@ -4,7 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from masks import disc
+from PIL import Image
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build
@@ -13,6 +16,15 @@ README = (Path(__file__).parents[1] / "README.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 BUILDS = set(re.findall(r"clg (build (?:\w+ --|recipe [a-z])[^`\n]*)", README))
 PLACEHOLDERS = re.compile(r"--help|\b[A-Z]+\b|mine\.toml")
+
+
+FILES = {
+    "disc.png": lambda file: Image.fromarray(np.uint8(255 * disc(16))).save(file),
+    "stations.csv": lambda file: file.write_text(
+        "latitude,longitude\n" + "\n".join(f"{n * 7 % 90},{n * 31 % 180}" for n in range(20))
+    ),
+}
+"""What users bring along, by name."""
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +37,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def namespace_after(example: str) -> dict[str, Any]:
     """What an example's names stand for once it has run by itself: each has its own imports."""
     small = example.replace("96x96x6", "16x16x6").replace("96, 96", "16, 16")
+    small = small.replace("64, 96", "16, 24")
     names: dict[str, Any] = {}
     exec(compile(small.replace("96x64", "24x16"), "README.md", "exec"), names)
     return names
@@ -42,8 +55,11 @@ def test_examples_run_in_order_each_by_itself() -> None:
 
 @pytest.mark.parametrize("command", [c for c in sorted(BUILDS) if not PLACEHOLDERS.search(c)])
 def test_builds_are_valid(here: Path, command: str) -> None:
+    brought = {name for name in FILES if name in command}
+    for name in brought:
+        FILES[name](here / name)
     assert run([*command.split(), "--dry-run"]) == 0
-    assert list(here.iterdir()) == []
+    assert {path.name for path in here.iterdir()} == brought
 
 
 def test_builds_are_found() -> None:
