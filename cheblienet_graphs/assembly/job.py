@@ -81,7 +81,7 @@ class Job:
 
     def places(self) -> Indices:
         """(n_inside,) points inside the mask, among all."""
-        return self.dense(layout.BASE_INDEX).mapped().astype(np.int64)
+        return np.asarray(self.dense(layout.BASE_INDEX).mapped())
 
     @property
     def arrays(self) -> Path:

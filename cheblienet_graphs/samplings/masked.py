@@ -65,6 +65,8 @@ class MaskedSampling:
     @cached_property
     def mean_area(self) -> float:
         """The mean area of the points inside, in units of that of all points."""
+        if isinstance(self.full, Lattice):
+            return 1.0
         return float(self.full.areas(0, self.full.num_points)[self.places].mean())
 
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
@@ -123,7 +125,7 @@ class MaskedSampling:
             return np.arange(self.num_points)
         if self.num_points == self.full.num_points:
             return self.full.probes()
-        return self.inside[[int(self.depth.argmax())]]
+        return np.searchsorted(self.places, [int(self.depth.argmax())])
 
     @cached_property
     def depth(self) -> Indices:
@@ -134,13 +136,14 @@ class MaskedSampling:
         from scipy.ndimage import distance_transform_cdt  # slow to import, builds do without
 
         shape = self.full.shape if isinstance(self.full, Lattice) else (self.full.num_points,)
-        inside = (self.inside >= 0).reshape(shape)
+        inside = np.zeros(shape, bool)
+        inside.ravel()[self.places] = True
         around = shape if self.periodic else (1,) * len(shape)
         widths = [(n, n) for n in around]
         wide = np.pad(inside, widths, mode="wrap") if self.periodic else np.pad(inside, widths)
         steps = distance_transform_cdt(wide, "chessboard")
         own = tuple(slice(n, n + side) for n, side in zip(around, shape, strict=True))
-        return np.asarray(steps[own], np.int64).ravel()
+        return np.asarray(steps[own]).ravel()
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) of the full sampling's symmetries that keep the mask."""

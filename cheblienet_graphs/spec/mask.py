@@ -27,8 +27,9 @@ class Mask:
     Args:
         sha256: hex digest of the finest level's booleans, as bytes 0 and 1 in the sampling's order.
         inside: number of points inside, by level.
-        places: (n_inside,) int64, where each is in the full sampling, ascending, by level. None
-            where the mask is known by its digest alone, as a store tells it.
+        places: (n_inside,) int32, or int64 beyond 2^31 points, where each is in the full sampling,
+            ascending, by level. None where the mask is known by its digest alone, as a store tells
+            it.
     """
 
     sha256: str
@@ -49,13 +50,13 @@ class Mask:
         import numpy as np  # help does without
 
         digest = hashlib.sha256(inside.astype(np.uint8).tobytes()).hexdigest()
-        places = [np.flatnonzero(inside)]
+        places = [_places(inside)]
         if not len(places[0]):
             raise SpecError("mask", "True, inside, somewhere", "no point inside")
         for fine in samplings[:-1]:
             pooling = fine.pooling()
             inside = np.logical_or.reduceat(inside[pooling.indices], pooling.indptr[:-1])
-            places.append(np.flatnonzero(inside))
+            places.append(_places(inside))
         return cls(digest, tuple(map(len, places)), tuple(places))
 
     @classmethod
@@ -100,3 +101,12 @@ class Mask:
             found = f"SHA-256 {self.sha256[:12]}..."
             raise SpecError("mask", "an array to build from, not a digest", found, remedy)
         return self.places[level]
+
+
+def _places(inside: "npt.NDArray[np.bool_]") -> "Indices":
+    """Where values are True, in as few bytes as that takes."""
+    import numpy as np  # help does without
+
+    kind = np.int32 if len(inside) < 2**31 else np.int64
+    places: Indices = np.flatnonzero(inside).astype(kind)
+    return places
