@@ -47,6 +47,13 @@ def test_volumes(tmp_path: Path) -> None:
     check_masked(tmp_path / "g", mask, {"manifold": "r3", "levels": 2})
 
 
+OWN = [
+    np.stack(
+        [np.degrees(np.arcsin(np.linspace(-0.99, 0.99, n))), np.arange(n) * 137.5 % 360], axis=1
+    )
+    for n in (90, 30)
+]
+"""Points on spirals, a coarser one below."""
 SCATTERED = {
     "icosphere": ({"manifold": "s2", "subdivisions": 2, "levels": 3}, 162),
     "orientations": ({"manifold": "so3", "subdivisions": 1, "levels": 2}, 42),
@@ -62,6 +69,9 @@ SCATTERED = {
         120,
     ),
     "matched": ({"manifold": "s2", "subdivisions": 2, "weights": "matched", "neighbors": 24}, 162),
+    "gaussian": ({"manifold": "s2", "gaussian": "O4", "levels": 2}, 208),
+    "random levels": ({"manifold": "s2", "points": 160, "levels": 2}, 160),
+    "own points": ({"manifold": "so3", "orientations": 3, "coordinates": OWN}, 90),
 }
 
 

@@ -57,13 +57,14 @@ def test_dask_cluster_of_which_a_worker_is_killed(
     assert leftovers(store) == []
 
 
+@pytest.mark.parametrize("name", ["torus", "mask"])
 def test_dask_scheduler_file(
-    tmp_path: Path, cluster: object, expected: dict[str, dict[str, object]]
+    tmp_path: Path, name: str, cluster: object, expected: dict[str, dict[str, object]]
 ) -> None:
     file = tmp_path / "scheduler.json"
     file.write_text(json.dumps({"type": "Scheduler", "address": cluster.scheduler_address}))
-    build(SPECS["torus"], tmp_path / "g", dask=str(file), block_rows=500)
-    assert manifest(tmp_path / "g") == expected["torus"]
+    build(SPECS[name], tmp_path / "g", dask=str(file), block_rows=500)
+    assert manifest(tmp_path / "g") == expected[name]
 
 
 def test_dask_workers_keep_nothing_of_a_build(tmp_path: Path, cluster: object) -> None:
@@ -101,7 +102,7 @@ def test_dask_workers_keep_nothing_of_a_build(tmp_path: Path, cluster: object) -
 def test_local_dask_cluster(tmp_path: Path, expected: dict[str, dict[str, object]]) -> None:
     pytest.importorskip("distributed")
     build(SPECS["torus"], tmp_path / "g", dask="local", workers=2, block_rows=500)
-    assert manifest(tmp_path / "g") == expected["torus"]
+    assert manifest(tmp_path / "g") == expected[name]
 
 
 def test_error_of_a_dask_worker_is_that_of_a_build(tmp_path: Path, cluster: object) -> None:
