@@ -102,7 +102,7 @@ def test_dask_workers_keep_nothing_of_a_build(tmp_path: Path, cluster: object) -
 def test_local_dask_cluster(tmp_path: Path, expected: dict[str, dict[str, object]]) -> None:
     pytest.importorskip("distributed")
     build(SPECS["torus"], tmp_path / "g", dask="local", workers=2, block_rows=500)
-    assert manifest(tmp_path / "g") == expected[name]
+    assert manifest(tmp_path / "g") == expected["torus"]
 
 
 def test_error_of_a_dask_worker_is_that_of_a_build(tmp_path: Path, cluster: object) -> None:
