@@ -1,0 +1,293 @@
+"""Retinal vessels: networks trained on upright photographs, tested upright and turned.
+
+The data are CHASE_DB1's 28 fundus photographs with traced vessels (Fraz et al., 2012), a folder of
+its .jpg and _1stHO.png files; the first 20 train, the last 8 test. The green channel is reduced to
+--side pixels of height and normalised within the field of view, in which scores are taken. Networks
+of about equal numbers of weights are trained on the same random patches, for the same number of
+steps, or with --seconds for the same time; graphs of whole photographs then have the same filters,
+as neighbourhoods in lattice units do not depend on the size. AUC is that of the ROC curve over all
+pixels of the test photographs, F1 the best over thresholds.
+
+    python benchmarks/accuracy/vessels.py FOLDER [--networks r2 se2 ...] [--seeds 3] [--steps 400]
+"""
+
+import argparse
+import csv
+import math
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from sklearn.metrics import precision_recall_curve, roc_auc_score
+from torch import Tensor, nn
+from training import mean_and_deviation
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import Pyramid, UNet, load_weights, open_store
+
+TRAINING = 20
+ANGLES = (0, 45, 90)
+PATCH = 64
+BATCH = 4
+RATE = 1e-2
+PARAMETERS = 60_000
+DARK = 30 / 255
+"""Red below this is outside the field of view."""
+
+Maker = Callable[[Pyramid | None, float], nn.Module]
+
+
+@dataclass(frozen=True)
+class Photograph:
+    """A photograph: (H, W) normalised green, vessels, and the field of view, both boolean."""
+
+    green: Tensor
+    vessels: Tensor
+    field: Tensor
+
+    def turned(self, degrees: int) -> "Photograph":
+        """About its middle, bilinearly; what comes from beyond its sides is outside the field."""
+        if degrees == 0:
+            return self
+        angle = math.radians(degrees)
+        cos, sin = math.cos(angle), math.sin(angle)
+        height, width = self.green.shape
+        # In the square coordinates of affine_grid, in which the sides are 1 apart from 0.
+        matrix = torch.tensor([[cos, -sin * height / width, 0], [sin * width / height, cos, 0]])
+        planes = torch.stack([self.green, self.vessels.float(), self.field.float()])[None]
+        grid = nn.functional.affine_grid(matrix[None], list(planes.shape), align_corners=False)
+        green, vessels, field = nn.functional.grid_sample(planes, grid, align_corners=False)[0]
+        return Photograph(green, vessels > 0.5, field > 0.99)
+
+
+def photographs(folder: Path, side: int) -> list[Photograph]:
+    """All of a folder, in the order of their names, reduced by averaging."""
+    found = []
+    for file in sorted(folder.glob("Image_*.jpg")):
+        image = Image.open(file).convert("RGB")
+        size = (round(image.width * side / image.height) // 4 * 4, side // 4 * 4)
+        colours = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32) / 255
+        traced = Image.open(file.with_name(f"{file.stem}_1stHO.png")).convert("L")
+        vessels = np.asarray(traced.resize(size, Image.Resampling.BOX)) > 127
+        field = colours[..., 0] > DARK
+        green = np.where(field, colours[..., 1], 0)
+        inside = green[field]
+        green = np.where(field, (green - inside.mean()) / inside.std(), 0)
+        found.append(Photograph(*map(torch.from_numpy, (green.astype(np.float32), vessels, field))))
+    if not found:
+        raise SystemExit(f"{folder} has no Image_*.jpg.")
+    return found
+
+
+def patches(data: list[Photograph], generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """(BATCH, 1, PATCH, PATCH) green and (BATCH, PATCH, PATCH) vessels, -1 outside the field."""
+    pairs = []
+    for number in torch.randint(len(data), (BATCH,), generator=generator).tolist():
+        one = data[number]
+        top, left = (
+            int(torch.randint(n - PATCH + 1, (1,), generator=generator)) for n in one.green.shape
+        )
+        cut = (slice(top, top + PATCH), slice(left, left + PATCH))
+        target = one.vessels[cut].long().masked_fill(~one.field[cut], -1)
+        pairs.append((one.green[cut], target))
+    greens, targets = zip(*pairs, strict=True)
+    return torch.stack(greens)[:, None], torch.stack(targets)
+
+
+class ConvolutionalUNet(nn.Module):
+    """The plain counterpart: 3 x 3 convolutions, three levels, log-probabilities of two classes."""
+
+    def __init__(self, widths: list[int]) -> None:
+        super().__init__()
+        self.first = _convolved(1, widths[0])
+        self.down = nn.ModuleList(_convolved(a, b) for a, b in pairwise(widths))
+        self.up = nn.ModuleList(_convolved(a + b, a) for a, b in pairwise(widths))
+        self.last = nn.Conv2d(widths[0], 2, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, 1, H, W) -> (B, 2, H, W); H and W multiples of 4."""
+        skips = [self.first(x)]
+        for block in self.down:
+            skips.append(block(nn.functional.max_pool2d(skips[-1], 2)))
+        y = skips.pop()
+        for block in reversed(self.up):
+            y = block(torch.cat([nn.functional.interpolate(y, scale_factor=2), skips.pop()], 1))
+        return torch.log_softmax(self.last(y), 1)
+
+
+def _convolved(inner: int, outer: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(inner, outer, 3, padding=1, bias=False),
+        nn.BatchNorm2d(outer),
+        nn.ReLU(),
+        nn.Conv2d(outer, outer, 3, padding=1, bias=False),
+        nn.BatchNorm2d(outer),
+        nn.ReLU(),
+    )
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of network.
+
+    Args:
+        graph: fields of its graphs' specification; None where it needs none.
+        options: of its UNet.
+    """
+
+    graph: dict[str, Any] | None
+    options: dict[str, Any]
+
+    def network(self, pyramid: Pyramid | None, width: int) -> nn.Module:
+        """Of a width: the number of channels on the finest level."""
+        if pyramid is None:
+            return ConvolutionalUNet([width, 2 * width, 4 * width])
+        channels = (width, width, 2 * width, 4 * width)
+        return UNet(pyramid, 1, 2, channels=channels, **self.options)
+
+    def width(self, pyramid: Pyramid | None) -> int:
+        """That for which the number of weights is nearest to PARAMETERS."""
+        sizes = {w: _weights(self.network(pyramid, w)) for w in range(2, 40)}
+        return min(sizes, key=lambda w: abs(sizes[w] - PARAMETERS))
+
+
+ORIENTED = {"manifold": "se2", "orientations": 6, "weights": "selling", "levels": 3}
+KINDS = {
+    "conv": Kind(None, {}),
+    "r2": Kind({"manifold": "r2", "weights": "selling", "levels": 3}, {}),
+    "se2": Kind(ORIENTED, {}),
+    "se2 Gaussian": Kind(ORIENTED | {"weights": "kernel"}, {}),
+}
+
+
+def _weights(network: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained network: its seconds, and by angle its AUC and best F1 in %."""
+
+    network: str
+    seed: int
+    weights: int
+    steps: int
+    seconds: float
+    auc: dict[int, float]
+    f1: dict[int, float]
+
+
+class Study:
+    """Trains and tests networks on the photographs of a folder."""
+
+    def __init__(self, folder: Path, side: int, store: Path) -> None:
+        data = photographs(folder, side)
+        self.train, self.test, self.store = data[:TRAINING], data[TRAINING:], store
+
+    def pyramid(self, kind: Kind, height: int, width: int) -> Pyramid | None:
+        """The graph of a size."""
+        if kind.graph is None:
+            return None
+        built = build(GraphSpec(size=(width, height), **kind.graph), self.store)
+        return open_store(self.store)[f"{built.name}@{built.version}"]
+
+    def run(self, name: str, seed: int, steps: int, seconds: float) -> Run:
+        """Train for so many steps, or seconds where these are less, and test."""
+        kind = KINDS[name]
+        generator = torch.Generator().manual_seed(seed)
+        pyramid = self.pyramid(kind, PATCH, PATCH)
+        width = kind.width(pyramid)
+        torch.manual_seed(seed)
+        network = kind.network(pyramid, width)
+        optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
+        began, done = time.perf_counter(), 0
+        while done < steps and time.perf_counter() - began < seconds:
+            share = max(done / steps, (time.perf_counter() - began) / seconds)
+            for group in optimizer.param_groups:
+                group["lr"] = RATE * (0.5 + 0.5 * math.cos(math.pi * share))
+            images, targets = patches(self.train, generator)
+            loss = nn.functional.nll_loss(network(images), targets, ignore_index=-1)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            done += 1
+        took = time.perf_counter() - began
+        auc, f1 = self._tested(kind, width, network.eval())
+        return Run(name, seed, _weights(network), done, took, auc, f1)
+
+    @torch.no_grad()
+    def _tested(
+        self, kind: Kind, width: int, trained: nn.Module
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """AUC and best F1 by angle."""
+        whole, pyramid = trained, self.pyramid(kind, *self.test[0].green.shape)
+        if pyramid is not None:
+            whole = kind.network(pyramid, width).eval()
+            load_weights(whole, trained.state_dict(), allow_other_graph=True)
+        auc, f1 = {}, {}
+        for angle in ANGLES:
+            scores, truth = zip(*self._pixels(whole, angle), strict=True)
+            score, vessel = np.concatenate(scores), np.concatenate(truth)
+            auc[angle] = 100 * float(roc_auc_score(vessel, score))
+            precision, recall, _ = precision_recall_curve(vessel, score)
+            f1[angle] = 100 * float((2 * precision * recall / (precision + recall + 1e-12)).max())
+        return auc, f1
+
+    def _pixels(
+        self, network: nn.Module, angle: int
+    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
+        """Log-odds and truth of the pixels in the field of each test photograph."""
+        for photograph in self.test:
+            one = photograph.turned(angle)
+            out = network(one.green[None, None])[0]
+            odds = out[1] - out[0]
+            yield odds[one.field].numpy(), one.vessels[one.field].numpy()
+
+
+def main() -> None:
+    """Train all kinds with all seeds, and print a line for each run and a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--networks", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="most for a training")
+    parser.add_argument("--side", type=int, default=160, help="height of the photographs, pixels")
+    parser.add_argument("--csv", type=Path, help="file to write all runs to")
+    arguments = parser.parse_args()
+    runs: list[Run] = []
+    with tempfile.TemporaryDirectory() as folder:
+        study = Study(arguments.folder, arguments.side, Path(folder) / "graphs.zarr")
+        for seed in range(arguments.seeds):
+            for name in arguments.networks:
+                run = study.run(name, seed, arguments.steps, arguments.seconds)
+                runs.append(run)
+                print(run, flush=True)
+    if arguments.csv:
+        with arguments.csv.open("w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["network", "seed", "weights", "steps", "seconds", "angle", "auc", "f1"])
+            for r in runs:
+                for angle in ANGLES:
+                    first = [r.network, r.seed, r.weights, r.steps, round(r.seconds, 1)]
+                    table.writerow([*first, angle, r.auc[angle], r.f1[angle]])
+    print("\n| network | weights | AUC upright | 45 | 90 | F1 upright | 45 | 90 | s |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name in arguments.networks:
+        own: list[Run] = [run for run in runs if run.network == name]
+        cells = [mean_and_deviation([r.auc[a] for r in own], ".1f") for a in ANGLES]
+        cells += [mean_and_deviation([r.f1[a] for r in own], ".1f") for a in ANGLES]
+        took = mean_and_deviation([r.seconds for r in own], ".0f")
+        print(f"| {name} | {own[0].weights:,} | {' | '.join(cells)} | {took} |")
+
+
+if __name__ == "__main__":
+    main()
