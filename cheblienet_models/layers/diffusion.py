@@ -85,7 +85,7 @@ class Diffusion(nn.Module):
         Raises:
             ValueError: x has another shape, dtype or device, or a time has become too long.
         """
-        if x.ndim != 3 or x.shape[1] != self.channels:
+        if x.ndim != 3 or x.shape[1:] != (self.channels, self.graph.num_vertices):
             raise ValueError(
                 f"Diffusion on {self.graph.label} takes (B, {self.channels}, "
                 f"{self.graph.num_vertices}), that is (batch, channels, vertices). "

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 from torch.export import ExportedProgram
 
+from cheblienet_models.graphs.filters import working_dtype
+
 
 def portable(program: ExportedProgram) -> ExportedProgram:
     """The program with each Chebyshev sum and filter decomposed into gathers and sums.
@@ -93,7 +95,7 @@ def _filtered(
     values: Tensor,
 ) -> Tensor:
     """As the operator `filtered`."""
-    dtype = torch.promote_types(x.dtype, values.dtype)
+    dtype = working_dtype(x, values, len(coefficients) - 1)
     start, factors = x.to(dtype), coefficients.to(x.device, dtype)
     laplacian = row_pointers, columns, values.to(dtype)
     total = torch.zeros_like(start)
