@@ -14,8 +14,11 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.typing import Indices
 
-EDGES = 2**20
-"""About so many edges are looked at, each from both ends."""
+EDGES = 2**18
+"""About so many stored entries are looked at, in less than a second; smaller graphs are whole.
+
+Of graphs of a million the factor then was found 3e-4 off, and 4e-3 where points are random.
+"""
 
 
 def eigenvalue_scale(

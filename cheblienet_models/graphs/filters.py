@@ -21,7 +21,7 @@ from cheblienet_models.tensors.layout import logical, vertex_major
 from cheblienet_models.tensors.product import Laplacian, Product
 
 SINGLE = 64
-"""Up to this degree float32 signals are filtered in float32, which rounds by 3e-6 of |x| at most."""
+"""Up to this degree float32 is not widened: it rounds by 3e-6 of |x| at most."""
 ROUNDING = 8e-10
 """That is this times the square of the degree, on the graphs where it was found largest."""
 
