@@ -12,6 +12,7 @@ from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.graphs.subgraphs import sample_edges, sample_vertices
 from cheblienet_models.layers.cheb_conv import ChebConv
+from cheblienet_models.layers.diffusion import Diffusion
 from cheblienet_models.layers.lifting import Lift, Project
 from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import GlobalPool, SpatialPool, SpatialUnpool
@@ -26,6 +27,7 @@ from cheblienet_models.tensors.finite import check_finite
 __all__ = [
     "BatchNorm",
     "ChebConv",
+    "Diffusion",
     "GlobalPool",
     "Graph",
     "LatLonToVertices",

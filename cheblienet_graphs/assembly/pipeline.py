@@ -26,16 +26,20 @@ from cheblienet_graphs.assembly.versions import (
 )
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.threads import threads_each
+from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours.choice import Choice, choose
 from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.pools.opened import opened_pool
 from cheblienet_graphs.pools.pool import Pool, software
+from cheblienet_graphs.report.scale import eigenvalue_scale
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts
+from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.store.staged import INT32_LIMIT, Writer, index_type
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
@@ -153,6 +157,18 @@ def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attribu
     }
 
 
+def _eigenvalue_scale(level: Level, job: Job, lambda_max: float) -> float | None:
+    """The level's, from the arrays that will be published."""
+    spec, sampled = (
+        level.spec,
+        SampledManifold(level.sampling, level.spec.geometry, Metric(level.spec.eps, job.xi or 0.0)),
+    )
+    degree, coordinates = job.dense("degree").mapped(), job.dense("coordinates").mapped()
+    mass = degree if spec.laplacian == "normalized" else job.dense("area").mapped()
+    weights = MappedWeights(job.matrix(job.csr.data), lambda_max, mass)
+    return eigenvalue_scale(spec, sampled, weights, coordinates, degree)
+
+
 @dataclass(frozen=True)
 class _Build:
     """How a build is carried out."""
@@ -191,6 +207,7 @@ class _Build:
         assembled = assemble(driver)
         bound = assembled.bound
         self._write_eigenpairs(job, level.sampling, bound.value)
+        self.progress(f"level {level.number}: measuring its metric", 0, 0)
         return LevelFacts(
             grid=self.spec.grid(level.number),
             vertices=level.num_vertices,
@@ -204,6 +221,7 @@ class _Build:
             bandwidth=assembled.bandwidth,
             lambda_max=bound.value,
             lambda_max_method=bound.method,
+            eigenvalue_scale=_eigenvalue_scale(level, job, bound.value),
         )
 
     def _write_places(self, level: Level) -> None:

@@ -251,10 +251,10 @@ def operator_scale(
     if spec.laplacian == "normalized":
         if not metrics:
             return None
-        vertices = (
-            np.arange(sampling.orientations)[:, None] * sampling.num_points + probes
-        ).ravel()
-        mass = float(degree[vertices].sum(dtype=np.float64) / sampling.areas()[vertices].sum())
+        orientations = np.arange(sampling.orientations)
+        vertices = (orientations[:, None] * sampling.num_points + probes).ravel()
+        area = sampling.areas(0, sampling.num_points)[probes].sum() * len(orientations)
+        mass = float(degree[vertices].sum(dtype=np.float64) / area)
     return 2 * mass / moment if moment > 0 else None
 
 

@@ -90,7 +90,9 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     whole = SampledManifold(points, spec.geometry, metric)
     measured = probes(spec, whole, weights)
     metrics = diagnostics.effective_metrics(weights, coordinates, whole, measured)
-    scale = diagnostics.operator_scale(spec, metrics, degree, points, measured)
+    scale = facts.eigenvalue_scale
+    if scale is None:  # of an older store, or nowhere to measure
+        scale = diagnostics.operator_scale(spec, metrics, degree, points, measured)
     known = _exact_eigenvalues(spec, whole, count)
     comparison = compared(spectrum, scale, known, masked=spec.mask is not None)
     judged = verdict(spec, whole, metrics, components, comparison)
@@ -107,7 +109,6 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
         eigenvalues_converged=spectrum.converged,
         eigenvalues_method=spectrum.method if count else None,
         multiplicities_may_be_larger=spectrum.method == "lanczos",
-        eigenvalue_scale=scale,
         exact_eigenvalues=known,
         effective_metric=metrics,
         consistency=judged.consistency,
@@ -116,7 +117,7 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
         equivariance=errors,
         weights=diagnostics.weight_statistics(weights),
         inside=None if spec.mask is None else points.num_points / spec.full_points(level),
-        **facts,
+        **{**facts, "eigenvalue_scale": scale},
     )
 
 

@@ -36,7 +36,8 @@ class LevelReport:
         multiplicities_may_be_larger: whether copies of eigenvalues may have been missed, as
             Lanczos recursions with single vectors can.
         eigenvalue_scale: factor by which they estimate the operator's; 1 for combinatorial
-            Laplacians of matched and Selling's weights.
+            Laplacians of matched and Selling's weights. As the build recorded it; measured now in
+            versions that are older than this fact.
         exact_eigenvalues: of the Laplace-Beltrami operator, in its units; None where none
             are known.
         effective_metric: the metrics that the weights realise, by orientation.

@@ -41,7 +41,9 @@ class LevelFacts(Mapping[str, Any]):
     `xi` and `xi_squared` are None without orientations. `grid` is the shape of a signal,
     orientations first: (n_o, height, width) on a lattice; that of the full sampling where the graph
     has a mask. `bandwidth` is None where there is no
-    kernel; `dropped_edges` counts edges whose matched weight came out 0.
+    kernel; `dropped_edges` counts edges whose matched weight came out 0. `eigenvalue_scale` times
+    eigenvalues of Delta estimates the operator's; None where that could not be measured, or the
+    version is older than this fact.
     """
 
     grid: tuple[int, ...]
@@ -56,6 +58,7 @@ class LevelFacts(Mapping[str, Any]):
     bandwidth: float | None
     lambda_max: float
     lambda_max_method: str
+    eigenvalue_scale: float | None = None
 
     def __getitem__(self, name: str) -> Any:
         if name in _LEVEL_FACTS:
@@ -205,6 +208,9 @@ def _level(spec: GraphSpec, number: int, value: Any) -> LevelFacts:
         bandwidth=_bandwidth(spec, *fact("bandwidth")),
         lambda_max=_lambda_max(spec, *fact("lambda_max")),
         lambda_max_method=_word(*fact("lambda_max_method"), METHODS),
+        eigenvalue_scale=_eigenvalue_scale(
+            spec, f"{name}.eigenvalue_scale", facts.get("eigenvalue_scale")
+        ),
     )
 
 
@@ -234,6 +240,15 @@ def _lambda_max(spec: GraphSpec, name: str, value: Any) -> float:
     if spec.lambda_max == 2:
         _near(name, value, 2.0)
     return _number(name, value, 0, 2 + ROUNDING if spec.laplacian == "normalized" else LARGEST)
+
+
+def _eigenvalue_scale(spec: GraphSpec, name: str, value: Any) -> float | None:
+    """1 where eigenvalues of Delta are the operator's; not recorded by older versions."""
+    if value is None:
+        return None
+    if spec.weights != "kernel" and spec.laplacian == "combinatorial" and spec.mask is None:
+        return _near(name, value, 1.0)
+    return _number(name, value, 0, LARGEST)
 
 
 def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:

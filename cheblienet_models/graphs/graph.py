@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.errors import MissingEigenpairsError
-from cheblienet_models.graphs import fourier
+from cheblienet_models.graphs import filters, fourier
 from cheblienet_models.graphs.edges import EdgeList, edge_list
 from cheblienet_models.graphs.full_grid import Order, checked_order, on_grid, places_in_map
 from cheblienet_models.graphs.mapped import Mapped, Reopen
+from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
 from cheblienet_models.tensors.precision import never_below_float32
 from cheblienet_models.tensors.sparse import csr_tensor
@@ -44,12 +45,16 @@ class Graph(Mapped):
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
             Delta = A^-1/2 (D - W) A^-1/2; D the degrees, A the areas, W the edge weights.
         lambda_max: upper bound of the spectrum of Delta.
+        eigenvalue_scale: factor by which Delta's eigenvalues estimate those of the operator
+            -(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), measured by the build; None
+            where it could not be, or the store is older than this number.
         degree: (V,) weighted degrees, in the dtype of the Laplacian.
         area: (V,) vertex areas with mean 1, in the dtype of the Laplacian.
         coordinates: (V, d) float64, whatever the dtype of the Laplacian.
         eigenvalues: (M,) float64, too, ascending; None where no eigenpairs are stored.
         subgraph: (nnz,) values of a random sub-graph, which each layer uses instead while the layer
             itself is in training mode; None for the whole graph. See `sample_edges`.
+        subgraph_degree: (V,) weighted degrees of that sub-graph; None for the whole graph.
     """
 
     row_pointers: Tensor
@@ -61,7 +66,7 @@ class Graph(Mapped):
         super().__init__(reopen)
         self.label, self.grid, self.sampling = stored.label, stored.grid, stored.sampling
         self.laplacian_kind: LaplacianKind = stored.laplacian_kind
-        self.lambda_max = stored.lambda_max
+        self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
         matrix, eigenpairs = stored.laplacian, stored.eigenpairs
         self.register_buffer("row_pointers", torch.from_numpy(matrix.indptr), persistent=False)
@@ -70,6 +75,7 @@ class Graph(Mapped):
         vectors = eigenpairs.vectors if eigenpairs else None
         self.register_buffer("eigenvectors", vectors, persistent=False)
         self.subgraph: Tensor | None = None
+        self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None
         # No buffers, or every exported program would hold what no layer computes with.
         self.degree, self.area = stored.degree, stored.area
@@ -101,6 +107,24 @@ class Graph(Mapped):
         sampled = self.subgraph if training else None
         return self.row_pointers, self.columns, self.values if sampled is None else sampled
 
+    def operator(self, *, training: bool = False) -> filters.Operator:
+        """The Laplacian with its spectrum within [-1, 1], as `filter` and `diffuse` apply it.
+
+        Eigenvalues of the normalized Laplacian of a random sub-graph may be larger than lambda_max,
+        where high powers would grow without limit: that one is rescaled with 2, the bound of all.
+
+        Args:
+            training: as of `laplacian_parts`.
+        """
+        pointers, columns, values = self.laplacian_parts(training=training)
+        largest = self.lambda_max
+        sampled = training and self.subgraph is not None
+        if sampled and self.laplacian_kind == "normalized" and largest < 2:
+            share, largest = largest / 2, 2.0
+            values = values * share
+            values[self.edges.diagonal] += share - 1
+        return filters.Operator(self.label, (pointers, columns, values), largest)
+
     @property
     def edges(self) -> EdgeList:
         """The undirected edges, found on first use."""
@@ -114,6 +138,8 @@ class Graph(Mapped):
         kept = never_below_float32(fn)
         self.degree, self.area = kept(self.degree), kept(self.area)
         self.subgraph = None if self.subgraph is None else kept(self.subgraph)
+        degree = self.subgraph_degree
+        self.subgraph_degree = None if degree is None else kept(degree)
         self._edges = None  # of another dtype or device
         # To other devices, but not to float32, in which symmetries could no longer be told.
         device = self.values.device
@@ -190,6 +216,127 @@ class Graph(Mapped):
             StoreError: the graph has no stored eigenpairs.
         """
         return fourier.convolved(self.label, self.eigenpairs[1], x, y)
+
+    def polynomial(self, function: Function, tolerance: float = 1e-6) -> Polynomial:
+        """The polynomial that `filter` applies for a function, with its degree and bound.
+
+        Args:
+            function: as of `filter`.
+            tolerance: as of `filter`.
+
+        Raises:
+            ValueError: as of `filter`.
+        """
+        found: Polynomial = approximated(function, self.lambda_max, tolerance)
+        return found
+
+    def diffusion_polynomial(self, t: float | Tensor, tolerance: float = 1e-6) -> Polynomial:
+        """The polynomial that `diffuse` applies, with its degree and its proven bound.
+
+        `filter` takes it instead of a function; times are constants then.
+
+        Args:
+            t: as of `diffuse`.
+            tolerance: as of `diffuse`.
+
+        Raises:
+            ValueError: as of `diffuse`.
+        """
+        return heat(filters.times_of(t), self.lambda_max, tolerance)
+
+    def filter(
+        self,
+        x: Tensor,
+        function: Function | Polynomial,
+        tolerance: float = 1e-6,
+        *,
+        training: bool = False,
+    ) -> Tensor:
+        """Apply a function of Delta, f(Delta) x, differentiable in x.
+
+        By a Chebyshev polynomial p with |p - f| <= tolerance max |f| on [0, lambda_max], so the
+        error in the 2-norm is at most tolerance max |f| times that of x; `polynomial` tells its
+        degree, the number of sparse products, and its bound. Rounding in float32 adds up to 3e-6
+        times the norm of x (1e-6 on most graphs); beyond degree 64 float64 is used within.
+
+        f is a function of Delta's eigenvalues. Those of the operator are estimated by
+        `eigenvalue_scale` times these, so one of the operator's eigenvalues is applied by
+        `graph.filter(x, lambda e: f(graph.eigenvalue_scale * e))`.
+
+        Args:
+            x: (B, C, V), of any floating point dtype; under autocast it is not cast.
+            function: from eigenvalues, (N,) float64 on the CPU, to (N,) float64; it is called on
+                all of [0, lambda_max], both ends included. Or what `polynomial` made of one: that
+                spares making it again, and serves where a program is exported or compiled.
+            tolerance: in [1e-12, 1), in units of max |f|. A smooth f takes few more products for a
+                smaller one; one with a corner many. Not used where a polynomial is given.
+            training: whether to filter on the random sub-graph, if one is drawn.
+
+        Returns:
+            (B, C, V) in the dtype of x, computed in the wider of x's and the graph's.
+
+        Raises:
+            ValueError: x has another shape, dtype or device; the function is not finite, not smooth
+                enough, needs gradients, or returns another shape or dtype; the tolerance is out of
+                range; a polynomial is for another lambda_max.
+        """
+        operator = self.operator(training=training)
+        if isinstance(function, Polynomial):
+            return filters.apply_polynomial(operator, x, function)
+        polynomial = approximated(function, operator.lambda_max, tolerance)
+        return filters.apply_polynomial(operator, x, polynomial)
+
+    def diffuse(
+        self,
+        x: Tensor,
+        t: float | Tensor,
+        *,
+        density: bool = False,
+        tolerance: float = 1e-6,
+        training: bool = False,
+    ) -> Tensor:
+        """Diffuse for a time t, exp(-t Delta) x, differentiable in x and t, any number of times.
+
+        Delta is the symmetric operator of `ChebConv`, which keeps sum(sqrt(N) x), N = `mass`, the
+        areas or degrees. With `density` it is N^-1/2 exp(-t Delta) N^1/2 x instead, which leaves
+        constants constant, keeps sum(N x), and, as weights are not negative, leaves values between
+        the smallest and the largest; vertices without neighbours keep their values. The last holds
+        to the tolerance; the polynomial itself is exact on constants, and they and the sum stay as
+        far as the rows of the stored float32 Laplacian add up: to about 3e-8 t lambda_max.
+
+        For a time t of the operator -(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), whose
+        eigenvalues are `eigenvalue_scale` times those of Delta, diffuse for `t *
+        graph.eigenvalue_scale`. The entries 1, eps^2 and xi^-2 of R^-1 are the diffusivities D11,
+        D22 and D33 of the literature on orientation scores, whose hypoelliptic diffusions have
+        D22 = 0 (a small eps) and, of an operator D11 d_forward^2 + D33 d_rotation^2, t D11 as time
+        here and xi^-2 = D33 / D11.
+
+        Args:
+            x: (B, C, V), of any floating point dtype; under autocast it is not cast.
+            t: at least 0; a number, a tensor of one, or (C,), one for each channel. 0 changes
+                nothing.
+            density: as above.
+            tolerance: in [1e-12, 1): a proven bound of the error's 2-norm, in units of that of x
+                (of N^1/2 x with `density`, weighted likewise). The degree is about
+                sqrt(t lambda_max log(4 / tolerance)); `diffusion_polynomial` tells it. Rounding
+                comes on top, as of `filter`; float64 is used within where float32 would round by
+                more than the tolerance.
+            training: whether to diffuse on the random sub-graph, if one is drawn.
+
+        Returns:
+            (B, C, V) in the dtype of x, computed in the wider of x's and the graph's.
+
+        Raises:
+            ValueError: x or t has another shape or dtype, x is on another device; t is negative,
+                not finite, or so long that the degree would exceed 65,536; the tolerance is out of
+                range.
+        """
+        operator = self.operator(training=training)
+        sampled = self.subgraph_degree if training else None
+        mass = self.mass
+        if sampled is not None and self.laplacian_kind == "normalized":
+            mass = sampled
+        return filters.diffuse(operator, x, t, tolerance, mass if density else None)
 
     def to_grid(self, x: Tensor, fill: float = math.nan, *, order: Order = "nested") -> Tensor:
         """Put a signal back on the full sampling, differentiable: the opposite of `Lift`.

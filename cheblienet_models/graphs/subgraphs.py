@@ -31,7 +31,7 @@ def sample_edges(
         arrival = torch.empty_like(edges.weights).exponential_(generator=generator) / edges.weights
         kept = torch.zeros_like(edges.weights, dtype=torch.bool)
         kept[arrival.topk(max(1, round(kappa * len(kept))), largest=False).indices] = True
-        graph.subgraph = _renormalised(graph, edges, edges.weights * kept)
+        _take(graph, edges, edges.weights * kept)
 
 
 def sample_vertices(
@@ -55,7 +55,7 @@ def sample_vertices(
         kept = torch.zeros(count, dtype=torch.bool, device=device)
         kept[chosen[: max(1, round(kappa * count))]] = True
         both = kept[edges.first] & kept[edges.second]
-        graph.subgraph = _renormalised(graph, edges, edges.weights * both)
+        _take(graph, edges, edges.weights * both)
 
 
 def _sampled(graphs: Graph | Pyramid, kappa: float) -> list[tuple[Graph, EdgeList]]:
@@ -65,13 +65,13 @@ def _sampled(graphs: Graph | Pyramid, kappa: float) -> list[tuple[Graph, EdgeLis
     levels = list(graphs.levels) if isinstance(graphs, Pyramid) else [graphs]
     if kappa == 1:
         for graph in levels:
-            graph.subgraph = None
+            graph.subgraph = graph.subgraph_degree = None
         return []
     return [(graph, graph.edges) for graph in levels]
 
 
-def _renormalised(graph: Graph, edges: EdgeList, weights: Tensor) -> Tensor:
-    """Values of 2 Delta / lambda_max - I on the graph's pattern, for other weights (edges,).
+def _take(graph: Graph, edges: EdgeList, weights: Tensor) -> None:
+    """Let a graph's sub-graph be that of other weights (edges,).
 
     lambda_max stays the whole graph's, so a filter remains the same function of Delta. For the
     combinatorial Laplacian it still is a bound: leaving out edges raises no eigenvalue of D - W.
@@ -87,4 +87,4 @@ def _renormalised(graph: Graph, edges: EdgeList, weights: Tensor) -> Tensor:
     values[edges.upper] = entries.to(values.dtype)
     values[edges.lower] = entries.to(values.dtype)
     values[edges.diagonal] = (scale * degree * root**2 - 1).to(values.dtype)
-    return values
+    graph.subgraph, graph.subgraph_degree = values, degree

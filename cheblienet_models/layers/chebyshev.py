@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.layers.chebyshev_sums import (
-    Product,
     applied,
     as_rows,
     chebyshev_sum,
@@ -24,6 +23,7 @@ from cheblienet_models.layers.chebyshev_sums import (
     sum_by_clenshaw,
     weight_moments,
 )
+from cheblienet_models.tensors.product import Product
 
 
 @torch.library.custom_op("cheblienet_models::chebyshev", mutates_args=())

@@ -3,53 +3,13 @@
 Signals are vertex-major here, (V, B, C); each recursion may run on the narrower side.
 """
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor
 
-from cheblienet_models.tensors.sparse import csr_tensor
+from cheblienet_models.tensors.product import Product
 
 SLICES = 64
 """Tall matrices are cut into so many parts, which are multiplied side by side."""
-
-Laplacian = tuple[Tensor, Tensor, Tensor]
-"""Row pointers (V + 1,), columns and values (nnz,) of a symmetric CSR matrix (V, V)."""
-
-
-class Product:
-    """L times dense matrices of its own dtype, on whatever device it is.
-
-    Args:
-        laplacian: L.
-
-    Attributes:
-        dtype: of L, and of all that it is multiplied with.
-    """
-
-    def __init__(self, laplacian: Laplacian) -> None:
-        self.dtype, vertices = laplacian[2].dtype, len(laplacian[0]) - 1
-        self._matrix = csr_tensor(*laplacian, (vertices, vertices))
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """L x for x (V, N)."""
-        return torch.empty_like(x).addmm_(self._matrix, x, beta=0)
-
-    def onto(self, target: Tensor, x: Tensor, scale: float) -> Tensor:
-        """Overwrite target (V, N) with scale L x - target."""
-        return target.addmm_(self._matrix, x, beta=-1, alpha=scale)
-
-    def polynomials(self, x: Tensor, count: int) -> Iterator[Tensor]:
-        """T_1(L) x, T_2(L) x, ... T_{count - 1}(L) x, in two buffers that take turns."""
-        if count < 2:
-            return
-        before, last = x, self(x)
-        yield last
-        for step in range(2, count):
-            # The first to be overwritten would be the caller's x.
-            target = x.clone() if step == 2 else before
-            before, last = last, self.onto(target, last, 2)
-            yield last
 
 
 def sum_by_powers(product: Product, x: Tensor, weight: Tensor) -> Tensor:

@@ -8,9 +8,11 @@ import torch
 from torch import Tensor
 from torch.export import ExportedProgram
 
+from cheblienet_models.graphs.filters import working_dtype
+
 
 def portable(program: ExportedProgram) -> ExportedProgram:
-    """The program with each Chebyshev sum decomposed into gathers and sums.
+    """The program with each Chebyshev sum and filter decomposed into gathers and sums.
 
     It computes the same, to rounding, and holds its graphs; `torch.onnx.export` takes it, and saved
     with `torch.export.save` it is loaded without this package. A product gathers a copy of the
@@ -20,13 +22,26 @@ def portable(program: ExportedProgram) -> ExportedProgram:
     terms.
 
     Args:
-        program: of `torch.export.export`, for inference: in eval mode.
+        program: of `torch.export.export`, for inference: in eval mode. Filters are to be given as
+            `Graph.polynomial` makes them, as functions are not exported.
+
+    Raises:
+        ValueError: the program diffuses for times that it computes, on which the number of products
+            depends.
     """
     operators = torch.ops.cheblienet_models
-    widths = _widths(program, [operators.chebyshev.default, operators.chebyshev_basis.default])
+    if any(node.target is operators.diffused.default for node in program.graph.nodes):
+        raise ValueError(
+            "A program with Diffusion or Graph.diffuse is not portable, as its number of products "
+            "depends on times: export one with graph.filter(x, graph.diffusion_polynomial(t)), "
+            "whose times are constants."
+        )
+    known = [operators.chebyshev, operators.chebyshev_basis, operators.filtered]
+    widths = _widths(program, [operator.default for operator in known])
     decompositions: dict[Any, Callable[..., Any]] = {
         operators.chebyshev.default: partial(_sum, widths),
         operators.chebyshev_basis.default: partial(_sum_and_basis, widths),
+        operators.filtered.default: partial(_filtered, widths),
     }
     decomposed: ExportedProgram = program.run_decompositions(decompositions)
     return decomposed
@@ -63,18 +78,47 @@ def _sum_and_basis(
 ) -> tuple[Tensor, Tensor]:
     """As the operator `chebyshev_basis`."""
     start, matrices = x.to(values.dtype), weight.to(values.dtype)
-    width = widths[len(row_pointers), len(columns)]
-    sources, entries = _padded(row_pointers, columns, values, width)
-    terms = [start]
-    for k in range(1, len(matrices)):
-        gathered = terms[-1].index_select(0, sources.flatten()).view(*sources.shape, -1)
-        product = (entries[:, None] @ gathered).view_as(start)
-        terms.append(product if k == 1 else 2 * product - terms[-2])
+    terms = _polynomials(widths, start, len(matrices), (row_pointers, columns, values))
     total = terms[0] @ matrices[0]
     for term, matrix in zip(terms[1:], matrices[1:], strict=True):
         total = total + term @ matrix
     basis = torch.stack(terms[1:]) if len(terms) > 1 else start.new_empty(0, *start.shape)
     return total.to(x.dtype), basis
+
+
+def _filtered(
+    widths: Widths,
+    x: Tensor,
+    coefficients: Tensor,
+    row_pointers: Tensor,
+    columns: Tensor,
+    values: Tensor,
+) -> Tensor:
+    """As the operator `filtered`."""
+    dtype = working_dtype(x, values, len(coefficients) - 1)
+    start, factors = x.to(dtype), coefficients.to(x.device, dtype)
+    laplacian = row_pointers, columns, values.to(dtype)
+    total = torch.zeros_like(start)
+    for factor, term in zip(
+        factors, _polynomials(widths, start, len(factors), laplacian), strict=True
+    ):
+        total = total + factor * term
+    return total.to(x.dtype)
+
+
+def _polynomials(
+    widths: Widths, start: Tensor, count: int, laplacian: tuple[Tensor, Tensor, Tensor]
+) -> list[Tensor]:
+    """T_k(L) start, (V, B, C), for k < count."""
+    row_pointers, columns, values = laplacian
+    width = widths[len(row_pointers), len(columns)]
+    sources, entries = _padded(row_pointers, columns, values, width)
+    terms = [start]
+    for k in range(1, count):
+        gathered = terms[-1].index_select(0, sources.flatten()).view(*sources.shape, -1)
+        product = (entries[:, None] @ gathered).view_as(start)
+        terms.append(product if k == 1 else 2 * product - terms[-2])
+    return terms
 
 
 def _padded(

@@ -38,6 +38,8 @@ class Level:
         base_index: (V / orientations,) int32 or int64, ascending: where each base point is among
             the points of the full sampling; None without a mask.
         sampling: as the specification names it; None where it names none.
+        eigenvalue_scale: factor by which Delta's eigenvalues estimate the operator's, in (0,
+            MAX_LAMBDA]; None where none is stored.
     """
 
     label: str
@@ -51,6 +53,7 @@ class Level:
     eigenpairs: Eigenpairs | None = None
     base_index: Tensor | None = None
     sampling: str | None = None
+    eigenvalue_scale: float | None = None
 
     @property
     def num_vertices(self) -> int:
@@ -119,6 +122,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         eigenpairs=eigenpairs,
         base_index=base_index,
         sampling=sampling if isinstance(sampling, str) else None,
+        eigenvalue_scale=_eigenvalue_scale(folder, facts),
     )
 
 
@@ -142,6 +146,19 @@ def _lambda_max(folder: Folder, facts: Any) -> float:
     if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
         raise StoreError(
             f"{folder} must have lambda_max in (0, {MAX_LAMBDA:g}]. Got {quoted(value)}."
+        )
+    return float(value)
+
+
+def _eigenvalue_scale(folder: Folder, facts: Any) -> float | None:
+    """None in stores that are older than this fact, too."""
+    value: Any = facts.get("eigenvalue_scale") if isinstance(facts, dict) else None
+    if value is None:
+        return None
+    if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
+        raise StoreError(
+            f"{folder} must have eigenvalue_scale in (0, {MAX_LAMBDA:g}] or null. "
+            f"Got {quoted(value)}."
         )
     return float(value)
 

@@ -97,7 +97,7 @@ NESTED: Any = []
 for _ in range(200):
     NESTED = [NESTED]
 COUNTS = ("vertices", "edges", "nnz", "isolated", "dropped_edges")
-NUMBERS = ("in_plane_fraction", "xi", "xi_squared", "bandwidth", "lambda_max")
+NUMBERS = ("in_plane_fraction", "xi", "xi_squared", "bandwidth", "lambda_max", "eigenvalue_scale")
 IMPOSSIBLE = ["128", [128], None, True, 1.5, -1, 10**19, 10**4200, {"a": 1}]
 FACTS = [
     *(at(f"levels/0/{fact}", value) for fact in COUNTS for value in IMPOSSIBLE),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,6 +120,16 @@ MUTATIONS += [
         clg(spec_sha256=3),
     )
 ]
+
+
+MUTATIONS += [
+    ("torus/v001/zarr.json", lambda p, v=v: edit(p, lambda d: scale_of(d, v)))
+    for v in (0, -1.5, "1", True, [1.0], float("inf"), float("nan"), 10**400)
+]
+
+
+def scale_of(document: dict[str, Any], value: object) -> None:
+    document["attributes"]["clg"]["levels"][0]["eigenvalue_scale"] = value
 
 
 @pytest.mark.parametrize(("where", "change"), MUTATIONS)

@@ -1,0 +1,111 @@
+"""Diffusion of signals on a graph, for learned times."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models.graphs.graph import Graph
+
+REACH = 16
+"""Default times end where heat has spread over about an eighth of the domain: at 1 / REACH of the
+time in which it would spread over half."""
+
+
+class Diffusion(nn.Module):
+    """Diffuses each channel for its own learned time, exp(-t Delta) x.
+
+    Channels do not mix, and nothing else is learned: put it beside or between ChebConvs, or before
+    a BatchNorm. Equivariant under every symmetry of the graph. Its cost is that of about
+    sqrt(t lambda_max log(4 / tolerance)) sparse products, t the longest of the times.
+
+    Times are those of the operator that the graph discretises where its `eigenvalue_scale` is
+    known, so they mean the same on finer and coarser levels of a metric, and a state_dict loads on
+    any; where it is None they are times of Delta.
+
+    Args:
+        channels: C, at least 1.
+        graph: shared, not copied.
+        times: (shortest, longest) initial times, positive, between which channels are spaced by
+            equal factors. By default from 1 / lambda_max of Delta's time, which blurs by half a
+            pixel, to one in which heat spreads over an eighth of the domain: the number of points
+            to the power 2 / d, over 16 lambda_max, d the dimension of the base.
+        density: diffuse as of a density (the default), N^-1/2 exp(-t Delta) N^1/2 x: constants stay
+            constant and nothing leaves the range of the input. Else the symmetric operator of
+            ChebConv itself. N are the areas or degrees, `graph.mass`; where these are all equal the
+            two are the same.
+        tolerance: as of `Graph.diffuse`.
+
+    Attributes:
+        log_times: (C,) logarithms of the times, the only parameter.
+
+    Raises:
+        ValueError: channels is below 1, or the times are not positive and ascending.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        graph: Graph,
+        *,
+        times: tuple[float, float] | None = None,
+        density: bool = True,
+        tolerance: float = 1e-4,
+    ) -> None:
+        super().__init__()
+        if channels < 1:
+            raise ValueError(f"channels must be at least 1. Got {channels}.")
+        shortest, longest = times or _default_times(graph)
+        if not 0 < shortest <= longest < math.inf:
+            raise ValueError(
+                f"times must be (shortest, longest), positive and ascending. Got {times!r}."
+            )
+        self.channels, self.graph = channels, graph
+        self.density, self.tolerance = density, tolerance
+        self._range = math.log(shortest), math.log(longest)
+        self.log_times = nn.Parameter(torch.empty(channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Space the times anew; a single channel gets the middle of the range."""
+        first, last = self._range
+        middle = (first + last) / 2
+        spaced = torch.linspace(first, last, self.channels) if self.channels > 1 else middle
+        with torch.no_grad():
+            self.log_times.copy_(torch.as_tensor(spaced))
+
+    @property
+    def times(self) -> Tensor:
+        """(C,) times of the operator; of Delta where the graph's `eigenvalue_scale` is None."""
+        return self.log_times.to(torch.promote_types(self.log_times.dtype, torch.float32)).exp()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, V) -> (B, C, V), in the dtype of x; in training mode on the random sub-graph.
+
+        Raises:
+            ValueError: x has another shape, dtype or device, or a time has become too long.
+        """
+        if x.ndim != 3 or x.shape[1:] != (self.channels, self.graph.num_vertices):
+            raise ValueError(
+                f"Diffusion on {self.graph.label} takes (B, {self.channels}, "
+                f"{self.graph.num_vertices}), that is (batch, channels, vertices). "
+                f"Got {tuple(x.shape)}."
+            )
+        return self.graph.diffuse(
+            x,
+            self.times * (self.graph.eigenvalue_scale or 1.0),
+            density=self.density,
+            tolerance=self.tolerance,
+            training=self.training,
+        )
+
+    def extra_repr(self) -> str:
+        """The line that print(layer) shows."""
+        return f"{self.channels}, density={self.density}"
+
+
+def _default_times(graph: Graph) -> tuple[float, float]:
+    """From half a pixel to an eighth of the domain, in the units of `Diffusion.times`."""
+    dimension = 3 if len(graph.grid) == 4 else 2
+    shortest = 1 / (graph.lambda_max * (graph.eigenvalue_scale or 1.0))
+    return shortest, shortest * max(1.0, graph.num_points ** (2 / dimension) / REACH)

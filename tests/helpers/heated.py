@@ -1,0 +1,44 @@
+"""Graphs whose functions are compared with dense algebra, and that algebra."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Graph
+
+
+def _lone() -> np.ndarray:
+    """A block of pixels, and one far from it, which has no neighbours."""
+    inside = np.zeros((16, 16), bool)
+    inside[2:9, 1:9] = inside[14, 14] = True
+    return inside
+
+
+SPECS = {
+    "normalized": GraphSpec("se2", 8, orientations=4, levels=1),
+    "combinatorial": GraphSpec(
+        "se2", 8, orientations=4, weights="selling", boundary="periodic", levels=1
+    ),
+    "stiff": GraphSpec("se2", 8, orientations=4, weights="selling", xi=0.01, levels=1),
+    "icosphere": GraphSpec("s2", subdivisions=2, levels=1),
+    "icosphere-matched": GraphSpec("s2", subdivisions=2, weights="matched", neighbors=24, levels=1),
+    "lone": GraphSpec("r2", mask=_lone(), levels=1),
+    "lone-combinatorial": GraphSpec("r2", mask=_lone(), laplacian="combinatorial", levels=1),
+}
+"""lambda_max from 1.4 to 9e4; areas equal and not, degrees equal, not, and 0."""
+
+
+def delta(graph: Graph, *, training: bool = False) -> np.ndarray:
+    """(V, V) float64 Delta, from the stored entries one by one."""
+    pointers, columns, values = (part.numpy() for part in graph.laplacian_parts(training=training))
+    size = graph.num_vertices
+    dense = np.zeros((size, size))
+    dense[np.repeat(np.arange(size), np.diff(pointers)), columns] = values
+    return (dense + np.eye(size)) * (graph.lambda_max / 2)
+
+
+def by_eigenvectors(matrix: np.ndarray, function: object, x: Tensor) -> Tensor:
+    """f(Delta) x in float64, x (B, C, V), f of numpy arrays."""
+    values, vectors = np.linalg.eigh(matrix)
+    return torch.from_numpy(x.double().numpy() @ (vectors * function(values)) @ vectors.T)

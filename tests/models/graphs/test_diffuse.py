@@ -1,0 +1,242 @@
+"""Diffusion against dense matrix exponentials and exact heat kernels; what it keeps; its gradients.
+
+On graphs with a normalized and with a combinatorial Laplacian, among them icospheres.
+"""
+
+import math
+from pathlib import Path
+
+import heated
+import numpy as np
+import pytest
+import scipy.linalg
+import torch
+from torch import Tensor
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import Graph, open_store, sample_vertices
+
+GRAPHS = ["normalized", "combinatorial", "stiff", "icosphere", "icosphere-matched", "lone"]
+DECADES = 10.0 ** np.arange(-2, 5)
+"""Times, in units of 1 / lambda_max."""
+
+
+def graph_of(store: Path, name: str) -> Graph:
+    return open_store(store)[name].levels[0]
+
+
+def signal(graph: Graph, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(2, 3, graph.num_vertices, dtype=dtype)
+
+
+def far(found: Tensor, expected: Tensor, x: Tensor) -> float:
+    """The largest error of a channel, in units of its signal's norm."""
+    return float(((found.double() - expected).norm(dim=2) / x.double().norm(dim=2)).max())
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_diffusion_is_the_exponential_over_six_decades(
+    heated_graphs: Path, name: str, tolerance: float
+) -> None:
+    graph = graph_of(heated_graphs, name).double()
+    x, matrix = signal(graph), heated.delta(graph)
+    for time in (DECADES / graph.lambda_max).tolist():
+        polynomial = graph.diffusion_polynomial(time, tolerance)
+        assert polynomial.bound <= tolerance
+        found = graph.diffuse(x, time, tolerance=tolerance)
+        exact = heated.by_eigenvectors(matrix, lambda e, t=time: np.exp(-t * e), x)
+        assert far(found, exact, x) <= polynomial.bound + 1e-12
+        assert torch.equal(found, graph.filter(x, polynomial))
+
+
+@pytest.mark.parametrize("name", ["normalized", "stiff", "icosphere-matched"])
+def test_diffusion_is_scipys_matrix_exponential(heated_graphs: Path, name: str) -> None:
+    graph = graph_of(heated_graphs, name).double()
+    x, time = signal(graph), 30 / graph.lambda_max
+    exact = x.numpy() @ scipy.linalg.expm(-time * heated.delta(graph))
+    assert far(graph.diffuse(x, time, tolerance=1e-9), torch.from_numpy(exact), x) <= 1e-9
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_diffusion_in_float32(heated_graphs: Path, name: str) -> None:
+    graph = graph_of(heated_graphs, name)
+    matrix = heated.delta(graph)
+    for x in (signal(graph, torch.float32), torch.ones(1, 1, graph.num_vertices)):
+        for time in (DECADES / graph.lambda_max).tolist():
+            found = graph.diffuse(x, time)
+            assert found.dtype == torch.float32
+            exact = heated.by_eigenvectors(matrix, lambda e, t=time: np.exp(-t * e), x)
+            assert far(found, exact, x) <= 1e-5
+
+
+def test_a_time_for_each_channel(heated_graphs: Path) -> None:
+    graph = graph_of(heated_graphs, "normalized").double()
+    x = signal(graph)
+    times = torch.tensor([0.0, 0.3, 40.0])
+    found = graph.diffuse(x, times)
+    for channel, time in enumerate(times.tolist()):
+        own = x[:, channel : channel + 1]
+        assert torch.allclose(found[:, channel : channel + 1], graph.diffuse(own, time), atol=2e-6)
+    for t in (torch.tensor(0.3), 0.3, np.float64(0.3), torch.full((3,), 0.3, dtype=torch.float64)):
+        assert torch.allclose(graph.diffuse(x, t), graph.diffuse(x, 0.3), atol=1e-6)
+
+
+@pytest.mark.parametrize("density", [False, True])
+def test_no_time_changes_nothing(heated_graphs: Path, *, density: bool) -> None:
+    for name in GRAPHS:
+        graph = graph_of(heated_graphs, name)
+        x = signal(graph, torch.float32)
+        for t in (0, 0.0, torch.zeros(3)):
+            found = graph.diffuse(x, t, density=density)
+            assert torch.allclose(found, x, rtol=3e-7, atol=0) if density else torch.equal(found, x)
+
+
+@pytest.mark.parametrize("t", [-1e-12, float("nan"), float("inf"), torch.tensor([1.0, -2.0, 0.0])])
+def test_other_times_are_refused(heated_graphs: Path, t: float | Tensor) -> None:
+    graph = graph_of(heated_graphs, "normalized")
+    x = signal(graph, torch.float32)
+    for density in (False, True):
+        with pytest.raises(ValueError, match=r"times t from 0, finite\. Got (-1e-12|nan|inf|-2)"):
+            graph.diffuse(x, t, density=density)
+
+
+@pytest.mark.parametrize(
+    "t", ["1", None, [0.1], np.ones(3), torch.ones(2), torch.ones(1, 3), torch.tensor(1), 1j]
+)
+def test_what_is_no_time_is_refused(heated_graphs: Path, t: object) -> None:
+    graph = graph_of(heated_graphs, "normalized")
+    with pytest.raises(ValueError, match=r"of shape \(\) or \(3,\), one for each channel\. Got"):
+        graph.diffuse(signal(graph, torch.float32), t)
+
+
+@pytest.mark.parametrize("name", ["normalized", "combinatorial", "icosphere-matched"])
+@pytest.mark.parametrize("density", [False, True])
+def test_gradients_of_any_order(heated_graphs: Path, name: str, *, density: bool) -> None:
+    graph = graph_of(heated_graphs, name).double()
+    x = signal(graph).requires_grad_()
+    unit = graph.lambda_max
+    for times in (
+        torch.tensor(3.0, dtype=torch.float64, requires_grad=True),
+        torch.tensor([0.02, 1.0, 25.0], dtype=torch.float64, requires_grad=True),
+    ):
+
+        def call(x: Tensor, t: Tensor) -> Tensor:
+            return graph.diffuse(x, t / unit, density=density, tolerance=1e-12)
+
+        assert torch.autograd.gradcheck(call, (x, times), fast_mode=True)
+        assert torch.autograd.gradcheck(call, (x.detach(), times), fast_mode=True)
+        assert torch.autograd.gradcheck(call, (x, times.detach()), fast_mode=True)
+        assert torch.autograd.gradgradcheck(call, (x, times), fast_mode=True)
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
+@pytest.mark.parametrize("time", [0.0, 0.1, 10.0, 1e3])
+def test_the_gradient_in_time_is_exact_to_the_tolerance(
+    heated_graphs: Path, time: float, tolerance: float
+) -> None:
+    """-Delta exp(-t Delta) x, in units of the largest that it could be; at no time, too."""
+    graph = graph_of(heated_graphs, "combinatorial").double()
+    x, g = signal(graph), signal(graph)
+    t = torch.full((3,), time / graph.lambda_max, dtype=torch.float64, requires_grad=True)
+    graph.diffuse(x, t, tolerance=tolerance).backward(g)
+    at = t[0].item()
+    slope = heated.by_eigenvectors(heated.delta(graph), lambda e: -e * np.exp(-at * e), x)
+    exact = (slope * g).sum((0, 2))
+    largest = graph.lambda_max if time <= 1 else graph.lambda_max / (math.e * time)
+    norms = x.norm(dim=2) * g.norm(dim=2)
+    assert ((t.grad - exact).abs() <= 1.01 * tolerance * largest * norms.sum(0)).all()
+
+
+def test_gradients_in_float32_and_for_shared_times(heated_graphs: Path) -> None:
+    graph = graph_of(heated_graphs, "icosphere")
+    x, t = signal(graph, torch.float32), torch.tensor(2.0, requires_grad=True)
+    y = graph.diffuse(x, t)
+    y.square().sum().backward()
+    each = torch.full((3,), 2.0, requires_grad=True)
+    graph.diffuse(x, each).square().sum().backward()
+    assert t.grad.shape == ()
+    assert t.grad.dtype == torch.float32
+    assert torch.allclose(t.grad, each.grad.sum(), rtol=1e-4)
+
+
+SPREAD = ["normalized", "combinatorial", "icosphere", "icosphere-matched", "lone"]
+
+
+@pytest.mark.parametrize("name", [*SPREAD, "lone-combinatorial"])
+def test_densities_keep_constants_and_sums(heated_graphs: Path, name: str) -> None:
+    graph = graph_of(heated_graphs, name).double()
+    x, mass = signal(graph), graph.mass
+    for time in (DECADES[:5] / graph.lambda_max).tolist():
+        constant = graph.diffuse(torch.full_like(x, -3.0), time, density=True)
+        # As far as rows of the stored float32 entries sum to nothing.
+        assert (constant + 3).abs().max() <= 1e-6 + 1e-7 * time * graph.lambda_max
+        spread = graph.diffuse(x, time, density=True)
+        sums = ((spread - x) * mass).sum(2).abs()
+        assert (sums <= 1e-6 * (x.abs() * mass).sum(2) * (1 + time * graph.lambda_max)).all()
+
+
+@pytest.mark.parametrize("name", ["normalized", "icosphere"])
+def test_the_symmetric_operator_keeps_another_sum(heated_graphs: Path, name: str) -> None:
+    graph = graph_of(heated_graphs, name).double()
+    x, root = signal(graph), graph.mass.sqrt()
+    spread = graph.diffuse(x, 20.0)
+    assert torch.allclose((spread * root).sum(2), (x * root).sum(2), rtol=1e-5, atol=1e-4)
+    constant = graph.diffuse(torch.ones_like(x), 20.0)
+    assert (constant - 1).abs().max() > 1e-3  # unless N is constant
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_the_maximum_principle(heated_graphs: Path, name: str) -> None:
+    graph = graph_of(heated_graphs, name).double()
+    x = (torch.rand(1, 4, graph.num_vertices, dtype=torch.float64) < 0.05).double()
+    for time in (DECADES[:5] / graph.lambda_max).tolist():
+        spread = graph.diffuse(x, time, density=True, tolerance=1e-9)
+        rounding = 1e-6 + 1e-7 * time * graph.lambda_max
+        assert -rounding <= spread.min() < spread.max() <= 1 + rounding
+
+
+@pytest.mark.parametrize("name", ["lone", "lone-combinatorial"])
+def test_vertices_without_neighbours_keep_their_values(heated_graphs: Path, name: str) -> None:
+    graph = graph_of(heated_graphs, name)
+    x = signal(graph, torch.float32)
+    alone = graph.degree == 0
+    assert alone.sum() == 1
+    for density in (False, True):
+        spread = graph.diffuse(x, 30.0, density=density)
+        assert spread.isfinite().all()
+        assert torch.allclose(spread[..., alone], x[..., alone], rtol=1e-4)
+        assert not torch.allclose(spread[..., ~alone], x[..., ~alone], rtol=0.1)
+
+
+def test_densities_on_random_subgraphs(heated_graphs: Path) -> None:
+    """N are the degrees of the sub-graph, of which some are 0."""
+    graph = graph_of(heated_graphs, "normalized").double()
+    sample_vertices(graph, 0.5, torch.Generator().manual_seed(1))
+    assert (graph.subgraph_degree == 0).any()
+    x = torch.ones(1, 1, graph.num_vertices, dtype=torch.float64)
+    assert (graph.diffuse(x, 5.0, density=True, training=True) - 1).abs().max() <= 1e-5
+    assert (graph.diffuse(x, 5.0, density=True) - 1).abs().max() <= 1e-5
+    assert graph.float().subgraph_degree.dtype == torch.float32
+    sample_vertices(graph, 1)
+    assert graph.subgraph_degree is None
+
+
+@pytest.mark.parametrize("weights", ["kernel", "selling"])
+def test_the_exact_heat_kernel_of_the_torus(tmp_path: Path, weights: str) -> None:
+    """In times of the operator, by `eigenvalue_scale`: heat in the wrong place, of second order."""
+    errors = []
+    for n in (16, 32):
+        spec = GraphSpec("r2", n, weights=weights, boundary="periodic", levels=1)
+        build(spec, tmp_path / "g.zarr", name=f"n{n}")
+        graph = graph_of(tmp_path / "g.zarr", f"n{n}").double()
+        assert (graph.eigenvalue_scale == 1) == (weights == "selling")
+        start = torch.zeros(1, 1, n * n, dtype=torch.float64)
+        start[0, 0, 0] = 1
+        time, places = 0.005, np.arange(n) / n
+        wrapped = sum(np.exp(-((places - k) ** 2) / (4 * time)) for k in range(-3, 4))
+        line = wrapped / math.sqrt(4 * math.pi * time) / n
+        found = graph.diffuse(start, time * graph.eigenvalue_scale).view(n, n)
+        errors.append(float((found - torch.from_numpy(np.outer(line, line))).abs().sum()) / 2)
+    assert errors[0] < 0.06
+    assert errors[1] < errors[0] / 3

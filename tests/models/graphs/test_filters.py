@@ -1,0 +1,223 @@
+"""Functions of the Laplacian against dense float64 algebra, and what they take and refuse."""
+
+import copy
+from pathlib import Path
+
+import heated
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models import Graph, Pyramid, open_store, portable, sample_edges
+from cheblienet_models.graphs.filters import diffused, diffused_gradients, filtered
+
+GRAPHS = ["normalized", "combinatorial", "stiff", "icosphere", "icosphere-matched", "lone"]
+
+
+def graph_of(store: Path, name: str) -> Graph:
+    return open_store(store)[name].levels[0]
+
+
+def signal(graph: Graph, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(2, 3, graph.num_vertices, dtype=dtype)
+
+
+def far(found: Tensor, expected: Tensor, x: Tensor) -> float:
+    """The largest error of a channel, in units of its signal's norm."""
+    return float(((found.double() - expected).norm(dim=2) / x.double().norm(dim=2)).max())
+
+
+def test_the_graphs_have_spectra_of_all_sizes(heated_graphs: Path) -> None:
+    largest = [graph_of(heated_graphs, name).lambda_max for name in GRAPHS]
+    assert 1 < min(largest) < 2 < 8e4 < max(largest) < 2e5
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_filters_equal_those_of_the_eigendecomposition(
+    heated_graphs: Path, name: str, tolerance: float
+) -> None:
+    graph = graph_of(heated_graphs, name).double()
+    x, unit = signal(graph), graph.lambda_max
+    for torchs, numpys, largest in (
+        (lambda e: 2 / (1 + 9 * e / unit), lambda e: 2 / (1 + 9 * e / unit), 2),
+        (lambda e: torch.sin(20 * e / unit), lambda e: np.sin(20 * e / unit), 1),
+        (lambda e: e**2, lambda e: e**2, unit**2),
+    ):
+        found = graph.filter(x, torchs, tolerance)
+        expected = heated.by_eigenvectors(heated.delta(graph), numpys, x)
+        assert far(found, expected, x) <= (tolerance + 1e-12) * largest
+        again = graph.filter(x, graph.polynomial(torchs, tolerance))
+        assert torch.equal(found, again)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_filters_in_float32(heated_graphs: Path, name: str) -> None:
+    graph = graph_of(heated_graphs, name)
+    unit = graph.lambda_max
+    smooth = torch.ones(1, 1, graph.num_vertices)  # on which rounding adds up
+    for x in (signal(graph, torch.float32), smooth):
+        found = graph.filter(x, lambda e: torch.exp(-300 * e / unit))
+        assert found.dtype == torch.float32
+        exact = heated.by_eigenvectors(heated.delta(graph), lambda e: np.exp(-300 * e / unit), x)
+        assert far(found, exact, x) <= 1e-5
+
+
+def test_wider_signals_are_filtered_in_their_dtype(heated_graphs: Path) -> None:
+    graph = graph_of(heated_graphs, "normalized")
+    x = signal(graph)
+    found = graph.filter(x, torch.sin, 1e-11)
+    assert found.dtype == torch.float64
+    expected = heated.by_eigenvectors(heated.delta(graph), np.sin, x)
+    assert far(found, expected, x) <= 1e-10
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_and_autocast(heated_graphs: Path, dtype: torch.dtype) -> None:
+    graph = graph_of(heated_graphs, "combinatorial")
+    x = signal(graph, torch.float32)
+    exact = graph.filter(x, lambda e: torch.exp(-0.1 * e))
+    low = graph.filter(x.to(dtype), lambda e: torch.exp(-0.1 * e))
+    assert low.dtype == dtype
+    assert (low.float() - exact).norm() <= 0.01 * exact.norm()
+    with torch.autocast("cpu", dtype=dtype):
+        inside = graph.filter(x, lambda e: torch.exp(-0.1 * e))
+        diffused = graph.diffuse(x, 0.1, density=True)
+    assert torch.equal(inside, exact)
+    assert torch.equal(diffused, graph.diffuse(x, 0.1, density=True))
+
+
+def test_gradients_of_filters(heated_graphs: Path) -> None:
+    graph = graph_of(heated_graphs, "normalized").double()
+    x = signal(graph).requires_grad_()
+    call = lambda x: graph.filter(x, lambda e: 1 / (0.1 + e), 1e-9)  # noqa: E731
+    assert torch.autograd.gradcheck(call, (x,), fast_mode=True)
+    assert torch.autograd.gradgradcheck(call, (x,), fast_mode=True)
+
+
+def test_results_are_vertex_major_and_inputs_may_be_anything(heated_graphs: Path) -> None:
+    graph = graph_of(heated_graphs, "normalized")
+    x = signal(graph, torch.float32)
+    found = graph.filter(x, torch.sin)
+    assert found.permute(2, 0, 1).is_contiguous()
+    assert torch.equal(graph.filter(found * 0 + x, torch.sin), found)
+    assert graph.filter(x[:0], torch.sin).shape == (0, 3, graph.num_vertices)
+    assert graph.diffuse(x[:0], 1.0).shape == (0, 3, graph.num_vertices)
+
+
+@pytest.mark.parametrize("name", ["normalized", "combinatorial"])
+def test_random_subgraphs(heated_graphs: Path, name: str) -> None:
+    """Also where their eigenvalues exceed lambda_max, at degrees that would let powers overflow."""
+    graph = copy.deepcopy(graph_of(heated_graphs, name)).double()
+    sample_edges(graph, 0.15, torch.Generator().manual_seed(0))
+    x, matrix = signal(graph), heated.delta(graph, training=True)
+    if name == "normalized":
+        assert np.linalg.eigvalsh(matrix)[-1] > 1.1 * graph.lambda_max
+    bound = graph.operator(training=True).lambda_max
+    for rate in (1.0, 300.0):
+        t = rate / bound
+        found = graph.filter(x, lambda e, t=t: torch.exp(-t * e), 1e-9, training=True)
+        exact = heated.by_eigenvectors(matrix, lambda e, t=t: np.exp(-t * e), x)
+        assert far(found, exact, x) <= 2e-9
+        assert far(graph.diffuse(x, t, tolerance=1e-9, training=True), exact, x) <= 2e-9
+    whole = graph.filter(x, torch.sin)
+    sample_edges(graph, 1)
+    assert torch.equal(graph.filter(x, torch.sin, training=True), whole)
+
+
+def test_polynomials_are_for_one_spectrum(heated_graphs: Path) -> None:
+    graph = copy.deepcopy(graph_of(heated_graphs, "normalized"))
+    other = graph_of(heated_graphs, "combinatorial")
+    x = signal(graph, torch.float32)
+    with pytest.raises(ValueError, match=r"eigenvalues up to .* Got one for .*; give the function"):
+        graph.filter(x, other.polynomial(torch.sin))
+    sample_edges(graph, 0.5)
+    with pytest.raises(ValueError, match=r"eigenvalues up to 2\. Got one for 1"):
+        graph.filter(x, graph.polynomial(torch.sin), training=True)
+    by_channel = graph.diffusion_polynomial(torch.rand(2))
+    with pytest.raises(ValueError, match=r"as its polynomial has, 2\. Got 3\."):
+        graph.filter(x, by_channel)
+    assert graph.filter(x[:, :2], by_channel).shape == (2, 2, graph.num_vertices)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 255), (256,), (2, 256), (256, 3, 2), (2, 3, 4, 8, 8)])
+def test_other_shapes_are_refused(heated_graphs: Path, shape: tuple[int, ...]) -> None:
+    graph = graph_of(heated_graphs, "normalized")
+    for method, call in (
+        ("filter", lambda x: graph.filter(x, torch.sin)),
+        ("diffuse", lambda x: graph.diffuse(x, 1.0)),
+    ):
+        with pytest.raises(ValueError, match=rf"{method} on normalized@v001, level 0 takes") as at:
+            call(torch.zeros(shape))
+        assert f"Got {shape}" in str(at.value)
+
+
+def test_other_dtypes_and_devices_are_refused(heated_graphs: Path) -> None:
+    graph = graph_of(heated_graphs, "normalized")
+    for dtype in (torch.int64, torch.complex64, torch.bool):
+        with pytest.raises(ValueError, match=f"takes a tensor of floating point. Got {dtype}"):
+            graph.diffuse(torch.zeros(1, 1, 256, dtype=dtype), 1.0)
+    with pytest.raises(ValueError, match=r"takes a tensor on cpu, .* Got one on meta"):
+        graph.filter(torch.zeros(1, 1, 256, device="meta"), torch.sin)
+
+
+class Filters(nn.Module):
+    """A function and a diffusion, as constants; and a diffusion for a time that is one."""
+
+    def __init__(self, level: Graph, *, whole: bool) -> None:
+        super().__init__()
+        self.level, self.whole = level, whole
+        self.wave = level.polynomial(lambda e: torch.cos(6 * e / level.lambda_max))
+        self.heat = level.diffusion_polynomial(torch.tensor([2.0, 9.0]) / level.lambda_max)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.level.filter(self.level.filter(x, self.wave), self.heat)
+        return self.level.diffuse(x, 0.1, density=True) if self.whole else x
+
+
+@pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
+def test_exported_and_portable(pyramid: Pyramid) -> None:
+    batch = torch.export.Dim("batch", min=1, max=64)
+    x = torch.randn(3, 2, 1024)
+    for whole in (False, True):
+        network = Filters(pyramid.levels[0], whole=whole).eval()
+        program = torch.export.export(network, (x[:2],), dynamic_shapes=({0: batch},))
+        assert torch.equal(program.module()(x), network(x))
+        if whole:
+            with pytest.raises(ValueError, match=r"with Diffusion or .* is not portable"):
+                portable(program)
+        else:
+            found = portable(program).module()(x)
+            assert torch.allclose(found, network(x), atol=1e-5)
+
+
+@pytest.mark.slow
+def test_operators_pass_opcheck(heated_graphs: Path) -> None:
+    graph = graph_of(heated_graphs, "normalized")
+    parts = tuple(part.clone() for part in graph.laplacian_parts())
+    x = torch.randn(graph.num_vertices, 2, 3, requires_grad=True)
+    g = torch.randn(graph.num_vertices, 2, 3, requires_grad=True)
+    torch.library.opcheck(filtered, (x, torch.rand(4, 1, dtype=torch.float64), *parts))
+    for times in (torch.rand(1), torch.rand(3)):
+        times.requires_grad_()
+        how = (0, graph.lambda_max, 1e-6, *parts)
+        torch.library.opcheck(diffused, (x, times, *how))
+        torch.library.opcheck(diffused_gradients, (g, x, times, *how))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
+@pytest.mark.parametrize("rate", [5.0, 3000.0])
+def test_on_a_gpu(heated_graphs: Path, rate: float) -> None:
+    graph = copy.deepcopy(graph_of(heated_graphs, "icosphere"))
+    x = signal(graph, torch.float32)
+    t = torch.tensor([1.0, 0.1, 0.0]) * rate / graph.lambda_max
+    exact = graph.diffuse(x, t, density=True)
+    graph.cuda()
+    t = t.cuda().requires_grad_()
+    found = graph.diffuse(x.cuda(), t, density=True)
+    assert (found.cpu() - exact).norm() <= 1e-5 * x.norm()
+    found.square().sum().backward()
+    assert t.grad.is_cuda
+    assert graph.filter(x.cuda(), torch.sin).is_cuda
