@@ -1,4 +1,4 @@
-"""Masked graphs as they are built, against the copies of unmasked ones that these tests train on."""
+"""Masked graphs as they are built, against copies of unmasked ones that training is tested on."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ import scipy.sparse
 from masked import GRAPHS, array, sparse
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Pyramid, WideResNet, open_store
+from cheblienet_models import open_store
 
 EQUAL = ("grid", "vertices", "edges", "nnz", "isolated", "xi", "bandwidth")
 
