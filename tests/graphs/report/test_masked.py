@@ -32,3 +32,11 @@ def test_an_in_plane_fraction_of_the_whole_sampling(tmp_path: Path, pixel: np.nd
     build(GraphSpec("se2", mask=pixel, levels=1, xi="auto"), tmp_path / "g.zarr")
     said = " ".join(str(inspect(tmp_path / "g.zarr")).split())
     assert ", asked for 0.4: xi is solved for on the whole sampling" in said
+
+
+def test_all_but_one_point_are_not_all(tmp_path: Path, pixel: np.ndarray) -> None:
+    for mask, share in ((~np.kron(pixel, np.eye(4) == 1), "99.6 %"), (pixel | True, "100 %")):
+        build(GraphSpec("r2", mask=mask, levels=1), tmp_path / "g.zarr", name="g")
+        text = str(inspect(tmp_path / "g.zarr", "g"))
+        assert re.search(rf"inside the mask +{share}$", text, re.MULTILINE)
+        assert f"points inside, {share};" in text
