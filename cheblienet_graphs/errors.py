@@ -6,6 +6,15 @@ MISSING = object()
 """Stands for a value that was not given."""
 
 
+class Found(str):
+    """Words for what was found, which stand in a message as they are."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class CheblienetError(Exception):
     """The work could not be done; the message says what was wrong, what was found, what to do.
 

@@ -84,7 +84,7 @@ def sentences(checks: Sequence[LevelCheck]) -> list[str]:
         found.append(Remark(level.level, said, whatever_numbers=True))
         if level.isolated:
             found.append(
-                Remark(level.level, "{} vertices have no neighbours", f"{level.isolated:,}")
+                Remark(level.level, "vertices without neighbours: {}", f"{level.isolated:,}")
             )
         if level.components is None:
             at_least = f"{level.least_components:,}"

@@ -9,7 +9,7 @@ from cheblienet_graphs.assembly.blocks import do_block
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.sweep import Sweep
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.pools.pool import Pool
 from cheblienet_graphs.sparse.products import mapped_product
@@ -155,12 +155,13 @@ class Driver:
             SpecError: there is none.
         """
         if not edges:
-            points = f"{self.job.spec.base_points(self.job.number):,}"
+            spec, number = self.job.spec, self.job.number
+            points = spec.base_points(number)
             raise SpecError(
-                "mask",
-                f"such that level {self.job.number} has edges inside",
-                f"none among its {points} points inside",
-                "Give a larger one, or fewer `levels`.",
+                "region" if spec.region is not None else "mask",
+                f"such that level {number} has edges inside",
+                Found(f"none between {points:,} point{'s'[: points > 1]} inside"),
+                "Give a larger one, or fewer `levels`." if number else "Give a larger one.",
             )
 
     def check_degrees(self, vanished: int) -> None:

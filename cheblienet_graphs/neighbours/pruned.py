@@ -122,8 +122,10 @@ class PrunedSearch:
 
     def _mean_area(self) -> float:
         """Area of the base for each point."""
-        base = self._cloud.manifold.base
-        sides = np.ptp(self._cloud.base[: self._cloud.points], axis=0) if base.flat else np.ones(1)
+        base, sides = self._cloud.manifold.base, np.ones(1)
+        if base.flat:
+            sides = np.ptp(self._cloud.base[: self._cloud.points], axis=0)
+            sides = np.maximum(sides, sides.max() / self._cloud.points)  # points on one line
         return base.measure * float(sides.prod()) / self._cloud.points
 
     def _block(

@@ -43,9 +43,11 @@ def _remarks(spec: GraphSpec, level: LevelReport) -> list[Remark]:
 
     target = spec.in_plane_fraction
     if target is not None and abs(level.in_plane_fraction - target) > FAR_FROM_TARGET:
+        why = "the closest that any xi tried gives with these points and neighbours"
+        if spec.mask is not None:
+            why = "xi is solved for on the whole sampling, of which these are the edges inside"
         remark(
-            f"in-plane fraction {{}}, asked for {target:g}: the closest that any xi tried gives "
-            "with these points and neighbours",
+            f"in-plane fraction {{}}, asked for {target:g}: {why}",
             f"{level.in_plane_fraction:.3f}",
         )
     if level.degree["max"] > spec.neighbors:
@@ -60,7 +62,7 @@ def _remarks(spec: GraphSpec, level: LevelReport) -> list[Remark]:
         percent = f"{level.sparsity:.2%}".replace("%", " %")
         remark("{} zeros, below the paper's rule of thumb", percent)
     if level.isolated:
-        remark("{} vertices have no neighbours", f"{level.isolated:,}")
+        remark("vertices without neighbours: {}", f"{level.isolated:,}")
     if level.components > 1:
         remedy = "more neighbours may link them"
         if spec.geometry.oriented:

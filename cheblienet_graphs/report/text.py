@@ -146,7 +146,7 @@ def _range(values: list[float | None] | list[float]) -> str:
 
 def _spectrum(level: LevelReport) -> list[str]:
     """A line for each distinct eigenvalue: copies, Delta's, the operator's, the exact one."""
-    scale = math.nan if level.eigenvalue_scale is None else level.eigenvalue_scale
+    scale = level.eigenvalue_scale
     exact = level.exact_eigenvalues
     lines = [
         f"  {f'level {level.level}':<10}{'eigenvalues of Delta':>28}{'of the operator':>17}"
@@ -157,8 +157,9 @@ def _spectrum(level: LevelReport) -> list[str]:
         group = slice(start, start := start + copies)
         value = float(np.mean(level.eigenvalues[group]))
         more = "+" if start == len(level.eigenvalues) < level.vertices else " "
-        line = f"  {f'{copies}{more}x':>25}{value:>13.6g}{value * scale:>17.6g}"
-        if exact:
+        line = f"  {f'{copies}{more}x':>25}{value:>13.6g}"
+        line += f"{'-':>17}" if scale is None else f"{value * scale:>17.6g}"
+        if exact and scale is not None:
             true = float(np.mean(exact[group]))
             error = f"{value * scale / true - 1:+.1%}".replace("%", " %") if true else ""
             line += f"{true:>13.6g}{error:>10}"

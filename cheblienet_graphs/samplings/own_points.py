@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.limits import ASPECT, POINTS
-from cheblienet_graphs.samplings.point_sets import Found, GivenPoints, PointArrays, PointSets
+from cheblienet_graphs.samplings.point_sets import GivenPoints, PointArrays, PointSets
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import choice, parsed
 

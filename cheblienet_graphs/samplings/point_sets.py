@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.limits import ASPECT, POINTS
 
 if TYPE_CHECKING:
@@ -134,15 +134,6 @@ class GivenPoints:
     def __repr__(self) -> str:
         shape = getattr(self.coordinates, "shape", None)
         return f"a {type(self.coordinates).__name__}" if shape is None else f"shape {shape}"
-
-
-class Found(str):
-    """Words for what was found, which stand in a message as they are."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 def _numbers(points: object) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.errors import MISSING, SpecError
+from cheblienet_graphs.errors import MISSING, Found, SpecError
 from cheblienet_graphs.inputs import regions
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.spec.mask import Mask
@@ -27,9 +27,7 @@ def size_of_mask(
     given = any(size is not None for size in sizes.values())
     if mask is None or isinstance(mask, Mapping) or given or not on_lattice:
         return sizes["size"]
-    import numpy as np  # help does without
-
-    shape = np.shape(mask)
+    shape = _array(geometry, mask).shape
     if len(shape) != geometry.base.dimension:
         axes = {2: "(H, W)", 3: "(D, H, W)"}[geometry.base.dimension]
         raise SpecError("mask", f"of shape {axes} on {geometry.name}", shape)
@@ -66,6 +64,9 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
         if spec.nside is None or value is None:
             where = "left out unless a mask of HEALPix is given"
             raise SpecError("mask_order", where, order)
+        if not isinstance(value, Mapping) and _array(spec.geometry, value).ndim != 1:
+            where = "left out of a mask on latitudes and longitudes"
+            raise SpecError("mask_order", where, order)
     if isinstance(value, Mapping):
         return Mask.recorded(value, [spec.full_points(level) for level in range(spec.levels)])
     if value is None and spec.region is None:
@@ -90,16 +91,14 @@ def _inside(
     spec: "GraphSpec", sampling: "Sampling", value: Any, order: str
 ) -> "npt.NDArray[np.bool_]":
     """(points,) those inside a mask."""
-    import numpy as np  # help does without
+    from cheblienet_graphs.inputs.inside import AmbiguousError, inside_of_array  # numpy
+    from cheblienet_graphs.inputs.masks import LatLonMask, nested  # numpy, too
 
-    from cheblienet_graphs.inputs.inside import AmbiguousError, inside_of_array  # numpy, too
-    from cheblienet_graphs.inputs.masks import LatLonMask, nested
-
-    spherical = not spec.geometry.base.flat
-    if spherical and isinstance(value, LatLonMask):
+    spherical, values = not spec.geometry.base.flat, _array(spec.geometry, value)
+    if isinstance(value, LatLonMask):
         return value.at(*_degrees(sampling))
     try:
-        inside = inside_of_array(np.asarray(value))
+        inside = inside_of_array(values)
     except AmbiguousError as error:
         accepted = f"an array of booleans; this one {error}"
         raise SpecError("mask", accepted, MISSING) from None
@@ -109,8 +108,9 @@ def _inside(
     if spherical and inside.ndim == 2:
         if inside.shape == grid:
             accepted = (
-                "of one dimension, a value a point, or a LatLonMask here, where an image of the "
-                "sphere and the points' own grid have one shape, but other longitudes"
+                f"of shape {(sampling.num_points,)}, a value a point, or on known longitudes, as "
+                "NetCDF files and LatLonMask have them: an image of the sphere and the points' own "
+                "grid would both have this shape, but other longitudes"
             )
             raise SpecError("mask", accepted, inside.shape)
         return LatLonMask.whole_sphere(inside).at(*_degrees(sampling))
@@ -121,6 +121,35 @@ def _inside(
         raise SpecError("mask", accepted, inside.shape)
     remedy = f"`{spec.sampling_kind.field}` may be left out." if len(grid) > 1 else ""
     raise SpecError("mask", f"of shape {grid}, a value a point", inside.shape, remedy)
+
+
+def _array(geometry: Manifold, mask: Any) -> "npt.NDArray[Any]":
+    """A mask as an array, one on latitudes and longitudes as (lat, lon); its values unchecked.
+
+    Raises:
+        SpecError: numpy makes no array of it, some of its values are masked themselves, or it is on
+            latitudes and longitudes where there are none.
+    """
+    import numpy as np  # help does without
+
+    from cheblienet_graphs.inputs.masks import LatLonMask  # numpy, too
+
+    if isinstance(mask, LatLonMask):
+        if geometry.base.flat:
+            accepted = f"an array of pixels on {geometry.name}"
+            raise SpecError("mask", accepted, Found("one on latitudes and longitudes"))
+        return mask.inside
+    if np.ma.is_masked(mask):
+        accepted = "an array without masked values; fill them, as .filled(False) does"
+        raise SpecError("mask", accepted, MISSING)
+    try:
+        array = np.asarray(mask)
+    except (ValueError, TypeError, RuntimeError):  # as of rows of several lengths, or on a GPU
+        array = np.asarray(None)
+    if array.dtype.kind in "OSU" and not array.ndim:
+        accepted = "an array of booleans"
+        raise SpecError("mask", accepted, Found(f"a {type(mask).__name__}"))
+    return array
 
 
 def _degrees(sampling: "Sampling") -> "tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]":

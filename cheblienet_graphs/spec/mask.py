@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Found, SpecError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +52,7 @@ class Mask:
         digest = hashlib.sha256(inside.astype(np.uint8).tobytes()).hexdigest()
         places = [_places(inside)]
         if not len(places[0]):
-            raise SpecError("mask", "True, inside, somewhere", "no point inside")
+            raise SpecError("mask", "True, inside, somewhere", Found("no point inside"))
         for fine in samplings[:-1]:
             pooling = fine.pooling()
             inside = np.logical_or.reduceat(inside[pooling.indices], pooling.indptr[:-1])

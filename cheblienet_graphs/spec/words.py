@@ -149,9 +149,11 @@ def interval(low: float, high: float) -> str:
 
 
 def percent(share: float) -> str:
-    """0.0123 -> '1.2 %'."""
+    """0.0123 -> '1.2 %'; below 1 never '100 %'."""
     value = 100 * share
-    return f"{value:.2g} %" if value < 99.5 else f"{value:,.0f} %"
+    if 99.5 <= value < 100:
+        return f"{math.floor(10 * value) / 10:g} %"
+    return f"{value:.2g} %" if value < 100 else f"{value:,.0f} %"
 
 
 def human_bytes(count: float) -> str:

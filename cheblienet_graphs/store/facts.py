@@ -1,9 +1,9 @@
 """The facts that a published version records of itself, read in one place and checked.
 
 All commands read them here, so nothing computes with a number that contradicts the specification or
-another number. Facts unknown to this version of the package are left out: schemas of another minor
-number may have some. Only the standard library is
-imported here, so that listing a store is instant; `arrays` compares the facts with the arrays.
+another number. Facts unknown to this version of the package are left out; a later minor number of
+the schema is refused. Only the standard library is imported here, so that listing a store is
+instant; `agreement` compares the facts with the arrays.
 """
 
 import datetime as dt

@@ -31,7 +31,7 @@ BASE_INDEX = "base_index"
 """Array of a level: where its points are in the full sampling."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"v[0-9]{3,9}")
-SCHEMA_NUMBER = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
+SCHEMA_NUMBER = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 LAST_VERSION = 10**9 - 1
 MAX_DIMENSIONS = 2
 """Most dimensions of an array."""
@@ -364,16 +364,24 @@ def check_version(version: Path) -> Attributes:
 
 
 def check_schema(attributes: Attributes, where: str) -> Attributes:
-    """The attributes, if this version can read them: those of every minor number of its schema.
+    """The attributes, if this version can read them: those of its schema and earlier minor ones.
+
+    Later minor ones hold what would be misread.
 
     Raises:
-        StoreError: they have another major number, or none.
+        StoreError: they have a later minor number, another major one, or none.
     """
     schema = attributes.get("schema")
-    known = isinstance(schema, str) and SCHEMA_NUMBER.fullmatch(schema)
-    if not known or known[0].partition(".")[0] != SCHEMA.partition(".")[0]:
+    known = SCHEMA_NUMBER.fullmatch(schema) if isinstance(schema, str) else None
+    major, minor = map(int, SCHEMA.split("."))
+    if known is None or int(known[1]) != major:
         raise StoreError(
-            f"{where} has schema {quoted(schema)}; this version reads {SCHEMA}. Install the "
+            f"{where} has schema {quoted(schema)}; this version reads {major}.x. Install the "
             f"version of cheblienet that wrote it: {quoted(attributes.get('generator'))}."
+        )
+    if int(known[2]) > minor:
+        raise StoreError(
+            f"{where} has schema {schema}; this version reads {major}.0 to {SCHEMA}. Install a "
+            f"newer cheblienet; it was written by {quoted(attributes.get('generator'))}."
         )
     return attributes

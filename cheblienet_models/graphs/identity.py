@@ -103,7 +103,7 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
         then, now = (_told(grave, side) for side in ("trained", "here"))
         raise StoreError(
             f"The checkpoint was trained on {trained} with {then}; this network is on {here} with "
-            f"{now}. Weights carry over where size, sampling or xi differ, nothing else."
+            f"{now}. Weights carry over where size, sampling, mask or xi differ, nothing else."
         )
     steps = Difference("xi in lattice units", *map(_xi_in_spacings, (trained.spec, here.spec)))
     return (*found, steps) if steps.trained != steps.here else tuple(found)

@@ -11,6 +11,8 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 GOLDEN = (1 + math.sqrt(5)) / 2
+NEWTON_STEPS = 3
+"""From approximate zeros of a Legendre polynomial of any degree to rounding errors."""
 
 
 def full_sampling(name: str | None, shape: tuple[int, ...]) -> Floats | None:
@@ -24,6 +26,8 @@ def full_sampling(name: str | None, shape: tuple[int, ...]) -> Floats | None:
         return _healpix(shape[0])
     if name == "equiangular" and len(shape) == 2:
         return _equiangular(shape)
+    if name == "gaussian" and (rows := _gaussian_rows(shape)) is not None:
+        return _gaussian(rows)
     if name == "icosahedral" and len(shape) == 1 and _subdivisions(shape[0]) is not None:
         return _icosphere(shape[0])
     return None
@@ -45,6 +49,43 @@ def _equiangular(shape: tuple[int, ...]) -> Floats:
     gamma = (np.arange(shape[1]) + 0.5) * (2 * np.pi / shape[1])
     pairs = np.meshgrid(beta, gamma, indexing="ij")
     return np.stack([part.ravel() for part in pairs], axis=1)
+
+
+def _gaussian_rows(shape: tuple[int, ...]) -> list[int] | None:
+    """Points of each latitude, north to south; None where no Gaussian grid has such a base.
+
+    Of a regular grid of 2 N latitudes each has 4 N; of an octahedral one, which has 4 N (N + 9) in
+    all, the j-th from a pole has 4 j + 16.
+    """
+    if len(shape) == 2:
+        rows, columns = shape
+        return [columns] * rows if rows % 2 == 0 and columns == 2 * rows > 0 else None
+    number = (math.isqrt(81 + shape[0]) - 9) // 2
+    if number < 1 or 4 * number * (number + 9) != shape[0]:
+        return None
+    half = [4 * j + 16 for j in range(1, number + 1)]
+    return half + half[::-1]
+
+
+def _gaussian(rows: list[int]) -> Floats:
+    """Gauss-Legendre latitudes, north to south, each row eastwards from longitude 0."""
+    counts = np.array(rows)
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    gamma = place * np.repeat(2 * np.pi / counts, counts)
+    return np.column_stack([np.repeat(_legendre_colatitudes(len(rows)), counts), gamma])
+
+
+def _legendre_colatitudes(count: int) -> Floats:
+    """(count,) zeros of P_count(cos beta), ascending, by Newton's method; count even."""
+    beta = (np.arange(count // 2) + 0.75) * np.pi / (count + 0.5)
+    for _ in range(NEWTON_STEPS):  # with (n + 1) P_n+1 = (2 n + 1) x P_n - n P_n-1
+        cosine, sine = np.cos(beta), np.sin(beta)
+        before, value = np.ones_like(beta), cosine
+        for degree in range(2, count + 1):
+            after = (2 * degree - 1) * cosine * value - (degree - 1) * before
+            before, value = value, after / degree
+        beta = beta - value * sine / (count * (cosine * value - before))
+    return np.concatenate([beta, np.pi - beta[::-1]])
 
 
 def _subdivisions(points: int) -> int | None:

@@ -64,9 +64,9 @@ class Sampling:
 def sampling_of(graph: Graph) -> Sampling:
     """The points of a level on the sphere; with a mask, completed.
 
-    The missing points of icospheres, HEALPix and equiangular grids are computed. Others are not
-    known: there rings of points fill what is farther from every point inside than 1.5 roots of the
-    nearest one's area.
+    The missing points of icospheres, HEALPix, equiangular and Gaussian grids are computed. Others
+    are not known: there rings of points fill what is farther from every point inside than 1.5 roots
+    of the nearest one's area.
     """
     own = graph.coordinates[: graph.num_points, -2:].cpu().numpy().astype(np.float64)
     if graph.base_index is None:

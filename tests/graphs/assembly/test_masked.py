@@ -130,8 +130,13 @@ def test_a_mask_without_edges_is_refused(tmp_path: Path) -> None:
     single = np.zeros((16, 16), bool)
     single[3, 3] = single[10, 11] = True
     for how in ({}, {"engine": "pruned"}):
-        with pytest.raises(SpecError, match=r"level 0 has edges inside.*2 points inside"):
+        with pytest.raises(SpecError, match=r"level 0 has edges inside.*2 points inside.*larger"):
             build(GraphSpec("r2", mask=single, levels=1), tmp_path / "g", **how)
+    pole = GraphSpec("s2", subdivisions=2, region=(0, 89, 1, 90), levels=1)
+    with pytest.raises(
+        SpecError, match=r"^region must .* Got none between 1 point inside\. Give a"
+    ):
+        build(pole, tmp_path / "g")
     assert not (tmp_path / "g").exists() or not any((tmp_path / "g").glob("*/v*"))
 
 

@@ -119,6 +119,18 @@ def test_interrupted_and_resumed(tmp_path: Path, whole: dict[str, Path], name: s
     assert resumed >= 2
 
 
+@pytest.mark.parametrize("orientations", [1, 4])
+def test_points_on_one_line_across_a_torus(tmp_path: Path, orientations: int) -> None:
+    """They have no box of their own, by which the search guesses how many are near."""
+    line = np.stack([np.linspace(0.1, 0.9, 9), np.full(9, 0.5)], axis=1)
+    fields = {"domain": (0, 0, 1, 1), "boundary": "periodic", "orientations": orientations}
+    spec = GraphSpec("se2", coordinates=line, **fields)
+    for engine in ("pruned", "keops"):
+        build(spec, tmp_path / engine, name="g", engine=engine)
+    found, expected = (manifest(tmp_path / engine) for engine in ("pruned", "keops"))
+    assert found == expected
+
+
 def test_jobs_are_small() -> None:
     many = np.random.default_rng(0).uniform([-90, -180], [90, 180], (20_000, 2))
     spec = GraphSpec("s2", coordinates=many)

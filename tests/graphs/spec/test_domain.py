@@ -17,6 +17,9 @@ SPHERES = [
 ]
 
 
+EARTH = LatLonMask.whole_sphere(np.ones((8, 16), bool))
+
+
 def degrees(fields: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Latitudes and longitudes, from Cartesian coordinates."""
     x, y, z = sampling(GraphSpec(**fields), 0).base_points.T
@@ -118,11 +121,28 @@ def test_the_size_is_that_of_the_mask() -> None:
         ),
         ({"manifold": "r2", "mask": np.full((8, 8), 0.5)}, "mask .*other than 0 and 1"),
         ({"manifold": "r2", "mask": np.full((8, 8), np.nan)}, "mask .*holds NaN"),
-        ({"manifold": "r2", "mask": np.zeros((8, 8), bool)}, "mask .*no point inside"),
+        ({"manifold": "r2", "mask": np.zeros((8, 8), bool)}, r"mask .*Got no point inside\."),
+        ({"manifold": "r2", "mask": [[True, False], [True]]}, "mask .*booleans. Got a list"),
+        ({"manifold": "r2", "mask": "disc.png"}, "mask .*booleans. Got a str"),
+        (
+            {"manifold": "r2", "mask": np.ma.masked_array(np.eye(8), np.eye(8) == 1)},
+            r"mask .*without masked values; fill them",
+        ),
+        *(
+            ({"manifold": "r2", "mask": EARTH} | size, "r2. Got one on latitudes and longitudes")
+            for size in ({}, {"size": 8})
+        ),
+        *(
+            (
+                {"manifold": "s2", "nside": 2, "mask": mask, "mask_order": "ring"},
+                "mask_order must be left out of a mask on latitudes and longitudes",
+            )
+            for mask in (EARTH, np.ones((8, 16), bool))
+        ),
         ({"manifold": "s2", "subdivisions": 1, "mask": np.ones(41, bool)}, r"Got \(41,\)"),
         (
             {"manifold": "s2", "bandlimit": 4, "mask": np.ones((8, 8), bool)},
-            r"mask must be of one dimension, .* or a LatLonMask here",
+            r"mask must be of shape \(64,\), .* or on known longitudes, as NetCDF",
         ),
         ({"manifold": "se2", "size": 8, "region": (0, 0, 1, 1)}, "region .*se2, which is flat"),
         ({"manifold": "s2", "nside": 2, "region": (0, 10, 20, 5)}, "region .*S is north of N"),

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
@@ -251,11 +252,12 @@ def test_arrays_of_other_shapes_are_refused(version: Path, array: str, shape: An
         assert verify(store) != []
 
 
-def test_further_facts_of_a_later_minor_schema_are_read_over(version: Path) -> None:
+@pytest.mark.parametrize("schema", ["1.0", "1.1"])
+def test_further_facts_of_a_known_schema_are_read_over(version: Path, schema: str) -> None:
     expected = inspect(version.parents[1], "g", eigenvalues=0)
 
     def later(clg: dict[str, Any]) -> None:
-        clg["schema"], clg["licence"] = "1.9", "MIT"
+        clg["schema"], clg["licence"] = schema, "MIT"
         clg["levels"][0]["diameter"] = clg["spec"]["colour"] = clg["generator"]["host"] = 7
         clg["manifest"]["levels/0/degree"]["crc32"] = 7
 
@@ -267,7 +269,28 @@ def test_further_facts_of_a_later_minor_schema_are_read_over(version: Path) -> N
     assert open_store(version.parents[1], verify=True)["g"].levels
     other = version.parents[2] / "other.zarr"
     assert import_zip(raw_zip(version, version.parents[2] / "x.zip"), other).new
-    reseal(version, at("schema", "2.0"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "remedy"),
+    [
+        ("1.2", "this version reads 1.0 to 1.1. Install a newer cheblienet"),
+        ("1.10", "this version reads 1.0 to 1.1. Install a newer cheblienet"),
+        ("1.999999999", "this version reads 1.0 to 1.1. Install a newer cheblienet"),
+        ("0.9", "this version reads 1.x. Install the version of cheblienet that wrote it"),
+        ("2.0", "this version reads 1.x. Install the version of cheblienet that wrote it"),
+        ("1.01", "this version reads 1.x. Install the version of cheblienet that wrote it"),
+    ],
+)
+def test_other_schemas_are_refused_by_every_command(
+    version: Path, schema: str, remedy: str
+) -> None:
+    reseal(version, at("schema", schema))
+    with pytest.raises(StoreError, match=re.escape(remedy)) as refused:
+        read_facts(version)
+    assert f"schema {schema}" in str(refused.value).replace("'", "")
+    with pytest.raises(ModelsStoreError, match=re.escape(remedy)):
+        open_store(version.parents[1])["g"]
     refused_everywhere(version)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from masked import Mask, publish_masked
+from scipy.special import roots_legendre
 from sphere_fields import EVERY_METHOD, angles, areas, harmonics, on_grid
 
 from cheblienet_graphs import GraphSpec, build
@@ -32,6 +33,8 @@ SPECS = {
     "icosahedral": GraphSpec("s2", subdivisions=3, levels=2),
     "healpix": GraphSpec("so3", nside=8, orientations=2, levels=1),
     "equiangular": GraphSpec("s2", bandlimit=12, levels=1),
+    "octahedral": GraphSpec("s2", gaussian="O10", levels=2),
+    "regular": GraphSpec("so3", gaussian="F8", orientations=2, levels=2),
     "random": GraphSpec("s2", points=700),
 }
 MASKS: dict[str, Mask] = {"continents": continents, "island": island}
@@ -85,10 +88,29 @@ def test_full_samplings_are_those_that_are_built(store: Path, name: str) -> None
             assert np.abs(vectors(*found.T) - vectors(*own.T)).max() < 1e-14
 
 
+@pytest.mark.parametrize("count", [2, 4, 38, 2560])
+def test_gaussian_latitudes_are_zeros_of_legendre_polynomials(count: int) -> None:
+    shape = (count, 2 * count)
+    found = full_sampling("gaussian", shape)[:: 2 * count, 0]
+    assert np.abs(found - np.arccos(roots_legendre(count)[0][::-1])).max() < 1e-13
+
+
 def test_sizes_of_no_sampling() -> None:
-    for name, shape in (("healpix", (13,)), ("icosahedral", (40,)), ("icosahedral", (32,))):
+    for name, shape in (
+        ("healpix", (13,)),
+        ("icosahedral", (40,)),
+        ("icosahedral", (32,)),
+        ("gaussian", (39,)),
+        ("gaussian", (5, 10)),
+        ("gaussian", (4, 4)),
+        ("gaussian", (0, 0)),
+        ("gaussian", (0,)),
+        ("gaussian", (4, 8, 1)),
+    ):
         assert full_sampling(name, shape) is None
     assert full_sampling(None, (12,)) is None
+    assert full_sampling("gaussian", (40,)).shape == (40, 2)
+    assert full_sampling("gaussian", (2, 4)).shape == (8, 2)
     assert full_sampling("icosahedral", (42,)).shape == (42, 2)
 
 
@@ -137,7 +159,7 @@ def test_nothing_is_drawn_across_the_void(store: Path, name: str, kind: str, met
     assert np.nanmax(found.numpy()) <= waves.max() + 1e-6
 
 
-@pytest.mark.parametrize("name", ["icosahedral", "healpix", "equiangular"])
+@pytest.mark.parametrize("name", [name for name in SPECS if is_exact(name)])
 def test_interpolation_inside_is_that_of_the_full_sampling(
     store: Path, name: str, kind: str
 ) -> None:
