@@ -38,6 +38,7 @@ class Level:
         base_index: (V / orientations,) int32 or int64, ascending: where each base point is among
             the points of the full sampling; None without a mask.
         sampling: as the specification names it; None where it names none.
+        boundary: as the specification names it; None where it names none.
     """
 
     label: str
@@ -51,6 +52,7 @@ class Level:
     eigenpairs: Eigenpairs | None = None
     base_index: Tensor | None = None
     sampling: str | None = None
+    boundary: str | None = None
 
     @property
     def num_vertices(self) -> int:
@@ -107,7 +109,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     base_index = None
     if "mask" in spec:
         base_index = read_base_index(folder, inside, math.prod(grid[1:]))
-    sampling = spec.get("sampling")
+    sampling, boundary = spec.get("sampling"), spec.get("boundary")
     kind = _laplacian_kind(version, spec)
     return Level(
         label,
@@ -119,6 +121,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         eigenpairs=eigenpairs,
         base_index=base_index,
         sampling=sampling if isinstance(sampling, str) else None,
+        boundary=boundary if isinstance(boundary, str) else None,
     )
 
 
