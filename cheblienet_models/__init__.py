@@ -15,6 +15,7 @@ from cheblienet_models.layers.cheb_conv import ChebConv
 from cheblienet_models.layers.diffusion import Diffusion
 from cheblienet_models.layers.lifting import Lift, Project
 from cheblienet_models.layers.normalisation import BatchNorm
+from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.pooling import GlobalPool, SpatialPool, SpatialUnpool
 from cheblienet_models.layers.portable import portable
 from cheblienet_models.networks.residual import ResidualBlock
@@ -33,6 +34,7 @@ __all__ = [
     "LatLonToVertices",
     "LevelMap",
     "Lift",
+    "OrientedLift",
     "Project",
     "Pyramid",
     "ResidualBlock",

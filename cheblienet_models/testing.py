@@ -106,7 +106,8 @@ def _random_signal(module: nn.Module, pyramid: Pyramid, level: int, seed: int) -
 
 
 def _in_channels(module: nn.Module) -> int:
-    found = (getattr(part, "in_channels", None) for part in module.modules())
+    names = "lifted_channels", "in_channels"
+    found = (getattr(part, name, None) for part in module.modules() for name in names)
     return next((count for count in found if isinstance(count, int)), 1)
 
 

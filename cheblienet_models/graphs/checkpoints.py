@@ -1,15 +1,17 @@
 """Loading weights, also those that were trained on another sampling of the same manifold."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
 from cheblienet_models.errors import StoreError
 from cheblienet_models.graphs.identity import Difference, Identity, differences
 from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.recorded import Recorded, decoded, told
 
 EXTRA = "_extra_state"
+Kept = TypeVar("Kept", bound=nn.Module)
 
 
 def load_weights(
@@ -21,8 +23,8 @@ def load_weights(
     images. What a filter means depends on the operator that it is a polynomial of: manifold,
     orientations, eps, weights with their kernel, bandwidth and neighbors, Laplacian and lambda_max
     must be specified alike. Size, sampling, mask, boundary, the number of levels and xi may differ.
-    All entries, a lift's too where it has any, must have the same names and shapes; layers without
-    any, such as poolings, can't be compared.
+    All entries must have the same names and shapes, and a lift by line filters the same settings;
+    layers without any, such as poolings, can't be compared.
 
     Args:
         network: registers its pyramid, as WideResNet and UNet do.
@@ -34,10 +36,11 @@ def load_weights(
 
     Raises:
         StoreError: the graphs differ in more than they may, or nothing says what graph the weights
-            were trained on. Nothing has been loaded then.
+            were trained on, or the lifts differ. Nothing has been loaded then.
         ValueError: the weights are of other layers. Nothing has been loaded then.
     """
     own = network.state_dict()
+    _check_recorded(network, state)
     _check(network, own, state)
     found: list[Difference] = []
     if allow_other_graph:
@@ -52,12 +55,7 @@ def load_weights(
 
 def _graphs(network: nn.Module) -> dict[str, Pyramid]:
     """The pyramids of a network by their keys in its state."""
-    modules = network.named_modules(remove_duplicate=False)
-    found = {
-        f"{place}.{EXTRA}".lstrip("."): module
-        for place, module in modules
-        if isinstance(module, Pyramid)
-    }
+    found = _with_extra(network, Pyramid)
     if not found:
         raise StoreError(
             f"{type(network).__name__} does not register its pyramid, so its weights do not say "
@@ -67,10 +65,31 @@ def _graphs(network: nn.Module) -> dict[str, Pyramid]:
     return found
 
 
+def _with_extra(network: nn.Module, kind: type[Kept]) -> dict[str, Kept]:
+    """The modules of a kind by the keys of what they save besides weights."""
+    return {
+        f"{place}.{EXTRA}".lstrip("."): module
+        for place, module in network.named_modules(remove_duplicate=False)
+        if isinstance(module, kind)
+    }
+
+
+def _check_recorded(network: nn.Module, state: Mapping[str, Any]) -> None:
+    """Whether modules that record their settings, such as lifts, have the trained ones."""
+    here = _with_extra(network, Recorded)
+    for key, module in here.items():
+        if key not in state:
+            raise StoreError(
+                f"The weights were trained without {type(module).__name__}({told(module.settings)})"
+                ", which this network has: make it as the trained one was."
+            )
+        module.set_extra_state(state[key])
+
+
 def _check(network: nn.Module, own: Mapping[str, Any], state: Mapping[str, Any]) -> None:
     """Whether a state is of a network's layers: `load_state_dict` would tell in many lines."""
     faults = [f"{key} is missing" for key in own if key not in state]
-    faults += [f"{key!r:.99} is not the network's" for key in state if key not in own]
+    faults += [_foreign(key, state[key]) for key in state if key not in own]
     faults += [
         f"{key} has shape {_shape(state[key])}, the network's {_shape(own[key])}"
         for key in own
@@ -81,6 +100,17 @@ def _check(network: nn.Module, own: Mapping[str, Any], state: Mapping[str, Any])
         raise ValueError(
             f"The weights are of other layers than {type(network).__name__} has: {faults[0]}{more}."
         )
+
+
+def _foreign(key: str, value: Any) -> str:
+    """The fault of an entry that the network has not."""
+    fault, part = f"{key!r:.99} is not the network's", key.removesuffix(f".{EXTRA}")
+    if part == key:
+        return fault
+    try:
+        return f"{part!r:.99} was trained with {told(decoded(value))}, which it has not here"
+    except StoreError:
+        return fault
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

@@ -40,6 +40,7 @@ class Graph(Mapped):
         base_index: (num_points,) int32 or int64, ascending: the place of each point among those of
             the full sampling, where the graph was built with a mask; else None.
         sampling: "lattice", "icosahedral", "healpix", ...; None where it is not known.
+        boundary: "open" or "periodic"; None on the sphere, and where it is not known.
         num_vertices: V, n_o times `num_points`; vertices are ordered orientation-major.
         num_edges: undirected.
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
@@ -65,6 +66,7 @@ class Graph(Mapped):
     def __init__(self, reopen: Reopen, stored: Level) -> None:
         super().__init__(reopen)
         self.label, self.grid, self.sampling = stored.label, stored.grid, stored.sampling
+        self.boundary = stored.boundary
         self.laplacian_kind: LaplacianKind = stored.laplacian_kind
         self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges

@@ -10,9 +10,11 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.grid_places import GridPlaces
 from cheblienet_models.tensors.layout import logical, vertex_major
 
+Reduction = Literal["max", "mean", "sum"]
+
 
 class Lift(nn.Module):
-    """Repeat a signal on the base space over all orientations.
+    """Repeat a signal on the base space over all orientations, or take one that has them.
 
     On a graph with a mask it gathers the points inside: what a full grid has elsewhere, be it NaN,
     does not matter. `Graph.to_grid` is the way back.
@@ -35,13 +37,15 @@ class Lift(nn.Module):
         """Shapes that a signal may have after batch and channels."""
         orientations, *base = self.grid
         sizes = tuple(base), (math.prod(base),), (self.num_vertices // orientations,)
-        return list(dict.fromkeys(sizes))
+        fibres = [self.grid] if orientations > 1 else []
+        return [*dict.fromkeys(sizes), *fibres]
 
-    def gathered(self, x: Tensor) -> Tensor:
-        """(B, C, *base shape) or (B, C, points) -> (B, C, points inside), in the graph's order.
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, *base shape), (B, C, points) or (B, C, points inside) -> (B, C, V).
 
-        The base shape and the points are those of the full sampling: (H, W) on a planar lattice,
-        (D, H, W) on one in space. (B, C, points inside) is taken as it is.
+        The first two are of the full sampling. The base shape is (H, W) on a planar lattice,
+        (D, H, W) on one in space. A signal for each orientation is (B, C, n_o, *base shape), also
+        of the full sampling, where n_o > 1; it is put in the order of the vertices.
 
         Raises:
             ValueError: x has another shape.
@@ -50,23 +54,19 @@ class Lift(nn.Module):
         if tuple(x.shape[2:]) not in self.sizes:
             shapes = [f"(B, C, {', '.join(map(str, size))})" for size in self.sizes]
             raise ValueError(f"Lift takes {' or '.join(shapes)}. Got {tuple(x.shape)}.")
-        flat, places = x.flatten(2), self.grid_places.places
-        if places is None or flat.shape[2] != math.prod(self.grid[1:]):
-            return flat
-        return flat.index_select(2, places)
+        if has_orientations(self.grid, x):
+            fibres = self._inside(x.flatten(3)).permute(2, 3, 0, 1)
+        else:
+            inside = self._inside(x.flatten(2)).permute(2, 0, 1)
+            fibres = inside.expand(self.grid[0], -1, -1, -1)
+        return logical(fibres.contiguous().view(self.num_vertices, *x.shape[:2]))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, C, *base shape), (B, C, points) or (B, C, points inside) -> (B, C, V).
-
-        The first two are of the full sampling. The base shape is (H, W) on a planar lattice,
-        (D, H, W) on one in space.
-
-        Raises:
-            ValueError: x has another shape.
-        """
-        inside = self.gathered(x)
-        lifted = inside.permute(2, 0, 1).expand(self.grid[0], -1, -1, -1)
-        return logical(lifted.reshape(self.num_vertices, *x.shape[:2]))
+    def _inside(self, x: Tensor) -> Tensor:
+        """(..., points) or (..., points inside) -> (..., points inside), in the graph's order."""
+        places = self.grid_places.places
+        if places is None or x.shape[-1] != math.prod(self.grid[1:]):
+            return x
+        return x.index_select(x.ndim - 1, places)
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
@@ -76,18 +76,25 @@ class Lift(nn.Module):
 class Project(nn.Module):
     """Reduce a signal over orientations, which makes it one on the base space.
 
+    "max" keeps crossings: where two lines meet, each has a maximum of its own along the fibre, and
+    after work on the graph the larger one is taken. "sum" and "mean" are traps there. An oriented
+    lift, `ChebConv` or diffusion without anything between them, and a sum are all linear and
+    equivariant, and so are the three together: an isotropic blur of the image, whatever eps and
+    xi. The sum undoes a cake's lift, as `OrientedLift.inverse` does; take it where something that
+    is not linear was done to the scores before.
+
     Args:
         graph: where from.
-        mode: "max" or "mean".
+        mode: "max", "mean" or "sum".
 
     Raises:
         ValueError: another mode.
     """
 
-    def __init__(self, graph: Graph, mode: Literal["max", "mean"] = "max") -> None:
+    def __init__(self, graph: Graph, mode: Reduction = "max") -> None:
         super().__init__()
-        if mode not in {"max", "mean"}:
-            raise ValueError(f"mode must be 'max' or 'mean'. Got {mode!r}.")
+        if mode not in {"max", "mean", "sum"}:
+            raise ValueError(f"mode must be 'max', 'mean' or 'sum'. Got {mode!r}.")
         self.orientations, self.num_vertices, self.mode = (
             graph.orientations,
             graph.num_vertices,
@@ -103,11 +110,18 @@ class Project(nn.Module):
         if x.ndim != 3 or x.shape[2] != self.num_vertices:
             raise ValueError(f"Project takes (B, C, {self.num_vertices}). Got {tuple(x.shape)}.")
         fibres = vertex_major(x).view(self.orientations, -1, *x.shape[:2])
-        return logical(fibres.amax(0) if self.mode == "max" else fibres.mean(0))
+        if self.mode == "max":
+            return logical(fibres.amax(0))
+        return logical(fibres.mean(0) if self.mode == "mean" else fibres.sum(0))
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
         return f"mode={self.mode!r}"
+
+
+def has_orientations(grid: tuple[int, ...], x: Tensor) -> bool:
+    """Whether a signal is (B, C, n_o, *base shape), of the full sampling, with n_o > 1."""
+    return grid[0] > 1 and tuple(x.shape[2:]) == grid
 
 
 def is_lifted(graph: Graph, x: Tensor) -> bool:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -11,11 +10,16 @@ from cheblienet_models.graphs.full_grid import on_grid
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv
-from cheblienet_models.layers.lifting import Lift, Project, is_lifted
+from cheblienet_models.layers.lifting import Lift, Project, Reduction
 from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import Mode, SpatialPool, SpatialUnpool
+from cheblienet_models.networks.entrance import (
+    LiftChoice,
+    chosen_lift,
+    entered,
+    lifted_channels,
+)
 from cheblienet_models.networks.residual import ResidualBlock
-from cheblienet_models.tensors.finite import check_finite
 from cheblienet_models.tensors.layout import logical, vertex_major
 
 PAPER_CHANNELS = (16, 32, 64, 128, 256, 256, 256)
@@ -45,14 +49,18 @@ class UNet(nn.Module):
             16, 32, 64, 128, 256, 256, 256, cut to the levels there are or continued with 256.
         pool: down, "max", "mean" or "random".
         unpool: up, "mean", "max" or "random".
-        project: over orientations, "max" or "mean".
+        project: over orientations, "max", "mean" or "sum".
+        lift: of images: "repeat" over orientations, "cake" or "gabor" by line filters of one scale
+            (`OrientedLift`), or a module, such as an OrientedLift of several scales: it makes
+            (B, C, V) of an image, of `num_scales` channels for one where it has that attribute.
+            Checkpoints know of an OrientedLift, and are refused by networks with another lift.
         check_finite: whether signals are searched for NaN and infinite values, of which one would
             make a whole output NaN; not while compiled or exported. On a GPU each call then waits
             for its queue.
 
     Raises:
-        ValueError: fewer than two levels, another number of channels, a number below 1, or another
-            mode.
+        ValueError: fewer than two levels, another number of channels, a number below 1, another
+            mode, or a lift that the graph does not allow.
     """
 
     def __init__(
@@ -64,8 +72,9 @@ class UNet(nn.Module):
         channels: Sequence[int] | None = None,
         pool: Mode = "max",
         unpool: Mode = "mean",
-        project: Literal["max", "mean"] = "max",
+        project: Reduction = "max",
         *,
+        lift: LiftChoice = "repeat",
         check_finite: bool = True,
     ) -> None:
         super().__init__()
@@ -75,8 +84,9 @@ class UNet(nn.Module):
         if num_classes < 1:
             raise ValueError(f"num_classes must be at least 1. Got {num_classes}.")
         self.pyramid, self.in_channels, self.channels = pyramid, in_channels, widths
-        self.lift = Lift(levels[0])
-        self.conv = ChebConv(in_channels, widths[0], kernel_size, levels[0], bias=False)
+        self.lift, self.places = chosen_lift(levels[0], lift), Lift(levels[0])
+        self.lifted_channels = lifted_channels(self.lift, in_channels)
+        self.conv = ChebConv(self.lifted_channels, widths[0], kernel_size, levels[0], bias=False)
         self.down = nn.ModuleList(
             ResidualBlock(widths[n], widths[n + 1], kernel_size, level)
             for n, level in enumerate(levels)
@@ -94,21 +104,23 @@ class UNet(nn.Module):
         ignore_graphs_in_ddp(self)
 
     def forward(self, signal: Tensor) -> Tensor:
-        """(B, in_channels, *base shape) or (B, in_channels, V) -> (B, num_classes, *base shape).
+        """(B, in_channels, *base shape) or lifted -> (B, num_classes, *base shape).
 
         Log-probabilities. The base shape is (H, W) on a planar lattice, (D, H, W) on one in space,
         (points,) on the icosphere; a base of several dimensions may also come flattened. With a
-        mask it is that of the full sampling; what is outside does not count, and becomes NaN.
+        mask it is that of the full sampling; what is outside does not count (but where line filters
+        see it), and becomes NaN. Lifted signals, (B, lifted_channels, V) or, with a value for each
+        orientation of the full sampling, (B, lifted_channels, n_o, *base shape), are taken as they
+        are; lifted_channels is in_channels, or that times the lift's scales.
 
         Raises:
             ValueError: the signal has another shape, dtype or device, or values that are not
                 finite.
         """
         finest = self.pyramid.levels[0]
-        lifted = self._lifted(signal)
-        if self.check_finite:
-            check_finite("UNet", signal if finest.base_index is None else lifted)
-        x: Tensor = self.conv(lifted)
+        self._check(signal)
+        entrance = "UNet", finest, self.lift, self.places, signal
+        x: Tensor = self.conv(entered(*entrance, finite=self.check_finite))
         skips: list[Tensor] = []
         for n, block in enumerate(self.down):
             if n:
@@ -119,19 +131,18 @@ class UNet(nn.Module):
         for n in reversed(range(len(self.up))):
             x = self.up[n](_beside(self.unpools[n](x), skips.pop()))
         x = self.project(self.classify(torch.relu(self.norm(x))))
-        parts = (finest.label, finest.grid, finest.num_points, self.lift.grid_places.places)
+        parts = (finest.label, finest.grid, finest.num_points, self.places.grid_places.places)
         return on_grid(*parts, torch.log_softmax(x, dim=1), math.nan)
 
-    def _lifted(self, signal: Tensor) -> Tensor:
+    def _check(self, signal: Tensor) -> None:
         finest = self.pyramid.levels[0]
-        given = tuple(signal.shape[1:])
-        sizes = dict.fromkeys([*self.lift.sizes, (finest.num_vertices,)])
-        taken = [(self.in_channels, *size) for size in sizes]
-        if given not in taken:
+        images = getattr(self.lift, "sizes", self.places.sizes)
+        fibres = [*[finest.grid] * (finest.orientations > 1), (finest.num_vertices,)]
+        taken = [(self.in_channels, *size) for size in images if size not in fibres]
+        taken += [(self.lifted_channels, *size) for size in fibres]
+        if tuple(signal.shape[1:]) not in taken:
             shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
             raise ValueError(f"UNet on {finest.label} takes {shapes}. Got {tuple(signal.shape)}.")
-        lifted: Tensor = signal if is_lifted(finest, signal) else self.lift(signal)
-        return lifted
 
 
 def default_channels(levels: int) -> tuple[int, ...]:

@@ -9,11 +9,16 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv
-from cheblienet_models.layers.lifting import Lift, is_lifted
+from cheblienet_models.layers.lifting import Lift
 from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import GlobalPool, Mode, SpatialPool
+from cheblienet_models.networks.entrance import (
+    LiftChoice,
+    chosen_lift,
+    entered,
+    lifted_channels,
+)
 from cheblienet_models.networks.residual import ResidualBlock
-from cheblienet_models.tensors.finite import check_finite
 
 BASE_WIDTHS = (16, 32, 64)
 
@@ -34,12 +39,16 @@ class WideResNet(nn.Module):
         widen: the groups have 16, 32 and 64 times this many channels.
         pool: spatial pooling, "max", "mean" or "random". Where it is "mean" the last, global
             pooling is the mean too, else the maximum.
+        lift: of images: "repeat" over orientations, "cake" or "gabor" by line filters of one scale
+            (`OrientedLift`), or a module, such as an OrientedLift of several scales: it makes
+            (B, C, V) of an image, of `num_scales` channels for one where it has that attribute.
+            Checkpoints know of an OrientedLift, and are refused by networks with another lift.
         check_finite: whether images are searched for NaN and infinite values, of which one would
             make a whole output NaN; not while compiled or exported. On a GPU each call then waits
             for its queue.
 
     Raises:
-        ValueError: a number below 1, or another pooling.
+        ValueError: a number below 1, another pooling, or a lift that the graph does not allow.
     """
 
     def __init__(
@@ -52,6 +61,7 @@ class WideResNet(nn.Module):
         widen: int = 2,
         pool: Mode = "max",
         *,
+        lift: LiftChoice = "repeat",
         check_finite: bool = True,
     ) -> None:
         super().__init__()
@@ -61,8 +71,10 @@ class WideResNet(nn.Module):
                 raise ValueError(f"{name} must be at least 1. Got {number}.")
         self.pyramid, self.in_channels = pyramid, in_channels
         widths = [width * widen for width in BASE_WIDTHS]
-        self.lift = Lift(pyramid.levels[0])
-        self.conv = ChebConv(in_channels, widths[0], kernel_size, pyramid.levels[0], bias=False)
+        self.lift, self.places = chosen_lift(pyramid.levels[0], lift), Lift(pyramid.levels[0])
+        self.lifted_channels = lifted_channels(self.lift, in_channels)
+        first = self.lifted_channels, widths[0]
+        self.conv = ChebConv(*first, kernel_size, pyramid.levels[0], bias=False)
         self.groups = nn.ModuleList()
         self.pools = nn.ModuleList()
         channels, level = widths[0], 0
@@ -78,21 +90,20 @@ class WideResNet(nn.Module):
         ignore_graphs_in_ddp(self)
 
     def forward(self, images: Tensor) -> Tensor:
-        """(B, in_channels, *base shape) or (B, in_channels, V) -> (B, num_classes).
+        """(B, in_channels, *base shape) or lifted -> (B, num_classes).
 
         Log-probabilities. The base shape is (H, W) on a planar lattice, (D, H, W) on one in space,
         (points,) on the icosphere; a base of several dimensions may also come flattened. With a
-        mask it is that of the full sampling, of which what is inside counts.
+        mask it is that of the full sampling, of which what is inside counts (where line filters
+        lift, what they see outside, too). Lifted signals, (B, lifted_channels, V) or, with a value
+        for each orientation of the full sampling, (B, lifted_channels, n_o, *base shape), are taken
+        as they are; lifted_channels is in_channels, or that times the lift's scales.
 
         Raises:
             ValueError: the images have another shape, or values that are not finite.
         """
-        finest = self.pyramid.levels[0]
-        lifted = images if is_lifted(finest, images) else self.lift(images)
-        if self.check_finite:
-            # Without a mask of the images themselves, which have a shorter way to say where.
-            check_finite("WideResNet", images if finest.base_index is None else lifted)
-        x = self.conv(lifted)
+        entrance = "WideResNet", self.pyramid.levels[0], self.lift, self.places, images
+        x = self.conv(entered(*entrance, finite=self.check_finite))
         for group, pool in zip(self.groups, self.pools, strict=True):
             x = pool(group(x))
         x = self.global_pool(torch.relu(self.norm(x)))

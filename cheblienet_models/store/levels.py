@@ -40,6 +40,7 @@ class Level:
         sampling: as the specification names it; None where it names none.
         eigenvalue_scale: factor by which Delta's eigenvalues estimate the operator's, in (0,
             MAX_LAMBDA]; None where none is stored.
+        boundary: as the specification names it; None where it names none.
     """
 
     label: str
@@ -54,6 +55,7 @@ class Level:
     base_index: Tensor | None = None
     sampling: str | None = None
     eigenvalue_scale: float | None = None
+    boundary: str | None = None
 
     @property
     def num_vertices(self) -> int:
@@ -110,7 +112,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     base_index = None
     if "mask" in spec:
         base_index = read_base_index(folder, inside, math.prod(grid[1:]))
-    sampling = spec.get("sampling")
+    sampling, boundary = spec.get("sampling"), spec.get("boundary")
     kind = _laplacian_kind(version, spec)
     return Level(
         label,
@@ -123,6 +125,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         base_index=base_index,
         sampling=sampling if isinstance(sampling, str) else None,
         eigenvalue_scale=_eigenvalue_scale(folder, facts),
+        boundary=boundary if isinstance(boundary, str) else None,
     )
 
 

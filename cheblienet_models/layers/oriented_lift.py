@@ -1,0 +1,246 @@
+"""Lifting an image to orientations by line filters: orientation scores."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from cheblienet_models.graphs.geometry import is_oriented
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.grid_places import GridPlaces
+from cheblienet_models.graphs.mapped import Mapped, Reopen
+from cheblienet_models.graphs.recorded import Recorded
+from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, waves
+from cheblienet_models.tensors.layout import logical, vertex_major
+
+
+class OrientedLift(Recorded):
+    """Filter an image by lines along each of the graph's orientations: orientation scores U.
+
+    U(x, theta) is large where a bright line through x runs along (cos theta, sin theta), the
+    direction of A_1 at theta: x right, y down, theta from x towards y. The filters are real and
+    even, so theta counts modulo pi, as on the graph. Nothing is trained; it is linear.
+
+    "cake" wavelets cut the Fourier disc into slices (Duits et al.; Bekkers et al. 2014, "A
+    multi-orientation analysis approach to retinal vessel tracking"): cubic B-splines in the angle,
+    pi / n_o apart, times a radial window that is 1 up to 0.8 pi radians a pixel and falls to 0 at
+    pi. Frequencies below the Gaussian of the last length, 4 pixels, have no direction: each
+    orientation gets the same share. So the sum over orientations and scales is the image with the
+    window as its transfer function: `inverse` gives every image back whose frequencies are within
+    0.8 pi (0.4 periods a pixel), in any direction; beyond pi, in the square's corners, nothing is
+    kept. "gabor" filters are pairs of Gaussians in the Fourier plane about the frequency of a
+    wavelength, without a mean; they leave gaps, so there is no inverse.
+
+    With an open boundary the image is continued by its mirror images, for ever; with a periodic one
+    it is a torus. Both are exact: filters are applied in the basis of cosines, or cosines and
+    sines, and truncated nowhere. A cake's reach about n_o / 3 times the last length, and nearer to
+    an open boundary mirror images have a part in the scores. It takes about (n_o + 2) H W (H + W)
+    multiplications a channel and scale.
+
+    Equivariant, to rounding, under flips, rotations by 180 degrees, the torus's shifts, and
+    rotations by 90 degrees where n_o is even and the image a square. Rotations by other steps of
+    theta cost about 1 % of the scores away from boundaries, those between steps, to which
+    scores have to be interpolated, up to 11 % (`benchmarks/lifts.py`).
+
+    The largest score over orientations keeps crossings. Their sum does not: see `Project`.
+
+    On a graph with a mask images are full, and finite outside of it, too, where the filters see
+    them; scores are those of the vertices inside.
+
+    On the sphere there is none, as there is no Fourier plane to cut. What could be had are second
+    derivatives of a smoothed field along each alpha. These give no field back, as their sum is its
+    Laplacian, and they need a matrix over the surroundings of each point, which no store holds.
+    `Lift` repeats.
+
+    Args:
+        graph: of SE(2), on a lattice.
+        kind: "cake" or "gabor".
+        scales: a number S, for 4, 8, 16, ... pixels, or S lengths in pixels, ascending. Of a cake
+            the standard deviations of Gaussians: rings are differences of one to the next, the
+            first of 1. Of Gabor filters the wavelengths, about twice the width of a line.
+
+    Attributes:
+        lengths: (S,) of the scales, finest first.
+        num_scales: S, channels that it makes of one.
+
+    Raises:
+        ValueError: the graph is not one of SE(2) on a lattice; another kind; fewer scales than one,
+            or lengths that do not ascend or are too short.
+    """
+
+    def __init__(
+        self, graph: Graph, kind: Kind = "cake", scales: int | Sequence[float] = 1
+    ) -> None:
+        super().__init__()
+        _check_lattice(graph)
+        self.kind, self.lengths = kind, checked_lengths(kind, scales)
+        self.settings = {"kind": kind, "scales": list(self.lengths)}
+        self.label, self.grid, self.num_vertices = graph.label, graph.grid, graph.num_vertices
+        self.wavelets = Wavelets.of(graph, kind, self.lengths)
+        self.grid_places = GridPlaces.of(graph, "nested")
+
+    @property
+    def num_scales(self) -> int:
+        """S, channels that it makes of one."""
+        return len(self.lengths)
+
+    @property
+    def sizes(self) -> list[tuple[int, ...]]:
+        """Shapes that an image may have after batch and channels."""
+        _, height, width = self.grid
+        return [(height, width), (height * width,)]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, H, W) or (B, C, H W) -> (B, C S, V), channel c at scale s at place c S + s.
+
+        S is the number of scales, the finest first. In the dtype of x, computed in the wider of it
+        and float32, also under autocast; differentiable.
+
+        Raises:
+            ValueError: x has another shape, or no floating-point dtype.
+        """
+        if tuple(x.shape[2:]) not in self.sizes or not x.is_floating_point():
+            shapes = " or ".join(f"(B, C, {', '.join(map(str, size))})" for size in self.sizes)
+            raise ValueError(
+                f"OrientedLift on {self.label} takes images {shapes} of floating-point numbers. "
+                f"Got {tuple(x.shape)}, {x.dtype}."
+            )
+        batch, channels = x.shape[:2]
+        with torch.autocast(x.device.type, enabled=False):
+            scores = self.wavelets(x.reshape(batch, channels, *self.grid[1:])).flatten(4)
+        places = self.grid_places.places
+        if places is not None:
+            scores = scores.index_select(4, places)
+        fibres = scores.to(x.dtype).permute(3, 4, 0, 1, 2).contiguous()
+        return logical(fibres.view(self.num_vertices, batch, channels * self.num_scales))
+
+    def inverse(self, scores: Tensor) -> Tensor:
+        """(B, C S, V) -> (B, C, H, W), the sum over orientations and scales, differentiable.
+
+        After the lift it is the image, of which only frequencies beyond 0.8 pi radians a pixel are
+        damped; with an open boundary those of the image continued by its mirror images.
+
+        Raises:
+            ValueError: of Gabor filters, on a graph with a mask, or another shape.
+        """
+        if self.kind != "cake":
+            raise ValueError("Gabor filters have no inverse: use OrientedLift(graph, kind='cake').")
+        orientations, height, width = self.grid
+        if self.num_vertices != orientations * height * width:
+            raise ValueError(
+                f"OrientedLift.inverse needs the scores of all pixels; {self.label} has a mask. "
+                "Use a graph without one, or Project and Graph.to_grid for what is inside."
+            )
+        scales = self.num_scales
+        if scores.ndim != 3 or scores.shape[1] % scales or scores.shape[2] != self.num_vertices:
+            taken = f"(B, C{f' {scales}' * (scales > 1)}, {self.num_vertices})"
+            raise ValueError(f"OrientedLift.inverse takes {taken}. Got {tuple(scores.shape)}.")
+        channels = scores.shape[1] // scales
+        rows = vertex_major(scores).view(orientations, height, width, -1, channels, scales)
+        return rows.sum((0, 5)).permute(2, 3, 0, 1)
+
+    def extra_repr(self) -> str:
+        """The line that print(layer) shows."""
+        return f"kind={self.kind!r}, scales={self.lengths}"
+
+
+class Wavelets(Mapped):
+    """The filters of an image's frequencies and the waves that these belong to.
+
+    A module of constants: rebuilt from what it was made for where it is unpickled or becomes
+    float64, and neither saved nor broadcast.
+
+    Filters are even, psi(-w) = psi(w), but not in y alone. Their part even in y, E, takes a product
+    of cosines to itself, the other one, O, to the product of sines: cos cos becomes
+    E cos cos - O sin sin, which holds for all products of `waves`. At theta and -theta O differs by
+    its sign only, so half of the filters do.
+
+    Args:
+        reopen: how to make it again.
+        kind: of the wavelets.
+        lengths: (S,) in pixels.
+        grid: (n_o, height, width).
+        periodic: whether opposite sides are one.
+    """
+
+    even: Tensor
+    odd: Tensor
+    rows: Tensor
+    quarter_rows: Tensor
+    columns: Tensor
+    quarter_columns: Tensor
+
+    def __init__(
+        self,
+        reopen: Reopen,
+        kind: Kind,
+        lengths: Sequence[float],
+        grid: tuple[int, ...],
+        *,
+        periodic: bool,
+    ) -> None:
+        super().__init__(reopen)
+        self._made_for = kind, tuple(lengths), grid, periodic
+        for name, constants in self._made().items():
+            self.register_buffer(name, constants.float(), persistent=False)
+
+    @classmethod
+    def of(cls, graph: Graph, kind: Kind, lengths: Sequence[float]) -> Self:
+        """Those of a graph's orientations, for images of its size."""
+        reopen = _reopened, (*graph.handle, kind, tuple(lengths))
+        return cls(reopen, kind, lengths, graph.grid, periodic=graph.boundary == "periodic")
+
+    def _made(self) -> dict[str, Tensor]:
+        """The buffers, float64."""
+        kind, lengths, (orientations, *sides), periodic = self._made_for
+        (y, *along_y), (x, *along_x) = (waves(side, periodic=periodic) for side in sides)
+        one, mirrored = (
+            filters(kind, lengths, orientations, (y[:, None], other[None])) for other in (x, -x)
+        )
+        names = "rows", "quarter_rows", "columns", "quarter_columns"
+        bases = dict(zip(names, (*along_y, *along_x), strict=True))
+        return {"even": (one + mirrored) / 2, "odd": (one - mirrored) / 2, **bases}
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, C, S, n_o, H, W), in the wider of x's dtype and its own."""
+        x = x.to(torch.promote_types(x.dtype, self.even.dtype))
+        even, odd, rows, quarter_rows, columns, quarter_columns = (
+            part.to(x.dtype)
+            for part in (
+                *(self.even, self.odd),
+                *(self.rows, self.quarter_rows, self.columns, self.quarter_columns),
+            )
+        )
+        spectrum = (rows @ x @ columns.T)[:, :, None, None]
+        plain = rows.T @ (even * spectrum) @ columns
+        turning = quarter_rows.T @ (odd * spectrum) @ quarter_columns
+        # theta_k and theta_{n_o - k} are mirror images.
+        orientations = self._made_for[2][0]
+        others = slice(1, (orientations + 1) // 2)
+        mirrored = plain[:, :, :, others] + turning[:, :, :, others]
+        return torch.cat([plain - turning, mirrored.flip(3)], dim=3)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
+        before = self.even.dtype
+        super()._apply(fn, recurse)
+        if self.even.dtype != before:
+            for name, constants in self._made().items():
+                setattr(self, name, constants.to(self.get_buffer(name)))
+        return self
+
+
+def _reopened(
+    reopen: Callable[..., Graph], arguments: tuple[Any, ...], kind: Kind, lengths: tuple[float, ...]
+) -> Wavelets:
+    """Those of a graph that is opened again. Unpickling calls this."""
+    return Wavelets.of(reopen(*arguments), kind, lengths)
+
+
+def _check_lattice(graph: Graph) -> None:
+    if graph.sampling != "lattice" or len(graph.grid) != 3 or not is_oriented(graph, 2):
+        raise ValueError(
+            "OrientedLift is for SE(2) on a lattice of pixels, whose Fourier plane its filters "
+            f"divide. {graph.label}, grid {graph.grid}, has no such orientations: use Lift, which "
+            "repeats a signal."
+        )

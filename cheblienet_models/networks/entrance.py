@@ -1,0 +1,63 @@
+"""What networks do with a signal first: put it on the vertices, by a lift of one's choice."""
+
+from typing import Literal
+
+from torch import Tensor, nn
+
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.layers.lifting import Lift, has_orientations, is_lifted
+from cheblienet_models.layers.oriented_lift import OrientedLift
+from cheblienet_models.tensors.finite import check_finite
+
+LiftChoice = Literal["repeat", "cake", "gabor"] | nn.Module
+"""How a network lifts images: repeated over orientations, by an `OrientedLift` of one scale, or by
+a module that makes (B, C', V) of them, C' being C, or `num_scales` times C where it has that."""
+
+
+def chosen_lift(graph: Graph, choice: LiftChoice) -> nn.Module:
+    """The lift that a choice stands for.
+
+    Raises:
+        ValueError: another choice, or one that the graph does not allow.
+    """
+    if isinstance(choice, nn.Module):
+        return choice
+    if choice == "repeat":
+        return Lift(graph)
+    if choice not in {"cake", "gabor"}:
+        raise ValueError(f"lift must be 'repeat', 'cake', 'gabor' or a module. Got {choice!r:.80}.")
+    return OrientedLift(graph, choice)
+
+
+def lifted_channels(lift: nn.Module, in_channels: int) -> int:
+    """How many channels a lift makes of so many."""
+    scales: int = getattr(lift, "num_scales", 1)
+    return in_channels * scales
+
+
+def entered(
+    name: str, graph: Graph, lift: nn.Module, places: Lift, x: Tensor, *, finite: bool
+) -> Tensor:
+    """A network's signal on the vertices, (B, C', V).
+
+    Args:
+        name: of the network, for messages.
+        graph: the finest level.
+        lift: of images.
+        places: of signals that have orientations.
+        x: (B, C, *base shape) and what else the lift takes, or (B, C', n_o, *base shape), or
+            (B, C', V).
+        finite: whether to search for values that are not.
+
+    Raises:
+        ValueError: x has another shape, or values that are not finite.
+    """
+    of_orientations = has_orientations(graph.grid, x)
+    put = places if of_orientations else lift
+    lifted: Tensor = x if is_lifted(graph, x) else put(x)
+    if finite:
+        # Images themselves have a shorter way to say where, but those outside of a mask only count
+        # where filters see them.
+        inside_counts = graph.base_index is not None and not isinstance(lift, OrientedLift)
+        check_finite(name, lifted if of_orientations or inside_counts else x)
+    return lifted
