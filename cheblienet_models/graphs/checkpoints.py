@@ -10,6 +10,8 @@ from cheblienet_models.graphs.identity import Difference, Identity, differences
 from cheblienet_models.graphs.pyramid import Pyramid
 
 EXTRA = "_extra_state"
+OPERATOR_NAMES = "operator_names"
+"""Buffer of layers whose operators are not the metric's Laplacian."""
 
 
 def load_weights(
@@ -20,9 +22,9 @@ def load_weights(
     Weights do not depend on the number of vertices, so those trained on patches serve for whole
     images. What a filter means depends on the operator that it is a polynomial of: manifold,
     orientations, eps, weights with their kernel, bandwidth and neighbors, Laplacian and lambda_max
-    must be specified alike. Size, sampling, mask, boundary, the number of levels and xi may differ.
-    All entries, a lift's too where it has any, must have the same names and shapes; layers without
-    any, such as poolings, can't be compared.
+    must be specified alike, directional ones too. Size, sampling, mask, boundary, the number of
+    levels and xi may differ. All entries, a lift's too where it has any, must have the same names
+    and shapes; layers without any, such as poolings, can't be compared.
 
     Args:
         network: registers its pyramid, as WideResNet and UNet do.
@@ -69,6 +71,12 @@ def _graphs(network: nn.Module) -> dict[str, Pyramid]:
 
 def _check(network: nn.Module, own: Mapping[str, Any], state: Mapping[str, Any]) -> None:
     """Whether a state is of a network's layers: `load_state_dict` would tell in many lines."""
+    theirs, ours = (_operators(entries) for entries in (state, own))
+    if theirs != ours:
+        raise ValueError(
+            f"The weights are of operators='{theirs}'; {type(network).__name__} here has "
+            f"operators='{ours}', of which the same weights would be another function."
+        )
     faults = [f"{key} is missing" for key in own if key not in state]
     faults += [f"{key!r:.99} is not the network's" for key in state if key not in own]
     faults += [
@@ -81,6 +89,12 @@ def _check(network: nn.Module, own: Mapping[str, Any], state: Mapping[str, Any])
         raise ValueError(
             f"The weights are of other layers than {type(network).__name__} has: {faults[0]}{more}."
         )
+
+
+def _operators(state: Mapping[str, Any]) -> str:
+    """What the layers of a state are polynomials of."""
+    directional = any(str(key).endswith(f".{OPERATOR_NAMES}") for key in state)
+    return "directional" if directional else "laplacian"
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

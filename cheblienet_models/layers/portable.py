@@ -23,10 +23,12 @@ def portable(program: ExportedProgram) -> ExportedProgram:
         program: of `torch.export.export`, for inference: in eval mode.
     """
     operators = torch.ops.cheblienet_models
-    widths = _widths(program, [operators.chebyshev.default, operators.chebyshev_basis.default])
+    single = operators.chebyshev.default, operators.chebyshev_basis.default
+    widths = _widths(program, single, operators.parallel.default)
     decompositions: dict[Any, Callable[..., Any]] = {
         operators.chebyshev.default: partial(_sum, widths),
         operators.chebyshev_basis.default: partial(_sum_and_basis, widths),
+        operators.parallel.default: partial(_parallel, widths),
     }
     decomposed: ExportedProgram = program.run_decompositions(decompositions)
     return decomposed
@@ -36,13 +38,19 @@ Widths = dict[tuple[int, int], int]
 """From the lengths of row pointers and of columns to the most entries in a row."""
 
 
-def _widths(program: ExportedProgram, operators: list[Any]) -> Widths:
+def _widths(program: ExportedProgram, single: tuple[Any, ...], parallel: Any) -> Widths:
     held = {**program.state_dict, **program.constants}
     names = program.graph_signature.inputs_to_buffers
     found: Widths = {}
     for node in program.graph.nodes:
-        if node.target in operators:
-            row_pointers, columns = (held[names[part.name]] for part in node.args[2:4])
+        matrices = []
+        if node.target in single:
+            matrices = [node.args[2:4]]
+        elif node.target == parallel:
+            parts = node.args[2]
+            matrices = [parts[n : n + 2] for n in range(0, len(parts), 3)]
+        for matrix in matrices:
+            row_pointers, columns = (held[names[part.name]] for part in matrix)
             key = len(row_pointers), len(columns)
             found[key] = max(found.get(key, 1), int(row_pointers.diff().max()))
     return found
@@ -63,18 +71,41 @@ def _sum_and_basis(
 ) -> tuple[Tensor, Tensor]:
     """As the operator `chebyshev_basis`."""
     start, matrices = x.to(values.dtype), weight.to(values.dtype)
-    width = widths[len(row_pointers), len(columns)]
-    sources, entries = _padded(row_pointers, columns, values, width)
-    terms = [start]
-    for k in range(1, len(matrices)):
-        gathered = terms[-1].index_select(0, sources.flatten()).view(*sources.shape, -1)
-        product = (entries[:, None] @ gathered).view_as(start)
-        terms.append(product if k == 1 else 2 * product - terms[-2])
+    terms = _terms(widths, start, len(matrices), (row_pointers, columns, values))
     total = terms[0] @ matrices[0]
     for term, matrix in zip(terms[1:], matrices[1:], strict=True):
         total = total + term @ matrix
     basis = torch.stack(terms[1:]) if len(terms) > 1 else start.new_empty(0, *start.shape)
     return total.to(x.dtype), basis
+
+
+def _parallel(widths: Widths, x: Tensor, weight: Tensor, laplacians: list[Tensor]) -> Tensor:
+    """As the operator `parallel`."""
+    start, matrices = x.to(laplacians[2].dtype), weight.to(laplacians[2].dtype)
+    degree = (len(matrices) - 1) // (len(laplacians) // 3)
+    terms = [start]
+    for n in range(0, len(laplacians), 3):
+        row_pointers, columns, values = laplacians[n : n + 3]
+        terms += _terms(widths, start, degree + 1, (row_pointers, columns, values))[1:]
+    total = terms[0] @ matrices[0]
+    for term, matrix in zip(terms[1:], matrices[1:], strict=True):
+        total = total + term @ matrix
+    return total.to(x.dtype)
+
+
+def _terms(
+    widths: Widths, start: Tensor, count: int, laplacian: tuple[Tensor, Tensor, Tensor]
+) -> list[Tensor]:
+    """T_k(L) x for k < count, (V, B, C) each."""
+    row_pointers, columns, values = laplacian
+    width = widths[len(row_pointers), len(columns)]
+    sources, entries = _padded(row_pointers, columns, values, width)
+    terms = [start]
+    for k in range(1, count):
+        gathered = terms[-1].index_select(0, sources.flatten()).view(*sources.shape, -1)
+        product = (entries[:, None] @ gathered).view_as(start)
+        terms.append(product if k == 1 else 2 * product - terms[-2])
+    return terms
 
 
 def _padded(

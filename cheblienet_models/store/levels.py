@@ -1,7 +1,8 @@
 """One level of a version: its arrays mapped, its numbers checked."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
@@ -10,13 +11,13 @@ from torch import Tensor
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.base_index import count_inside, read_base_index
 from cheblienet_models.store.csr import CsrArrays, read_csr
+from cheblienet_models.store.directional import MAX_LAMBDA, Directional, read_directional
 from cheblienet_models.store.documents import Document
 from cheblienet_models.store.eigenpairs import Eigenpairs, read_eigenpairs
 from cheblienet_models.store.files import Folder
 
 LaplacianKind = Literal["normalized", "combinatorial"]
 LAPLACIANS: tuple[LaplacianKind, ...] = ("normalized", "combinatorial")
-MAX_LAMBDA = 1e15
 MAX_SIDES = 4
 
 
@@ -38,6 +39,7 @@ class Level:
         base_index: (V / orientations,) int32 or int64, ascending: where each base point is among
             the points of the full sampling; None without a mask.
         sampling: as the specification names it; None where it names none.
+        directional: the Laplacians along single directions, by name; empty where none are stored.
     """
 
     label: str
@@ -51,6 +53,7 @@ class Level:
     eigenpairs: Eigenpairs | None = None
     base_index: Tensor | None = None
     sampling: str | None = None
+    directional: Mapping[str, Directional] = field(default_factory=dict)
 
     @property
     def num_vertices(self) -> int:
@@ -119,6 +122,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         eigenpairs=eigenpairs,
         base_index=base_index,
         sampling=sampling if isinstance(sampling, str) else None,
+        directional=read_directional(folder, spec, facts, vertices),
     )
 
 
