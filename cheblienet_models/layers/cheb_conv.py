@@ -13,7 +13,6 @@ from cheblienet_models.layers.chebyshev import chebyshev, chebyshev_basis
 from cheblienet_models.layers.parallel import parallel
 from cheblienet_models.tensors.layout import logical, vertex_major
 
-
 Operators = Literal["laplacian", "directional"]
 
 

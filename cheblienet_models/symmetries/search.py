@@ -1,8 +1,8 @@
 """The symmetries of a pyramid's graphs, found from what is stored.
 
-Isometries that may map a sampling to itself are tried by name. One counts where it maps vertices to
-vertices exactly and leaves the stored Laplacians as they are, on all levels in question: where a mask
-left points out, the mask must be mapped to itself.
+Isometries that may map a sampling to itself are tried by name. One counts where it maps vertices
+to vertices exactly and leaves the stored Laplacians as they are, on all levels in question: where a
+mask left points out, the mask must be mapped to itself.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Directional weights: second moments of the operators, symmetric, quarter turns into each other."""
+"""Directional weights: second moments of the operators, symmetric, turned into each other."""
 
 import math
 
