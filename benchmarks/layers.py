@@ -6,6 +6,9 @@ its batch forms (needs `pip install torch_geometric`; left out where that is mis
 take turns within each round, ratios are medians over the rounds; peak memory is that of fresh
 processes.
 
+One table compares layers on directional Laplacians with those on a single one, of the paper's
+K = 16 and of Selling's stencils, at equal channels.
+
     python benchmarks/layers.py [--rounds 7] [--device cpu|cuda]
 """
 
@@ -21,6 +24,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -212,6 +216,49 @@ def compare(graph: Graph, rounds: int, device: str) -> None:
         )
 
 
+def directions(store: Path, rounds: int, device: str) -> None:
+    """Directional Laplacians against a single one, channels, kernel size and batch being equal."""
+    paper = opened(store, 96, device, directional=0.05)
+    selling = opened(store, 96, device, weights="selling")
+    print("\n| channels | operators | weights | forward | both | both / K = 16 | both / Selling |")
+    print("|---|---|---|---|---|---|---|")
+    for channels in ((16, 16), (16, 32), (32, 16)):
+        made = {
+            "one, K = 16": ChebConv(*channels, KERNEL_SIZE, paper, bias=False),
+            "one, Selling": ChebConv(*channels, KERNEL_SIZE, selling, bias=False),
+            "directional": ChebConv(
+                *channels, KERNEL_SIZE, paper, bias=False, operators="directional"
+            ),
+        }
+        layers = {name: layer.to(device) for name, layer in made.items()}
+        x, g = (
+            torch.randn(paper.num_vertices, BATCH, count, device=device).permute(1, 2, 0)
+            for count in channels
+        )
+        took: dict[str, list[tuple[float, float]]] = {name: [] for name in layers}
+        for turn in range(rounds + 1):
+            for name, layer in layers.items():
+                with torch.no_grad():
+                    ahead = milliseconds(partial(layer, x), device)
+                signal = x.detach().requires_grad_()
+                both = milliseconds(partial(forth_and_back, layer, signal, g), device)
+                if turn:
+                    took[name].append((ahead, both))
+        for name, times in took.items():
+            ahead, both = (statistics.median(part) for part in zip(*times, strict=True))
+            ratios = (
+                statistics.median(a[1] / b[1] for a, b in zip(times, took[other], strict=True))
+                for other in ("one, K = 16", "one, Selling")
+            )
+            count = layers[name].weight.numel()
+            told = " | ".join(f"{ratio:.2f}" for ratio in ratios)
+            print(
+                f"| {channels[0]} -> {channels[1]} | {name} | {count:,} | {ahead:.1f} ms | "
+                f"{both:.1f} ms | {told} |",
+                flush=True,
+            )
+
+
 def sizes(store: Path, rounds: int, device: str) -> None:
     print("\n| graph | V | forward + backward, ours | ns per vertex |\n|---|---|---|---|")
     for size in (24, 48, 96, 192):
@@ -284,9 +331,10 @@ def networks(store: Path, rounds: int, device: str) -> None:
         )
 
 
-def opened(store: Path, size: int, device: str) -> Graph:
-    name = f"n{size}"
-    build(GraphSpec("se2", size, eps_squared=0.1, levels=1, lambda_max=2), store, name=name)
+def opened(store: Path, size: int, device: str, **fields: Any) -> Graph:
+    name = "-".join([f"n{size}", *fields])
+    more: dict[str, Any] = fields if "weights" in fields else {"lambda_max": 2, **fields}
+    build(GraphSpec("se2", size, eps_squared=0.1, levels=1, **more), store, name=name)
     return open_store(store)[name].levels[0].to(device)
 
 
@@ -307,6 +355,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "graphs.zarr"
         compare(opened(store, 96, options.device), options.rounds, options.device)
+        directions(store, options.rounds, options.device)
         sizes(store, options.rounds, options.device)
         if options.device == "cpu":
             stacks(store)

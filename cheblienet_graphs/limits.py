@@ -39,6 +39,8 @@ XI = Range(1e-6, 1e6)
 IN_PLANE_FRACTION = Range(0.01, 0.99)
 EPS = Range(0.001, 1)
 EPS_SQUARED = Range(EPS.low**2, EPS.high**2)
+DIRECTIONAL = EPS_SQUARED
+"""Diffusivity across a direction, in units of that along it."""
 NEIGHBORS = Integers(1, 1024)
 BANDWIDTH = Range(0.01, 100)
 EIGENPAIRS = Integers(1, 1000)

@@ -84,6 +84,11 @@ FIBRE = {
     "--eps-squared X": f"The same as its square, in {limits.EPS_SQUARED}.  [default: 0.1, the "
     "paper's]",
 }
+OF_DIRECTIONS = {
+    "--directional X": "Add Laplacians along forward, sideways and rotation, for networks that "
+    "learn their anisotropy; X is the diffusivity across, that along being 1, in "
+    f"{limits.DIRECTIONAL}. On lattices.  [default: none]",
+}
 COMMON = {
     "--weights {weights}": "Weights of edges: the paper's kernel of distance; or made for the "
     "metric, matched: the nearest to the kernel's{selling}.  [default: kernel]",
@@ -137,9 +142,11 @@ def options_of(manifold: Manifold) -> Callable[[Command], Command]:
     sizes = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}[manifold.base.name]
 
     def decorate(command: Command) -> Command:
-        for described, text in reversed((_sampling(manifold) | sizes | FIBRE | COMMON).items()):
+        every = _sampling(manifold) | sizes | FIBRE | COMMON | OF_DIRECTIONS
+        for described, text in reversed(every.items()):
             flag, metavar = described.format_map(words).split(" ")
-            hidden = not manifold.oriented and described in FIBRE
+            hidden = not manifold.oriented and described in {*FIBRE, *OF_DIRECTIONS}
+            hidden |= not manifold.base.flat and described in OF_DIRECTIONS
             several = described in POINTS
             names = (flag, "coordinates") if several else (flag,)
             shown = text.format_map(words)

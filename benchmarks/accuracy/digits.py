@@ -11,7 +11,6 @@ circle, tell them apart.
 """
 
 import argparse
-import math
 import tempfile
 import time
 from collections.abc import Mapping
@@ -22,6 +21,7 @@ from typing import Any
 
 import torch
 from checkpoint import Scores
+from rotations import turned
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
 from training import Experiment, Training, mean_and_deviation
@@ -49,16 +49,6 @@ def digits() -> tuple[Tensor, Tensor]:
     images = torch.tensor(data.images, dtype=torch.float32)[:, None]
     images = nn.functional.interpolate(images, size=(SIDE, SIDE), mode="bilinear")
     return (images - images.mean()) / images.std(), torch.tensor(data.target)
-
-
-def turned(images: Tensor, seed: int) -> Tensor:
-    """Each image turned about its middle by an angle uniform over the circle, bilinearly."""
-    generator = torch.Generator().manual_seed(seed)
-    angle = 2 * math.pi * torch.rand(len(images), generator=generator)
-    cos, sin, zero = angle.cos(), angle.sin(), torch.zeros_like(angle)
-    matrices = torch.stack([cos, -sin, zero, sin, cos, zero], dim=1).view(-1, 2, 3)
-    grid = nn.functional.affine_grid(matrices, list(images.shape), align_corners=False)
-    return nn.functional.grid_sample(images, grid, padding_mode="border", align_corners=False)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def assemble_lattice(driver: Driver) -> Assembled:
 
 def share_solution(driver: Driver) -> None:
     """Write down the matched weights that the building process has solved for, for all to read."""
-    if driver.job.spec.weights == "matched":
+    if driver.job.spec.weights == "matched" and driver.job.direction is None:
         driver.once(driver.job.key("matched-weights"), lambda: _written(driver))
 
 

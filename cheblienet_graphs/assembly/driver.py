@@ -80,7 +80,7 @@ class Driver:
         def show(start: int, stop: int) -> None:
             nonlocal done
             done += stop - start
-            shown = f"level {self.job.number}: {sweep.shown}"
+            shown = f"{self._shown}: {sweep.shown}"
             self.progress(shown, entries * done // sweep.total, entries)
 
         show(0, 0)
@@ -94,6 +94,11 @@ class Driver:
                 results[task[1]] = result
                 show(*task[1])
         return [results[block] for block in sorted(results)]
+
+    @property
+    def _shown(self) -> str:
+        direction = self.job.direction
+        return f"level {self.job.number}" + (f", {direction}" if direction else "")
 
     def _step(self, sweep: Sweep) -> int:
         """How much of a sweep a block is at most."""
@@ -124,18 +129,20 @@ class Driver:
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: str) -> StagedArray:
         """Reserve an array that is not published."""
-        return self.staging.scratch(f"{self.job.number}/{name}", shape, dtype)
+        return self.staging.scratch(self.job.scratch_path(name), shape, dtype)
 
     def reserve(self, nnz: int) -> None:
-        """Reserve the arrays of the level."""
+        """Reserve the arrays of the Laplacian and, with the metric's, those of the points."""
         job, folder = self.job, f"levels/{self.job.number}"
         vertices, columns = job.num_vertices, job.spec.geometry.columns
-        self.staging.csr(f"{folder}/laplacian", (vertices, vertices), nnz)
+        self.staging.csr(f"{folder}/{job.matrix_name}", (vertices, vertices), nnz)
+        if not job.lambda_max_known:
+            self.scratch("unscaled", (nnz,), "float32")
+        if job.direction is not None:
+            return
         self.staging.dense(f"{folder}/degree", (vertices,), "float32")
         self.staging.dense(f"{folder}/area", (vertices,), "float32")
         self.staging.dense(f"{folder}/coordinates", (vertices, len(columns)), "float64", columns)
-        if job.spec.lambda_max != 2:
-            self.scratch("unscaled", (nnz,), "float32")
 
     def write_row_pointers(self) -> None:
         """Add up the scratch array "counts"."""
@@ -157,9 +164,10 @@ class Driver:
         if not edges:
             spec, number = self.job.spec, self.job.number
             points = spec.base_points(number)
+            along = "" if self.job.direction is None else f"{self.job.direction} "
             raise SpecError(
                 "region" if spec.region is not None else "mask",
-                f"such that level {number} has edges inside",
+                f"such that level {number} has {along}edges inside",
                 Found(f"none between {points:,} point{'s'[: points > 1]} inside"),
                 "Give a larger one, or fewer `levels`." if number else "Give a larger one.",
             )
@@ -179,7 +187,7 @@ class Driver:
 
     def given_bound(self, limit: float) -> SpectralBound | None:
         """The bound that holds without computing, where that is asked for."""
-        return SpectralBound(limit, "bound") if self.job.spec.lambda_max == 2 else None
+        return SpectralBound(limit, "bound") if self.job.lambda_max_known else None
 
     def computed_bound(self, limit: float) -> SpectralBound:
         """An upper bound of the spectrum of Delta, itself at most `limit`."""
@@ -187,7 +195,7 @@ class Driver:
         def compute() -> Result:
             job = self.job
             matrix = job.matrix(job.scratch("unscaled"))
-            self.progress(f"level {job.number}: finding the largest eigenvalue", 0, matrix.nnz)
+            self.progress(f"{self._shown}: finding the largest eigenvalue", 0, matrix.nnz)
             bound = largest_eigenvalue_bound(mapped_product(matrix), job.num_vertices, limit=limit)
             return {"value": bound.value, "method": bound.method}
 

@@ -40,6 +40,8 @@ class Job:
         store: where it will be published.
         folder: where it is staged.
         software: of the building process, as `pools.software`; workers must have the same.
+        direction: whose Laplacian it is about, as of `Level`; None for the metric's, which comes
+            with the points.
     """
 
     spec: GraphSpec
@@ -49,6 +51,7 @@ class Job:
     store: Path
     folder: Path
     software: tuple[tuple[str, str], ...]
+    direction: str | None = None
 
     def level(self) -> Level:
         """Its sampling, metric and neighbours, none of which is computed yet."""
@@ -59,6 +62,7 @@ class Job:
             xi=self.xi,
             solution=self.solution,
             places=self.places,
+            direction=self.direction,
         )
 
     @property
@@ -89,9 +93,24 @@ class Job:
         return self.folder / "version" / "levels" / str(self.number)
 
     @property
+    def laplacian(self) -> str:
+        """The kind: directional ones are combinatorial whatever the metric's is."""
+        return self.spec.laplacian if self.direction is None else "combinatorial"
+
+    @property
+    def lambda_max_known(self) -> bool:
+        """Whether it is rescaled by a bound that holds without computing."""
+        return self.spec.lambda_max == 2 and self.direction is None
+
+    @property
+    def matrix_name(self) -> str:
+        """Where the Laplacian is among the level's arrays."""
+        return "laplacian" if self.direction is None else f"{layout.DIRECTIONAL}/{self.direction}"
+
+    @property
     def csr(self) -> StagedCsr:
         """The Laplacian."""
-        return opened_csr(self.arrays / "laplacian")
+        return opened_csr(self.arrays / self.matrix_name)
 
     def dense(self, name: str) -> StagedArray:
         """Another of its arrays."""
@@ -99,7 +118,12 @@ class Job:
 
     def scratch(self, name: str) -> StagedArray:
         """An array that is not published."""
-        return opened(scratch_folder(self.folder) / str(self.number) / name)
+        return opened(scratch_folder(self.folder) / self.scratch_path(name))
+
+    def scratch_path(self, name: str) -> str:
+        """Where such an array is: each Laplacian has its own."""
+        part = [] if self.direction is None else [self.direction]
+        return "/".join([str(self.number), *part, name])
 
     @property
     def records(self) -> Records:
@@ -120,4 +144,5 @@ class Job:
         """
         kind = "lattice" if self.choice.engine == "stencil" else "searched"
         told = [f"{what}={json.dumps(value)}" for what, value in sorted(given.items())]
-        return "-".join([str(self.number), kind, name, *told])
+        part = [] if self.direction is None else [self.direction]
+        return "-".join([str(self.number), kind, *part, name, *told])

@@ -86,7 +86,7 @@ class LatticeRows:
         self._block = self._rows(engine.stencils)
         self.weights, values = self._weighed(level)
         self._degree = self._block.sums(values)
-        combinatorial = job.spec.laplacian == "combinatorial"
+        combinatorial = job.laplacian == "combinatorial"
         mass = self._small.areas() if combinatorial else self._degree
         self._values = laplacian(self._block, values, self._degree, inverse_root(mass)).astype(
             np.float32
@@ -214,6 +214,8 @@ class LatticeRows:
             out.write(csr.indptr, 0, [0])
         out.write(csr.indptr, vertices.start + 1, ends.ravel())
         out.write(csr.indices, base, columns)
+        if self._job.direction is not None:  # the metric's Laplacian comes with the points
+            return
         out.write(self._job.dense("degree"), vertices.start, degree.ravel())
         for name, values in (
             ("area", self.lattice.areas(vertices.start, vertices.stop)),

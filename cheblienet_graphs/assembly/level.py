@@ -22,6 +22,7 @@ from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.directional import DIRECTIONS
 from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.typing import Floats, Indices, Progress
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 SCANNED_VERTICES = 300
 """Up to this many vertices xi is solved for by a scan, since the fraction has few values."""
+
+STENCILS = Choice("stencil", "cpu")
+"""Makes directional Laplacians, whatever finds the neighbours of the metric's."""
 
 STARTING_POINTS = 500
 """Where a level has fewer base points than this, it says little about finer ones."""
@@ -46,6 +50,7 @@ class Level:
         scratch: makes the array of a search's lists.
         solution: gives the matched weights of a lattice where they are solved for already.
         places: gives the points inside the mask where the spec knows them by their digest alone.
+        direction: whose Laplacian it is, one of the spec's directional ones; None for the metric's.
         progress: called as searches proceed.
     """
 
@@ -59,9 +64,11 @@ class Level:
         scratch: Scratch = np.empty,
         solution: Callable[[], Floats | None] = lambda: None,
         places: Callable[[], Indices] | None = None,
+        direction: str | None = None,
         progress: Progress = lambda *_: None,
     ) -> None:
         self.spec, self.choice, self.number, self._xi = spec, choice, number, xi
+        self.direction = direction
         self._solution, self._places = solution, places
         self.scratch, self.progress = scratch, progress
 
@@ -71,6 +78,23 @@ class Level:
         return Level(
             self.spec, self.choice, self.number + 1, scratch=self.scratch, progress=self.progress
         )
+
+    @cached_property
+    def directed(self) -> "dict[str, Level]":
+        """The same vertices with the edges of each directional Laplacian; none where none are."""
+        if self.spec.directional is None:
+            return {}
+        return {
+            direction: Level(
+                self.spec,
+                STENCILS,
+                self.number,
+                xi=self.metric.xi,
+                places=self._places,
+                direction=direction,
+            )
+            for direction in DIRECTIONS
+        }
 
     @property
     def num_vertices(self) -> int:
@@ -126,11 +150,16 @@ class Level:
         Raises:
             SpecError: there are none.
         """
-        if self.spec.weights == "kernel" or not isinstance(self.full, Lattice):
+        kernel = self.spec.weights == "kernel" and self.direction is None
+        if kernel or not isinstance(self.full, Lattice):
             return None
-        from cheblienet_graphs.weights.lattice import lattice_weights  # which needs scipy.linalg
+        # These need scipy.linalg.
+        from cheblienet_graphs.weights.directional import directional_weights
+        from cheblienet_graphs.weights.lattice import lattice_weights
 
         sampled = SampledManifold(self.full, self.spec.geometry, self.metric)
+        if self.direction is not None and self.spec.directional is not None:
+            return directional_weights(sampled, self.direction, self.spec.directional)
         return lattice_weights(self.spec, sampled, self._solution())
 
     @property

@@ -28,10 +28,11 @@ class Degrees(Sweep):
         counts, degrees = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
         stored, start = degrees.astype(np.float32), block[0]
         out.write(job.scratch("counts"), start, counts)
-        out.write(job.dense("degree"), start, stored)
+        if job.direction is None:
+            out.write(job.dense("degree"), start, stored)
         out.write(job.scratch("degree"), start, degrees)
         largest = NORMALIZED
-        if job.spec.laplacian == "normalized":
+        if job.laplacian == "normalized":
             out.write(job.scratch("inverse-root-mass"), start, inverse_root(degrees))
         else:
             largest = largest_possible(degrees, np.ones(len(degrees)))
@@ -55,7 +56,7 @@ class Rows(Sweep):
         """Write some rows."""
         rows, job, (start, stop) = kept.of(MaskedRows, self.job), self.job, block
         roots = None
-        if job.spec.laplacian == "normalized":
+        if job.laplacian == "normalized":
             roots = job.scratch("inverse-root-mass").mapped()
         masses, csr = Masses(job.scratch("degree").mapped(), roots), job.csr
         target = job.scratch("unscaled") if self.lambda_max is None else csr.data
@@ -65,7 +66,8 @@ class Rows(Sweep):
             columns, values = rows.entries(piece, ends, masses, self.lambda_max)
             out.write(csr.indices, int(ends[0]), columns)
             out.write(target, int(ends[0]), values)
-        sampling = rows.level.sampling
-        out.write(job.dense("area"), start, sampling.areas(start, stop))
-        out.write(job.dense("coordinates"), start, sampling.coordinates(start, stop))
+        if job.direction is None:
+            sampling = rows.level.sampling
+            out.write(job.dense("area"), start, sampling.areas(start, stop))
+            out.write(job.dense("coordinates"), start, sampling.coordinates(start, stop))
         return {}

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.assembly.assemble import assemble
+from cheblienet_graphs.assembly.assemble_directional import assemble_directional
 from cheblienet_graphs.assembly.checks import check
 from cheblienet_graphs.assembly.driver import Driver
 from cheblienet_graphs.assembly.job import Job
@@ -153,7 +154,7 @@ def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attribu
         "spec_sha256": spec.sha256,
         "generator": GENERATOR,
         "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "levels": [asdict(facts) for facts in levels],
+        "levels": [facts.to_dict() for facts in levels],
     }
 
 
@@ -222,6 +223,7 @@ class _Build:
             lambda_max=bound.value,
             lambda_max_method=bound.method,
             eigenvalue_scale=_eigenvalue_scale(level, job, bound.value),
+            directional=assemble_directional(driver),
         )
 
     def _write_places(self, level: Level) -> None:

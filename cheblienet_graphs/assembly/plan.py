@@ -68,7 +68,8 @@ def planned(spec: GraphSpec, levels: Sequence[Level]) -> Plan:
     for level in levels:
         vertices, entries = level.num_vertices, level.degree_bound
         sizes.append(PlannedLevel(vertices, entries // 2, entries + vertices))
-        nbytes += csr_nbytes((vertices, vertices), entries + vertices)
+        for each in (entries, *(of.degree_bound for of in level.directed.values())):
+            nbytes += csr_nbytes((vertices, vertices), each + vertices)
         nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
         nbytes += (spec.eigenpairs or 0) * (8 + 4 * vertices)
         if level.inside is not None:

@@ -52,6 +52,7 @@ def scratch_nbytes(level: Level) -> int:
     """Disk space that a level takes while it is built, besides what is published."""
     vertices, entries = level.num_vertices, level.degree_bound + level.num_vertices
     unscaled = 0 if level.spec.lambda_max == 2 else 4 * entries
+    unscaled += sum(4 * (of.degree_bound + vertices) for of in level.directed.values())
     if level.choice.engine == "stencil":
         return unscaled
     own_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
@@ -79,7 +80,7 @@ def _vectors(level: Level) -> int:
 
     With the cells of own points, which it computes for all.
     """
-    recursion = 0 if level.spec.lambda_max == 2 else 5
+    recursion = 0 if level.spec.lambda_max == 2 and not level.directed else 5
     own_points = level.spec.coordinates
     cells = VORONOI * own_points.count if own_points and own_points.areas == "voronoi" else 0
     return cells + 8 * level.num_vertices * (recursion + 4 * (level.spec.eigenpairs or 0))

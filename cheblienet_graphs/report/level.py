@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from cheblienet_graphs.report.diagnostics import EffectiveMetric
 from cheblienet_graphs.report.verdict import Consistency
+from cheblienet_graphs.store.facts import OperatorFacts
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class LevelReport:
         equivariance: symmetry -> max |P'LP - L|; names of symmetries that the sampling has only
             approximately say so.
         weights: min, median, max of the edges.
+        directional: edges, entries and lambda_max of the directional Laplacians, by direction; None
+            where there are none.
         inside: share of the sampling's points inside the mask; None without one.
     """
 
@@ -81,4 +84,5 @@ class LevelReport:
     verdict: str
     equivariance: dict[str, float]
     weights: dict[str, float]
+    directional: dict[str, OperatorFacts] | None = None
     inside: float | None = None

@@ -17,6 +17,7 @@ from cheblienet_graphs.inputs.regions import Four
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.point_sets import PointArrays, PointSets
+from cheblienet_graphs.spec.directional import directional_field
 from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
 from cheblienet_graphs.spec.fields import (
     anisotropy,
@@ -109,6 +110,10 @@ class GraphSpec:
         lambda_max: "exact" (default), or 2, the bound that holds for every normalized Laplacian.
         eigenpairs: number of the smallest eigenvalues of each level to store with their
             vectors, in [1, 1000], at most the vertices of the coarsest level; default none.
+        directional: delta in [1e-6, 1] of three more Laplacians on the same vertices, for networks
+            that learn their anisotropy: "forward", of e e^T + delta e' e'^T with e the direction
+            of an orientation and e' across it, "sideways", of delta e e^T + e' e'^T, and
+            "rotation", along the fibre alone. Combinatorial, on lattices of se2; default none.
 
     Raises:
         SpecError: a value is of the wrong type or out of range; the message names the field, the
@@ -141,6 +146,7 @@ class GraphSpec:
     eigenpairs: int | None
     mask: Mask | None
     region: Four | None
+    directional: float | None
 
     def __init__(
         self,
@@ -175,6 +181,7 @@ class GraphSpec:
         mask: "npt.ArrayLike | Mapping[str, Any] | None" = None,
         mask_order: str | None = None,
         region: "str | Sequence[float] | None" = None,
+        directional: Number | None = None,
     ) -> None:
         geometry = MANIFOLDS[choice("manifold", manifold, tuple(MANIFOLDS))]
         sizes = {
@@ -201,6 +208,9 @@ class GraphSpec:
             "levels": number_of_levels(levels, kind, finest),
             "region": region_field(geometry, region),
         }
+        normalised["directional"] = directional_field(
+            geometry, kind, normalised["orientations"], directional
+        )
         normalised |= operator_fields(normalised["weights"], laplacian, lambda_max)
         if normalised["weights"] == "selling" and normalised["xi"] == "auto":
             remedy = "Their stencils, and so the in-plane fraction, do not depend on xi."
@@ -240,7 +250,8 @@ class GraphSpec:
     @property
     def schema(self) -> str:
         """The schema of versions with this specification: the oldest that knows all it says."""
-        return self.sampling_kind.schema(self.levels) if self.mask is None else "1.1"
+        plain = self.mask is None and self.directional is None
+        return self.sampling_kind.schema(self.levels) if plain else "1.1"
 
     @property
     def num_vertices(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from cheblienet_graphs.machine.threads import cores
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.directional import DIRECTIONS
 from cheblienet_graphs.spec.units import per_radian
 
 PAPER_EPS_SQUARED = 0.1
@@ -15,7 +16,7 @@ PAPER_EPS_SQUARED = 0.1
 def sentences(spec: GraphSpec) -> list[str]:
     """The specification, a line for each: domain, mask, coordinates, metric, edges, weights."""
     lines = [_domain(spec), *_inside(spec), _coordinates(spec)]
-    return [*lines, *_metric(spec), *_anisotropy(spec), _edges(spec)]
+    return [*lines, *_metric(spec), *_anisotropy(spec), _edges(spec), *_directional(spec)]
 
 
 def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
@@ -140,6 +141,12 @@ def _edges(spec: GraphSpec) -> str:
         united = ", united with Selling's stencils" if spec.sampling_kind.regular else ""
         edges += f"{united}, weights matched to the metric"
     return f"{edges}; {spec.laplacian} Laplacian, rescaled by {scale}"
+
+
+def _directional(spec: GraphSpec) -> list[str]:
+    if spec.directional is None:
+        return []
+    return [f"directional Laplacians, delta = {spec.directional:g}: {', '.join(DIRECTIONS)}"]
 
 
 def interval(low: float, high: float) -> str:

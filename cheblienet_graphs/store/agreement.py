@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.typing import Floats, Indices
 
 ROUNDING = 1e-6
 """Rounding errors of sums of float32 numbers, in units of their terms."""
@@ -68,6 +68,31 @@ def disagreements(arrays: LevelArrays, entries: int = ENTRIES) -> Iterator[tuple
             )
     for what in dict.fromkeys(counts.far_off):
         yield f"{here}/laplacian", what
+    for direction in arrays.directional:
+        for what in dict.fromkeys(_directional_faults(arrays, direction, entries)):
+            yield f"{here}/directional/{direction}", what
+
+
+def _directional_faults(arrays: LevelArrays, direction: str, entries: int) -> Iterator[str]:
+    """What is wrong with a directional Laplacian: combinatorial, its edges along its direction."""
+    matrix = arrays.directional[direction]
+    root = np.sqrt(arrays.area.astype(np.float64))
+    base = arrays.of_level.vertices // arrays.facts.spec.orientations
+    for start, stop in row_blocks(matrix.indptr, entries):
+        block = rows(matrix, start, stop)
+        row = np.repeat(np.arange(start, stop), np.diff(block.indptr))
+        if int((block.indices == row).sum()) != stop - start:
+            yield "lacks entries of its diagonal"
+            return
+        if direction == "rotation":
+            along = row % base == block.indices % base
+        else:
+            along = row // base == block.indices // base
+        if not along.all():
+            yield "has edges along another direction"
+        values = block.data.astype(np.float64)
+        if _off_its_kernel(row - start, values, block.indices, root, slice(start, stop)):
+            yield "does not vanish on the square roots of the areas"
 
 
 def _mask_digest(arrays: LevelArrays) -> str:
@@ -99,16 +124,30 @@ def _counted(arrays: LevelArrays, entries: int) -> Counted:
                 counted.far_off.append(
                     "has another diagonal than its rescaling and the degrees say"
                 )
-            terms = values * root[block.indices]
-            sums, sizes = (
-                np.bincount(row - start, part, stop - start).astype(np.float64)
-                for part in (terms, abs(terms))
-            )
-            if _far(sums, -root[here], sizes + root[here]):
+            if _off_its_kernel(row - start, values, block.indices, root, here):
                 counted.far_off.append(
                     "does not vanish on the square roots of the degrees or areas"
                 )
     return counted
+
+
+def _off_its_kernel(
+    row: Indices, values: Floats, columns: Indices, root: Floats, here: slice
+) -> bool:
+    """Whether rows of a rescaled Laplacian do not map the kernel of Delta, `root`, to its negative.
+
+    Args:
+        row: (nnz,) of the entries, counted from the first.
+        values: (nnz,).
+        columns: (nnz,).
+        root: (V,).
+        here: the rows.
+    """
+    terms, own = values * root[columns], root[here]
+    sums, sizes = (
+        np.bincount(row, part, len(own)).astype(np.float64) for part in (terms, abs(terms))
+    )
+    return _far(sums, -own, sizes + own)
 
 
 def _far(actual: Floats, expected: Floats, scale: Floats) -> bool:

@@ -16,13 +16,14 @@ import scipy.sparse
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
-from cheblienet_graphs.store.facts import VersionFacts, read_facts
+from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.reader import LevelArrays, mapped_array, mapped_csr
 
 FORMAT = "cheblienet-npz"
 MANIFEST = "manifest.json"
 MEANINGS = {
     "laplacian": "L = 2 Delta / `lambda_max` - I, so Delta = (L + I) `lambda_max` / 2",
+    "directional": "L of one direction, by its own `lambda_max` in directional of its level",
     "pooling": "times a signal of the finer level: its means, by area, on the coarser one",
     "unpooling": "times a signal of the coarser level: the same on the finer one",
     "coordinates": "of the vertices; their names are in columns",
@@ -99,6 +100,8 @@ def _items(version: Path, facts: VersionFacts) -> Iterator[Exported]:
     for level in range(facts.spec.levels):
         arrays = LevelArrays(version, facts, level)
         yield Exported("laplacian", level, f"laplacian-{level}.npz", arrays.laplacian)
+        for direction, matrix in arrays.directional.items():
+            yield Exported("directional", level, f"{direction}-{level}.npz", matrix)
         yield from _maps(version, facts, level)
         of_level: dict[str, npt.NDArray[Any] | None] = {
             "coordinates": arrays.coordinates,
@@ -133,6 +136,7 @@ def _base_index(arrays: LevelArrays) -> npt.NDArray[Any] | None:
 def _manifest(version: Path, facts: VersionFacts, files: dict[str, Any]) -> dict[str, Any]:
     levels = [
         {"grid": list(level.grid), "vertices": level.vertices, "lambda_max": level.lambda_max}
+        | _directional(level)
         for level in facts.levels
     ]
     return {
@@ -146,6 +150,13 @@ def _manifest(version: Path, facts: VersionFacts, files: dict[str, Any]) -> dict
         "levels": levels,
         "files": files,
     }
+
+
+def _directional(level: LevelFacts) -> dict[str, Any]:
+    """The scales of directional Laplacians, where there are some."""
+    known = level.directional or {}
+    scales = {name: {"lambda_max": facts.lambda_max} for name, facts in known.items()}
+    return {"directional": scales} if scales else {}
 
 
 def _refuse_other(folder: Path) -> None:

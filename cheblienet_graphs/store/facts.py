@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.directional import DIRECTIONS
 from cheblienet_graphs.store import layout
 
 LARGEST_COUNT = 2**63 - 1
@@ -35,15 +36,25 @@ METHODS = ("lanczos", "bound")
 
 
 @dataclass(frozen=True)
+class OperatorFacts:
+    """The facts of a directional Laplacian, as those of the same names of a level's own."""
+
+    edges: int
+    nnz: int
+    lambda_max: float
+    lambda_max_method: str
+
+
+@dataclass(frozen=True)
 class LevelFacts(Mapping[str, Any]):
     """The facts of a level; `facts["edges"]` is `facts.edges`.
 
     `xi` and `xi_squared` are None without orientations. `grid` is the shape of a signal,
     orientations first: (n_o, height, width) on a lattice; that of the full sampling where the graph
-    has a mask. `bandwidth` is None where there is no
-    kernel; `dropped_edges` counts edges whose matched weight came out 0. `eigenvalue_scale` times
-    eigenvalues of Delta estimates the operator's; None where that could not be measured, or the
-    version is older than this fact.
+    has a mask. `bandwidth` is None where there is no kernel; `dropped_edges` counts edges whose
+    matched weight came out 0; `eigenvalue_scale` times eigenvalues of Delta estimates the
+    operator's, None where that could not be measured, or the version is older than this fact;
+    `directional` is None where there are no directional Laplacians.
     """
 
     grid: tuple[int, ...]
@@ -59,6 +70,14 @@ class LevelFacts(Mapping[str, Any]):
     lambda_max: float
     lambda_max_method: str
     eigenvalue_scale: float | None = None
+    directional: dict[str, OperatorFacts] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON types; directional Laplacians are left out where there are none."""
+        facts = asdict(self)
+        if self.directional is None:
+            del facts["directional"]
+        return facts
 
     def __getitem__(self, name: str) -> Any:
         if name in _LEVEL_FACTS:
@@ -211,7 +230,32 @@ def _level(spec: GraphSpec, number: int, value: Any) -> LevelFacts:
         eigenvalue_scale=_eigenvalue_scale(
             spec, f"{name}.eigenvalue_scale", facts.get("eigenvalue_scale")
         ),
+        directional=_directional(spec, vertices, f"{name}.directional", facts.get("directional")),
     )
+
+
+def _directional(
+    spec: GraphSpec, vertices: int, name: str, value: Any
+) -> dict[str, OperatorFacts] | None:
+    if spec.directional is None:
+        return None
+    given = _mapping(name, value)
+    if sorted(given) != sorted(DIRECTIONS):
+        raise _WrongFactError(f"{name} must have {', '.join(DIRECTIONS)}. Got {quoted([*given])}")
+    most = vertices * (vertices - 1) // 2
+    found = {}
+    for direction in DIRECTIONS:
+        place = f"{name}.{direction}"
+        facts = _mapping(place, given[direction])
+        edges = _integer(f"{place}.edges", facts.get("edges"), 1, most)
+        _same(f"{place}.nnz", facts.get("nnz"), 2 * edges + vertices)
+        found[direction] = OperatorFacts(
+            edges,
+            2 * edges + vertices,
+            _number(f"{place}.lambda_max", facts.get("lambda_max"), 0, LARGEST),
+            _word(f"{place}.lambda_max_method", facts.get("lambda_max_method"), METHODS),
+        )
+    return found
 
 
 def _xi(spec: GraphSpec, number: int, name: str, value: Any) -> float | None:

@@ -4,6 +4,7 @@
       NAME/zarr.json                   attributes clg: {refs: {latest: "v002", ...}}
         v001/zarr.json                 attributes clg: {schema, spec, ..., levels, manifest}
           levels/L/laplacian/{data,indices,indptr}, levels/L/{coordinates,degree,area[,base_index]}
+          [levels/L/directional/{forward,sideways,rotation}/{data,indices,indptr}]
           pooling/LtoM/{data,indices,indptr}, unpooling/MtoL/...
 
 Arrays have one chunk, no compressor and no filter, so a chunk file is the array's bytes. Sparse
@@ -29,6 +30,8 @@ SCHEMA = "1.1"
 """The latest schema that this version reads; it writes the earliest that can hold a graph."""
 BASE_INDEX = "base_index"
 """Array of a level: where its points are in the full sampling."""
+DIRECTIONAL = "directional"
+"""Group of a level: its directional Laplacians."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"v[0-9]{3,9}")
 SCHEMA_NUMBER = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")

@@ -183,18 +183,43 @@ class LevelArrays:
         """The level's facts."""
         return self.facts.levels[self.level]
 
-    @cached_property
-    def laplacian(self) -> "scipy.sparse.csr_array":
-        """(V, V) rescaled, float32.
+    @property
+    def laplacians(self) -> dict[str, int]:
+        """Names of its Laplacians and the number of their entries, that of the metric first."""
+        known = self.of_level.directional or {}
+        others = {f"{layout.DIRECTIONAL}/{name}": facts.nnz for name, facts in known.items()}
+        return {"laplacian": self.of_level.nnz, **others}
+
+    def rescaled(self, name: str) -> "scipy.sparse.csr_array":
+        """(V, V) float32, one of the `laplacians`, rescaled.
 
         Raises:
             StoreError: as `mapped_csr`, or entries are not finite or outside [-1, 1], the
                 interval of the spectrum of a rescaled Laplacian.
         """
         vertices = self.of_level.vertices
-        matrix = mapped_csr(self.folder / "laplacian", (vertices, vertices), self.of_level.nnz)
-        self._check("laplacian", matrix.data, -SPECTRUM, SPECTRUM)
+        matrix = mapped_csr(self.folder / name, (vertices, vertices), self.laplacians[name])
+        self._check(name, matrix.data, -SPECTRUM, SPECTRUM)
         return matrix
+
+    @cached_property
+    def laplacian(self) -> "scipy.sparse.csr_array":
+        """(V, V) float32, that of the metric, rescaled.
+
+        Raises:
+            StoreError: as `rescaled`.
+        """
+        return self.rescaled("laplacian")
+
+    @cached_property
+    def directional(self) -> "dict[str, scipy.sparse.csr_array]":
+        """By direction, (V, V) float32, rescaled; empty where none are stored.
+
+        Raises:
+            StoreError: as `rescaled`.
+        """
+        known = self.of_level.directional or {}
+        return {name: self.rescaled(f"{layout.DIRECTIONAL}/{name}") for name in known}
 
     @cached_property
     def degree(self) -> npt.NDArray[np.float32]:

@@ -154,13 +154,8 @@ def _array_faults(version: Path, facts: VersionFacts) -> Iterator[Fault]:
     """
     for level in range(facts.spec.levels):
         arrays = LevelArrays(version, facts, level)
-        laplacian = f"levels/{level}/laplacian"
-        try:
-            if fault := _laplacian_fault(arrays.laplacian):
-                yield Fault(laplacian, fault)
-                continue
-        except StoreError as error:
-            yield Fault(laplacian, str(error))
+        if faults := list(_laplacian_faults(arrays)):
+            yield from faults
             continue
         try:
             contradictions = [Fault(*disagreement) for disagreement in disagreements(arrays)]
@@ -186,6 +181,17 @@ def _map_faults(version: Path, facts: VersionFacts, fine: int) -> Iterator[Fault
             continue
         if fault := map_disagreement(matrix.data, matrix.indptr):
             yield Fault(where, fault)
+
+
+def _laplacian_faults(arrays: LevelArrays) -> Iterator[Fault]:
+    """Faults of a level's Laplacians, each by itself."""
+    for name in arrays.laplacians:
+        try:
+            fault = _laplacian_fault(arrays.rescaled(name))
+        except StoreError as error:
+            fault = str(error)
+        if fault:
+            yield Fault(f"levels/{arrays.level}/{name}", fault)
 
 
 def _laplacian_fault(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> str | None:

@@ -81,10 +81,10 @@ def lattice_weights(
     infinite = _Infinite(replace(sampled, sampling=replace(lattice, periodic=False)))
     if spec.weights == "selling":
         minimal, minimal_values = infinite.selling()
-        _check_room(lattice, minimal)
-        return LatticeWeights(lattice, minimal, _in_widths(minimal_values, lattice))
+        check_room(lattice, minimal, "`weights='kernel'`")
+        return LatticeWeights(lattice, minimal, in_widths(minimal_values, lattice))
     united = infinite.united(infinite.nearest(spec.neighbors), infinite.selling()[0])
-    _check_room(lattice, united)
+    check_room(lattice, united, "`weights='kernel'`")
     kernel, relative_bandwidth = spec.kernel_and_bandwidth
     squared = np.concatenate([stencil.squared_distance for stencil in united])
     bandwidth = relative_bandwidth * float(squared.mean())
@@ -99,7 +99,7 @@ def lattice_weights(
     return LatticeWeights(
         lattice,
         stencils,
-        _in_widths([v[k] for v, k in zip(values, kept, strict=True)], lattice),
+        in_widths([v[k] for v, k in zip(values, kept, strict=True)], lattice),
         bandwidth * lattice.spacing**2,
         (entries[0] - entries[1]) // 2,
         solution,
@@ -107,13 +107,18 @@ def lattice_weights(
     )
 
 
-def _in_widths(values: Sequence[Floats], lattice: Lattice) -> tuple[Floats, ...]:
+def in_widths(values: Sequence[Floats], lattice: Lattice) -> tuple[Floats, ...]:
     """Weights in pixels^-2, converted to widths^-2."""
     return tuple(v * lattice.pixels_per_area for v in values)
 
 
-def _check_room(lattice: Lattice, stencils: Sequence[Stencil]) -> None:
+def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str) -> None:
     """Refuse stencils that no vertex has room for, or that reach a vertex both ways round a torus.
+
+    Args:
+        lattice: finite.
+        stencils: of each orientation.
+        instead: what else to give, in words.
 
     Raises:
         SpecError: the lattice is too small.
@@ -126,7 +131,7 @@ def _check_room(lattice: Lattice, stencils: Sequence[Stencil]) -> None:
         f"stencils of this metric reach {max(reach(stencils))} pixels far"
     )
     larger = "`size` or `eps`" if lattice.fibre.columns else "`size`"
-    remedy = f"Give fewer `levels`, a larger {larger}, or `weights='kernel'`."
+    remedy = f"Give fewer `levels`, a larger {larger}, or {instead}."
     size = "x".join(map(str, reversed(lattice.shape)))
     raise SpecError("levels", accepted, size, remedy)
 

@@ -59,18 +59,36 @@ def selling(
         For each orientation (N,) orientations and (N, d) offsets of the neighbours, in the order of
         the lattice's shape, and (N,) weights.
     """
+    samples = manifold.fibre.samples(lattice.orientations)
+    steps = manifold.fibre.steps(lattice.orientations, metric.xi)
+    return stencils_of([manifold.diffusion(sample, metric) for sample in samples], steps, lattice)
+
+
+def stencils_of(
+    diffusions: Sequence[Diffusion], steps: Sequence[tuple[int, float]], lattice: Lattice
+) -> list[tuple[Indices, Indices, Floats]]:
+    """The stencils of operators along the base, one for each orientation, and of steps to others.
+
+    Args:
+        diffusions: rates and directions, lengths in pixels; none where nothing leads along the
+            base.
+        steps: to other orientations, and their weights.
+        lattice: infinite.
+
+    Returns:
+        As `selling`.
+    """
     stencils, count = [], lattice.orientations
-    steps = manifold.fibre.steps(count, metric.xi)
     sides = lattice.sides[::-1]
     still = (0,) * len(lattice.shape)
-    for k, sample in enumerate(manifold.fibre.samples(count)):
+    for k, diffusion in enumerate(diffusions):
         form = Form(
             tuple(
                 (factor, tuple(part / side for part, side in zip(direction, sides, strict=True)))
-                for factor, direction in manifold.diffusion(sample, metric)
+                for factor, direction in diffusion
             )
         )
-        within = base_offsets(form)
+        within = base_offsets(form) if diffusion else []
         edges = [(k, *offset[::-1], weight) for offset, weight in within]
         edges += [((k + step) % count, *still, weight) for step, weight in steps]
         columns = np.array(sorted(edges))

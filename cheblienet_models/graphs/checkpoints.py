@@ -12,6 +12,8 @@ from cheblienet_models.graphs.recorded import Recorded, decoded, told
 
 EXTRA = "_extra_state"
 Kept = TypeVar("Kept", bound=nn.Module)
+OPERATOR_NAMES = "operator_names"
+"""Buffer of layers whose operators are not the metric's Laplacian."""
 
 
 def load_weights(
@@ -22,9 +24,9 @@ def load_weights(
     Weights do not depend on the number of vertices, so those trained on patches serve for whole
     images. What a filter means depends on the operator that it is a polynomial of: manifold,
     orientations, eps, weights with their kernel, bandwidth and neighbors, Laplacian and lambda_max
-    must be specified alike. Size, sampling, mask, boundary, the number of levels and xi may differ.
-    All entries must have the same names and shapes, and a lift by line filters the same settings;
-    layers without any, such as poolings, can't be compared.
+    must be specified alike, directional ones too. Size, sampling, mask, boundary, the number of
+    levels and xi may differ. All entries must have the same names and shapes, and a lift by line
+    filters the same settings; layers without any, such as poolings, can't be compared.
 
     Args:
         network: registers its pyramid, as WideResNet and UNet do.
@@ -88,6 +90,12 @@ def _check_recorded(network: nn.Module, state: Mapping[str, Any]) -> None:
 
 def _check(network: nn.Module, own: Mapping[str, Any], state: Mapping[str, Any]) -> None:
     """Whether a state is of a network's layers: `load_state_dict` would tell in many lines."""
+    theirs, ours = (_operators(entries) for entries in (state, own))
+    if theirs != ours:
+        raise ValueError(
+            f"The weights are of operators='{theirs}'; {type(network).__name__} here has "
+            f"operators='{ours}', of which the same weights would be another function."
+        )
     faults = [f"{key} is missing" for key in own if key not in state]
     faults += [_foreign(key, state[key]) for key in state if key not in own]
     faults += [
@@ -111,6 +119,12 @@ def _foreign(key: str, value: Any) -> str:
         return f"{part!r:.99} was trained with {told(decoded(value))}, which it has not here"
     except StoreError:
         return fault
+
+
+def _operators(state: Mapping[str, Any]) -> str:
+    """What the layers of a state are polynomials of."""
+    directional = any(str(key).endswith(f".{OPERATOR_NAMES}") for key in state)
+    return "directional" if directional else "laplacian"
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

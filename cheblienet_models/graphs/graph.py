@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -16,6 +16,25 @@ from cheblienet_models.graphs.polynomials import Function, Polynomial, approxima
 from cheblienet_models.store.levels import LaplacianKind, Level
 from cheblienet_models.tensors.precision import never_below_float32
 from cheblienet_models.tensors.sparse import csr_tensor
+
+PARTS = ("row_pointers", "columns", "values")
+"""Buffers of a Laplacian; those of a directional one begin with its name."""
+
+
+class Directional(NamedTuple):
+    """A Laplacian along one direction, combinatorial: 2 Delta / lambda_max - I in CSR form.
+
+    Args:
+        row_pointers: (V + 1,).
+        columns: (nnz,).
+        values: (nnz,).
+        lambda_max: its own upper bound of the spectrum of Delta.
+    """
+
+    row_pointers: Tensor
+    columns: Tensor
+    values: Tensor
+    lambda_max: float
 
 
 class Graph(Mapped):
@@ -76,6 +95,13 @@ class Graph(Mapped):
         self.register_buffer("values", torch.from_numpy(matrix.data), persistent=False)
         vectors = eigenpairs.vectors if eigenpairs else None
         self.register_buffer("eigenvectors", vectors, persistent=False)
+        for name, operator in stored.directional.items():
+            arrays = operator.laplacian
+            for part, array in zip(
+                PARTS, (arrays.indptr, arrays.indices, arrays.data), strict=True
+            ):
+                self.register_buffer(f"{name}_{part}", torch.from_numpy(array), persistent=False)
+        self._scales = {name: of.lambda_max for name, of in stored.directional.items()}
         self.subgraph: Tensor | None = None
         self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None
@@ -126,6 +152,22 @@ class Graph(Mapped):
             values = values * share
             values[self.edges.diagonal] += share - 1
         return filters.Operator(self.label, (pointers, columns, values), largest)
+
+    @property
+    def directional(self) -> dict[str, Directional]:
+        """The Laplacians along "forward", "sideways" and "rotation", over the buffers.
+
+        Empty where the graph was built without `directional`.
+        """
+        parts = iter(self.directional_parts())
+        return {
+            name: Directional(next(parts), next(parts), next(parts), scale)
+            for name, scale in self._scales.items()
+        }
+
+    def directional_parts(self) -> list[Tensor]:
+        """Row pointers, columns and values of each directional Laplacian, one after the other."""
+        return [getattr(self, f"{name}_{part}") for name in self._scales for part in PARTS]
 
     @property
     def edges(self) -> EdgeList:

@@ -36,12 +36,13 @@ def portable(program: ExportedProgram) -> ExportedProgram:
             "depends on times: export one with graph.filter(x, graph.diffusion_polynomial(t)), "
             "whose times are constants."
         )
-    known = [operators.chebyshev, operators.chebyshev_basis, operators.filtered]
-    widths = _widths(program, [operator.default for operator in known])
+    single = operators.chebyshev, operators.chebyshev_basis, operators.filtered
+    widths = _widths(program, tuple(one.default for one in single), operators.parallel.default)
     decompositions: dict[Any, Callable[..., Any]] = {
         operators.chebyshev.default: partial(_sum, widths),
         operators.chebyshev_basis.default: partial(_sum_and_basis, widths),
         operators.filtered.default: partial(_filtered, widths),
+        operators.parallel.default: partial(_parallel, widths),
     }
     decomposed: ExportedProgram = program.run_decompositions(decompositions)
     return decomposed
@@ -51,13 +52,19 @@ Widths = dict[tuple[int, int], int]
 """From the lengths of row pointers and of columns to the most entries in a row."""
 
 
-def _widths(program: ExportedProgram, operators: list[Any]) -> Widths:
+def _widths(program: ExportedProgram, single: tuple[Any, ...], parallel: Any) -> Widths:
     held = {**program.state_dict, **program.constants}
     names = program.graph_signature.inputs_to_buffers
     found: Widths = {}
     for node in program.graph.nodes:
-        if node.target in operators:
-            row_pointers, columns = (held[names[part.name]] for part in node.args[2:4])
+        matrices = []
+        if node.target in single:
+            matrices = [node.args[2:4]]
+        elif node.target == parallel:
+            parts = node.args[2]
+            matrices = [parts[n : n + 2] for n in range(0, len(parts), 3)]
+        for matrix in matrices:
+            row_pointers, columns = (held[names[part.name]] for part in matrix)
             key = len(row_pointers), len(columns)
             found[key] = max(found.get(key, 1), int(row_pointers.diff().max()))
     return found
@@ -103,6 +110,20 @@ def _filtered(
         factors, _polynomials(widths, start, len(factors), laplacian), strict=True
     ):
         total = total + factor * term
+    return total.to(x.dtype)
+
+
+def _parallel(widths: Widths, x: Tensor, weight: Tensor, laplacians: list[Tensor]) -> Tensor:
+    """As the operator `parallel`."""
+    start, matrices = x.to(laplacians[2].dtype), weight.to(laplacians[2].dtype)
+    degree = (len(matrices) - 1) // (len(laplacians) // 3)
+    terms = [start]
+    for n in range(0, len(laplacians), 3):
+        row_pointers, columns, values = laplacians[n : n + 3]
+        terms += _polynomials(widths, start, degree + 1, (row_pointers, columns, values))[1:]
+    total = terms[0] @ matrices[0]
+    for term, matrix in zip(terms[1:], matrices[1:], strict=True):
+        total = total + term @ matrix
     return total.to(x.dtype)
 
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.layers.cheb_conv import ChebConv
+from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.normalisation import BatchNorm
 
 
@@ -15,14 +15,26 @@ class ResidualBlock(nn.Module):
         in_channels, out_channels: widths.
         kernel_size: of both Chebyshev convolutions.
         graph: where.
+        operators: of these, as ChebConv has it.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, graph: Graph) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        graph: Graph,
+        operators: Operators = "laplacian",
+    ) -> None:
         super().__init__()
         self.norm1 = BatchNorm(in_channels)
-        self.conv1 = ChebConv(in_channels, out_channels, kernel_size, graph, bias=False)
+        self.conv1 = ChebConv(
+            in_channels, out_channels, kernel_size, graph, bias=False, operators=operators
+        )
         self.norm2 = BatchNorm(out_channels)
-        self.conv2 = ChebConv(out_channels, out_channels, kernel_size, graph, bias=False)
+        self.conv2 = ChebConv(
+            out_channels, out_channels, kernel_size, graph, bias=False, operators=operators
+        )
         same = in_channels == out_channels
         self.skip = (
             nn.Identity() if same else ChebConv(in_channels, out_channels, 1, graph, bias=False)

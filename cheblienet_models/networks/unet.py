@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from cheblienet_models.graphs.full_grid import on_grid
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.layers.cheb_conv import ChebConv
+from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift, Project, Reduction
 from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import Mode, SpatialPool, SpatialUnpool
@@ -57,6 +57,7 @@ class UNet(nn.Module):
         check_finite: whether signals are searched for NaN and infinite values, of which one would
             make a whole output NaN; not while compiled or exported. On a GPU each call then waits
             for its queue.
+        operators: of the convolutions, as ChebConv has it: "laplacian" or "directional".
 
     Raises:
         ValueError: fewer than two levels, another number of channels, a number below 1, another
@@ -76,6 +77,7 @@ class UNet(nn.Module):
         *,
         lift: LiftChoice = "repeat",
         check_finite: bool = True,
+        operators: Operators = "laplacian",
     ) -> None:
         super().__init__()
         self.check_finite = check_finite
@@ -86,16 +88,19 @@ class UNet(nn.Module):
         self.pyramid, self.in_channels, self.channels = pyramid, in_channels, widths
         self.lift, self.places = chosen_lift(levels[0], lift), Lift(levels[0])
         self.lifted_channels = lifted_channels(self.lift, in_channels)
-        self.conv = ChebConv(self.lifted_channels, widths[0], kernel_size, levels[0], bias=False)
+        first = self.lifted_channels, widths[0], kernel_size, levels[0]
+        self.conv = ChebConv(*first, bias=False, operators=operators)
         self.down = nn.ModuleList(
-            ResidualBlock(widths[n], widths[n + 1], kernel_size, level)
+            ResidualBlock(widths[n], widths[n + 1], kernel_size, level, operators)
             for n, level in enumerate(levels)
         )
         finer = range(len(levels) - 1)
         self.pools = nn.ModuleList(SpatialPool(pyramid, n, pool) for n in finer)
         self.unpools = nn.ModuleList(SpatialUnpool(pyramid, n, unpool) for n in finer)
         self.up = nn.ModuleList(
-            ResidualBlock(widths[n + 2] + widths[n + 1], widths[n + 1], kernel_size, levels[n])
+            ResidualBlock(
+                widths[n + 2] + widths[n + 1], widths[n + 1], kernel_size, levels[n], operators
+            )
             for n in finer
         )
         self.norm = BatchNorm(widths[1])

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.layers.cheb_conv import ChebConv
+from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift
 from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import GlobalPool, Mode, SpatialPool
@@ -46,6 +46,7 @@ class WideResNet(nn.Module):
         check_finite: whether images are searched for NaN and infinite values, of which one would
             make a whole output NaN; not while compiled or exported. On a GPU each call then waits
             for its queue.
+        operators: of the convolutions, as ChebConv has it: "laplacian" or "directional".
 
     Raises:
         ValueError: a number below 1, another pooling, or a lift that the graph does not allow.
@@ -63,6 +64,7 @@ class WideResNet(nn.Module):
         *,
         lift: LiftChoice = "repeat",
         check_finite: bool = True,
+        operators: Operators = "laplacian",
     ) -> None:
         super().__init__()
         self.check_finite = check_finite
@@ -73,13 +75,14 @@ class WideResNet(nn.Module):
         widths = [width * widen for width in BASE_WIDTHS]
         self.lift, self.places = chosen_lift(pyramid.levels[0], lift), Lift(pyramid.levels[0])
         self.lifted_channels = lifted_channels(self.lift, in_channels)
-        first = self.lifted_channels, widths[0]
-        self.conv = ChebConv(*first, kernel_size, pyramid.levels[0], bias=False)
+        first = self.lifted_channels, widths[0], kernel_size, pyramid.levels[0]
+        self.conv = ChebConv(*first, bias=False, operators=operators)
         self.groups = nn.ModuleList()
         self.pools = nn.ModuleList()
         channels, level = widths[0], 0
         for number, width in enumerate(widths):
-            self.groups.append(_group(channels, width, depth, kernel_size, pyramid.levels[level]))
+            graph = pyramid.levels[level]
+            self.groups.append(_group(channels, width, depth, kernel_size, graph, operators))
             channels = width
             pools = number < len(widths) - 1 and level + 1 < len(pyramid.levels)
             self.pools.append(SpatialPool(pyramid, level, pool) if pools else nn.Identity())
@@ -111,8 +114,13 @@ class WideResNet(nn.Module):
 
 
 def _group(
-    in_channels: int, out_channels: int, depth: int, kernel_size: int, graph: Graph
+    in_channels: int,
+    out_channels: int,
+    depth: int,
+    kernel_size: int,
+    graph: Graph,
+    operators: Operators,
 ) -> nn.Sequential:
     widths = [in_channels, *[out_channels] * depth]
-    blocks = (ResidualBlock(a, b, kernel_size, graph) for a, b in pairwise(widths))
+    blocks = (ResidualBlock(a, b, kernel_size, graph, operators) for a, b in pairwise(widths))
     return nn.Sequential(*blocks)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_models.errors import StoreError, quoted
+from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.store.documents import Document
 from cheblienet_models.store.files import Folder
 from cheblienet_models.store.levels import Level
@@ -71,6 +72,29 @@ def verify_facts(spec: Document, facts: Document, level: Level) -> None:
         if not _near(facts.get(name), number):
             _refuse(level, name, number, facts.get(name))
     _verify_masses(level)
+    for name in level.directional:
+        _verify_directional(level, name, facts["directional"][name])
+
+
+def _verify_directional(level: Level, name: str, facts: Document) -> None:
+    """Check a directional Laplacian: its counts, its edges' direction, and its kernel."""
+    matrix = level.directional[name].laplacian
+    entries, vertices = len(matrix.data), level.num_vertices
+    for fact, expected in (("nnz", entries), ("edges", (entries - vertices) // 2)):
+        if not _equal(facts.get(fact), expected):
+            _refuse(level, f"{name} {fact}", expected, facts.get(fact))
+    rows, own, values = _entries(matrix)
+    points = vertices // level.orientations
+    if name == "rotation":
+        along = rows % points == matrix.indices % points
+    else:
+        along = rows // points == matrix.indices // points
+    root = np.sqrt(level.area.double().numpy())
+    if own.sum() != vertices or not along.all() or _off_its_kernel(rows, values, matrix, root):
+        raise StoreError(
+            f"The {name} Laplacian of {level.label} must store its diagonal, have edges along its "
+            "direction alone, and vanish on the square roots of the areas."
+        )
 
 
 def _verify_masses(level: Level) -> None:
@@ -84,7 +108,7 @@ def _verify_masses(level: Level) -> None:
             "mean 1."
         )
     mass = level.mass.double().numpy()
-    rows, own, values = _entries(level)
+    rows, own, values = _entries(level.laplacian)
     diagonal = (values[own] + 1) * (level.lambda_max / 2)
     if len(diagonal) != level.num_vertices or _far(
         diagonal * mass, degree, level.lambda_max * mass
@@ -94,25 +118,34 @@ def _verify_masses(level: Level) -> None:
             "say."
         )
     root = np.sqrt(mass)
-    terms = values * root[level.laplacian.indices]
-    sums, sizes = (np.bincount(rows, part, len(root)) for part in (terms, abs(terms)))
-    if _far(sums, -root, sizes + root):
+    if _off_its_kernel(rows, values, level.laplacian, root):
         raise StoreError(
             f"The Laplacian of {level.label} does not vanish on the square roots of the degrees or "
             "areas."
         )
 
 
-def _entries(level: Level) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+def _off_its_kernel(
+    rows: npt.NDArray[Any],
+    values: npt.NDArray[Any],
+    matrix: CsrArrays,
+    root: npt.NDArray[Any],
+) -> bool:
+    """Whether a rescaled Laplacian does not map the kernel of Delta, `root`, to its negative."""
+    terms = values * root[matrix.indices]
+    sums, sizes = (np.bincount(rows, part, len(root)) for part in (terms, abs(terms)))
+    return _far(sums, -root, sizes + root)
+
+
+def _entries(matrix: CsrArrays) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """Row of each entry, whether it is on the diagonal, and its value in float64."""
-    pointers, columns = level.laplacian.indptr, level.laplacian.indices
-    rows = np.repeat(np.arange(level.num_vertices), np.diff(pointers))
-    return rows, rows == columns, level.laplacian.data.astype(np.float64)
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return rows, rows == matrix.indices, matrix.data.astype(np.float64)
 
 
 def _counted(level: Level) -> tuple[int, int]:
     """Vertices without neighbours, and stored edges within one orientation."""
-    rows, own, _ = _entries(level)
+    rows, own, _ = _entries(level.laplacian)
     base = level.num_vertices // level.orientations
     within = (rows // base == level.laplacian.indices // base) & ~own
     degrees = np.bincount(rows[~own], minlength=level.num_vertices)

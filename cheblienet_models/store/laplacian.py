@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.errors import StoreError
+from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.store.eigenpairs import Eigenpairs
 from cheblienet_models.store.levels import Level
 from cheblienet_models.tensors.sparse import csr_tensor
@@ -28,25 +29,33 @@ def verify_laplacian(level: Level) -> None:
     Raises:
         StoreError: one of them does not hold.
     """
+    laplacian = _verified(level.laplacian, f"The Laplacian of {level.label}")
+    for name, operator in level.directional.items():
+        _verified(operator.laplacian, f"The {name} Laplacian of {level.label}")
+    if level.eigenpairs is not None:
+        _verify_eigenpairs(level, level.eigenpairs, laplacian)
+
+
+def _verified(matrix: CsrArrays, named: str) -> Tensor:
+    """The matrix, if it is finite, symmetric and has its spectrum within [-1, 1]."""
     pointers, columns, values = (
-        torch.from_numpy(part)
-        for part in (level.laplacian.indptr, level.laplacian.indices, level.laplacian.data)
+        torch.from_numpy(part) for part in (matrix.indptr, matrix.indices, matrix.data)
     )
-    rows = torch.arange(level.num_vertices).repeat_interleave(pointers.diff())
+    vertices = matrix.shape[0]
+    rows = torch.arange(vertices).repeat_interleave(pointers.diff())
     order = torch.argsort(columns, stable=True)  # stable: rows stay ascending within a column
     transposed = (columns[order], rows[order], values[order])
     symmetric = all(map(torch.equal, transposed, (rows.to(columns), columns.to(rows), values)))
     if not (values.isfinite().all() and symmetric):
-        raise StoreError(f"The Laplacian of {level.label} is not finite and symmetric.")
-    laplacian = csr_tensor(pointers, columns, values, level.laplacian.shape)
-    start = torch.randn(level.num_vertices, 1, generator=torch.Generator().manual_seed(0))
+        raise StoreError(f"{named} is not finite and symmetric.")
+    laplacian = csr_tensor(pointers, columns, values, matrix.shape)
+    start = torch.randn(vertices, 1, generator=torch.Generator().manual_seed(0))
     previous, current = start, laplacian @ start
     for _ in range(STEPS):
         previous, current = current, 2 * (laplacian @ current) - previous
     if not current.norm() <= 1.01 * start.norm():
-        raise StoreError(f"The Laplacian of {level.label} has eigenvalues outside [-1, 1].")
-    if level.eigenpairs is not None:
-        _verify_eigenpairs(level, level.eigenpairs, laplacian)
+        raise StoreError(f"{named} has eigenvalues outside [-1, 1].")
+    return laplacian
 
 
 def _verify_eigenpairs(level: Level, eigenpairs: Eigenpairs, laplacian: Tensor) -> None:

@@ -1,7 +1,8 @@
 """One level of a version: its arrays mapped, its numbers checked."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
@@ -10,13 +11,13 @@ from torch import Tensor
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.base_index import count_inside, read_base_index
 from cheblienet_models.store.csr import CsrArrays, read_csr
+from cheblienet_models.store.directional import MAX_LAMBDA, Directional, read_directional
 from cheblienet_models.store.documents import Document
 from cheblienet_models.store.eigenpairs import Eigenpairs, read_eigenpairs
 from cheblienet_models.store.files import Folder
 
 LaplacianKind = Literal["normalized", "combinatorial"]
 LAPLACIANS: tuple[LaplacianKind, ...] = ("normalized", "combinatorial")
-MAX_LAMBDA = 1e15
 MAX_SIDES = 4
 
 
@@ -41,6 +42,7 @@ class Level:
         eigenvalue_scale: factor by which Delta's eigenvalues estimate the operator's, in (0,
             MAX_LAMBDA]; None where none is stored.
         boundary: as the specification names it; None where it names none.
+        directional: the Laplacians along single directions, by name; empty where none are stored.
     """
 
     label: str
@@ -56,6 +58,7 @@ class Level:
     sampling: str | None = None
     eigenvalue_scale: float | None = None
     boundary: str | None = None
+    directional: Mapping[str, Directional] = field(default_factory=dict)
 
     @property
     def num_vertices(self) -> int:
@@ -126,6 +129,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         sampling=sampling if isinstance(sampling, str) else None,
         eigenvalue_scale=_eigenvalue_scale(folder, facts),
         boundary=boundary if isinstance(boundary, str) else None,
+        directional=read_directional(folder, spec, facts, vertices),
     )
 
 

@@ -1,13 +1,14 @@
 """The symmetries of a pyramid's graphs, found from what is stored.
 
-Isometries that may map a sampling to itself are tried by name. One counts where it maps vertices to
-vertices exactly and leaves the stored Laplacian as it is, on all levels in question: where a mask
-left points out, the mask must be mapped to itself.
+Isometries that may map a sampling to itself are tried by name. One counts where it maps vertices
+to vertices exactly and leaves the stored Laplacians as they are, on all levels in question: where a
+mask left points out, the mask must be mapped to itself.
 """
 
 from collections.abc import Iterator, Sequence
 
 import torch
+from torch import Tensor
 
 from cheblienet_models.graphs.geometry import is_lattice, is_spherical
 from cheblienet_models.graphs.graph import Graph
@@ -68,10 +69,17 @@ def _motions(pyramid: Pyramid, level: int, coarsest: int) -> Iterator[tuple[str,
 
 
 def _preserves(graph: Graph, motion: Motion) -> bool:
-    """Whether the entries of the moved Laplacian are where the stored ones are, and equal."""
-    rows = torch.arange(graph.num_vertices).repeat_interleave(graph.row_pointers.cpu().diff())
-    columns, values = graph.columns.cpu().long(), graph.values.cpu()
-    moved = motion.vertices[rows] * graph.num_vertices + motion.vertices[columns]
+    """Whether the entries of moved Laplacians are where the stored ones are, and equal."""
+    every = [graph.laplacian_parts(), *(of[:3] for of in graph.directional.values())]
+    return all(_preserved(parts, motion) for parts in every)
+
+
+def _preserved(parts: tuple[Tensor, Tensor, Tensor], motion: Motion) -> bool:
+    """The same of one, in CSR form."""
+    pointers, columns, values = (part.cpu() for part in parts)
+    vertices, columns = len(pointers) - 1, columns.long()
+    rows = torch.arange(vertices).repeat_interleave(pointers.diff())
+    moved = motion.vertices[rows] * vertices + motion.vertices[columns]
     moved, order = moved.sort()
-    same = torch.equal(moved, rows * graph.num_vertices + columns)
+    same = torch.equal(moved, rows * vertices + columns)
     return same and bool((values[order] - values).abs().max() <= UNCHANGED)

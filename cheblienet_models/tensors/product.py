@@ -33,14 +33,30 @@ class Product:
         """Overwrite target (V, N) with scale L x - target."""
         return target.addmm_(self._matrix, x, beta=-1, alpha=scale)
 
-    def polynomials(self, x: Tensor, count: int) -> Iterator[Tensor]:
-        """T_1(L) x, T_2(L) x, ... T_{count - 1}(L) x, in two buffers that take turns."""
+    def added(self, target: Tensor, x: Tensor, scale: float = 1) -> None:
+        """Add scale L x to target (V, N)."""
+        target.addmm_(self._matrix, x, alpha=scale)
+
+    def polynomials(
+        self, x: Tensor, count: int, scratch: tuple[Tensor, Tensor] | None = None
+    ) -> Iterator[Tensor]:
+        """T_1(L) x, T_2(L) x, ... T_{count - 1}(L) x, in two buffers that take turns.
+
+        Args:
+            x: (V, N).
+            count: of the terms, x itself among them.
+            scratch: the buffers, of x's shape and dtype; made where left out.
+        """
         if count < 2:
             return
-        before, last = x, self(x)
+        first = torch.empty_like(x) if scratch is None else scratch[0]
+        before, last = x, first.addmm_(self._matrix, x, beta=0)
         yield last
         for step in range(2, count):
             # The first to be overwritten would be the caller's x.
-            target = x.clone() if step == 2 else before
+            if step == 2:
+                target = x.clone() if scratch is None else scratch[1].copy_(x)
+            else:
+                target = before
             before, last = last, self.onto(target, last, 2)
             yield last

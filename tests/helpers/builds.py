@@ -12,6 +12,10 @@ SPECS = {
     "lattice": GraphSpec("se2", "30x26", orientations=4, levels=2),
     "torus": GraphSpec("se2", 24, orientations=4, boundary="periodic", lambda_max=2, levels=1),
     "selling": GraphSpec("se2", 32, orientations=4, weights="selling", levels=1),
+    "directional": GraphSpec("se2", "24x20", orientations=4, levels=2, directional=0.05),
+    "masked directional": GraphSpec(
+        "se2", mask=awkward(24), orientations=3, weights="selling", directional=0.2
+    ),
     "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2),
     "matched": GraphSpec(
         "so3", subdivisions=2, orientations=4, levels=1, weights="matched", neighbors=32

@@ -13,7 +13,8 @@ from cheblienet_graphs.store.layout import check_version
 
 
 def test_plan_is_what_a_build_writes(tmp_path: Path) -> None:
-    for spec in (GraphSpec("se2", "16x24", orientations=5), GraphSpec("r2", 32)):
+    specs = (GraphSpec("se2", "16x24", orientations=5), GraphSpec("r2", 32), SPECS["directional"])
+    for spec in specs:
         build(spec, tmp_path / "g.zarr")
         attributes = check_version(tmp_path / "g.zarr" / spec.default_name / "v001")
         planned = plan(spec)

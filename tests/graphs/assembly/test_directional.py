@@ -1,0 +1,243 @@
+"""Stored directional Laplacians against dense algebra and against plane waves."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builds import SPECS, interrupted, manifest
+from masks import awkward, disc
+from sealing import reseal, reseal_array
+
+from cheblienet_graphs import GraphSpec, SpecError, StoreError, build, inspect, verify
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.layout import check_version
+from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.weights.directional import directional_weights
+from cheblienet_models import StoreError as ModelsStoreError
+from cheblienet_models import open_store
+
+DELTA = 0.05
+BUILDS = {
+    "open": GraphSpec("se2", "16x12", orientations=4, levels=2, directional=DELTA),
+    "torus": GraphSpec("se2", 14, orientations=3, boundary="periodic", directional=DELTA, levels=1),
+    "two": GraphSpec("se2", 12, orientations=2, directional=0.3, lambda_max=2, levels=1),
+    "disc": GraphSpec("se2", mask=disc(16), orientations=4, directional=DELTA, levels=2),
+    "masked torus": GraphSpec(
+        "se2", mask=awkward(16), orientations=3, boundary="periodic", weights="selling",
+        directional=0.2, levels=1,
+    ),
+}  # fmt: skip
+
+
+def arrays(store: Path, level: int) -> LevelArrays:
+    [version] = store.glob("*/v001")
+    return LevelArrays(version, read_facts(version), level)
+
+
+def expected(spec: GraphSpec, level: int, direction: str, places: np.ndarray) -> np.ndarray:
+    """D - W, dense, of the points inside, edge by edge."""
+    lattice = spec.full_sampling(level)
+    assert isinstance(lattice, Lattice)
+    sampled = SampledManifold(lattice, spec.geometry, spec.metric(level))
+    found = directional_weights(sampled, direction, spec.directional)
+    height, width = lattice.shape
+    number = {int(place): n for n, place in enumerate(places)}
+    size = spec.orientations * len(number)
+    dense = np.zeros((size, size))
+    for k, (stencil, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+        for place, n in number.items():
+            y, x = divmod(place, width)
+            for j, (dy, dx), w in zip(stencil.orientation, stencil.offsets, values, strict=True):
+                v, u = y + dy, x + dx
+                if spec.boundary == "periodic":
+                    v, u = v % height, u % width
+                elif not (0 <= v < height and 0 <= u < width):
+                    continue
+                other = number.get(v * width + u)
+                if other is not None:
+                    dense[k * len(number) + n, j * len(number) + other] -= w
+    return dense - np.diag(dense.sum(axis=1))
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_stored_matrices_are_those_of_the_stencils(tmp_path: Path, name: str) -> None:
+    spec = BUILDS[name]
+    built = build(spec, tmp_path / "g")
+    assert verify(tmp_path / "g") == []
+    for level in range(spec.levels):
+        found, facts = arrays(tmp_path / "g", level), built.levels[level]
+        assert list(found.directional) == ["forward", "sideways", "rotation"]
+        for direction, matrix in found.directional.items():
+            every = np.arange(spec.full_points(level))
+            places = every if found.base_index is None else found.base_index
+            delta = expected(spec, level, direction, places)
+            of = facts.directional[direction]
+            stored = matrix.toarray().astype(float)
+            np.testing.assert_array_equal(stored, stored.T)
+            rebuilt = (stored + np.eye(len(stored))) * of.lambda_max / 2
+            np.testing.assert_allclose(rebuilt, delta, atol=3e-7 * of.lambda_max)
+            pattern = (delta != 0) | np.eye(len(delta), dtype=bool)
+            mask = np.zeros(pattern.shape, bool)
+            mask[np.repeat(np.arange(len(mask)), np.diff(matrix.indptr)), matrix.indices] = True
+            np.testing.assert_array_equal(mask, pattern)
+            assert of.nnz == matrix.nnz == 2 * of.edges + len(delta)
+            largest = np.linalg.eigvalsh(delta)[-1]
+            assert largest <= of.lambda_max * (1 + 1e-6)
+            assert of.lambda_max <= largest * (1 + 1e-4)
+
+
+def wave_errors(
+    store: Path, size: int, wave: tuple[int, int], orientations: int
+) -> dict[str, float]:
+    """Relative errors of the eigenvalues of a plane wave, the largest over the orientations."""
+    spec = GraphSpec(
+        "se2", size, orientations=orientations, boundary="periodic", levels=1, directional=DELTA
+    )
+    built = build(spec, store, name=f"n{size}")
+    version = store / f"n{size}" / built.version
+    found = LevelArrays(version, read_facts(version), 0)
+    y, x = np.mgrid[:size, :size] / size
+    signal = np.cos(2 * math.pi * (wave[0] * x + wave[1] * y)).ravel()
+    errors = dict.fromkeys(("forward", "sideways"), 0.0)
+    for k in range(orientations):
+        theta = -math.pi / 2 + k * math.pi / orientations
+        kappa = 2 * math.pi * np.array(wave)
+        ahead = (kappa @ [math.cos(theta), math.sin(theta)]) ** 2
+        across = (kappa @ [-math.sin(theta), math.cos(theta)]) ** 2
+        exact = {"forward": ahead + DELTA * across, "sideways": DELTA * ahead + across}
+        here = np.zeros((orientations, size * size))
+        here[k] = signal
+        for direction, value in exact.items():
+            scale = built.levels[0].directional[direction].lambda_max
+            image = (found.directional[direction] @ here.ravel() + here.ravel()) * scale / 2
+            image = image.reshape(here.shape)
+            others = np.delete(image, k, axis=0)
+            assert abs(others).max() <= 1e-6 * scale
+            eigenvalue = image[k] @ signal / (signal @ signal)
+            assert abs(image[k] - eigenvalue * signal).max() <= 1e-5 * scale
+            errors[direction] = max(errors[direction], abs(eigenvalue - value) / value)
+    return errors
+
+
+@pytest.mark.parametrize("wave", [(1, 0), (1, 2), (-2, 1)])
+def test_plane_waves_have_their_eigenvalues_at_second_order(
+    tmp_path: Path, wave: tuple[int, int]
+) -> None:
+    coarse, fine = (wave_errors(tmp_path / "g", size, wave, 6) for size in (48, 96))
+    for direction, error in fine.items():
+        assert error < 0.06
+        assert 3.5 < coarse[direction] / error < 4.5
+
+
+@pytest.mark.parametrize("orientations", [3, 4, 9])
+def test_the_first_mode_along_the_fibre_is_exact(tmp_path: Path, orientations: int) -> None:
+    """cos 2 theta has the eigenvalue 4 of -d^2/dtheta^2."""
+    spec = GraphSpec("se2", 8, orientations=orientations, levels=1, directional=1)
+    built = build(spec, tmp_path / "g")
+    theta = -np.pi / 2 + np.arange(orientations) * np.pi / orientations
+    mode = np.repeat(np.cos(2 * theta), 64)
+    scale = built.levels[0].directional["rotation"].lambda_max
+    image = (arrays(tmp_path / "g", 0).directional["rotation"] @ mode + mode) * scale / 2
+    np.testing.assert_allclose(image, 4 * mode, atol=1e-6 * scale)
+
+
+@pytest.mark.parametrize("name", ["directional", "masked directional"])
+def test_resumed_anywhere(tmp_path: Path, name: str, expected: dict[str, dict]) -> None:
+    for after in range(0, 400, 37):
+        store = tmp_path / str(after)
+        if interrupted(SPECS[name], store, after, block_rows=300) is None:
+            break
+        build(SPECS[name], store, resume=True, block_rows=211)
+        assert manifest(store) == expected[name]
+    assert after > 37
+
+
+def test_another_engine_for_the_metric_changes_nothing(
+    tmp_path: Path, expected: dict[str, dict]
+) -> None:
+    build(SPECS["directional"], tmp_path / "g", engine="pruned", device="cpu", block_rows=500)
+    assert manifest(tmp_path / "g") == expected["directional"]
+
+
+def test_the_rest_of_a_version_is_as_without(tmp_path: Path) -> None:
+    fields = {"orientations": 4, "levels": 2}
+    with_, without = (
+        build(GraphSpec("se2", 16, **fields, **more), tmp_path / name)
+        for name, more in (("a", {"directional": DELTA}), ("b", {}))
+    )
+    files = [check_version(p.store / p.name / "v001") for p in (with_, without)]
+    assert [f["schema"] for f in files] == ["1.1", "1.0"]
+    assert "directional" not in files[1]["levels"][0]
+    assert "directional" not in files[1]["spec"]
+    assert files[0]["spec"] == files[1]["spec"] | {"directional": DELTA}
+    shared = {k: v for k, v in files[0]["manifest"].items() if "/directional" not in k}
+    assert shared == files[1]["manifest"]
+    assert len(files[0]["manifest"]) == len(shared) + 2 * (1 + 3 * 7)
+    assert inspect(tmp_path / "a", eigenvalues=0).levels[1].directional["forward"].edges > 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"manifold": "r2", "size": 8}, "left out on r2, which has no orientations"),
+        ({"manifold": "r3", "size": 8}, "left out on r3, which has no orientations"),
+        ({"manifold": "s2", "subdivisions": 1}, "left out on s2, which has no orientations"),
+        ({"manifold": "so3", "subdivisions": 1}, "left out on so3 with icosahedral sampling"),
+        ({"manifold": "se2", "points": 50}, "left out on se2 with random sampling"),
+        ({"manifold": "se2", "size": 8, "orientations": 1}, "left out with one orientation"),
+    ],
+)
+def test_where_it_does_not_apply(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(SpecError, match=f"^directional must be {message}"):
+        GraphSpec(**fields, directional=DELTA)
+
+
+@pytest.mark.parametrize("delta", [0, -1, 1.1, 1e-7, "x", float("nan"), True])
+def test_delta_out_of_range(delta: object) -> None:
+    with pytest.raises(SpecError, match=r"directional must be a number in \[1e-06, 1\]"):
+        GraphSpec("se2", 8, directional=delta)
+
+
+def test_a_mask_of_one_pixel_has_no_forward_edges(tmp_path: Path) -> None:
+    mask = np.zeros((8, 8), bool)
+    mask[3, 3] = True
+    spec = GraphSpec("se2", mask=mask, orientations=4, levels=1, directional=DELTA)
+    with pytest.raises(SpecError, match="level 0 has forward edges inside"):
+        build(spec, tmp_path / "g")
+    assert list(tmp_path.iterdir()) == []
+
+
+CHANGES = {
+    "no lambda_max": lambda facts: facts["forward"].pop("lambda_max"),
+    "other entries": lambda facts: facts["sideways"].update(nnz=1),
+    "other edges": lambda facts: facts["rotation"].update(edges=3),
+    "one missing": lambda facts: facts.pop("rotation"),
+    "one too many": lambda facts: facts.update(upwards=facts["rotation"]),
+    "none": lambda facts: facts.clear(),
+    "another method": lambda facts: facts["forward"].update(lambda_max_method="guessed"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_wrong_facts_are_refused(tmp_path: Path, change: object) -> None:
+    built = build(GraphSpec("se2", 8, orientations=4, levels=1, directional=DELTA), tmp_path / "g")
+    version = tmp_path / "g" / built.name / "v001"
+    reseal(version, lambda clg: change(clg["levels"][0]["directional"]))
+    assert verify(tmp_path / "g")
+    with pytest.raises(StoreError, match="was changed or not written by cheblienet"):
+        read_facts(version)
+
+
+def test_wrong_values_are_found(tmp_path: Path) -> None:
+    spec = GraphSpec("se2", 8, orientations=4, levels=1, directional=DELTA)
+    for name, direction in (("a", "forward"), ("b", "rotation")):
+        built = build(spec, tmp_path / name)
+        key = f"levels/0/directional/{direction}/data"
+        reseal_array(tmp_path / name / built.name / "v001", key, lambda values: values.fill(0.1))
+        (fault,) = verify(tmp_path / name)
+        assert fault.where.endswith(f"levels/0/directional/{direction}")
+        with pytest.raises(ModelsStoreError, match=direction):
+            _ = open_store(tmp_path / name, verify=True)[built.name]
