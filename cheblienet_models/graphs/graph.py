@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import filters, fourier
+from cheblienet_models.graphs.directional import PARTS, Directional
 from cheblienet_models.graphs.edges import EdgeList, edge_list
 from cheblienet_models.graphs.full_grid import Order, checked_order, on_grid, places_in_map
 from cheblienet_models.graphs.mapped import Mapped, Reopen
@@ -16,25 +17,6 @@ from cheblienet_models.graphs.polynomials import Function, Polynomial, approxima
 from cheblienet_models.store.levels import LaplacianKind, Level
 from cheblienet_models.tensors.precision import never_below_float32
 from cheblienet_models.tensors.sparse import csr_tensor
-
-PARTS = ("row_pointers", "columns", "values")
-"""Buffers of a Laplacian; those of a directional one begin with its name."""
-
-
-class Directional(NamedTuple):
-    """A Laplacian along one direction, combinatorial: 2 Delta / lambda_max - I in CSR form.
-
-    Args:
-        row_pointers: (V + 1,).
-        columns: (nnz,).
-        values: (nnz,).
-        lambda_max: its own upper bound of the spectrum of Delta.
-    """
-
-    row_pointers: Tensor
-    columns: Tensor
-    values: Tensor
-    lambda_max: float
 
 
 class Graph(Mapped):

@@ -91,7 +91,7 @@ def test_all_numbers_have_a_range() -> None:
     assert numbers == {
         *("size", "points", "seed", "subdivisions", "nside", "bandlimit", "orientations", "alpha"),
         *("xi", "in_plane_fraction", "eps", "eps_squared", "neighbors", "bandwidth"),
-        *("eigenpairs", "workers"),
+        *("directional", "eigenpairs", "workers"),
     }
 
 
