@@ -165,6 +165,11 @@ KINDS = {
     "r2": Kind({"manifold": "r2", "weights": "selling", "levels": 3}, {}),
     "se2": Kind(ORIENTED, {}),
     "se2 Gaussian": Kind(ORIENTED | {"weights": "kernel"}, {}),
+    "se2 cake": Kind(ORIENTED, {"lift": "cake"}),
+    "se2 directional": Kind(ORIENTED | {"directional": 0.05}, {"operators": "directional"}),
+    "se2 both": Kind(
+        ORIENTED | {"directional": 0.05}, {"operators": "directional", "lift": "cake"}
+    ),
 }
 
 
