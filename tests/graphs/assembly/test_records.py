@@ -10,6 +10,7 @@ from marks import slow_but
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly import driver, lattice_sweeps, searched_sweeps
 from cheblienet_graphs.assembly.job import Job
+from cheblienet_graphs.assembly.rescaling import Rescaling
 from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.verify import leftovers
@@ -92,7 +93,7 @@ def test_records_are_named_by_all_that_blocks_depend_on(tmp_path: Path) -> None:
         *(searched_sweeps.Degrees(searched, 1, mean) for mean in (None, 0.1, 0.2)),
         *(searched_sweeps.Values(searched, 1, 0.1, bound) for bound in (None, 1.5)),
         searched_sweeps.Lists(replace(searched, number=1), 1),
-        searched_sweeps.Rescaling(searched, 1.5),
+        Rescaling(searched, 1.5),
     ]
     assert len({sweep.key for sweep in sweeps}) == len(sweeps)
     assert sweeps[0].key == "0-lattice-rows-lambda_max=null"
