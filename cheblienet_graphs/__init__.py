@@ -11,6 +11,9 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.assembly.plan import Plan, plan
     from cheblienet_graphs.assembly.versions import Published
     from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError, UnknownGraphError
+    from cheblienet_graphs.inputs.mask_files import read_mask
+    from cheblienet_graphs.inputs.masks import LatLonMask
+    from cheblienet_graphs.inputs.points_files import read_points
     from cheblienet_graphs.report.inspect import inspect
     from cheblienet_graphs.report.spectra import eigenpairs, eigenvalues
     from cheblienet_graphs.spec.graph_spec import GraphSpec
@@ -22,6 +25,7 @@ __version__ = "0.2.0"
 _PUBLIC = {
     "CheblienetError": "errors",
     "GraphSpec": "spec.graph_spec",
+    "LatLonMask": "inputs.masks",
     "Plan": "assembly.plan",
     "Published": "assembly.versions",
     "SpecError": "errors",
@@ -33,12 +37,15 @@ _PUBLIC = {
     "inspect": "report.inspect",
     "open_group": "store.reader",
     "plan": "assembly.plan",
+    "read_mask": "inputs.mask_files",
+    "read_points": "inputs.points_files",
     "verify": "store.verify",
 }
 
 __all__ = [
     "CheblienetError",
     "GraphSpec",
+    "LatLonMask",
     "Plan",
     "Published",
     "SpecError",
@@ -50,6 +57,8 @@ __all__ = [
     "inspect",
     "open_group",
     "plan",
+    "read_mask",
+    "read_points",
     "verify",
 ]
 

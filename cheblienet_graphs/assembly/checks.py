@@ -30,6 +30,10 @@ EDGES = 2**15
 """Edges whose second moments are looked at off lattices: those of points drawn at random."""
 
 
+LARGE_CELL = 10.0
+"""Areas of own points, in units of their mean, from which their Voronoi cells cover a void."""
+
+
 @dataclass(frozen=True)
 class LevelCheck:
     """A level's second moments, components and isolated vertices, as a build knows them.
@@ -42,6 +46,8 @@ class LevelCheck:
         components: connected ones; None where counting would have taken long, then
         least_components: says how many there are at least.
         isolated: vertices without neighbours.
+        largest_cell: of the Voronoi cells of points of one's own, in units of their mean; None
+            where areas are not such cells.
     """
 
     level: int
@@ -50,6 +56,7 @@ class LevelCheck:
     components: int | None
     least_components: int
     isolated: int
+    largest_cell: float | None = None
 
 
 def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
@@ -71,8 +78,16 @@ def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
         count = diagnostics.components(weights.laplacian)
         found = Components(count, count)
     least = max(found.least, facts.isolated)
+    own_points = level.spec.coordinates
+    cells = own_points is not None and own_points.areas == "voronoi"
     return LevelCheck(
-        level.number, consistent, moments, found.exact, least, isolated=facts.isolated
+        level.number,
+        consistent,
+        moments,
+        found.exact,
+        least,
+        isolated=facts.isolated,
+        largest_cell=float(mapped_array(folder / "area").max()) if cells else None,
     )
 
 
@@ -96,6 +111,12 @@ def sentences(checks: Sequence[LevelCheck]) -> list[str]:
             found.append(Remark(level.level, said, f"{level.components:,}"))
         else:
             found.append(Remark(level.level, "one component"))
+        if level.largest_cell is not None and level.largest_cell > LARGE_CELL:
+            said = (
+                "Voronoi cells up to {} times their mean: points of a region share the whole "
+                "domain among them; give areas, and `xi` for their own spacing"
+            )
+            found.append(Remark(level.level, said, f"{level.largest_cell:,.0f}"))
     return said_once(found, [level.level for level in checks])
 
 

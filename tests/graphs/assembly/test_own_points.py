@@ -9,6 +9,7 @@ from builds import inodes, interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect, plan, verify
+from cheblienet_graphs.assembly.checks import sentences
 from cheblienet_graphs.report.points import points_of
 from cheblienet_graphs.samplings.healpix import Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
@@ -188,3 +189,16 @@ def test_a_specification_that_was_read_back_is_found_but_not_built(
     with pytest.raises(SpecError, match="knows points by digest only"):
         build(read, tmp_path / "g")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_voronoi_cells_of_a_region_are_remarked(tmp_path: Path) -> None:
+    """Of 300 stations in Europe those on the outside share the rest of the sphere."""
+    random = np.random.default_rng(0).random((300, 2))
+    stations = np.array([40.0, -5.0]) + random * [20, 30]
+    built = build(GraphSpec("s2", coordinates=stations), tmp_path / "g")
+    assert built.checks[0].largest_cell > 10
+    assert any("points of a region share the whole domain" in s for s in sentences(built.checks))
+    given = np.column_stack([stations, np.ones(300)])
+    built = build(GraphSpec("s2", coordinates=given), tmp_path / "g")
+    assert built.checks[0].largest_cell is None
+    assert not any("Voronoi" in s for s in sentences(built.checks))
