@@ -77,9 +77,10 @@ def test_fifty_open_graphs_hold_no_descriptor(store: Path) -> None:
         descriptors = map(Path.resolve, Path("/proc/self/fd").iterdir())
         return [file for file in descriptors if store in file.parents]
 
+    before = held()  # of maps that other tests have not let go of
     opened = open_store(store)
     with (store / "zarr.json").open():
-        assert held() == [store / "zarr.json"]  # the test can tell
+        assert set(held()) - set(before) == {store / "zarr.json"}  # the test can tell
     kept = [opened["torus"] for _ in range(50)]
-    assert held() == []
+    assert len(held()) <= len(before)
     assert len({pyramid.levels[0].values.data_ptr() for pyramid in kept}) == 50

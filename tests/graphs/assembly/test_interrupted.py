@@ -17,8 +17,15 @@ OTHER_WAYS = [
 ]
 
 
+DIRECTIONAL = [name for name in SPECS if "directional" in name]
+"""Resumed anywhere in a test of their own."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", slow_but(["lattice", "torus", "selling"], SPECS))
+@pytest.mark.parametrize(
+    "name",
+    slow_but(["lattice", "torus", "selling"], [name for name in SPECS if name not in DIRECTIONAL]),
+)
 def test_interrupted_anywhere_and_resumed(
     tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
 ) -> None:

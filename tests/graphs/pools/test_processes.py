@@ -22,8 +22,12 @@ from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.writer import Staging
 
+ELSEWHERE = {"masked matched", "masked torus", "random torus"}
+BY_PROCESSES = [name for name in SPECS if name not in ELSEWHERE]
+"""Others of a kind are interrupted and resumed by two processes in another test."""
 
-@pytest.mark.parametrize("name", slow_but(["lattice", "selling"], SPECS))
+
+@pytest.mark.parametrize("name", slow_but(["lattice", "selling"], BY_PROCESSES))
 def test_bytes_do_not_depend_on_processes(
     tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
 ) -> None:

@@ -65,21 +65,21 @@ def test_integrals_of_spherical_harmonics_are_exact(size: str) -> None:
 
 
 @pytest.mark.slow
-def test_thousands_of_latitudes() -> None:
+def test_a_thousand_latitudes() -> None:
     """Integrals of z^k, and the rows' weights against another computation of them."""
-    beta, _, areas = grid("F1280")
+    beta, _, areas = grid("F640")
     z = np.cos(beta)
     assert abs(areas.mean() - 1) < 1e-13
-    for power in (2, 8, 64, 512, 2_000):
+    for power in (2, 8, 64, 512, 1_000):
         assert abs((areas * z**power).mean() * (power + 1) - 1) < 1e-9
-    nodes = z[:: 4 * 1280]
+    nodes = z[:: 4 * 640]
     last, now = np.ones_like(nodes), nodes.copy()
-    for n in range(1, 2560):
+    for n in range(1, 1280):
         last, now = now, ((2 * n + 1) * nodes * now - n * last) / (n + 1)
-    slope = 2560 * (last - nodes * now) / (1 - nodes**2)
+    slope = 1280 * (last - nodes * now) / (1 - nodes**2)
     assert np.abs(now / slope).max() < 1e-15
     weights = 2 / ((1 - nodes**2) * slope**2)
-    assert np.allclose(areas[:: 4 * 1280] * 2 / 2560, weights, rtol=1e-9)
+    assert np.allclose(areas[:: 4 * 640] * 2 / 1280, weights, rtol=1e-9)
 
 
 @pytest.mark.parametrize("size", ["O8", "F8", "O6"])
