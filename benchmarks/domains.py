@@ -24,7 +24,6 @@ from scipy.optimize import brentq
 from scipy.special import hyp2f1, jnp_zeros
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.spec.sampling import sampling
 
 CAP = math.radians(60)
 
@@ -92,7 +91,7 @@ def disc(size: int, weights: str) -> GraphSpec:
 def above(height: float, **size: int) -> GraphSpec:
     """Points of the sphere whose z is above a height, weights matched."""
     fields: dict[str, Any] = {"weights": "matched", "neighbors": 24, "levels": 1, **size}
-    z = sampling(GraphSpec("s2", **fields), 0).base_points[:, 2]
+    z = GraphSpec("s2", **fields).full_sampling(0).base_points[:, 2]
     return GraphSpec("s2", **fields, mask=z > height)
 
 

@@ -20,7 +20,6 @@ from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.neighbours.stencil import Stencils
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.spec.sampling import sampling
 
 Floats = NDArray[np.float64]
 N_O, K, PIXELS = 6, 16, 64
@@ -111,7 +110,7 @@ def distances(theta: float, offsets: Floats, diagonal: Floats) -> tuple[Floats, 
 
 def row(eps_squared: float) -> str:
     spec = GraphSpec("se2", PIXELS, orientations=N_O, eps_squared=eps_squared, neighbors=K)
-    lattice, metric = sampling(spec, 0), spec.metric(0).scaled(1 / PIXELS)
+    lattice, metric = spec.full_sampling(0), spec.metric(0).scaled(1 / PIXELS)
     assert isinstance(lattice, Lattice)
     sampled = SampledManifold(lattice, spec.geometry, spec.metric(0))
     radii = np.sqrt(Stencils.of(sampled, K).squared_radii) * PIXELS

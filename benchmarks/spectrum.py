@@ -46,7 +46,6 @@ from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.recipes import recipe
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.weights.lattice import lattice_weights
 from cheblienet_models import ChebConv, open_store
 
@@ -84,7 +83,7 @@ def moments_of(
     if weights == "selling":
         setting.pop("neighbors")
     spec = GraphSpec("se2", 16, weights=weights, boundary="periodic", levels=1, **setting)
-    lattice, metric = sampling(spec, 0), spec.metric(0)
+    lattice, metric = spec.full_sampling(0), spec.metric(0)
     assert isinstance(lattice, Lattice)
     found = lattice_weights(spec, SampledManifold(lattice, spec.geometry, metric))
     in_pixels = metric.scaled(lattice.spacing)

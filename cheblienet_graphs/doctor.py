@@ -9,7 +9,6 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.neighbours.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.sampling import sampling
 
 NEEDED = {("stencil", "cpu"), ("pruned", "cpu")}
 """The engines, with devices, that builds depend on."""
@@ -85,8 +84,7 @@ def _columns(choice: Choice) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
 
 def _healpix_remedy() -> str:
     try:
-        return (
-            "" if len(sampling(GraphSpec("s2", nside=1), 0).base_points) == 12 else "It is broken."
-        )
+        points = GraphSpec("s2", nside=1).full_sampling(0).base_points
+        return "" if len(points) == 12 else "It is broken."
     except CheblienetError as error:
         return str(error)

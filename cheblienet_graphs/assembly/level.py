@@ -23,7 +23,6 @@ from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.directional import DIRECTIONS
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.typing import Floats, Indices, Progress
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class Level:
     @cached_property
     def full(self) -> Sampling:
         """All points, whatever the mask."""
-        return sampling(self.spec, self.number)
+        return self.spec.full_sampling(self.number)
 
     @cached_property
     def inside(self) -> Inside | None:

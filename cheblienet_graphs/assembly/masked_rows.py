@@ -44,7 +44,6 @@ class MaskedRows:
         level: its sampling, metric and neighbours.
         stencils: the neighbours inside.
         bandwidth: the kernel's t, None without a kernel.
-        dropped_edges: left out, between vertices inside, because their weight came out 0.
     """
 
     def __init__(self, job: Job) -> None:
@@ -55,7 +54,6 @@ class MaskedRows:
         self.stencils = stencils
         whole, given = LatticeRows(job).weights, self.level.offset_weights
         self.bandwidth = whole.bandwidth
-        self.dropped_edges = 0 if given is None else stencils.edges_of(given.left_out)
         if isinstance(whole, KernelWeights):
             lengths = self.level.neighbours.rule.squared_lengths
             by_offset = tuple(map(whole.of_squared_lengths, lengths))
@@ -64,6 +62,15 @@ class MaskedRows:
         # The last place stands for the vertex itself.
         self._weights = [np.append(weights, 0.0) for weights in by_offset]
         self._degrees = [float(ascending_sums(w[None].copy())[0]) for w in self._weights]
+
+    @property
+    def dropped_edges(self) -> int:
+        """Edges between vertices inside that are left out because their weight came out 0."""
+        given = self.level.offset_weights
+        if given is None or not given.left_out:
+            return 0
+        places = self.stencils.places
+        return MaskedStencils(given.lattice, given.left_out, places).total_degree // 2
 
     def weighed(self, piece: Piece) -> tuple[Indices, Floats]:
         """(vertices,) entries of each row, and sums of its weights: the same bits in any block."""

@@ -92,10 +92,6 @@ class MaskedStencils:
         """The part of `total_degree` that stays within one orientation."""
         return sum(self._total_degree(s.within(k)) for k, s in enumerate(self.stencils))
 
-    def edges_of(self, stencils: Sequence[Stencil]) -> int:
-        """The number of edges inside that other stencils, not reaching farther, have."""
-        return sum(map(self._total_degree, stencils)) // 2
-
     def _total_degree(self, stencil: Stencil) -> int:
         offsets, times = np.unique(stencil.offsets, axis=0, return_counts=True)
         pairs = zip(map(tuple, offsets.tolist()), times.tolist(), strict=True)
@@ -104,19 +100,14 @@ class MaskedStencils:
     def _pairs_apart(self, offset: tuple[int, ...]) -> int:
         """How many pixels inside have one inside at this offset."""
         if offset not in self._known:
-            self._known[offset] = int((self._moved(offset) & self._moved((0,) * len(offset))).sum())
+            every = 0, self.lattice.shape[0]
+            here, there = (self._moved(*every, by) for by in ((0,) * len(offset), offset))
+            self._known[offset] = int((here & there).sum())
         return self._known[offset]
 
     @cached_property
     def _known(self) -> dict[tuple[int, ...], int]:
         return {}
-
-    def _moved(self, offset: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-        """(shape) whether the pixel at this offset is inside."""
-        pairs = zip(offset, self._margin, self.lattice.shape, strict=True)
-        cut = tuple(slice(most + step, most + step + side) for step, most, side in pairs)
-        inside: npt.NDArray[np.bool_] = self._wide[cut] >= 0
-        return inside
 
     def pieces(self, start: int, stop: int) -> Iterator["Piece"]:
         """The vertices start..stop, orientation by orientation."""
@@ -132,20 +123,24 @@ class MaskedStencils:
             first: of the range along the first axis.
             last: its end.
         """
-        complete = self._wide_lines(first, last, (0,) * len(self._margin))
+        complete = self._moved(first, last, (0,) * len(self._margin))
         for offset in np.unique(self.stencils[k].offsets, axis=0).tolist():
-            complete &= self._wide_lines(first, last, tuple(offset))
+            complete &= self._moved(first, last, tuple(offset))
         return complete
 
-    def _wide_lines(self, first: int, last: int, offset: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-        """Whether the pixel at this offset from those of some lines is inside."""
-        along = self._margin[0] + offset[0]
-        cut = [slice(first + along, last + along)]
-        for step, most, side in list(zip(offset, self._margin, self.lattice.shape, strict=True))[
-            1:
-        ]:
-            cut.append(slice(most + step, most + step + side))
-        inside: npt.NDArray[np.bool_] = self._wide[tuple(cut)] >= 0
+    def _moved(self, first: int, last: int, offset: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """Whether the pixel at this offset from those of some lines is inside.
+
+        Args:
+            first: of the range along the first axis.
+            last: its end.
+            offset: along each axis.
+        """
+        starts = [first, *[0] * (len(offset) - 1)]
+        stops = [last, *self.lattice.shape[1:]]
+        parts = zip(starts, stops, offset, self._margin, strict=True)
+        cut = tuple(slice(most + step + lo, most + step + hi) for lo, hi, step, most in parts)
+        inside: npt.NDArray[np.bool_] = self._wide[cut] >= 0
         return inside
 
     def around(self, k: int, first: int, last: int) -> npt.NDArray[np.bool_]:

@@ -13,7 +13,6 @@ from cheblienet_graphs.assembly.checks import sentences
 from cheblienet_graphs.report.points import points_of
 from cheblienet_graphs.samplings.healpix import Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.layout import check_version, resolve
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
@@ -67,7 +66,7 @@ def test_the_graph_of_a_sampling_with_these_points(
         table = np.column_stack([HEALPIX, np.ones(len(HEALPIX))])
         known = GraphSpec(manifold, nside=4, levels=1, **weights)
         own = GraphSpec(manifold, coordinates=table, **weights)
-    areas, expected = sampling(own, 0).areas(), sampling(known, 0).areas()
+    areas, expected = own.full_sampling(0).areas(), known.full_sampling(0).areas()
     assert np.abs(areas - expected).max() < 1e-12
     found, other = (build(spec, tmp_path / "g.zarr") for spec in (own, known))
     facts, known_facts = found.levels[0], other.levels[0]
@@ -85,7 +84,7 @@ def test_the_graph_of_a_sampling_with_these_points(
 
 
 def test_healpix_without_areas_has_those_of_its_cells() -> None:
-    areas = sampling(GraphSpec("s2", coordinates=HEALPIX), 0).areas()
+    areas = GraphSpec("s2", coordinates=HEALPIX).full_sampling(0).areas()
     assert 0.01 < np.abs(areas - 1).max() < 0.1
 
 
@@ -165,7 +164,7 @@ def test_points_are_those_that_are_stored(whole: dict[str, Path], name: str) -> 
     version, spec = resolve(whole[name], "g"), BUILDS[name]
     for level in range(spec.levels):
         stored = points_of(LevelArrays(version, read_facts(version), level))
-        points = sampling(spec, level)
+        points = spec.full_sampling(level)
         assert np.abs(stored.base_points - points.base_points).max() < 1e-15
         assert np.abs(stored.areas() - points.areas()).max() < 1e-6
         assert (stored.extent, stored.periodic) == (points.extent, points.periodic)

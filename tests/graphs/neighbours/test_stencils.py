@@ -11,11 +11,10 @@ from truth import brute_force_edges
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.spec.sampling import sampling
 
 
 def tables(spec: GraphSpec) -> Stencils:
-    sampled = SampledManifold(sampling(spec, 0), spec.geometry, spec.metric(0))
+    sampled = SampledManifold(spec.full_sampling(0), spec.geometry, spec.metric(0))
     return Stencils.of(sampled, spec.neighbors)
 
 

@@ -22,7 +22,6 @@ from cheblienet_graphs.report.diagnostics import (
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.products import mapped_product
 from cheblienet_graphs.sparse.rows import row_blocks
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.store import verify
 from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr, mapped_weights
 
@@ -42,7 +41,7 @@ def test_components_of_graphs(versions: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["open", "torus", "combinatorial", "sphere"])
 def test_equivariance_errors_by_definition(versions: Path, name: str) -> None:
-    laplacian, points = laplacian_of(versions, name), sampling(SPECS[name], 0)
+    laplacian, points = laplacian_of(versions, name), SPECS[name].full_sampling(0)
     dense = laplacian.toarray()
     expected = {
         symmetry: abs(dense[np.ix_(permutation, permutation)] - dense).max()
@@ -79,7 +78,7 @@ def test_weights_by_definition(versions: Path, name: str) -> None:
 def test_effective_metrics_are_the_same_in_blocks(versions: Path, name: str) -> None:
     version, spec = versions / name / "v001", SPECS[name]
     report = inspect(versions, name, eigenvalues=0).levels[0]
-    points, metric = sampling(spec, 0), Metric(spec.eps, report.xi or 0.0)
+    points, metric = spec.full_sampling(0), Metric(spec.eps, report.xi or 0.0)
     coordinates = mapped_array(version / "levels/0/coordinates")
     found = effective_metrics(
         mapped_weights(version, 0),
@@ -110,7 +109,7 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     spec = GraphSpec("se2", 64, orientations=8, neighbors=64, levels=1)
     build(spec, tmp_path / "g.zarr", name="g")
     weights = mapped_weights(tmp_path / "g.zarr/g/v001", 0)
-    laplacian, points = weights.laplacian, sampling(spec, 0)
+    laplacian, points = weights.laplacian, spec.full_sampling(0)
     x = np.ones(points.num_vertices)
     coordinates = mapped_array(tmp_path / "g.zarr/g/v001/levels/0/coordinates")
     metric = Metric(spec.eps, 0.1)

@@ -18,7 +18,6 @@ from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.verdict import Verdict, verdict
 from cheblienet_graphs.samplings.random import RandomSphere
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
 
 PERIODIC = {"boundary": "periodic", "weights": "selling", "levels": 1}
@@ -173,7 +172,7 @@ SPHERE = GraphSpec("s2", nside=2, weights="matched", neighbors=24)
 def judged(found: Eigenvalues, components: int = 1, reach: float = 1e-9) -> Verdict:
     metrics = [EffectiveMetric(0, 1.0, None, 0.0, 2.0, 0.0, squared_reach=reach)]
     comparison = compared(found, 1.0, [0, 2, 2, 2, 6, 6, 6, 6])
-    sampled = SampledManifold(sampling(SPHERE, 0), SPHERE.geometry, SPHERE.metric(0))
+    sampled = SampledManifold(SPHERE.full_sampling(0), SPHERE.geometry, SPHERE.metric(0))
     return verdict(SPHERE, sampled, metrics, components, comparison)
 
 

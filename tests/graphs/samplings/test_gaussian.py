@@ -8,11 +8,10 @@ from numpy.polynomial.legendre import leggauss
 from scipy.special import lpmv
 
 from cheblienet_graphs import GraphSpec, SpecError
-from cheblienet_graphs.spec.sampling import sampling
 
 
 def grid(size: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    points = sampling(GraphSpec("s2", gaussian=size, levels=1), 0)
+    points = GraphSpec("s2", gaussian=size, levels=1).full_sampling(0)
     return *points.coordinates().T, points.areas()
 
 
@@ -84,7 +83,7 @@ def test_a_thousand_latitudes() -> None:
 
 @pytest.mark.parametrize("size", ["O8", "F8", "O6"])
 def test_its_symmetries(size: str) -> None:
-    points = sampling(GraphSpec("so3", gaussian=size, orientations=4, levels=1), 0)
+    points = GraphSpec("so3", gaussian=size, orientations=4, levels=1).full_sampling(0)
     names = {name for name, _ in points.symmetries()}
     step = "longitude_step" if size[0] == "F" else "quarter_turn_z"
     exact = {step, "half_turn_x", "half_turn_z", "reflection"}
@@ -115,7 +114,7 @@ def test_other_sizes_are_refused(size: object) -> None:
 
 
 def test_pooling_keeps_integrals() -> None:
-    fine = sampling(GraphSpec("s2", gaussian="O8", levels=2), 0)
+    fine = GraphSpec("s2", gaussian="O8", levels=2).full_sampling(0)
     down, up = fine.pooling(), fine.unpooling()
     assert down.shape == (208, 544)
     assert (np.bincount(down.indices, minlength=544) == 1).all()

@@ -11,7 +11,6 @@ from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.nearest import NearestMaps
 from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
 from cheblienet_graphs.samplings.scattered import GivenSphere
-from cheblienet_graphs.spec.sampling import sampling
 
 
 def matrix(found: LevelMap) -> np.ndarray:
@@ -76,12 +75,12 @@ def test_random_levels_are_the_first_quarters(base: str) -> None:
     if base == "torus":
         fields["boundary"] = "periodic"
     spec = GraphSpec(**fields, points=301, seed=5, levels=3)
-    levels = [sampling(spec, level) for level in range(3)]
+    levels = [spec.full_sampling(level) for level in range(3)]
     assert [level.num_points for level in levels] == [301, 75, 18]
     for level in levels[1:]:
         assert (level.base_points == levels[0].base_points[: level.num_points]).all()
         assert abs(level.areas().mean() - 1) < 1e-12
-    alone = sampling(GraphSpec(**fields, points=301, seed=5), 0)
+    alone = GraphSpec(**fields, points=301, seed=5).full_sampling(0)
     assert (alone.base_points == levels[0].base_points).all()
     assert (alone.areas() == levels[0].areas()).all()
     periods = (1.0, 1.0) if base == "torus" else None

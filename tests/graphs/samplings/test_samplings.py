@@ -14,7 +14,6 @@ from cheblienet_graphs.samplings.healpix import Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.random import RandomSphere
 from cheblienet_graphs.samplings.sphere import SphereSampling
-from cheblienet_graphs.spec.sampling import sampling
 
 ANGLES = AnglesModuloPi("alpha")
 
@@ -67,7 +66,7 @@ def test_areas_have_mean_one(points: SphereSampling) -> None:
 @pytest.mark.parametrize("name", ["subdivisions", "nside", "bandlimit"])
 def test_levels_of_a_specification(name: str) -> None:
     spec = GraphSpec("s2", **{name: 4}, levels=3)
-    finest, *coarser = [sampling(spec, level) for level in range(3)]
+    finest, *coarser = [spec.full_sampling(level) for level in range(3)]
     assert finest.coordinates().shape == (finest.num_points, 2)
     for level in (finest, *coarser):
         assert level.num_points == level.num_vertices == len(level.base_points)

@@ -7,7 +7,6 @@ import pytest
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.inputs.masks import LatLonMask
-from cheblienet_graphs.spec.sampling import sampling
 
 SPHERES = [
     {"manifold": "s2", "subdivisions": 2},
@@ -22,7 +21,7 @@ EARTH = LatLonMask.whole_sphere(np.ones((8, 16), bool))
 
 def degrees(fields: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Latitudes and longitudes, from Cartesian coordinates."""
-    x, y, z = sampling(GraphSpec(**fields), 0).base_points.T
+    x, y, z = GraphSpec(**fields).full_sampling(0).base_points.T
     return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
 
 

@@ -10,7 +10,6 @@ import pytest
 from cheblienet_graphs import GraphSpec, SpecError, plan
 from cheblienet_graphs.samplings.random import RandomSphere
 from cheblienet_graphs.spec import words
-from cheblienet_graphs.spec.sampling import sampling
 
 PLANE = np.random.default_rng(1).random((90, 2)) * [4, 2]
 SPHERE = np.random.default_rng(2).uniform([-90, -180], [90, 180], (120, 2))
@@ -35,9 +34,9 @@ def test_what_is_read_back_is_the_same(fields: dict[str, object]) -> None:
     assert read.to_dict() == spec.to_dict()
     assert plan(read) == plan(spec)
     assert words.sentences(read) == words.sentences(spec)
-    sampling(spec, spec.levels - 1)
+    spec.full_sampling(spec.levels - 1)
     with pytest.raises(SpecError, match="given as arrays: this specification was read back") as no:
-        sampling(read, 0)
+        read.full_sampling(0)
     assert spec.to_dict()["coordinates"]["sha256"][:12] in str(no.value)
 
 
@@ -86,15 +85,15 @@ def test_copies_keep_the_arrays() -> None:
     spec = GraphSpec(**SPECS[3])
     for same in (copy.deepcopy(spec), pickle.loads(pickle.dumps(spec))):
         assert same == spec
-        assert (sampling(same, 1).base_points == sampling(spec, 1).base_points).all()
+        assert (same.full_sampling(1).base_points == spec.full_sampling(1).base_points).all()
 
 
 def test_the_arrays_are_no_longer_the_callers() -> None:
     given = SPHERE.copy()
     spec = GraphSpec("s2", coordinates=given)
-    before = sampling(spec, 0).base_points.copy()
+    before = spec.full_sampling(0).base_points.copy()
     given[:] = 0
-    assert (sampling(spec, 0).base_points == before).all()
+    assert (spec.full_sampling(0).base_points == before).all()
 
 
 REFUSED = [
@@ -179,4 +178,4 @@ def test_random_points_have_one_level_unless_more_are_asked_for() -> None:
     one, two = GraphSpec("so3", points=500), GraphSpec("so3", points=500, levels=2)
     assert (one.levels, two.levels) == (1, 2)
     assert [two.base_points(level) for level in range(2)] == [500, 125]
-    assert isinstance(sampling(two, 1), RandomSphere)
+    assert isinstance(two.full_sampling(1), RandomSphere)

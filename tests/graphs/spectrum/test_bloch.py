@@ -9,7 +9,6 @@ from cheblienet_graphs import (
     GraphSpec,
     build,
 )
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum.bloch import BlochBlocks, commutes_with_translations
 from cheblienet_graphs.store.reader import mapped_csr
 
@@ -26,7 +25,7 @@ def test_bloch_blocks_have_the_dense_eigenpairs(tmp_path: Path, name: str) -> No
     """Also where a multiplet is cut in two, and where a wave is its own mirror image."""
     build(SMALL[name], tmp_path / "g.zarr", name="g")
     laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
-    points = sampling(SMALL[name], 0)
+    points = SMALL[name].full_sampling(0)
     assert commutes_with_translations(laplacian, points)
     dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
     blocks = BlochBlocks(laplacian, points)
@@ -41,5 +40,5 @@ def test_bloch_blocks_have_the_dense_eigenpairs(tmp_path: Path, name: str) -> No
 def test_open_lattices_have_no_bloch_blocks(store: Path) -> None:
     laplacian = mapped_csr(store / "r2-24x16/v001/levels/0/laplacian")
     periodic = GraphSpec("r2", "24x16", boundary="periodic")
-    assert not commutes_with_translations(laplacian, sampling(periodic, 0))
-    assert not commutes_with_translations(laplacian, sampling(GraphSpec("r2", "24x16"), 0))
+    assert not commutes_with_translations(laplacian, periodic.full_sampling(0))
+    assert not commutes_with_translations(laplacian, GraphSpec("r2", "24x16").full_sampling(0))

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenpairs, inspect
 from cheblienet_graphs.sparse.products import mapped_product
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.bound import largest_ritz_value, ritz_range
 from cheblienet_graphs.spectrum.lanczos import dot, lanczos_eigenvalues, recursion, start_vector
@@ -125,7 +124,7 @@ def test_sectors_have_the_copies_that_symmetries_force(tmp_path: Path, name: str
     build(SQUARES[name], tmp_path / "g.zarr", name="g")
     laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
     dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
-    product, points = mapped_product(laplacian), sampling(SQUARES[name], 0)
+    product, points = mapped_product(laplacian), SQUARES[name].full_sampling(0)
     symmetries = involutions(product, points)
     assert len(symmetries) == 2
     values, converged = eigenvalues_by_sector(product, len(dense), 25, symmetries)
@@ -141,7 +140,7 @@ def test_copies_that_no_involution_tells_apart_are_not_invented(tmp_path: Path) 
     laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
     dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
     product = mapped_product(laplacian)
-    symmetries = involutions(product, sampling(spec, 0))
+    symmetries = involutions(product, spec.full_sampling(0))
     assert symmetries
     values, converged = eigenvalues_by_sector(product, len(dense), 16, symmetries)
     assert converged
@@ -153,7 +152,7 @@ def test_copies_that_no_involution_tells_apart_are_not_invented(tmp_path: Path) 
 
 
 def test_symmetries_that_the_matrix_lacks_are_not_used() -> None:
-    points = sampling(SQUARES["r2"], 0)
+    points = SQUARES["r2"].full_sampling(0)
     scale = np.random.default_rng(0).random(points.num_vertices)
     assert involutions(lambda x: scale * x, points) == []
     assert len(involutions(lambda x: 0.5 * x, points)) == 2
@@ -202,6 +201,6 @@ def test_unfinished_recursions_are_reported(
     store: Path, no_blocks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     laplacian = mapped_csr(store / "se2-16x16x6/v001/levels/0/laplacian")
-    points = sampling(GraphSpec("se2", 16, orientations=6, eps_squared=0.1), 0)
+    points = GraphSpec("se2", 16, orientations=6, eps_squared=0.1).full_sampling(0)
     found = smallest_eigenvalues(laplacian, 1.4, 6, sampling=points, max_products=30)
     assert not found.converged

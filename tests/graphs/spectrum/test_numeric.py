@@ -10,7 +10,6 @@ from cheblienet_graphs import (
     build,
     inspect,
 )
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
 from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
@@ -24,7 +23,7 @@ def test_eigenpairs_equal_the_dense_ones(store: Path, name: str, which: str, cou
     version = store / name / "v001"
     laplacian = mapped_csr(version / "levels/0/laplacian")
     level = inspect(store, name, level=0, eigenvalues=0)
-    facts, points = level.levels[0], sampling(level.spec, 0)
+    facts, points = level.levels[0], level.spec.full_sampling(0)
     pairs = extreme_eigenpairs(laplacian, facts.lambda_max, count, which=which, sampling=points)
     delta = (laplacian.toarray().astype(float) + np.eye(facts.vertices)) * facts.lambda_max / 2
     dense = np.linalg.eigvalsh(delta)
@@ -44,7 +43,7 @@ def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> Non
     build(spec, tmp_path / "g.zarr", name="g")
     laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
     pairs = extreme_eigenpairs(laplacian, 1.5, 30, max_products=3000)
-    expected = BlochBlocks(laplacian, sampling(spec, 0)).eigenvalues()[:30]
+    expected = BlochBlocks(laplacian, spec.full_sampling(0)).eigenvalues()[:30]
     assert pairs.method == "chebyshev"
     assert pairs.converged
     assert np.allclose(pairs.values, (expected + 1) * 0.75, atol=1e-6)

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_models import GlobalPool, Lift, Project, SpatialPool, SpatialUnpool, WideResNet
 from cheblienet_models import open_store as open_graphs
 
@@ -56,10 +55,10 @@ def test_networks_are_invariant_under_the_samplings_symmetries(spheres: Path, na
     expected = network(x)
     # One step of longitude is not the same turn on every level.
     shared = set.intersection(
-        *({n for n, _ in sampling(spec, level).symmetries()} for level in range(spec.levels))
+        *({n for n, _ in spec.full_sampling(level).symmetries()} for level in range(spec.levels))
     ) - {"longitude_step"}
     tried = 0
-    for symmetry, moved in sampling(spec, 0).symmetries():
+    for symmetry, moved in spec.full_sampling(0).symmetries():
         if symmetry in shared and "approximate" not in symmetry:
             turned = torch.empty_like(x)
             turned[:, :, torch.from_numpy(moved)] = x

@@ -10,7 +10,6 @@ from torch import nn
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.recipes import recipe
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_models import Pyramid, StoreError, UNet, WideResNet, open_store
 from cheblienet_models.networks.unet import PAPER_CHANNELS, default_channels
 from cheblienet_models.testing import assert_equivariant
@@ -90,7 +89,7 @@ def test_equivariant_as_the_sampling_has_it(graphs: Path, name: str) -> None:
     pyramid, spec = open_store(graphs)[name], SPECS[name]
     network, points = trained(narrow(pyramid)), pyramid.levels[0].grid[1]
     on_levels = [
-        {symmetry for symmetry, _ in sampling(spec, level).symmetries()} for level in range(3)
+        {symmetry for symmetry, _ in spec.full_sampling(level).symmetries()} for level in range(3)
     ]
     shared = {symmetry for symmetry in set.intersection(*on_levels) if "(" not in symmetry}
     assert {"half_turn_x", "half_turn_y", "half_turn_z", "reflection"} <= shared
@@ -98,7 +97,7 @@ def test_equivariant_as_the_sampling_has_it(graphs: Path, name: str) -> None:
     signal = torch.randn(1, 3, points)
     with torch.no_grad():
         expected = network(signal)
-        for symmetry, moved in sampling(spec, 0).symmetries():
+        for symmetry, moved in spec.full_sampling(0).symmetries():
             if symmetry in shared:
                 image = torch.from_numpy(moved[:points] % points)
                 turned, wanted = torch.empty_like(signal), torch.empty_like(expected)

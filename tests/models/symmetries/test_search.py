@@ -6,7 +6,6 @@ import pytest
 import torch
 from symmetric import EXPECTED, SPECS, SQUARE
 
-from cheblienet_graphs.spec.sampling import sampling
 from cheblienet_models import (
     ChebConv,
     open_store,
@@ -21,7 +20,7 @@ def test_symmetries_are_those_of_the_sampling(symmetric_graphs: Path, name: str)
     """Level by level, those that the building side knows, with the same permutations."""
     pyramid, spec = open_store(symmetric_graphs)[name], SPECS[name]
     for level in range(spec.levels):
-        exact = dict(sampling(spec, level).symmetries())
+        exact = dict(spec.full_sampling(level).symmetries())
         found = symmetries(pyramid, [level])
         if name in EXPECTED:
             assert set(found) == EXPECTED[name]

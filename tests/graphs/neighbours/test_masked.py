@@ -1,0 +1,43 @@
+"""Edges of a lattice inside a mask, counted and looked up, against all pairs of pixels."""
+
+import numpy as np
+import pytest
+
+from cheblienet_graphs.neighbours.masked import MaskedStencils
+from cheblienet_graphs.neighbours.offsets import Stencil
+from cheblienet_graphs.samplings.lattice import Lattice
+
+NEAR = [(-1, 0), (0, -1), (0, 1), (1, 0)]
+FAR = [(-3, 2), (-2, -4), (2, 4), (3, -2)]
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+@pytest.mark.parametrize("offsets", [NEAR, FAR, NEAR + FAR])
+def test_edges_are_those_of_pairs_inside(offsets: list[tuple[int, int]], periodic: bool) -> None:
+    shape = (11, 13)
+    inside = np.random.default_rng(0).random(shape) < 0.7
+    number = np.where(inside, np.cumsum(inside).reshape(shape) - 1, -1)
+    expected = set()
+    for y, x in np.argwhere(inside).tolist():
+        for dy, dx in offsets:
+            there = y + dy, x + dx
+            if periodic:
+                there = there[0] % shape[0], there[1] % shape[1]
+            if 0 <= there[0] < shape[0] and 0 <= there[1] < shape[1] and inside[there]:
+                expected.add((int(number[y, x]), int(number[there])))
+    steps = np.array(sorted(offsets))
+    stencil = Stencil(np.zeros(len(steps), np.int64), steps, np.ones(len(steps)))
+    places = np.flatnonzero(inside)
+    masked = MaskedStencils(Lattice(shape, periodic=periodic), [stencil], places)
+    assert masked.total_degree == masked.in_plane_degree == len(expected)
+    [piece] = masked.pieces(0, len(places))
+    found = piece.look_up(np.arange(len(piece)))
+    rows = np.repeat(found.vertices, found.inside.sum(axis=1))
+    pairs = list(zip(rows.tolist(), found.columns[found.inside].tolist(), strict=True))
+    assert pairs == sorted(pairs)
+    assert set(pairs) == expected | {(v, v) for v in range(len(places))}
+    complete = found.inside.all(axis=1)
+    np.testing.assert_array_equal(piece.complete, complete)
+    alone = {v for v in range(len(places)) if not complete[v]}
+    surrounded = piece.surrounded
+    assert not any(surrounded[a] for a, b in expected if a in alone or b in alone)
