@@ -1,9 +1,10 @@
 """Does a network that learns its anisotropy read digits better? Equal parameters, one graph size.
 
 Residual networks on the plane, on SE(2) with the paper's weights and with Selling's, all
-polynomials of one Laplacian, and on SE(2) with directional Laplacians. All have the same kernel
-size and depth; widths are chosen so that numbers of parameters agree. Trained on upright digits,
-tested upright, turned by 90 degrees and by any angle.
+polynomials of one Laplacian, and on SE(2) with directional Laplacians; images are repeated over
+orientations, or lifted by cake wavelets of two scales. All have the same kernel size and depth;
+widths are chosen so that numbers of parameters agree. Trained on upright digits, tested upright,
+turned by 90 degrees and by any angle.
 
 Digits are MNIST's or like them: a folder with images-idx3-ubyte and labels-idx1-ubyte files,
 gzipped or not, or an .npz with images (N, H, W) and labels (N,), or MNIST's own, x_train, y_train,
@@ -37,7 +38,9 @@ from cheblienet_models import (
     BatchNorm,
     ChebConv,
     GlobalPool,
+    Graph,
     Lift,
+    OrientedLift,
     Pyramid,
     SpatialPool,
     open_store,
@@ -54,17 +57,33 @@ SCORED_AT_ONCE = 250
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of network: the graph that it is on, and what its layers are polynomials of."""
+    """A kind of network.
+
+    Args:
+        graph: that it is on.
+        operators: what its layers are polynomials of.
+        scales: of the oriented lift; 0 repeats an image over orientations.
+    """
 
     graph: str
     operators: Operators = "laplacian"
+    scales: int = 0
+
+    def network(self, pyramid: Pyramid, width: int, kernel_size: int) -> "Classifier":
+        """Of a width: the number of channels on the finest level."""
+        return Classifier(pyramid, width, kernel_size, self)
+
+    def lift(self, graph: Graph) -> Lift | OrientedLift:
+        return OrientedLift(graph, scales=self.scales) if self.scales else Lift(graph)
 
 
 KINDS = {
     "r2": Kind("r2"),
     "se2, Gaussian": Kind("se2"),
     "se2, Selling": Kind("selling"),
+    "se2, oriented lift": Kind("se2", scales=2),
     "se2, directional": Kind("se2", "directional"),
+    "se2, both": Kind("se2", "directional", scales=2),
 }
 
 
@@ -81,14 +100,12 @@ def specs(width: int, height: int, orientations: int, delta: float) -> dict[str,
 class Classifier(nn.Module):
     """A convolution, two residual blocks on each of two levels, the maximum, classes."""
 
-    def __init__(
-        self, pyramid: Pyramid, width: int, kernel_size: int, operators: Operators
-    ) -> None:
+    def __init__(self, pyramid: Pyramid, width: int, kernel_size: int, kind: Kind) -> None:
         super().__init__()
         self.pyramid = pyramid
         fine, coarse = pyramid.levels
-        self.lift = Lift(fine)
-        self.conv = ChebConv(1, width, kernel_size, fine, bias=False, operators=operators)
+        self.lift, operators, lifted = kind.lift(fine), kind.operators, max(1, kind.scales)
+        self.conv = ChebConv(lifted, width, kernel_size, fine, bias=False, operators=operators)
         self.fine, self.coarse = (
             nn.Sequential(*(ResidualBlock(a, b, kernel_size, graph, operators) for a, b in widths))
             for graph, widths in (
@@ -110,9 +127,9 @@ def parameters(network: nn.Module) -> int:
     return sum(weight.numel() for weight in network.parameters())
 
 
-def width_for(target: int, pyramid: Pyramid, kernel_size: int, operators: Operators) -> int:
+def width_for(target: int, pyramid: Pyramid, kernel_size: int, kind: Kind) -> int:
     """The width whose number of parameters is nearest to a target."""
-    counts = {w: parameters(Classifier(pyramid, w, kernel_size, operators)) for w in range(2, 65)}
+    counts = {w: parameters(kind.network(pyramid, w, kernel_size)) for w in range(2, 65)}
     return min(counts, key=lambda width: abs(counts[width] - target))
 
 
@@ -145,7 +162,7 @@ class Reader:
 
     def network(self) -> Classifier:
         torch.manual_seed(self.seed)
-        return Classifier(self.pyramid, self.width, self.kernel_size, KINDS[self.kind].operators)
+        return KINDS[self.kind].network(self.pyramid, self.width, self.kernel_size)
 
     def start(self) -> Training:
         """Adam with one-cycle learning rate."""
@@ -232,9 +249,11 @@ def candidates(arguments: argparse.Namespace, store: Path) -> Iterator[Reader]:
     opened = open_store(store)
     pyramids = {name: opened[name] for name in ("r2", "se2", "selling")}
     kernel_size = arguments.kernel_size
-    target = parameters(Classifier(pyramids["se2"], arguments.width, kernel_size, "laplacian"))
+    target = parameters(
+        KINDS["se2, Gaussian"].network(pyramids["se2"], arguments.width, kernel_size)
+    )
     widths = {
-        name: width_for(target, pyramids[kind.graph], kernel_size, kind.operators)
+        name: width_for(target, pyramids[kind.graph], kernel_size, kind)
         for name, kind in KINDS.items()
     }
     took: dict[tuple[str, int], list[float]] = {}
