@@ -16,7 +16,7 @@ from cheblienet_models.resampling.cells.sides import Sides
 from cheblienet_models.resampling.entries import Entries
 from cheblienet_models.resampling.pixels import Pixels
 
-SLIVER = 1e-12
+SLIVER = 1e-11
 """Shares of the smaller of a cell and a pixel that are rounding errors."""
 
 

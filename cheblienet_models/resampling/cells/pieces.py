@@ -28,7 +28,6 @@ class Strips:
     def __init__(self, grid: Pixels, is_north: bool) -> None:  # noqa: FBT001
         self.is_north = is_north
         latitudes = grid.row_edges if is_north else -grid.row_edges[::-1]
-        # Twice the squared sine of half the colatitude.
         inner = latitudes[(latitudes > 0) & (latitudes < 90)]
         # Twice the squared sine of half the colatitude.
         self.depths: Floats = 2 * np.sin(np.radians(90 - inner[::-1]) / 2) ** 2
