@@ -51,15 +51,19 @@ def rings(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices, Indic
         nside: a power of two.
         nested: (n,) in [0, 12 nside^2).
     """
-    nested = nested.astype(np.int64)
-    face, within = np.divmod(nested, nside**2)
-    x, y = _even_bits(within), _even_bits(within >> 1)
+    face, x, y = faces(nside, nested)
     ring = FIRST_RING[face] * nside - x - y - 1
     belt = (ring >= nside) & (ring <= 3 * nside)
     quarter = np.where(belt, nside, np.minimum(ring, 4 * nside - ring))
     shifted = np.where(belt, 1 - ((ring - nside) & 1), 1)
     place = (FIRST_COLUMN[face] * quarter + x - y - shifted) // 2
     return ring, place, 4 * quarter, shifted
+
+
+def faces(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices]:
+    """(n,) face, and the place in it in [0, nside): x towards the north-east, y the north-west."""
+    face, within = np.divmod(nested.astype(np.int64), nside**2)
+    return face, _even_bits(within), _even_bits(within >> 1)
 
 
 def _even_bits(values: Indices) -> Indices:

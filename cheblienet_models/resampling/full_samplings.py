@@ -26,7 +26,7 @@ def full_sampling(name: str | None, shape: tuple[int, ...]) -> Floats | None:
         return _healpix(shape[0])
     if name == "equiangular" and len(shape) == 2:
         return _equiangular(shape)
-    if name == "gaussian" and (rows := _gaussian_rows(shape)) is not None:
+    if name == "gaussian" and (rows := gaussian_rows(shape)) is not None:
         return _gaussian(rows)
     if name == "icosahedral" and len(shape) == 1 and _subdivisions(shape[0]) is not None:
         return _icosphere(shape[0])
@@ -51,7 +51,7 @@ def _equiangular(shape: tuple[int, ...]) -> Floats:
     return np.stack([part.ravel() for part in pairs], axis=1)
 
 
-def _gaussian_rows(shape: tuple[int, ...]) -> list[int] | None:
+def gaussian_rows(shape: tuple[int, ...]) -> list[int] | None:
     """Points of each latitude, north to south; None where no Gaussian grid has such a base.
 
     Of a regular grid of 2 N latitudes each has 4 N; of an octahedral one, which has 4 N (N + 9) in
@@ -75,17 +75,34 @@ def _gaussian(rows: list[int]) -> Floats:
     return np.column_stack([np.repeat(_legendre_colatitudes(len(rows)), counts), gamma])
 
 
+def gaussian_depths(count: int) -> Floats:
+    """(count / 2 + 1,) 1 - |z| of the limits of rows from a pole to the equator; count even.
+
+    The rows' heights are the weights of Gauss-Legendre quadrature.
+    """
+    beta = _legendre_colatitudes(count)[: count // 2]
+    before, _ = _legendre(count, np.cos(beta))
+    weights = 2 * (np.sin(beta) / (count * before)) ** 2
+    return np.append(0, np.cumsum(weights) / weights.sum())
+
+
 def _legendre_colatitudes(count: int) -> Floats:
     """(count,) zeros of P_count(cos beta), ascending, by Newton's method; count even."""
     beta = (np.arange(count // 2) + 0.75) * np.pi / (count + 0.5)
-    for _ in range(NEWTON_STEPS):  # with (n + 1) P_n+1 = (2 n + 1) x P_n - n P_n-1
-        cosine, sine = np.cos(beta), np.sin(beta)
-        before, value = np.ones_like(beta), cosine
-        for degree in range(2, count + 1):
-            after = (2 * degree - 1) * cosine * value - (degree - 1) * before
-            before, value = value, after / degree
-        beta = beta - value * sine / (count * (cosine * value - before))
+    for _ in range(NEWTON_STEPS):
+        cosine = np.cos(beta)
+        before, value = _legendre(count, cosine)
+        beta = beta - value * np.sin(beta) / (count * (cosine * value - before))
     return np.concatenate([beta, np.pi - beta[::-1]])
+
+
+def _legendre(count: int, x: Floats) -> tuple[Floats, Floats]:
+    """P_count-1 and P_count, by (n + 1) P_n+1 = (2 n + 1) x P_n - n P_n-1."""
+    before, value = np.ones_like(x), x
+    for degree in range(2, count + 1):
+        after = (2 * degree - 1) * x * value - (degree - 1) * before
+        before, value = value, after / degree
+    return before, value
 
 
 def _subdivisions(points: int) -> int | None:

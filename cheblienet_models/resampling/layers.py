@@ -26,9 +26,12 @@ class LatLonToVertices(Resampler):
     """From images in latitude and longitude to the points of a level.
 
     Methods: "bilinear" interpolates in latitude and longitude, across the seam too; from the last
-    row to a pole, whose value is that row's mean. "conservative" takes the mean over a point's
-    Voronoi cell of an image that is constant in each pixel, to within the cells' sampling: for
-    grids finer than the points. It keeps integrals, those of points being sums with Graph.area.
+    row to a pole, whose value is that row's mean. "conservative" takes the mean over a point's cell
+    of an image that is constant in each pixel, so that a grid coarser than the points shows. It
+    keeps integrals, those of points being sums with the cells' areas: Graph.area, unless areas of
+    one's own points were given. Cells are HEALPix' own pixels, bands of equiangular grids, with
+    limits halfway, and of Gaussian ones, as high as their weights; else Voronoi's. Areas that they
+    share with pixels are exact to rounding.
     "nearest" takes the pixel that a point is in, of any dtype: for labels; on a border it takes
     either. All of them keep constants.
 
@@ -44,8 +47,8 @@ class LatLonToVertices(Resampler):
     with Graph.area times that share are integrals over the valid part.
 
     On a level with a mask, cells are those of the full sampling. That is computed for icospheres,
-    HEALPix and equiangular grids; others are completed by rings of points, wherever a place is
-    farther from the nearest point inside than 1.5 roots of that point's area.
+    HEALPix, equiangular and Gaussian grids; others are completed by rings of points, wherever a
+    place is farther from the nearest point inside than 1.5 roots of that point's area.
 
     Its matrix is built once a process for each combination of points, grid and method. Like a
     graph's Laplacian it is not saved with checkpoints, and stays float32 in networks of half
@@ -66,8 +69,7 @@ class LatLonToVertices(Resampler):
 
     Raises:
         ValueError: another manifold, level, method or grid; coordinates in radians; points beyond
-            the grid, without skipna or fill; "conservative" from a grid that is coarser than the
-            points.
+            the grid, without skipna or fill.
     """
 
     _direction = "to points"
@@ -124,9 +126,9 @@ class VerticesToLatLon(Resampler):
     centre is on: exact at the points, and nowhere above or below the corners. A facet that is no
     triangle, such as a rectangle of a lattice, is cut along all its diagonals, and the mean taken,
     which keeps the lattice's symmetries.
-    "conservative" takes the mean over a pixel of a signal that is constant in each point's Voronoi
-    cell, to within the cells' sampling, which keeps integrals. "nearest" takes the nearest point,
-    of any dtype: for labels. All of them keep constants.
+    "conservative" takes the mean over a pixel of a signal that is constant in each point's cell,
+    which keeps integrals, as for LatLonToVertices. "nearest" takes the nearest point, of any
+    dtype: for labels. All of them keep constants.
 
     A grid may be a region, as for LatLonToVertices. On a level with a mask, the domain is the cells
     of the points inside, which are found as LatLonToVertices says: a pixel whose centre

@@ -5,6 +5,8 @@ from typing import Literal
 
 import numpy as np
 
+from cheblienet_models.resampling.cells.of_samplings import cells_of
+from cheblienet_models.resampling.cells.overlaps import shared_areas
 from cheblienet_models.resampling.entries import Csr, Direction, Entries, Floats, Indices
 from cheblienet_models.resampling.hull import facet_weights
 from cheblienet_models.resampling.nearest import nearest_points, unit_vectors
@@ -13,10 +15,6 @@ from cheblienet_models.resampling.sampling import Sampling
 
 Method = Literal["bilinear", "conservative", "nearest"]
 
-SAMPLES = 64
-"""Conservative averages take about so many samples a point, at least."""
-REFINEMENTS = 3
-"""How often the samples' spacing is halved for points that got none."""
 KEPT = 16
 """How many pairs of matrices a process keeps."""
 
@@ -28,7 +26,7 @@ def matrices(
     """The matrix and its transpose, from float64 (lat,) and (lon,); cached.
 
     Rows of targets without any source are empty: points that the grid does not reach, pixels
-    whose centre, or with "conservative" whole area, is nearest to points that are not inside.
+    whose centre, or with "conservative" whole area, is in cells of points that are not inside.
     """
     lat, lon = np.frombuffer(latitudes), np.frombuffer(longitudes)
     descending = lat[0] > lat[-1]
@@ -120,46 +118,8 @@ def _nearest(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries:
 
 
 def _conservative(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries:
-    """Areas that pixels and Voronoi cells share, over those of the targets."""
-    reached = grid.reaches(*sampling.inside_angles)
-    if direction == "to points" and grid.count < np.count_nonzero(reached):
-        raise ValueError(
-            f"The grid is coarser than the vertices: {grid.count} pixels for "
-            f"{np.count_nonzero(reached)} points. Use method='bilinear'."
-        )
-    density = len(sampling.angles[0]) * grid.share / grid.count
-    samples = max(1, int(np.ceil(np.sqrt(SAMPLES * density))))
-    for _ in range(REFINEMENTS + 1):
-        overlap = _overlaps(grid, sampling, samples)
-        areas = np.bincount(overlap.rows, overlap.values, sampling.count)
-        if areas[reached].all() or direction == "to grid":
-            break
-        samples *= 2
-    else:
-        raise ValueError(
-            f"The grid is coarser than the vertices: {np.count_nonzero(areas[reached] == 0)} of "
-            f"{len(reached)} points are too close to others. Use method='bilinear'."
-        )
+    """Areas that pixels and cells share, over those of the targets."""
+    overlap = shared_areas(cells_of(sampling), grid, sampling.count)
     if direction == "to points":
         return overlap.averages(sampling.count)
     return overlap.transposed().averages(grid.count)
-
-
-def _overlaps(grid: Pixels, sampling: Sampling, samples: int) -> Entries:
-    """Of points inside (rows) and pixels (columns), as counts of samples^2 parts of each pixel."""
-    heights = np.sin(np.radians(grid.row_edges))
-    shares = (np.arange(samples) + 0.5) / samples
-    z = heights[:-1, None] + np.diff(heights)[:, None] * shares
-    widths = np.diff(grid.column_edges)
-    longitudes = np.radians(grid.column_edges[:-1, None] + widths[:, None] * shares).ravel()
-    column = np.repeat(np.arange(grid.columns), samples)
-    found: list[tuple[Indices, Indices, Floats]] = []
-    near = nearest_points(*sampling.angles, np.arccos(z.ravel().clip(-1, 1)), longitudes)
-    for row, height in enumerate(np.diff(heights)):
-        keys = np.concatenate([next(near) * grid.columns + column for _ in range(samples)])
-        places, count = np.unique(keys, return_counts=True)
-        point, pixel = np.divmod(places, grid.columns)
-        found.append((point, row * grid.columns + pixel, count * height * widths[pixel]))
-    point, pixel, area = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    number = sampling.number[point]
-    return Entries(number, pixel, area).kept(number >= 0)

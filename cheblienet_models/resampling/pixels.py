@@ -85,6 +85,14 @@ class Pixels:
         heights = np.sin(np.radians(self.row_edges[[0, -1]]))
         return float(np.ptp(heights) / 2 * np.ptp(self.column_edges[[0, -1]]) / 360)
 
+    @cached_property
+    def areas(self) -> Floats:
+        """(lat, lon) of the pixels, steradians."""
+        rows, columns = np.radians(self.row_edges), np.radians(self.column_edges)
+        heights = 2 * np.sin(np.diff(rows) / 2) * np.cos((rows[1:] + rows[:-1]) / 2)
+        areas: Floats = heights[:, None] * np.diff(columns)
+        return areas
+
     def reaches(self, beta: Floats, gamma: Floats) -> Flags:
         """(n,) whether points of colatitude beta and longitude gamma, radians, are in a pixel.
 

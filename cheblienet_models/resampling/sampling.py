@@ -25,10 +25,15 @@ class Sampling:
     Args:
         points: (n, 2) float64 colatitudes and longitudes, radians, as bytes.
         inside: (m,) int64 which of them a level has, in its own order, as bytes.
+        kind: "healpix", "equiangular" or "gaussian" where the points are all of such a sampling, in
+            its order; else their cells are Voronoi's.
+        shape: of the sampling's base.
     """
 
     points: bytes
     inside: bytes
+    kind: str | None = None
+    shape: tuple[int, ...] = ()
 
     @cached_property
     def angles(self) -> tuple[Floats, Floats]:
@@ -39,21 +44,24 @@ class Sampling:
     @cached_property
     def inside_angles(self) -> tuple[Floats, Floats]:
         """(m,) colatitudes and longitudes of those inside."""
-        which = np.frombuffer(self.inside, dtype=np.int64)
-        return self.angles[0][which], self.angles[1][which]
+        return self.angles[0][self.places], self.angles[1][self.places]
 
     @cached_property
     def number(self) -> Indices:
         """(n,) which of those inside each point is; -1 where it is none."""
-        which = np.frombuffer(self.inside, dtype=np.int64)
         number = np.full(len(self.angles[0]), -1)
-        number[which] = np.arange(len(which))
+        number[self.places] = np.arange(self.count)
         return number
+
+    @property
+    def places(self) -> Indices:
+        """(m,) which of all points those inside are."""
+        return np.frombuffer(self.inside, dtype=np.int64)
 
     @property
     def count(self) -> int:
         """Points inside."""
-        return len(self.inside_angles[0])
+        return len(self.places)
 
     @property
     def is_whole(self) -> bool:
@@ -69,19 +77,27 @@ def sampling_of(graph: Graph) -> Sampling:
     of the nearest one's area.
     """
     own = graph.coordinates[: graph.num_points, -2:].cpu().numpy().astype(np.float64)
-    if graph.base_index is None:
-        return _sampling(own, np.arange(len(own)))
-    index = graph.base_index.cpu().numpy().astype(np.int64)
-    known = full_sampling(graph.sampling, graph.grid[1:])
+    index = np.arange(len(own)) if graph.base_index is None else graph.base_index.cpu().numpy()
+    shape = graph.grid[1:]
+    has_rule = graph.sampling in {"healpix", "equiangular", "gaussian"}
+    if graph.base_index is None and not has_rule:
+        return _sampling(own, index)
+    known = full_sampling(graph.sampling, shape)
     if known is not None and _far(known[index], own) < 1e-9:
-        return _sampling(known, index)
+        points = own if graph.base_index is None else known
+        return _sampling(points, index, graph.sampling if has_rule else None, shape)
+    if graph.base_index is None:
+        return _sampling(own, index)
     areas = graph.area[: graph.num_points].cpu().double().numpy()
-    areas = areas * (4 * np.pi / np.prod(graph.grid[1:]))
+    areas = areas * (4 * np.pi / np.prod(shape))
     return _sampling(np.concatenate([own, _void(own, areas)]), np.arange(len(own)))
 
 
-def _sampling(points: Floats, inside: Indices) -> Sampling:
-    return Sampling(np.ascontiguousarray(points).tobytes(), inside.astype(np.int64).tobytes())
+def _sampling(
+    points: Floats, inside: Indices, kind: str | None = None, shape: tuple[int, ...] = ()
+) -> Sampling:
+    whole = np.ascontiguousarray(points).tobytes()
+    return Sampling(whole, inside.astype(np.int64).tobytes(), kind, shape)
 
 
 def _far(a: Floats, b: Floats) -> float:

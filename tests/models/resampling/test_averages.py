@@ -1,9 +1,11 @@
 """Conservative averages keep integrals."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
-from sphere_fields import angles, harmonics, on_grid
+from sphere_fields import angles, on_grid
 
 from cheblienet_models import (
     LatLonToVertices,
@@ -19,29 +21,52 @@ def integral(image: torch.Tensor) -> torch.Tensor:
     return (image.mean(3) * edges.diff() / 2).sum(2)
 
 
-@pytest.mark.parametrize("name", ["icosahedral", "healpix", "equiangular", "random"])
-@pytest.mark.parametrize("width", [240, 360])
+SAMPLINGS = ["icosahedral", "healpix", "equiangular", "random"]
+
+
+@pytest.mark.parametrize("name", SAMPLINGS)
+@pytest.mark.parametrize("width", [8, 240, 360])
 def test_conservative_averages_keep_integrals(
     spheres: dict[str, Pyramid], name: str, width: int
 ) -> None:
+    """From grids much coarser than the points, too, of which each value shows."""
     pyramid, grid = spheres[name], regular_grid(width // 2, width, west=-180)
     area = pyramid.levels[0].area.double()
-    up = LatLonToVertices(pyramid, *grid, "conservative")
-    image = 1.5 + harmonics(*on_grid(*grid), 4)
-    assert torch.allclose((up(image) * area).mean(2), integral(image), rtol=1e-3, atol=0)
-    down = VerticesToLatLon(pyramid, *grid, "conservative")
-    on_points = 1.5 + harmonics(*angles(pyramid), 4)
-    kept = integral(down(on_points))
-    assert torch.allclose(kept, (on_points * area).mean(2), rtol=1e-3, atol=0)
-
-
-def test_coarsening_to_images_keeps_integrals(spheres: dict[str, Pyramid]) -> None:
-    pyramid, grid = spheres["icosahedral"], regular_grid(12, 24, west=0)
-    down = VerticesToLatLon(pyramid, *grid, "conservative")
+    up = LatLonToVertices(pyramid, *grid, "conservative").double()
     torch.manual_seed(0)
-    rough = 1 + torch.rand(1, 5, 10242)
-    kept = (rough * pyramid.levels[0].area).double().mean(2)
-    assert torch.allclose(integral(down(rough).double()), kept, rtol=1e-3, atol=0)
+    image = 1 + torch.rand(1, 5, width // 2, width, dtype=torch.float64)
+    assert torch.allclose((up(image) * area).mean(2), integral(image), rtol=1e-6, atol=0)
+    down = VerticesToLatLon(pyramid, *grid, "conservative").double()
+    on_points = 1 + torch.rand(1, 5, len(area), dtype=torch.float64)
+    kept = (on_points * area).mean(2)
+    assert torch.allclose(integral(down(on_points)), kept, rtol=1e-6, atol=0)
+    assert (down(torch.ones_like(on_points)) - 1).abs().max() < 1e-6
+
+
+@pytest.mark.parametrize("name", SAMPLINGS)
+@pytest.mark.parametrize("place", [(0, 0), (87, 10), (90, 0), (-45, -179.9), (-89.5, 180)])
+def test_a_blob_keeps_its_integral(
+    spheres: dict[str, Pyramid], name: str, place: tuple[float, float]
+) -> None:
+    """3 degrees wide, at a pole, at the date line: to the points and back; a point's, too."""
+    pyramid, grid = spheres[name], regular_grid(180, 360, west=-180)
+    area = pyramid.levels[0].area.double()
+    beta, gamma = on_grid(*grid)
+    b, g = math.radians(90 - place[0]), math.radians(place[1])
+    cosine = np.cos(beta) * math.cos(b) + np.sin(beta) * math.sin(b) * np.cos(gamma - g)
+    distance = np.degrees(np.arccos(cosine.clip(-1, 1)))
+    image = torch.from_numpy(np.exp(-((distance / 1.5) ** 2)))[None, None]
+    up = LatLonToVertices(pyramid, *grid, "conservative")
+    down = VerticesToLatLon(pyramid, *grid, "conservative")
+    expected = integral(image)
+    assert torch.allclose((up(image) * area).mean(2), expected, rtol=1e-6, atol=0)
+    assert torch.allclose(integral(down(up(image)).double()), expected, rtol=1e-6, atol=0)
+    points, turned = angles(pyramid)
+    near = np.cos(points) * math.cos(b) + np.sin(points) * math.sin(b) * np.cos(turned - g)
+    single = torch.zeros(1, 1, len(area))
+    single[..., near.argmax()] = 1
+    found = integral(down(single).double())
+    assert torch.allclose(found, (single * area).mean(2), rtol=1e-6, atol=0)
 
 
 def test_conservative_averages_are_of_the_pixels_nearest_to_a_point(

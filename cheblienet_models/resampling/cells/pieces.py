@@ -1,0 +1,155 @@
+"""Sides of cells, cut at the parallels and meridians of a grid."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cheblienet_models.resampling.cells.sides import Flags, Floats, Indices, Sides
+from cheblienet_models.resampling.pixels import Pixels
+
+TURN = 2 * np.pi
+
+
+class Strips:
+    """Rows and columns of a grid, as one hemisphere sees them from its pole.
+
+    What is outside of the grid makes up a strip towards the pole, one at the equator and, where the
+    grid does not go around, a column.
+
+    Attributes:
+        is_north: the hemisphere.
+        depths: (k,) of the parallels between strips.
+        rows: (k + 1,) the grid's row of each strip, -1 outside.
+        columns: how many the grid has.
+        count: how many there are with what is outside.
+        widths: (count,) theirs, radians.
+    """
+
+    def __init__(self, grid: Pixels, is_north: bool) -> None:  # noqa: FBT001
+        self.is_north = is_north
+        latitudes = grid.row_edges if is_north else -grid.row_edges[::-1]
+        inner = latitudes[(latitudes > 0) & (latitudes < 90)]
+        # Twice the squared sine of half the colatitude.
+        self.depths: Floats = 2 * np.sin(np.radians(90 - inner[::-1]) / 2) ** 2
+        middles = 1 - (np.append(0, self.depths) + np.append(self.depths, 1)) / 2
+        heights = np.sin(np.radians(grid.row_edges))
+        rows = np.searchsorted(heights, middles if is_north else -middles, side="right") - 1
+        self.rows: Indices = np.where(rows < len(grid.latitudes), rows, -1)
+        self.edges: Floats = np.radians(grid.column_edges)
+        if not grid.is_around:
+            self.edges = np.append(self.edges, self.edges[0] + TURN)
+        self.columns, self.count = grid.columns, len(self.edges) - 1
+        self.widths: Floats = np.diff(self.edges)
+
+    def row(self, depth: Floats) -> Indices:
+        """(n,) the strips, from the pole."""
+        return np.searchsorted(self.depths, depth).astype(np.int64)
+
+    def column(self, longitude: Floats) -> Indices:
+        """(n,) numbers that go on around the sphere."""
+        turns = np.floor((longitude - self.edges[0]) / TURN)
+        column = np.searchsorted(self.edges, longitude - TURN * turns, side="right") - 1
+        found: Indices = turns.astype(np.int64) * self.count + column.clip(0, self.count - 1)
+        return found
+
+    def western_edge(self, column: Indices) -> Floats:
+        """(n,) longitudes, radians."""
+        turns, place = np.divmod(column, self.count)
+        edge: Floats = self.edges[place] + TURN * turns
+        return edge
+
+
+class Pieces(NamedTuple):
+    """Of sides, (n,) each.
+
+    Args:
+        cell: its number.
+        row: of the strips.
+        column: numbered on around the sphere.
+        height: by how much z grows.
+        integral: of the longitude, from the column's western edge, d(z).
+    """
+
+    cell: Indices
+    row: Indices
+    column: Indices
+    height: Floats
+    integral: Floats
+
+
+def pieces(sides: Sides, strips: Strips) -> Pieces:
+    """Sides cut wherever they cross a parallel or a meridian; only those in a row of the grid.
+
+    What lies along a parallel adds nothing, and is left out.
+    """
+    row_a, row_b = strips.row(sides.start[1]), strips.row(sides.end[1])
+    in_grid = np.append(0, np.cumsum(strips.rows >= 0))
+    is_in = in_grid[np.maximum(row_a, row_b) + 1] > in_grid[np.minimum(row_a, row_b)]
+    side = np.flatnonzero(is_in & (sides.start[1] != sides.end[1]))
+    row_a, row_b = row_a[side], row_b[side]
+    starts, ends = ((place[0][side], place[1][side]) for place in (sides.start, sides.end))
+    column_a, column_b = strips.column(starts[0]), strips.column(ends[0])
+
+    at_row, edge = _between(row_a, row_b)
+    parallel = strips.depths[edge]
+    longitude = sides.longitude_at(side[at_row], parallel)
+    longitude = _clipped(longitude, starts[0][at_row], ends[0][at_row])
+    at_column, edge = _between(column_a, column_b)
+    meridian = strips.western_edge(edge + 1)
+    depth = sides.depth_at(side[at_column], meridian)
+    depth = _clipped(depth, starts[1][at_column], ends[1][at_column])
+
+    count, none = np.arange(len(side)), np.zeros(len(side), np.int64)
+    row_steps, column_steps = (
+        np.sign(row_b - row_a)[at_row],
+        np.sign(column_b - column_a)[at_column],
+    )
+    which = np.concatenate([count, at_row, at_column, count])
+    longitudes = np.concatenate([starts[0], longitude, meridian, ends[0]])
+    depths = np.concatenate([starts[1], parallel, depth, ends[1]])
+    is_last = np.arange(len(which)) >= len(which) - len(count)
+    # Longitude and depth are both monotonic along a side, so that their sum is.
+    along = np.abs(longitudes - starts[0][which]) + np.abs(depths - starts[1][which])
+    along[: len(count)], along[is_last] = -1, np.inf
+    order = np.lexsort((along, which))
+    rows, columns = (
+        _followed(np.concatenate(steps)[order], first, is_last[order])
+        for steps, first in (
+            ([none, row_steps, np.zeros_like(at_column), none], row_a),
+            ([none, np.zeros_like(at_row), column_steps, none], column_a),
+        )
+    )
+    begin = np.flatnonzero(~is_last[order])
+    a, b = order[begin], order[begin + 1]
+    row, column = rows[begin], columns[begin]
+    height = depths[b] - depths[a]
+    integral = ((longitudes[a] + longitudes[b]) / 2 - strips.western_edge(column)) * height
+    integral += sides.bulge(side[which[a]], (longitudes[a], depths[a]), (longitudes[b], depths[b]))
+    kept = (strips.rows[row] >= 0) & ((height != 0) | (integral != 0))
+    sign = -1 if sides.is_north else 1  # of z and depth
+    cell = sides.cell[side[which[a]]]
+    return Pieces(cell[kept], row[kept], column[kept], sign * height[kept], sign * integral[kept])
+
+
+def _between(a: Indices, b: Indices) -> tuple[Indices, Indices]:
+    """(m,) which pair of (n,) numbers, and the numbers k for steps from k to k + 1 or back."""
+    steps = np.abs(b - a)
+    which = np.repeat(np.arange(len(a)), steps)
+    step = np.arange(len(which)) - np.repeat(np.cumsum(steps) - steps, steps)
+    number: Indices = np.minimum(a, b)[which] + step
+    return which, number
+
+
+def _clipped(values: Floats, a: Floats, b: Floats) -> Floats:
+    """(m,) to what lies between a and b."""
+    return values.clip(np.minimum(a, b), np.maximum(a, b))
+
+
+def _followed(steps: Indices, first: Indices, is_last: Flags) -> Indices:
+    """(m,) numbers that begin anew after each last one and go on by steps."""
+    is_first = np.roll(is_last, 1)
+    total = np.cumsum(steps)
+    before = (total - steps)[is_first]
+    size = np.diff(np.append(np.flatnonzero(is_first), len(steps)))
+    followed: Indices = total + np.repeat(first - before, size)
+    return followed

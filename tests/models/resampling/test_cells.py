@@ -1,0 +1,294 @@
+"""Areas that cells share with pixels: their sums against formulas, each against counted places."""
+
+import numpy as np
+import pytest
+from cell_areas import pixels, places_in, polygon_areas, sampled_areas
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import roots_legendre
+
+from cheblienet_models.resampling.cells.of_samplings import cells_of
+from cheblienet_models.resampling.cells.overlaps import shared_areas
+from cheblienet_models.resampling.entries import Entries
+from cheblienet_models.resampling.full_samplings import full_sampling, gaussian_depths
+from cheblienet_models.resampling.nearest import unit_vectors
+from cheblienet_models.resampling.pixels import Pixels
+from cheblienet_models.resampling.sampling import Sampling
+
+GRIDS = {
+    "2 degrees": pixels(90, 180),
+    "from -180": pixels(30, 60, -180),
+    "odd": pixels(7, 11, -173.1),
+    "coarse": pixels(2, 2),
+    "half pixels at the poles": Pixels(np.linspace(-90, 90, 19), np.arange(0, 360, 10.0)),
+    "uneven": Pixels(
+        np.array([-87.0, -75, -20, 3, 4, 60, 89]), np.array([1.0, 2, 90, 93, 200, 290])
+    ),
+}
+EVERY_GRID = pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
+KINDS = {
+    "healpix 1": ("healpix", (12,)),
+    "healpix 2": ("healpix", (48,)),
+    "healpix 16": ("healpix", (3072,)),
+    "equiangular": ("equiangular", (12, 12)),
+    "regular": ("gaussian", (16, 32)),
+    "octahedral": ("gaussian", (448,)),
+}
+EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
+SOLIDS = {
+    "octahedron": np.concatenate([np.eye(3), -np.eye(3)]),
+    "cube": np.array([(x, y, z) for x in (1, -1) for y in (1, -1) for z in (1, -1)]) / 3**0.5,
+    "icosahedron": unit_vectors(*full_sampling("icosahedral", (12,)).T),
+    "icosphere": unit_vectors(*full_sampling("icosahedral", (642,)).T),
+    "centres of pixels": unit_vectors(*full_sampling("healpix", (192,)).T),
+    "crowded poles": unit_vectors(*full_sampling("equiangular", (8, 40)).T),
+    "poles and rings": np.concatenate(
+        [
+            np.eye(3)[2:],
+            -np.eye(3)[2:],
+            unit_vectors(np.repeat([0.4, 1, 2, 2.7], 9), np.arange(36) / 9 * 2 * np.pi),
+        ]
+    ),
+    "a ring at the equator": unit_vectors(np.full(36, np.pi / 2), np.arange(36) * np.pi / 18),
+    "half a meridian": unit_vectors(np.linspace(0, np.pi, 20), np.full(20, 0.3)),
+    "the poles": np.array([(0, 0, 1.0), (0, 0, -1.0)]),
+    "one": np.array([(0.6, 0, 0.8)]),
+    "two near each other": unit_vectors(np.array([1, 1 + 1e-7]), np.zeros(2)),
+}
+
+
+def sampling(kind: str) -> Sampling:
+    name, shape = KINDS[kind]
+    points = full_sampling(name, shape)
+    return Sampling(points.tobytes(), np.arange(len(points)).tobytes(), name, shape)
+
+
+def own_points(vectors: np.ndarray, inside: np.ndarray | None = None) -> Sampling:
+    beta = np.arctan2(np.hypot(vectors[:, 0], vectors[:, 1]), vectors[:, 2])
+    angles = np.column_stack([beta, np.arctan2(vectors[:, 1], vectors[:, 0])])
+    which = np.arange(len(vectors)) if inside is None else inside
+    return Sampling(angles.tobytes(), which.astype(np.int64).tobytes())
+
+
+def some_points(count: int, seed: int, spread: float = 1) -> np.ndarray:
+    """On the whole sphere, or near its place x = 1."""
+    vectors = np.random.default_rng(seed).normal(size=(count, 3)) * spread
+    if spread < 1:
+        vectors += [1, 0.2, 0.3]
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def overlap(points: Sampling, grid: Pixels) -> tuple[Entries, np.ndarray, np.ndarray]:
+    """Areas, and their sums over pixels, and over cells as shares of the pixels."""
+    found = shared_areas(cells_of(points), grid, points.count)
+    assert found.values.min() > 0
+    cells = np.bincount(found.rows, found.values, points.count)
+    covered = np.bincount(found.columns, found.values, grid.count) / grid.areas.ravel()
+    return found, cells, covered
+
+
+def exact_areas(kind: str) -> np.ndarray:
+    name, shape = KINDS[kind]
+    if name == "healpix":
+        return np.full(shape, 4 * np.pi / shape[0])
+    if name == "equiangular":
+        limits = np.cos(np.linspace(0, np.pi, shape[0] + 1))
+        return np.repeat(-np.diff(limits) * 2 * np.pi / shape[1], shape[1])
+    counts = np.full(16, 32) if len(shape) == 2 else np.array([4 * j + 16 for j in range(1, 8)])
+    counts = counts if len(shape) == 2 else np.concatenate([counts, counts[::-1]])
+    return np.repeat(roots_legendre(len(counts))[1] * 2 * np.pi / counts, counts)
+
+
+@EVERY_GRID
+@EVERY_KIND
+def test_sums_are_areas_of_cells_and_pixels(kind: str, grid: Pixels) -> None:
+    _, cells, covered = overlap(sampling(kind), grid)
+    assert np.abs(cells / exact_areas(kind) - 1).max() < 1e-10
+    assert np.abs(covered - 1).max() < 1e-10
+
+
+@EVERY_GRID
+@pytest.mark.parametrize("count", [3, 4, 30, 1000])
+def test_voronoi_cells_have_the_areas_of_polygons(count: int, grid: Pixels) -> None:
+    points = some_points(count, 0)
+    _, cells, covered = overlap(own_points(points), grid)
+    if count > 3:
+        assert np.abs(cells / polygon_areas(points) - 1).max() < 1e-10
+    assert np.abs(covered - 1).max() < 1e-10
+
+
+@EVERY_GRID
+@pytest.mark.parametrize("name", SOLIDS)
+def test_poles_and_sides_on_meridians_and_parallels(name: str, grid: Pixels) -> None:
+    """Where corners and sides are at the poles, and where many of them meet."""
+    points = SOLIDS[name]
+    _, cells, covered = overlap(own_points(points), grid)
+    assert np.abs(covered - 1).max() < 1e-10
+    assert cells.sum() == pytest.approx(4 * np.pi, rel=1e-12)
+    if name in ("octahedron", "cube", "icosahedron", "a ring at the equator", "the poles"):
+        assert np.abs(cells * len(points) / (4 * np.pi) - 1).max() < 1e-10
+    elif name not in ("half a meridian", "one", "two near each other"):
+        assert np.abs(cells / polygon_areas(points) - 1).max() < 1e-10
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    places=st.sets(st.tuples(*[st.integers(-2, 2)] * 3).filter(any), min_size=1, max_size=20),
+    grid=st.sampled_from(list(GRIDS.values())),
+)
+def test_points_that_lie_in_one_plane(places: set[tuple[int, int, int]], grid: Pixels) -> None:
+    points = np.array(sorted(places), dtype=np.float64)
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    _, first = np.unique(points.round(9), axis=0, return_index=True)
+    _, cells, covered = overlap(own_points(points[first]), grid)
+    assert np.abs(covered - 1).max() < 1e-10
+    assert cells.min() > 0
+
+
+@pytest.mark.parametrize("spread", [0.2, 0.01])
+def test_points_of_a_region_share_the_whole_sphere(spread: float) -> None:
+    points = some_points(3000, 1, spread)
+    _, cells, covered = overlap(own_points(points), GRIDS["2 degrees"])
+    assert np.abs(covered - 1).max() < 1e-10
+    assert cells.max() > 0.1
+    assert np.median(cells) < 30 * spread**2 / 3000
+
+
+def test_close_points_have_cells_of_their_own() -> None:
+    points = some_points(500, 2)
+    pairs = points + 1e-9 * np.roll(points, 1, axis=0)
+    pairs = np.concatenate([points, pairs / np.linalg.norm(pairs, axis=1, keepdims=True)])
+    _, cells, covered = overlap(own_points(pairs), GRIDS["odd"])
+    assert np.abs(covered - 1).max() < 1e-10
+    both = cells[:500] + cells[500:]
+    assert np.abs(both / polygon_areas(points) - 1).max() < 1e-6
+
+
+@pytest.mark.parametrize("name", ["odd", "half pixels at the poles", "uneven"])
+def test_areas_are_those_of_the_places_that_are_nearest(name: str) -> None:
+    grid, points = GRIDS[name], some_points(40, 3)
+    beta, gamma, pixel = places_in(grid, 40)
+    nearest = (unit_vectors(beta, gamma) @ points.T).argmax(1)
+    expected = sampled_areas(nearest, pixel, 40, grid)
+    found, *_ = overlap(own_points(points), grid)
+    dense = np.zeros_like(expected)
+    dense[found.rows, found.columns] = found.values
+    # Some 40 to 80 of 1600 places of a pixel are cut by a side.
+    assert (np.abs(dense - expected) / grid.areas.ravel()).max() < 0.02
+    assert np.abs(dense - expected).sum() < 0.01 * 4 * np.pi
+
+
+@pytest.mark.parametrize("nside", [1, 2, 4])
+@pytest.mark.parametrize("name", ["odd", "half pixels at the poles"])
+def test_areas_are_those_of_the_places_in_healpix_pixels(nside: int, name: str) -> None:
+    healpy = pytest.importorskip("astropy_healpix.healpy")
+    grid = GRIDS[name]
+    beta, gamma, pixel = places_in(grid, 40)
+    expected = sampled_areas(
+        healpy.ang2pix(nside, beta, gamma, nest=True), pixel, 12 * nside**2, grid
+    )
+    found, *_ = overlap(sampling(f"healpix {nside}") if nside < 4 else _healpix(nside), grid)
+    dense = np.zeros_like(expected)
+    dense[found.rows, found.columns] = found.values
+    assert (np.abs(dense - expected) / grid.areas.ravel()).max() < 0.02
+    assert np.abs(dense - expected).sum() < 0.01 * 4 * np.pi
+
+
+def _healpix(nside: int) -> Sampling:
+    points = full_sampling("healpix", (12 * nside**2,))
+    return Sampling(points.tobytes(), np.arange(len(points)).tobytes(), "healpix", (len(points),))
+
+
+def test_four_healpix_pixels_share_a_pole() -> None:
+    grid = pixels(180, 360)
+    found, *_ = overlap(_healpix(16), grid)
+    for row in (0, 179):
+        for quarter in range(4):
+            column = 90 * quarter + 45
+            (own,) = found.rows[found.columns == row * 360 + column]
+            start = 90 * quarter + row * 360
+            whole = found.values[(found.rows == own) & (found.columns // 90 == start // 90)]
+            assert np.allclose(whole, grid.areas[row, 0], rtol=1e-10)
+            assert len(whole) == 90
+
+
+def test_a_grid_of_its_own_cells_is_the_identity() -> None:
+    shape = (24, 24)
+    points = full_sampling("equiangular", shape)
+    own = Sampling(points.tobytes(), np.arange(576).tobytes(), "equiangular", shape)
+    longitudes = (np.arange(24) + 0.5) * 15
+    for shift in (0, -360):
+        grid = Pixels((np.arange(24) + 0.5) * 7.5 - 90, longitudes + shift)
+        found, *_ = overlap(own, grid)
+        assert np.array_equal(found.rows, np.arange(576))
+        assert np.array_equal(found.columns, np.arange(576).reshape(shape)[::-1].ravel())
+        assert np.allclose(found.values, exact_areas_of(grid, found), rtol=1e-12)
+    turned = Pixels(grid.latitudes, longitudes - 180)
+    found, *_ = overlap(own, turned)
+    expected = np.roll(np.arange(576).reshape(shape)[::-1], 12, axis=1).ravel()
+    assert np.array_equal(found.columns, expected)
+
+
+def exact_areas_of(grid: Pixels, found: Entries) -> np.ndarray:
+    return grid.areas.ravel()[found.columns]
+
+
+REGIONS = {
+    "europe": (slice(60, 80), np.arange(-9.0, 40, 2)),
+    "across the date line": (slice(30, 55), np.arange(161.0, 200, 2)),
+    "cap without a sector": (slice(65, 90), np.arange(1.0, 300, 2)),
+    "half turned": (slice(0, 60), np.arange(101.0, 280, 2)),
+}
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize("kind", ["healpix 16", "octahedral", "own"])
+def test_regions_are_parts_of_the_sphere(kind: str, name: str) -> None:
+    whole, (rows, longitudes) = GRIDS["2 degrees"], REGIONS[name]
+    grid = Pixels(whole.latitudes[rows], longitudes)
+    points = own_points(some_points(700, 4)) if kind == "own" else sampling(kind)
+    found, cells, covered = overlap(points, grid)
+    assert np.abs(covered - 1).max() < 1e-10
+    everything, *_ = overlap(points, whole)
+    dense = np.zeros((points.count, whole.count))
+    dense[everything.rows, everything.columns] = everything.values
+    columns = np.rint((longitudes - whole.longitudes[0]) / 2).astype(int) % 180
+    part = dense.reshape(-1, 90, 180)[:, rows][..., columns].reshape(points.count, -1)
+    part[found.rows, found.columns] -= found.values
+    assert np.abs(part).max() < 1e-10 * whole.areas.min()
+    assert 0 < np.count_nonzero(cells) < points.count
+
+
+@EVERY_KIND
+def test_cells_of_some_points_are_those_of_all(kind: str) -> None:
+    """A level with a mask."""
+    whole, grid = sampling(kind), GRIDS["odd"]
+    inside = np.flatnonzero(np.random.default_rng(5).random(whole.count) < 0.3)
+    part = Sampling(whole.points, inside.tobytes(), whole.kind, whole.shape)
+    full, *_ = overlap(whole, grid)
+    own, *_ = overlap(part, grid)
+    expected = full.kept(np.isin(full.rows, inside))
+    assert np.array_equal(inside[own.rows], expected.rows)
+    assert np.array_equal(own.columns, expected.columns)
+    assert np.allclose(own.values, expected.values, rtol=1e-12, atol=0)
+
+
+def test_voronoi_cells_of_some_points_are_those_of_all() -> None:
+    points, grid = some_points(300, 6), GRIDS["odd"]
+    inside = np.arange(0, 300, 7)
+    full, *_ = overlap(own_points(points), grid)
+    own, *_ = overlap(own_points(points, inside), grid)
+    expected = full.kept(full.rows % 7 == 0)
+    assert np.array_equal(inside[own.rows], expected.rows)
+    assert np.allclose(own.values, expected.values, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("count", [2, 4, 38, 2560])
+def test_rows_of_gaussian_grids_are_as_high_as_their_weights(count: int) -> None:
+    places, weights = roots_legendre(count)
+    depths = gaussian_depths(count)
+    assert depths[0] == 0
+    assert depths[-1] == pytest.approx(1, abs=1e-14)
+    assert np.allclose(np.diff(depths), weights[: count // 2], rtol=1e-9)
+    between = 1 + places[: count // 2]
+    assert ((depths[:-1] < between) & (between < depths[1:])).all()
