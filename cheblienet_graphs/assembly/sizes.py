@@ -56,9 +56,9 @@ def scratch_nbytes(level: Level) -> int:
     if level.choice.engine == "stencil":
         return unscaled
     own_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
-    lists = 8 * level.spec.neighbors
-    matched = 24 * entries if level.spec.weights == "matched" else 0
-    return unscaled + vertices * (lists + 24) + matched + own_points
+    lists = 8 * (level.spec.neighbors or 0)
+    listed = 24 * entries if level.spec.weights != "kernel" else 0
+    return unscaled + vertices * (lists + 24) + listed + own_points
 
 
 def _row(level: Level) -> int:
