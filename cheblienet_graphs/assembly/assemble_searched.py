@@ -65,7 +65,8 @@ def assemble_searched(driver: Driver) -> Assembled:
 
 def _searched(driver: Driver, rows: SearchedRows) -> int:
     """List the nearest vertices of each; the rings of images that this took."""
-    from cheblienet_graphs.neighbours.search import list_type  # torch: diagrams do without
+    # It needs torch, which edges of Voronoi cells do without.
+    from cheblienet_graphs.neighbours.search import list_type
 
     job, neighbors = driver.job, driver.job.spec.searched_neighbors
     vertices = job.spec.orientations * job.spec.full_points(job.number)
@@ -105,7 +106,8 @@ def _matched(
     driver: Driver, rows: SearchedRows, rings: int
 ) -> tuple[Entries, tuple[Indices, Indices], float | None]:
     """Solve for matched weights, all edges together; those left out, and the bandwidth."""
-    from cheblienet_graphs.weights.scattered import matched_edges  # torch: diagrams do without
+    # It needs torch, which edges of Voronoi cells do without.
+    from cheblienet_graphs.weights.scattered import matched_edges
 
     level, nearest = rows.level, rows.nearest(rings)
     if nearest.total_degree == 0:

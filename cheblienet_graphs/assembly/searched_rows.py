@@ -48,12 +48,14 @@ class SearchedRows:
 
     def lists(self, rings: int) -> "NeighbourLists":
         """The search among so many rings of images."""
-        found: "NeighbourLists" = self._last("lists", self.level.neighbours.lists, rings)
+        found: NeighbourLists = self._last("lists", self.level.neighbours.lists, rings)
         return found
 
     def nearest(self, rings: int) -> "MutualNeighbours":
         """The neighbours of all vertices by the rule, once they are listed."""
-        from cheblienet_graphs.neighbours.search import MutualNeighbours  # torch: diagrams do without
+        from cheblienet_graphs.neighbours.search import (
+            MutualNeighbours,
+        )  # torch: diagrams do without
 
         lists = self._job.scratch(f"lists{rings}").mapped()
         return MutualNeighbours(lists, self.level.full.num_points)

@@ -45,6 +45,15 @@ class Diagram:
     sources: Indices
     inside: Floats
 
+    @property
+    def cells(self) -> Floats:
+        """(points,) areas of the cells: of points complete ones, wherever; of images parts."""
+        count, (one, other) = len(self.sources), self.ends
+        areas: Floats = np.bincount(one, self.shares, count) + np.bincount(
+            other, self.shares, count
+        )
+        return areas
+
 
 def most_sides(count: int, *, flat: bool) -> int:
     """Twice the number of pairs of cells with a common side, at most, by Euler's formula.
@@ -109,9 +118,7 @@ def plane_diagram(points: Floats, extent: tuple[float, float], *, periodic: bool
     while True:
         near = ((images >= -margin) & (images <= sides + margin)).all(axis=1)
         every = np.concatenate([np.arange(len(points)), sources[near]])
-        diagram, reach = _triangulated(
-            np.concatenate([points, images[near]]), every, inside, sides
-        )
+        diagram, reach = _triangulated(np.concatenate([points, images[near]]), every, inside, sides)
         if reach <= margin or near.all():
             return diagram
         margin *= 2
@@ -175,9 +182,7 @@ def _triangulated(
         for x in (centres[near] - centres[far], (points[one] - points[other]) / 2)
     )
     shares = side * height / 2
-    diagram = Diagram(
-        (one, other), side, 2 * height, shares, mesh.coplanar, sources, inside
-    )
+    diagram = Diagram((one, other), side, 2 * height, shares, mesh.coplanar, sources, inside)
     kept = (mesh.simplices < len(inside)).any(axis=1)
     radius = np.linalg.norm(to_centre, axis=1)[kept, None]
     beyond = np.maximum(radius - centres[kept], centres[kept] + radius - sides)

@@ -76,12 +76,11 @@ def plane_cells(
 
 
 def _cells(diagram: Diagram) -> Floats:
-    """(points,) cell areas: sums over the sides of each point, images among them."""
+    """(points,) cell areas, images among them; points that coincide share one."""
     count, coincident = len(diagram.sources), diagram.coincident
-    cells = sum(np.bincount(end, diagram.shares, count) for end in diagram.ends)
     owner = np.arange(count)
     owner[coincident[:, 0]] = coincident[:, 2]
-    shared: Floats = (cells / np.bincount(owner, minlength=count).clip(1))[owner]
+    shared: Floats = (diagram.cells / np.bincount(owner, minlength=count).clip(1))[owner]
     return shared
 
 

@@ -98,7 +98,8 @@ class GraphSpec:
             without a lattice: the finite-volume weights of the Voronoi cells, whose edges join
             cells with a common side; second order on whatever points.
         neighbors: K in [1, 1024], at most this many neighbours; default 16, on r2 and s2 8, on
-            r3 18. At least 24 with matched weights on the sphere; left out with selling and voronoi weights.
+            r3 18. At least 24 with matched weights on the sphere; left out with selling and
+            voronoi weights.
         kernel: "gaussian" (default), "laplace", "cauchy" or "rectangular"; left out with selling
             and voronoi weights.
         bandwidth: t = bandwidth x mean squared distance, in [0.01, 100]; default 0.2; left out

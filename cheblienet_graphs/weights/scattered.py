@@ -14,7 +14,7 @@ from cheblienet_graphs.neighbours.search import SHELL
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.typing import Indices
 from cheblienet_graphs.weights.listed import ListedEdges
 from cheblienet_graphs.weights.matching import VANISHED, lifted, nearest_matching
 

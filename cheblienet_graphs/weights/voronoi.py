@@ -6,8 +6,9 @@ the two-point-flux scheme. The normals of a closed cell cancel, sum_j l_ij n_ij 
 moments sum_j w_ij c of w = l / d vanish at every point of the plane, and but for the curvature of
 a cell on the sphere. Second moments are those of the metric on average over any region, not at
 single points. Along the edges of an open domain no flux passes, which is Neumann's condition.
-Sources: Eymard, Gallouet, Herbin, "Finite volume methods", 2000, ch. 3; on the sphere Du,
-Gunzburger, Ju, "Voronoi-based finite volume methods", Comput. Methods Appl. Mech. Engrg. 192 (2003).
+Sources: Eymard, Gallouet, Herbin, "Finite volume methods", Handbook of Numerical Analysis 7 (2000),
+ch. 3; on the sphere Du, Gunzburger, Ju, "Voronoi-based finite volume methods, optimal Voronoi
+meshes, and PDEs on the sphere", Comput. Methods Appl. Mech. Engrg. 192 (2003).
 """
 
 import math
@@ -92,8 +93,7 @@ def _check(diagram: Diagram, count: int, measure: float) -> None:
     Raises:
         CheblienetError: one is, or they don't.
     """
-    cells = sum(np.bincount(end, diagram.shares, len(diagram.sources)) for end in diagram.ends)
-    whole = float((cells[:count] * diagram.inside).sum())
+    whole = float((diagram.cells[:count] * diagram.inside).sum())
     if (diagram.coincident[:, 0] < count).any() or abs(whole / measure - 1) > ROUNDING:
         raise indistinct(count, REMEDY)
 
@@ -110,5 +110,6 @@ def _fluxes(diagram: Diagram, lengths: Floats, count: int) -> tuple[Indices, Ind
     ratio = lengths[kept] / diagram.distances[kept]
     keys, place = np.unique(low[kept] * count + end[kept], return_inverse=True)
     order = np.lexsort((ratio, place))  # sums then do not depend on the order of sides
-    fluxes = np.bincount(place[order], ratio[order], len(keys))
-    return *np.divmod(keys, count), fluxes
+    fluxes = np.bincount(place[order], ratio[order], len(keys)).astype(np.float64)
+    first, second = np.divmod(keys, count)
+    return first, second, fluxes
