@@ -248,8 +248,8 @@ def operator_scale(
     """The factor by which eigenvalues of Delta estimate those of the operator.
 
     With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
-    mean degree, for the normalized one, where degrees are equal. Matched and Selling's weights
-    have m = 2, in units of the mean area of all points. None where nothing was measured, or no
+    mean degree, for the normalized one, where degrees are equal. All but kernel weights have
+    m = 2, in units of the mean area of all points. None where nothing was measured, or no
     vertex has a neighbour.
 
     Args:

@@ -49,9 +49,8 @@ class Diagram:
     def cells(self) -> Floats:
         """(points,) areas of the cells: of points complete ones, wherever; of images parts."""
         count, (one, other) = len(self.sources), self.ends
-        areas: Floats = np.bincount(one, self.shares, count) + np.bincount(
-            other, self.shares, count
-        )
+        parts = [np.bincount(end, self.shares, count) for end in (one, other)]
+        areas: Floats = np.add(*parts, dtype=np.float64)
         return areas
 
 
@@ -207,7 +206,8 @@ def _pairs(triangles: Indices, neighbours: Indices) -> tuple[Indices, Indices, I
         neighbours: (N, 3) the triangle across each corner's opposite edge, -1 where there is none.
     """
     near, corner = np.nonzero(neighbours > np.arange(len(triangles))[:, None])
-    ends = np.stack([triangles[near, (corner + step) % 3] for step in (1, 2)])
+    # Qhull's numbers have 32 bits, in which a product of two may overflow.
+    ends = np.stack([triangles[near, (corner + step) % 3] for step in (1, 2)]).astype(np.int64)
     return near, neighbours[near, corner], ends
 
 

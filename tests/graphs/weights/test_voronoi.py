@@ -123,6 +123,13 @@ def test_weights_are_symmetric_to_the_bit_and_positive(spec: GraphSpec) -> None:
     assert (np.diff(rows * found.shape[0] + columns) > 0).all()
 
 
+def test_numbers_of_pairs_beyond_32_bits() -> None:
+    """47,000^2 is more than 2^31: each vertex has all its edges, whose average number is known."""
+    found = matrix(GraphSpec("s2", points=47_000).full_sampling(0))
+    assert np.diff(found.indptr).min() >= 3
+    assert 6 * 47_000 - 12 - 20 <= found.nnz <= 6 * 47_000 - 12
+
+
 def test_first_moments_vanish_on_a_torus() -> None:
     """The normals of a closed cell cancel, and on average second moments are those of the plane."""
     sampling = GraphSpec("r2", points=500, boundary="periodic").full_sampling(0)
