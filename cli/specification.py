@@ -13,7 +13,6 @@ from cheblienet_graphs.spec import (
     LAPLACIANS,
     SMALLEST_DEFAULT_POINTS,
     SMALLEST_DEFAULT_SIDE,
-    WEIGHTS,
 )
 from cheblienet_graphs.spec.kernels import KERNELS
 
@@ -91,7 +90,7 @@ OF_DIRECTIONS = {
 }
 COMMON = {
     "--weights {weights}": "Weights of edges: the paper's kernel of distance; or made for the "
-    "metric, matched: the nearest to the kernel's{selling}.  [default: kernel]",
+    "metric, matched: the nearest to the kernel's{selling}{voronoi}.  [default: kernel]",
     "--neighbors K": f"At most this many neighbours, in {limits.NEIGHBORS}.  "
     "[default: {neighbors}]",
     f"--kernel {'|'.join(KERNELS)}": "Which function of distance weighs an edge.  "
@@ -113,14 +112,14 @@ OF_BASE = {
         "point": "a pixel",
         "columns": "x,y",
         "unit": "in widths of the domain",
-        "weights": "|".join(WEIGHTS),
+        "weights": "kernel|matched|selling",
         "selling": ", or selling: the smallest stencil, on lattices",
         "while": f"while sides are at least {SMALLEST_DEFAULT_SIDE}",
     },
     "space": {
         "point": "a voxel",
         "unit": "in widths of the domain",
-        "weights": "|".join(WEIGHTS),
+        "weights": "kernel|matched|selling",
         "selling": ", or selling: the smallest stencil",
         "while": f"while sides are at least {SMALLEST_DEFAULT_SIDE}",
     },
@@ -128,7 +127,7 @@ OF_BASE = {
         "point": "a point",
         "columns": "latitude,longitude",
         "unit": "in radians of arc",
-        "weights": "|".join(name for name in WEIGHTS if name != "selling"),
+        "weights": "kernel|matched",
         "selling": "",
         "while": f"while points are at least {SMALLEST_DEFAULT_POINTS}, or sides of the "
         f"equiangular grid at least {SMALLEST_DEFAULT_SIDE}",
@@ -139,6 +138,10 @@ OF_BASE = {
 def options_of(manifold: Manifold) -> Callable[[Command], Command]:
     """The options that apply to a manifold; others are hidden, and refused with an explanation."""
     words = OF_BASE[manifold.base.name] | {"neighbors": str(manifold.default_neighbors)}
+    words |= {"voronoi": ""}
+    if "random" in sampling_names(manifold.base) and not manifold.oriented:
+        words["weights"] += "|voronoi"
+        words["voronoi"] = "; or voronoi, off lattices: finite volumes of Voronoi cells, no K"
     sizes = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}[manifold.base.name]
 
     def decorate(command: Command) -> Command:

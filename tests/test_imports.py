@@ -50,6 +50,15 @@ def test_a_stencil_build_does_not_load_torch(tmp_path: Path) -> None:
     assert "cheblienet_graphs.spectrum.numeric" not in loaded  # what it says takes no eigenproblem
 
 
+def test_a_build_of_voronoi_cells_does_not_load_torch(tmp_path: Path) -> None:
+    run = "from cheblienet_cli.main import run; "
+    arguments = ["build", "s2", "--points", "60", "--weights", "voronoi", "--quiet"]
+    arguments += ["--store", str(tmp_path / "g.zarr")]
+    loaded = modules_after(f"{run}assert run({arguments!r}) == 0")
+    assert "scipy.spatial" in loaded
+    assert {"torch", "pykeops"}.isdisjoint(loaded)
+
+
 def test_help_and_ls_load_nothing_heavy(store: Path) -> None:
     run = "from cheblienet_cli.main import run; "
     for arguments in (["--help"], ["build", "se2", "--help"], ["ls", "--store", str(store)]):

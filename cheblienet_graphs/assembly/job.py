@@ -142,7 +142,7 @@ class Job:
         Those of the two kinds of engines are different ones, and so are those that are given other
         results of earlier sweeps: what is written depends on them.
         """
-        kind = "lattice" if self.choice.engine == "stencil" else "searched"
+        kind = {"stencil": "lattice", "diagram": "diagram"}.get(self.choice.engine, "searched")
         told = [f"{what}={json.dumps(value)}" for what, value in sorted(given.items())]
         part = [] if self.direction is None else [self.direction]
         return "-".join([str(self.number), kind, *part, name, *told])

@@ -17,6 +17,7 @@ from cheblienet_graphs.neighbours.inside import Inside
 from cheblienet_graphs.neighbours.masked import MaskedStencils
 from cheblienet_graphs.neighbours.protocols import Scratch
 from cheblienet_graphs.neighbours.stencil import StencilEngine
+from cheblienet_graphs.samplings.diagrams import most_sides
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
@@ -139,7 +140,11 @@ class Level:
             SpecError: there are no such weights.
         """
         return Neighbours(
-            self.sampled(), self.spec.neighbors, self.choice, self.offset_weights, self.inside
+            self.sampled(),
+            self.spec.searched_neighbors,
+            self.choice,
+            self.offset_weights,
+            self.inside,
         )
 
     @cached_property
@@ -166,7 +171,9 @@ class Level:
         """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
         if self.spec.sampling_kind.regular:
             return self.stencils_inside.total_degree
-        most = self.spec.neighbors
+        if self.spec.weights == "voronoi":
+            return most_sides(self.num_vertices, flat=self.spec.geometry.base.flat)
+        most = self.spec.searched_neighbors
         if self.spec.weights == "matched":
             # It needs scipy.spatial, which stencil builds do without.
             from cheblienet_graphs.weights.scattered import MOST_ADDED
@@ -217,7 +224,7 @@ class Level:
                 self.progress(f"level {self.number}: trying xi = {metric.xi:.3g}", done, total)
 
         sampled = SampledManifold(self.full, self.spec.geometry, metric)
-        neighbours = Neighbours(sampled, self.spec.neighbors, self.choice)
+        neighbours = Neighbours(sampled, self.spec.searched_neighbors, self.choice)
         try:
             found = neighbours.counted(self.scratch, advance)
         except SpecError:

@@ -41,7 +41,7 @@ def plan(spec: GraphSpec) -> Plan:
     Raises:
         SpecError: the neighbour rule gives no edge, which is known beforehand on lattices.
     """
-    return planned(spec, levels_of(spec, choose(spec.sampling, device="cpu")))
+    return planned(spec, levels_of(spec, choose(spec.sampling, device="cpu", weights=spec.weights)))
 
 
 def levels_of(spec: GraphSpec, choice: Choice, progress: Progress = lambda *_: None) -> list[Level]:

@@ -1,22 +1,24 @@
-"""Rows of a Laplacian whose neighbours are searched for, on any sampling."""
+"""Rows of a Laplacian whose neighbours are searched for or listed, on any sampling."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.neighbours.inside import InsideEngine, InsideLengths
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths
-from cheblienet_graphs.neighbours.search import MutualNeighbours, NeighbourLists
 from cheblienet_graphs.sparse.blocks import RowBlock
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.kernel import KernelWeights
+from cheblienet_graphs.weights.listed import ListedEdges
 from cheblienet_graphs.weights.protocol import EdgeWeights
-from cheblienet_graphs.weights.scattered import ListedEdges
 
-MATCHED = {"rows": "int64", "columns": "int64", "values": "float64"}
-"""Scratch arrays of edges that have matched weights."""
+if TYPE_CHECKING:
+    from cheblienet_graphs.neighbours.search import MutualNeighbours, NeighbourLists
+
+LISTED = {"rows": "int64", "columns": "int64", "values": "float64"}
+"""Scratch arrays of edges that are listed with their weights."""
 
 
 class SearchedRows:
@@ -27,12 +29,14 @@ class SearchedRows:
 
     Attributes:
         level: its sampling, metric and neighbours.
-        matched_together: whether the weights are one problem for all edges.
+        weights_listed: whether edges are listed with their weights before all sweeps: matched ones,
+            which are one problem for all edges, and those of Voronoi cells.
     """
 
     def __init__(self, job: Job) -> None:
         self._job, self.level = job, job.level()
-        self.matched_together = job.spec.weights == "matched" and not job.spec.sampling_kind.regular
+        regular = job.spec.sampling_kind.regular
+        self.weights_listed = job.spec.weights != "kernel" and not regular
         self._kept: dict[str, tuple[tuple[Any, ...], Any]] = {}
 
     def _last(self, what: str, make: Callable[..., Any], *arguments: Any) -> Any:
@@ -42,26 +46,30 @@ class SearchedRows:
             self._kept[what] = known = arguments, make(*arguments)
         return known[1]
 
-    def lists(self, rings: int) -> NeighbourLists:
+    def lists(self, rings: int) -> "NeighbourLists":
         """The search among so many rings of images."""
         found: NeighbourLists = self._last("lists", self.level.neighbours.lists, rings)
         return found
 
-    def nearest(self, rings: int) -> MutualNeighbours:
+    def nearest(self, rings: int) -> "MutualNeighbours":
         """The neighbours of all vertices by the rule, once they are listed."""
+        from cheblienet_graphs.neighbours.search import (
+            MutualNeighbours,
+        )  # torch: diagrams do without
+
         lists = self._job.scratch(f"lists{rings}").mapped()
         return MutualNeighbours(lists, self.level.full.num_points)
 
     def engine(self, rings: int) -> Engine:
-        """The engine that knows the neighbours: by the rule, or those that have matched weights."""
-        if self.matched_together:
-            return self.matched()
+        """The engine that knows the neighbours: by the rule, or those that are listed."""
+        if self.weights_listed:
+            return self.listed()
         whole, inside = self.nearest(rings), self.level.inside
         return whole if inside is None else InsideEngine(whole, inside, self.level.num_vertices)
 
-    def matched(self) -> ListedEdges:
-        """The edges that have matched weights, once these are solved for."""
-        rows, columns, values = (self._job.scratch(f"matched-{part}").mapped() for part in MATCHED)
+    def listed(self) -> ListedEdges:
+        """The edges that are listed with their weights, once they are."""
+        rows, columns, values = (self._job.scratch(f"listed-{part}").mapped() for part in LISTED)
         return ListedEdges(
             (rows, columns, values), self.level.num_vertices, self.level.sampling.num_points
         )
@@ -76,10 +84,10 @@ class SearchedRows:
 
         Args:
             rings: of images.
-            mean: of the squared lengths; None where weights were solved for.
+            mean: of the squared lengths; None where weights are listed.
         """
         if mean is None:
-            return self.matched()
+            return self.listed()
         lengths, inside = self.lengths(rings), self.level.inside
         measured = lengths if inside is None else InsideLengths(lengths, inside)
         return KernelWeights.of_mean(self._job.spec, mean, measured)

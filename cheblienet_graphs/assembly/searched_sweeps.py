@@ -120,7 +120,7 @@ class Columns(Sweep):
         out.write(self.job.dense("coordinates"), start, sampling.coordinates(start, stop))
         points = sampling.num_points
         in_plane = int((found.rows // points == found.columns // points).sum()) - (stop - start)
-        measured = not rows.matched_together and self.job.spec.mask is None
+        measured = not rows.weights_listed and self.job.spec.mask is None
         squared = _squared_lengths(rows, self.rings, found) if measured else 0
         return {"in_plane": in_plane, "squared_lengths": squared}
 

@@ -16,7 +16,7 @@ PROCESS = {"stencil": 100e6, "search": 350e6}
 """What a process takes before it does a block: interpreter, libraries, for a search torch too."""
 
 VORONOI = 1_000
-"""What a random point takes besides, while the areas of cells are computed."""
+"""What a point takes besides, while its Voronoi cell is computed."""
 
 
 def rows_within(level: Level, memory_limit: int | str | None, processes: int) -> int:
@@ -56,9 +56,9 @@ def scratch_nbytes(level: Level) -> int:
     if level.choice.engine == "stencil":
         return unscaled
     own_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
-    lists = 8 * level.spec.neighbors
-    matched = 24 * entries if level.spec.weights == "matched" else 0
-    return unscaled + vertices * (lists + 24) + matched + own_points
+    lists = 8 * (level.spec.neighbors or 0)
+    listed = 24 * entries if level.spec.weights != "kernel" else 0
+    return unscaled + vertices * (lists + 24) + listed + own_points
 
 
 def _row(level: Level) -> int:
@@ -71,7 +71,8 @@ def _kept(level: Level) -> float:
     """Bytes that a process keeps from block to block."""
     if level.choice.engine == "stencil":
         return PROCESS["stencil"]
-    cells = VORONOI if level.spec.sampling_kind.seeded else 0
+    diagram = level.spec.sampling_kind.seeded or level.choice.engine == "diagram"
+    cells = VORONOI if diagram else 0
     return PROCESS["search"] + 150 * level.num_vertices + cells * level.sampling.num_points
 
 

@@ -45,7 +45,7 @@ def first_guess(spec: GraphSpec) -> float:
         return float((share * inside).sum()) - (1 - target) / target
 
     rho = float(brentq(excess, 0, 1)) if excess(0) > 0 else 1e-3
-    squared_radius = target * spec.neighbors / (math.pi * spec.eps)  # in units of A
+    squared_radius = target * spec.searched_neighbors / (math.pi * spec.eps)  # in units of A
     return rho * squared_radius / (delta**2 * n_o)
 
 

@@ -11,7 +11,10 @@ DEVICES = ("auto", "cpu", "cuda")
 
 @dataclass(frozen=True)
 class Choice:
-    """An engine, "stencil", "pruned" or "keops", and its device, "cpu" or "cuda"."""
+    """An engine and its device, "cpu" or "cuda".
+
+    The engine is "stencil", "pruned" or "keops"; or "diagram" where edges come from Voronoi cells.
+    """
 
     engine: str
     device: str
@@ -29,7 +32,8 @@ def choose(
         sampling: name of the sampling.
         engine: one of ENGINES.
         device: one of DEVICES.
-        weights: kind of the edge weights; on lattices all but "kernel" are made from stencils.
+        weights: kind of the edge weights; on lattices all but "kernel" are made from stencils,
+            "voronoi" from Voronoi cells.
 
     Raises:
         SpecError: an unknown name, a combination that does not exist, or no such device here.
@@ -39,6 +43,8 @@ def choose(
     if device not in DEVICES:
         raise SpecError("device", f"one of {', '.join(DEVICES)}", device)
     lattice = SAMPLINGS[sampling].regular
+    if weights == "voronoi":
+        return _diagram(engine, device)
     if lattice and weights != "kernel":
         remedy = "They are made from stencils, on the CPU."
         if engine not in {"auto", "stencil"}:
@@ -57,6 +63,15 @@ def choose(
     if engine == "auto":
         engine = "stencil" if lattice and device != "cuda" else "pruned"
     return Choice(engine, "cpu" if engine == "stencil" else _available(device))
+
+
+def _diagram(engine: str, device: str) -> Choice:
+    remedy = "Their edges come from Voronoi cells, on the CPU."
+    if engine != "auto":
+        raise SpecError("engine", "auto with voronoi weights", engine, remedy)
+    if device == "cuda":
+        raise SpecError("device", "auto or cpu with voronoi weights", device, remedy)
+    return Choice("diagram", "cpu")
 
 
 def _available(device: str) -> str:

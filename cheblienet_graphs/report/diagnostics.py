@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,9 @@ class EffectiveMetric:
         squared_reach: sum_j w_ij c_a^4 / sum_j w_ij c_a^2, c in units of the metric, of the
             direction a in which that is largest. By the next term of its Taylor series an
             eigenvalue lambda is low by lambda squared_reach / 12 at most, relatively.
+        first_moment: |sum_j w_ij c| over sqrt(sum_j w_ij sum_j w_ij |c|^2), in [0, 1], c in units
+            of the metric: the median over the points. On irregular points eigenvalues are low
+            unless it is small, or becomes so as points are added.
     """
 
     orientation: int
@@ -53,6 +56,7 @@ class EffectiveMetric:
     second_moment: float
     deviation: float
     squared_reach: float
+    first_moment: float = 0.0
 
 
 def components(laplacian: scipy.sparse.csr_array, *, entries: int = ENTRIES) -> int:
@@ -184,16 +188,20 @@ def effective_metrics(
     indptr = weights.laplacian.indptr
     edges = int((indptr[vertices + 1] - indptr[vertices]).sum())
     second, fourth, largest = 0.0, 0.0, np.zeros(len(orientations))
+    firsts = []
     for piece in np.array_split(vertices, max(1, -(-edges // entries))):
-        moments, fourths = _moments(weights, points, sampled, piece)
+        first, moments, fourths = _moments(weights, points, sampled, piece)
+        firsts.append(first)
         own = piece // sampling.num_points == orientations[:, None]
         second = second + np.einsum("kn,nab->kab", own, moments)
         fourth = fourth + own @ fourths
         np.maximum.at(largest, piece // sampling.num_points, deviations(moments))
+    median_first = np.median(np.concatenate(firsts).reshape(len(orientations), -1), axis=1)
     return [
-        effective_metric(sampled, k, mean, fourths, float(most))
-        for k, mean, fourths, most in zip(
-            orientations.tolist(), second / area, fourth / area, largest, strict=True
+        replace(effective_metric(sampled, k, mean, fourths, float(most)), first_moment=float(first))
+        for k, mean, fourths, most, first in zip(
+            *(orientations.tolist(), second / area, fourth / area, largest, median_first),
+            strict=True,
         )
     ]
 
@@ -203,8 +211,12 @@ def _moments(
     points: npt.NDArray[np.float64],
     sampled: SampledManifold[Sampling],
     vertices: Indices,
-) -> tuple[Floats, Floats]:
-    """(N, dim, dim) sqrt(R) M sqrt(R) of some vertices, and (N, dim) sums of w c_a^4."""
+) -> tuple[Floats, Floats, Floats]:
+    """First moments of some vertices, second ones, and sums of w c_a^4.
+
+    Returns:
+        (N,) as in `EffectiveMetric`, (N, dim, dim) sqrt(R) M sqrt(R), and (N, dim).
+    """
     edges = weights.rows(vertices).tocoo()
     row, column = edges.coords
     starts, ends = points[vertices[row]], points[column]
@@ -213,12 +225,17 @@ def _moments(
         d = len(sampling.extent)
         offsets = ends[:, :d] - starts[:, :d]
         ends[:, :d] -= np.round(offsets / sampling.extent) * sampling.extent
-    _, second = edge_moments(sampled.manifold, sampled.metric, starts, ends)
+    first, second = edge_moments(sampled.manifold, sampled.metric, starts, ends)
     moments = np.zeros((len(vertices), *second.shape[1:]))
     fourths = np.zeros(moments.shape[:2])
     np.add.at(moments, row, edges.data[:, None, None] * second)
     np.add.at(fourths, row, edges.data[:, None] * second.diagonal(axis1=1, axis2=2) ** 2)
-    return moments, fourths
+    drifts, degrees = np.zeros((len(vertices), first.shape[1])), np.zeros(len(vertices))
+    np.add.at(drifts, row, edges.data[:, None] * first)
+    np.add.at(degrees, row, edges.data)
+    most = np.sqrt(degrees * moments.trace(axis1=1, axis2=2))
+    drift = np.linalg.norm(drifts, axis=1)
+    return np.divide(drift, most, out=np.zeros_like(most), where=most > 0), moments, fourths
 
 
 def operator_scale(
@@ -231,8 +248,8 @@ def operator_scale(
     """The factor by which eigenvalues of Delta estimate those of the operator.
 
     With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
-    mean degree, for the normalized one, where degrees are equal. Matched and Selling's weights
-    have m = 2, in units of the mean area of all points. None where nothing was measured, or no
+    mean degree, for the normalized one, where degrees are equal. All but kernel weights have
+    m = 2, in units of the mean area of all points. None where nothing was measured, or no
     vertex has a neighbour.
 
     Args:

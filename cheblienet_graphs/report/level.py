@@ -25,7 +25,7 @@ class LevelReport:
         components: connected components.
         in_plane_fraction: share of edges within one orientation.
         xi, xi_squared: of the metric; None without orientations.
-        bandwidth: t, in squared widths of the domain; None with Selling's weights.
+        bandwidth: t, in squared widths of the domain; None without a kernel.
         lambda_max: an upper bound of the spectrum of Delta, by which the stored one is scaled.
         lambda_max_method: "lanczos", or "bound" for a limit known without computation.
         eigenvalues: the smallest of Delta, ascending, repeated by multiplicity.
@@ -37,7 +37,7 @@ class LevelReport:
         multiplicities_may_be_larger: whether copies of eigenvalues may have been missed, as
             Lanczos recursions with single vectors can.
         eigenvalue_scale: factor by which they estimate the operator's; 1 for combinatorial
-            Laplacians of matched and Selling's weights. As the build recorded it; measured now in
+            Laplacians of all but kernel weights. As the build recorded it; measured now in
             versions that are older than this fact.
         exact_eigenvalues: of the Laplace-Beltrami operator, in its units; None where none
             are known.

@@ -46,7 +46,7 @@ def probes(spec: GraphSpec, sampled: SampledManifold[Sampling], weights: MappedW
 def _longest_offset(spec: GraphSpec, sampled: SampledManifold[Lattice]) -> int:
     """The farthest that stencils reach along an axis, in pixels."""
     if spec.weights == "kernel":
-        return max(reach(Stencils.of(sampled, spec.neighbors).stencils))
+        return max(reach(Stencils.of(sampled, spec.searched_neighbors).stencils))
     from cheblienet_graphs.weights.lattice import lattice_weights  # which needs scipy.linalg
 
     return max(reach(lattice_weights(spec, sampled).stencils))

@@ -50,7 +50,7 @@ def _remarks(spec: GraphSpec, level: LevelReport) -> list[Remark]:
             f"in-plane fraction {{}}, asked for {target:g}: {why}",
             f"{level.in_plane_fraction:.3f}",
         )
-    if level.degree["max"] > spec.neighbors:
+    if spec.neighbors is not None and level.degree["max"] > spec.neighbors:
         remark(
             f"up to {{}} neighbours, more than K = {spec.neighbors}: those added so that the "
             "weights can match the metric",

@@ -40,8 +40,12 @@ def remedy(spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: b
         if enough is None:
             return f"{use} or `weights='matched'`"
         return f"{use}, `weights='matched'` or `neighbors={enough}`"
+    if spec.weights == "voronoi":
+        return "take more points"
+    if not manifold.oriented:
+        return "use `weights='voronoi'`"
     if spec.weights == "kernel" and not manifold.base.flat:
-        count = max(spec.neighbors, manifold.least_matched_neighbors)
+        count = max(spec.searched_neighbors, manifold.least_matched_neighbors)
         return f"use `weights='matched'` with `neighbors={count}`"
     return "more `neighbors` may help"
 
@@ -52,7 +56,7 @@ def consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> bo
         return False
     if spec.weights != "kernel":
         return spec.orientations > 1 or not spec.geometry.oriented
-    metrics = _with_neighbors(spec, sampled, spec.neighbors)
+    metrics = _with_neighbors(spec, sampled, spec.searched_neighbors)
     return deviation_from(spec, sampled.metric, metrics) <= CLOSE
 
 
@@ -61,7 +65,7 @@ def _enough_neighbors(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> in
     if spec.weights != "kernel":
         return None
     for count in LARGER:
-        if count > spec.neighbors:
+        if count > spec.searched_neighbors:
             metrics = _with_neighbors(spec, sampled, count)
             if deviation_from(spec, sampled.metric, metrics) <= CLOSE:
                 return count

@@ -30,7 +30,7 @@ def eigenvalue_scale(
 ) -> float | None:
     """The factor by which eigenvalues of Delta estimate those of the operator.
 
-    Known without measuring for the combinatorial Laplacian of matched and Selling's weights. None
+    Known without measuring for the combinatorial Laplacian of all but kernel weights. None
     where the metric can be measured nowhere, or no vertex has a neighbour.
 
     Args:

@@ -1,8 +1,9 @@
 """Comparison of a graph's second moments with those of the metric asked for.
 
-Their equality is necessary for consistency with the metric's operator, and on lattices nearly
-sufficient. On irregular points it is not: where first moments do not vanish, eigenvalues come out
-too low.
+On lattices their equality is necessary for consistency with the metric's operator, and nearly
+sufficient. On irregular points it is not sufficient: where first moments do not vanish, eigenvalues
+come out too low. Where these do vanish, as with the weights of Voronoi cells, it is not necessary
+at single points either, but on average over regions.
 """
 
 import math
@@ -23,12 +24,18 @@ def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -
     said = "exact" if off < EXACT else f"within {words.percent(off)}"
     if spec.weights == "selling" and spec.orientations > 1:
         said += " (fibre edges made for its first mode)"
+    if spec.weights == "voronoi":
+        said += " on average"
     return said
 
 
 def deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> float:
-    """Their relative deviation from the metric's: on lattices by orientation, else by point."""
-    if not spec.sampling_kind.regular:
+    """Their relative deviation from the metric's.
+
+    On lattices and with the weights of Voronoi cells of the mean by orientation, else of the worst
+    point.
+    """
+    if not spec.sampling_kind.regular and spec.weights != "voronoi":
         return max(m.deviation for m in metrics)
     ratios = [math.inf if m.eps_squared is None else m.eps_squared / metric.eps**2 for m in metrics]
     if spec.geometry.oriented:
@@ -83,7 +90,7 @@ def _unlinked(spec: GraphSpec) -> str:
 
 
 def _single_points(spec: GraphSpec, metrics: list[EffectiveMetric]) -> str:
-    if spec.sampling_kind.regular:
+    if spec.sampling_kind.regular or spec.weights == "voronoi":
         mixed = words.percent(max(m.leakage for m in metrics))
         return f"second moments mix directions by {mixed}"
     off = words.percent(max(m.deviation for m in metrics))

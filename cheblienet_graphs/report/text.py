@@ -112,6 +112,9 @@ def _metric_rows(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[tuple[s
     asked = f"{spec.eps**2:.4g}"
     realised = [[metric.eps_squared for metric in level.effective_metric] for level in levels]
     rows = [(f"realised eps^2 (asked {asked})", [_range(values) for values in realised])]
+    if not spec.sampling_kind.regular:
+        firsts = [[metric.first_moment for metric in level.effective_metric] for level in levels]
+        rows.append(("first moments, 0 to 1", [_range(values) for values in firsts]))
     if spec.geometry.oriented:
         ratios = [
             [m.xi_squared / level.xi_squared for m in level.effective_metric if m.xi_squared]

@@ -16,7 +16,7 @@ from cheblienet_graphs.spec.kernels import KERNELS
 from cheblienet_graphs.values import Number, choice, integer, number
 
 BOUNDARIES = ("open", "periodic")
-WEIGHTS = ("kernel", "matched", "selling")
+WEIGHTS = ("kernel", "matched", "selling", "voronoi")
 LAPLACIANS = ("normalized", "combinatorial")
 SMALLEST_DEFAULT_SIDE = 8
 """Coarser levels with a shorter side are left out of the default pyramid."""
@@ -228,6 +228,8 @@ def edge_fields(
     """
     if choice("weights", weights, WEIGHTS) == "selling":
         return _selling(geometry, kind, neighbors, kernel, bandwidth)
+    if weights == "voronoi":
+        return _voronoi(geometry, kind, neighbors, kernel, bandwidth)
     if neighbors is None:
         neighbors = geometry.default_neighbors
     count = integer("neighbors", neighbors, *limits.NEIGHBORS)
@@ -265,6 +267,29 @@ def _selling(
             where = f"left out with selling weights, whose stencil of at most {most} is fixed"
             raise SpecError(field, where, value)
     return {"weights": "selling", "neighbors": most, "kernel": None, "bandwidth": None}
+
+
+def _voronoi(
+    geometry: Manifold,
+    kind: SamplingKind,
+    neighbors: Number | None,
+    kernel: str | None,
+    bandwidth: Number | None,
+) -> dict[str, Any]:
+    if kind.regular:
+        use = "`weights='selling'` is the same there." if geometry.name == "r2" else ""
+        accepted = f"kernel, matched or selling with {kind.name} sampling"
+        remedy = f"Voronoi cells are for points without a lattice. {use}".strip()
+        raise SpecError("weights", accepted, "voronoi", remedy)
+    if geometry.oriented:
+        others = "kernel" if geometry.base.flat else "kernel or matched"
+        remedy = "Weights of Voronoi cells exist on r2 and s2, without orientations."
+        raise SpecError("weights", f"{others} on {geometry.name}", "voronoi", remedy)
+    for field, value in {"neighbors": neighbors, "kernel": kernel, "bandwidth": bandwidth}.items():
+        if value is not None:
+            where = "left out with voronoi weights, whose edges join cells with a common side"
+            raise SpecError(field, where, value)
+    return {"weights": "voronoi", "neighbors": None, "kernel": None, "bandwidth": None}
 
 
 def operator_fields(weights: str, laplacian: str | None, lambda_max: Number) -> dict[str, Any]:

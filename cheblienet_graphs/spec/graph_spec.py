@@ -94,15 +94,18 @@ class GraphSpec:
         weights: "kernel" (default), the paper's: a function of distance. Two others have the second
             moments of the metric: "matched", the weights nearest to the kernel's that have, on the
             K nearest neighbours and, on lattices, the offsets of "selling"; "selling", on lattices,
-            the smallest such stencil, at most 8 neighbours (r2: 4, r3: 6).
+            the smallest such stencil, at most 8 neighbours (r2: 4, r3: 6). "voronoi", on r2 and s2
+            without a lattice: the finite-volume weights of the Voronoi cells, whose edges join
+            cells with a common side; second order on whatever points.
         neighbors: K in [1, 1024], at most this many neighbours; default 16, on r2 and s2 8, on
-            r3 18. At least 24 with matched weights on the sphere; left out with selling weights.
+            r3 18. At least 24 with matched weights on the sphere; left out with selling and
+            voronoi weights.
         kernel: "gaussian" (default), "laplace", "cauchy" or "rectangular"; left out with selling
-            weights.
+            and voronoi weights.
         bandwidth: t = bandwidth x mean squared distance, in [0.01, 100]; default 0.2; left out
-            with selling weights.
+            with selling and voronoi weights.
         laplacian: "normalized", I - D^-1/2 W D^-1/2, the default of kernel weights, or
-            "combinatorial", A^-1/2 (D - W) A^-1/2 with the areas A, that of the other two.
+            "combinatorial", A^-1/2 (D - W) A^-1/2 with the areas A, that of the others.
         boundary: of the plane or space, "open" (default) or "periodic".
         levels: number of graphs in the pyramid; each is half as fine as the one before. Default:
             while sides are at least 8, or points at least 42. Of random points 1; each coarser
@@ -136,7 +139,7 @@ class GraphSpec:
     alpha: float | None
     in_plane_fraction: float | None
     weights: str
-    neighbors: int
+    neighbors: int | None
     kernel: str | None
     bandwidth: float | None
     laplacian: str
@@ -250,7 +253,7 @@ class GraphSpec:
     @property
     def schema(self) -> str:
         """The schema of versions with this specification: the oldest that knows all it says."""
-        plain = self.mask is None and self.directional is None
+        plain = self.mask is None and self.directional is None and self.weights != "voronoi"
         return self.sampling_kind.schema(self.levels) if plain else "1.1"
 
     @property
@@ -330,6 +333,17 @@ class GraphSpec:
     def metric_of_alpha(self, alpha: float, level: int) -> Metric:
         """The metric with xi^2 = alpha n_o A, A the squared spacing of the points."""
         return Metric(self.eps, math.sqrt(alpha * self.orientations * self.squared_spacing(level)))
+
+    @property
+    def searched_neighbors(self) -> int:
+        """K.
+
+        Raises:
+            ValueError: neighbours are not searched for.
+        """
+        if self.neighbors is None:
+            raise ValueError(f"{self.weights} weights have no K")
+        return self.neighbors
 
     @property
     def kernel_and_bandwidth(self) -> tuple[Kernel, float]:

@@ -132,6 +132,8 @@ def _edges(spec: GraphSpec) -> str:
     scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
     if spec.weights == "selling":
         edges = f"Selling's stencils, at most {spec.neighbors} neighbours, made for the metric"
+    elif spec.weights == "voronoi":
+        edges = "edges of Voronoi cells with a common side, weights its length over the distance"
     else:
         edges = (
             f"at most K = {spec.neighbors} neighbours, {spec.kernel} kernel, "

@@ -83,7 +83,7 @@ def lattice_weights(
         minimal, minimal_values = infinite.selling()
         check_room(lattice, minimal, "`weights='kernel'`")
         return LatticeWeights(lattice, minimal, in_widths(minimal_values, lattice))
-    united = infinite.united(infinite.nearest(spec.neighbors), infinite.selling()[0])
+    united = infinite.united(infinite.nearest(spec.searched_neighbors), infinite.selling()[0])
     check_room(lattice, united, "`weights='kernel'`")
     kernel, relative_bandwidth = spec.kernel_and_bandwidth
     squared = np.concatenate([stencil.squared_distance for stencil in united])

@@ -98,9 +98,12 @@ def test_verdict_on_the_sphere_looks_at_every_point(tmp_path: Path) -> None:
     build(GraphSpec("s2", nside=8, levels=1), store, name="g")
     (level,) = inspect(store, eigenvalues=0).levels
     assert level.effective_metric[0].eps_squared == pytest.approx(1, abs=0.1)
-    assert (
-        "single points are up to 18 % off: use `weights='matched'` with `neighbors=24`"
-        in level.verdict
+    assert "single points are up to 18 % off: use `weights='voronoi'`" in level.verdict
+    build(GraphSpec("s2", nside=8, levels=1, weights="voronoi"), store, name="g")
+    (level,) = inspect(store).levels
+    assert level.verdict == (
+        "consistent with its metric: second moments within 0.21 % on average, first 6 eigenvalues "
+        "within 0.85 %"
     )
     build(GraphSpec("s2", nside=8, levels=1, weights="matched", neighbors=24), store, name="g")
     (level,) = inspect(store).levels

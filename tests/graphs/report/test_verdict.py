@@ -80,7 +80,7 @@ def test_right_second_moments_with_a_wrong_spectrum(
     assert level.consistency == "inconsistent"
     assert level.verdict == (
         "not consistent with its metric: first eigenvalues are up to 28 % off; second moments "
-        "exact: more `neighbors` may help"
+        "exact: use `weights='voronoi'`"
     )
 
 

@@ -1,0 +1,265 @@
+"""How well graphs on irregular points reproduce the spectrum, whatever their weights.
+
+    python benchmarks/irregular.py                     # everything, about ten minutes
+    python benchmarks/irregular.py random|grids|plane|moments|times
+
+The first 15 eigenvalues but 0 of the combinatorial Laplacian, shift-inverted: the one that is
+farthest off, relatively, and the order at which that falls with the spacing, from one row to the
+next of half the spacing or so. Of the sphere these are l (l + 1), of the open unit square those of
+cosines.
+
+kernel: the paper's, Gaussian, K = 8; their scale is that of the second moments; -100 % where the
+graph falls into components. matched: K = 30, on the sphere. cotangent: of the triangles of the
+convex hull, or Delaunay's, which cover the hull alone: piecewise linear finite elements with
+lumped masses; built here, not in the package. voronoi: finite volumes. lambda_max is in units of
+8 / A, that of a square grid with A the mean area: how far close points stretch the spectrum that a
+Chebyshev filter has to cover.
+
+random: points of the sphere, three seeds. grids: samplings of the sphere, and stations, points of
+one's own of which half are crowded in a spot of 3 degrees. plane: random points and stations, some
+of these on the edges. moments: first moments of single points, the median of |sum w c| over
+sqrt(sum w sum w |c|^2), and the largest deviation of second moments at a single point. times:
+builds in this process, in pairs, one after the other; the median of their ratios.
+"""
+
+import argparse
+import math
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.sparse.linalg import eigsh
+from scipy.spatial import ConvexHull, Delaunay
+
+from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
+from cheblienet_graphs.store.layout import resolve
+from cheblienet_graphs.store.reader import edge_weights
+
+Floats = NDArray[np.float64]
+SPHERE = np.repeat([2.0, 6.0, 12.0], [3, 5, 7])
+COSINES = (np.arange(12) * np.pi) ** 2
+SQUARE = np.sort(np.add.outer(COSINES, COSINES).ravel())[1:16]
+KINDS: dict[str, dict[str, Any]] = {
+    "kernel": {"laplacian": "combinatorial"},
+    "matched": {"weights": "matched", "neighbors": 30},
+    "cotangent": {},
+    "voronoi": {"weights": "voronoi"},
+}
+PAIRS = 7
+
+
+def worst(weights: Any, areas: Floats, exact: Floats, scale: float = 1.0) -> tuple[float, float]:
+    """The error of the eigenvalue that is farthest off, and lambda_max.
+
+    Args:
+        weights: (N, N) W.
+        areas: (N,) masses.
+        exact: the smallest eigenvalues but 0.
+        scale: of those found.
+    """
+    root = scipy.sparse.diags_array(areas**-0.5)
+    stiffness = scipy.sparse.diags_array(np.asarray(weights.sum(axis=1)).ravel()) - weights
+    laplacian = (root @ stiffness @ root).tocsc()
+    start = np.random.default_rng(0).random(len(areas))
+    found = eigsh(laplacian, len(exact) + 1, sigma=-0.5, v0=start, return_eigenvectors=False)
+    largest = eigsh(laplacian, 1, v0=start, return_eigenvectors=False, tol=1e-3)
+    errors = scale * np.sort(found)[1:] / exact - 1
+    return float(errors[abs(errors).argmax()]), scale * float(largest[0])
+
+
+def cotangents(points: Floats, triangles: NDArray[Any]) -> tuple[Any, Floats]:
+    """(N, N) halves of the cotangents across each edge, and (N,) thirds of triangles."""
+    count = len(points)
+    weights = scipy.sparse.csr_array((count, count))
+    areas = np.zeros(count)
+    for k in range(3):
+        at, one, other = (triangles[:, (k + step) % 3] for step in range(3))
+        u, v = points[one] - points[at], points[other] - points[at]
+        inner, squares = (u * v).sum(axis=1), (u**2).sum(axis=1) * (v**2).sum(axis=1)
+        double = np.sqrt(np.maximum(squares - inner**2, 0))
+        kept = double > 1e-12 * np.sqrt(squares)  # slivers on the hull of the plane's points
+        half = np.divide(inner, 2 * double, out=np.zeros_like(inner), where=kept)
+        areas += np.bincount(at, double / 6, count)
+        part = scipy.sparse.coo_array((half, (one, other)), shape=(count, count))
+        weights = weights + part + part.T
+    return weights, areas
+
+
+def errors(store: Path, kind: str, size: dict[str, Any]) -> tuple[float, float]:
+    """The worst error of the first eigenvalues, and lambda_max in units of a square grid's."""
+    settings = {"levels": 1} | size
+    manifold = settings.pop("manifold")
+    exact = SPHERE if manifold == "s2" else SQUARE
+    spec = GraphSpec(manifold, **settings, **KINDS[kind])
+    sampling = spec.full_sampling(0)
+    if kind == "cotangent":
+        points = sampling.base_points
+        mesh = ConvexHull(points) if manifold == "s2" else Delaunay(points)
+        weights, areas = cotangents(points, mesh.simplices)
+        error, largest = worst(weights, areas, exact)
+    else:
+        built = build(spec, store, name="irregular", device="cpu", force=True)
+        weights = edge_weights(resolve(store, f"irregular@{built.version}"), 0)
+        scale = built.levels[0].eigenvalue_scale
+        error, largest = worst(weights, sampling.areas(), exact, scale or math.nan)
+    return error, largest * spec.squared_spacing(0) / 8
+
+
+def table(store: Path, title: str, rows: Iterable[tuple[str, list[dict[str, Any]]]]) -> None:
+    """A line for each list of samplings, which only differ by their seed."""
+    print(f"| {title} | {' | '.join(KINDS)} | lambda_max: {', '.join(KINDS)} |")
+    print("|---" * (2 + len(KINDS)) + "|")
+    before: dict[str, tuple[float, float]] = {}
+    for name, sizes in rows:
+        cells, largest = [], []
+        if not name.startswith("|"):
+            before = {}
+        for kind in KINDS:
+            try:
+                found = [errors(store, kind, size) for size in sizes]
+            except CheblienetError:
+                cells.append("none")
+                largest.append("-")
+                continue
+            error = max((e for e, _ in found), key=abs)
+            spec = GraphSpec(**{"levels": 1, **sizes[0]})
+            spacing = math.sqrt(spec.squared_spacing(0))
+            order = ""
+            if kind in before and error > -0.99:
+                other, was = before[kind]
+                order = f" ({math.log(abs(other / error)) / math.log(was / spacing):.1f})"
+            before[kind] = error, spacing
+            cells.append(f"{error:+.2%}{order}".replace("%", " %"))
+            largest.append(f"{max(m for _, m in found):.2g}")
+        print(f"| {name.strip('|')} | {' | '.join(cells)} | {', '.join(largest)} |", flush=True)
+
+
+def family(name: str, sizes: list[list[dict[str, Any]]]) -> Iterator[tuple[str, list[Any]]]:
+    """Rows of one kind of sampling, coarsest first; orders are between them."""
+    for number, row in enumerate(sizes):
+        points = GraphSpec(**{"levels": 1, **row[0]}).base_points(0)
+        yield f"{'|' if number else ''}{name}, {points:,}", row
+
+
+def seeded(manifold: str, counts: Iterable[int]) -> list[list[dict[str, Any]]]:
+    return [
+        [{"manifold": manifold, "points": count, "seed": seed} for seed in (1, 2, 3)]
+        for count in counts
+    ]
+
+
+def stations_of_the_sphere(count: int) -> Floats:
+    """Latitudes and longitudes, degrees: half over the sphere, half within some 3 degrees."""
+    random = np.random.default_rng(count)
+    everywhere = random.normal(size=(count - count // 2, 3))
+    spot = [0.6, 0.5, 0.62] + 0.05 * random.normal(size=(count // 2, 3))
+    x, y, z = np.concatenate([everywhere, spot]).T
+    angles: Floats = np.stack([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)], axis=1)
+    return np.degrees(angles)
+
+
+def stations_of_the_square(count: int) -> Floats:
+    """Half all over, half within some hundredths, 20 on each edge, and the corners."""
+    random = np.random.default_rng(count)
+    spread = random.random((count - count // 2, 2))
+    spot = 0.3 + 0.02 * random.normal(size=(count // 2, 2))
+    along, zeros = random.random(20), np.zeros(20)
+    edges = [(along, zeros), (along, zeros + 1), (zeros, along), (zeros + 1, along)]
+    corners = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    return np.concatenate([spread, spot, *(np.stack(e, axis=1) for e in edges), corners])
+
+
+def random_points(store: Path) -> None:
+    counts = (1_000, 2_000, 4_000, 8_000, 16_000)
+    table(store, "random points of S2, 3 seeds", family("random", seeded("s2", counts)))
+
+
+def grids(store: Path) -> None:
+    sizes: dict[str, list[dict[str, Any]]] = {
+        "stations": [{"coordinates": stations_of_the_sphere(n)} for n in (1000, 4000, 16000)],
+        "equiangular": [{"bandlimit": b} for b in (8, 16, 32, 64)],
+        "Gaussian, O": [{"gaussian": f"O{n}"} for n in (8, 16, 32, 64)],
+        "icosphere": [{"subdivisions": n} for n in (2, 3, 4, 5)],
+        "HEALPix": [{"nside": n} for n in (4, 8, 16, 32)],
+    }
+    rows = [
+        row
+        for name, several in sizes.items()
+        for row in family(name, [[{"manifold": "s2", **size}] for size in several])
+    ]
+    table(store, "points of S2", rows)
+
+
+def plane(store: Path) -> None:
+    counts = (1_000, 2_000, 4_000, 8_000, 16_000)
+    stations = [
+        [{"manifold": "r2", "coordinates": stations_of_the_square(n), "domain": (0, 0, 1, 1)}]
+        for n in (1_000, 4_000, 16_000)
+    ]
+    rows = [*family("random, 3 seeds", seeded("r2", counts)), *family("stations", stations)]
+    table(store, "points of the open square", rows)
+
+
+def moments(store: Path) -> None:
+    print("| points | weights | first moments | second moments of a point |")
+    print("|---|---|---|---|")
+    for count in (500, 2_000, 8_000):
+        for kind in ("kernel", "matched", "voronoi"):
+            spec = GraphSpec("s2", points=count, seed=1, **KINDS[kind])
+            built = build(spec, store, name="moments", device="cpu", force=True)
+            (level,) = inspect(store, f"moments@{built.version}", eigenvalues=0).levels
+            (metric,) = level.effective_metric
+            print(
+                f"| {count:,} | {kind} | {metric.first_moment:.1e} | {metric.deviation:.2g} off |",
+                flush=True,
+            )
+
+
+def times(store: Path) -> None:
+    print("| points of S2 | kernel, K = 8 | voronoi | ratio, median of pairs |")
+    print("|---|---|---|---|")
+    sizes: list[dict[str, Any]] = [{"points": 16_000}, {"points": 60_000}, {"subdivisions": 6}]
+    for size in sizes:
+        seconds: dict[str, list[float]] = {"kernel": [], "voronoi": []}
+        for _ in range(PAIRS):
+            for kind, taken in seconds.items():
+                spec = GraphSpec("s2", levels=1, **size, **KINDS[kind])
+                began = time.perf_counter()
+                build(spec, store, name=kind, device="cpu", force=True)
+                taken.append(time.perf_counter() - began)
+        ratios = [b / a for a, b in zip(*seconds.values(), strict=True)]
+        first, second = (f"{statistics.median(taken):.2f} s" for taken in seconds.values())
+        name = ", ".join(f"{what} {value:,}" for what, value in size.items())
+        print(f"| {name} | {first} | {second} | {statistics.median(ratios):.2f} |", flush=True)
+
+
+PARTS: dict[str, Callable[[Path], None]] = {
+    "random": random_points,
+    "grids": grids,
+    "plane": plane,
+    "moments": moments,
+    "times": times,
+}
+
+
+def main() -> None:
+    """Print a table for each part."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", choices=PARTS)
+    part = parser.parse_args().part
+    with tempfile.TemporaryDirectory() as folder:
+        for name, work in PARTS.items():
+            if part in {None, name}:
+                print(f"{name}\n")
+                work(Path(folder) / f"{name}.zarr")
+                print()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Builds with the weights of Voronoi cells: by whoever, in blocks, on masks, in pyramids."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builds import inodes, interrupted, manifest
+from marks import slow_but
+
+from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect, plan, verify
+from cheblienet_graphs.store.layout import resolve
+from cheblienet_graphs.store.reader import edge_weights
+from cheblienet_graphs.weights.voronoi import voronoi_entries
+from cheblienet_models import open_store
+
+RANDOM = np.random.default_rng(8)
+STATIONS = np.column_stack([90 * RANDOM.random(200) ** 3, 360 * RANDOM.random(200) - 180])
+INSIDE = RANDOM.random(600) < 0.7
+
+BUILDS = {
+    "sphere": GraphSpec("s2", points=600, levels=2, weights="voronoi"),
+    "torus": GraphSpec("r2", points=500, weights="voronoi", boundary="periodic"),
+    "stations": GraphSpec("s2", coordinates=[STATIONS, STATIONS[::4]], weights="voronoi"),
+    "masked": GraphSpec("s2", points=600, weights="voronoi", mask=INSIDE),
+    "normalized": GraphSpec("r2", points=300, weights="voronoi", laplacian="normalized"),
+    "gaussian": GraphSpec("s2", gaussian="O8", levels=2, weights="voronoi"),
+    "eigenpairs": GraphSpec("s2", bandlimit=8, weights="voronoi", eigenpairs=9),
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A store for each of the builds."""
+    folder = tmp_path_factory.mktemp("voronoi")
+    for name, spec in BUILDS.items():
+        build(spec, folder / name, name="g")
+    return {name: folder / name for name in BUILDS}
+
+
+@pytest.mark.parametrize("name", slow_but(["sphere", "masked"], BUILDS))
+@pytest.mark.parametrize("how", [{"block_rows": 61}, {"workers": 2, "block_rows": 150}], ids=str)
+def test_in_blocks_the_bytes_are_the_same(
+    tmp_path: Path, whole: dict[str, Path], name: str, how: dict[str, int]
+) -> None:
+    build(BUILDS[name], tmp_path / "g", name="g", **how)
+    assert manifest(tmp_path / "g") == manifest(whole[name])
+
+
+@pytest.mark.parametrize("name", slow_but(["stations"], ["stations", "sphere", "masked"]))
+def test_interrupted_and_resumed(tmp_path: Path, whole: dict[str, Path], name: str) -> None:
+    resumed = 0
+    for after in range(0, 400, 9):
+        store = tmp_path / str(after)
+        if interrupted(BUILDS[name], store, after, block_rows=97, name="g") is None:
+            break
+        kept = bool(inodes(store))
+        result = build(BUILDS[name], store, name="g", resume=True, block_rows=120)
+        assert result.resumed == kept
+        resumed += kept
+        assert manifest(store) == manifest(whole[name])
+    assert resumed >= 2
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_what_is_stored_is_what_the_diagram_gives(whole: dict[str, Path], name: str) -> None:
+    spec, version = BUILDS[name], resolve(whole[name], "g")
+    verify(whole[name], "g")
+    planned = plan(spec)
+    for level in range(spec.levels):
+        sampling = spec.full_sampling(level)
+        rows, columns, values = voronoi_entries(sampling)
+        if spec.mask is not None:
+            numbers = np.full(sampling.num_points, -1)
+            numbers[INSIDE] = np.arange(INSIDE.sum())
+            kept = (numbers[rows] >= 0) & (numbers[columns] >= 0)
+            rows, columns, values = numbers[rows[kept]], numbers[columns[kept]], values[kept]
+        found = edge_weights(version, level).tocoo()
+        assert (found.coords[0] == rows).all()
+        assert (found.coords[1] == columns).all()
+        assert found.data / values == pytest.approx(1, abs=1e-5)
+        assert planned.levels[level].nnz >= len(rows) + spec.base_points(level)
+
+
+@pytest.mark.parametrize("name", ["sphere", "torus", "gaussian", "eigenpairs"])
+def test_reports_call_them_consistent(whole: dict[str, Path], name: str) -> None:
+    """Though second moments of single points are not the metric's."""
+    report = inspect(whole[name], "g")
+    level = report.levels[0]
+    assert level.consistency == "consistent"
+    assert "on average" in level.verdict
+    assert level.eigenvalue_scale == 1
+    (metric,) = level.effective_metric
+    assert metric.first_moment < (1e-6 if name == "torus" else 5e-3)
+    assert "first moments, 0 to 1" in str(report)
+    assert "K = " not in str(report)
+    if name in {"sphere", "torus"}:
+        assert metric.deviation > 0.3
+
+
+def test_kernel_weights_have_first_moments(tmp_path: Path) -> None:
+    build(GraphSpec("s2", points=600), tmp_path / "g", name="g")
+    (level,) = inspect(tmp_path / "g").levels
+    assert level.effective_metric[0].first_moment > 0.1
+    assert "use `weights='voronoi'`" in level.verdict
+
+
+def test_areas_inside_a_mask_have_mean_one_and_scale_the_spectrum(whole: dict[str, Path]) -> None:
+    graph = open_store(whole["masked"])["g"].levels[0]
+    assert graph.area.mean().item() == pytest.approx(1, rel=1e-6)
+    (level,) = inspect(whole["masked"]).levels
+    inside = BUILDS["masked"].full_sampling(0).areas()[INSIDE].mean()
+    assert level.eigenvalue_scale == pytest.approx(1 / inside, rel=1e-6)
+
+
+def test_a_build_says_nothing_of_neighbours(whole: dict[str, Path]) -> None:
+    published = build(BUILDS["sphere"], whole["sphere"], name="g", force=True)
+    assert {check.moments_consistent for check in published.checks} == {True}
+    assert all(facts.dropped_edges == 0 for facts in published.levels)
+    assert all(facts.bandwidth is None for facts in published.levels)
+
+
+@pytest.mark.parametrize("how", [{"engine": "pruned"}, {"engine": "keops"}, {"engine": "stencil"}])
+def test_no_engine_finds_their_edges(tmp_path: Path, how: dict[str, str]) -> None:
+    with pytest.raises(SpecError, match="engine must be auto with voronoi weights"):
+        build(BUILDS["sphere"], tmp_path / "g", **how)
+
+
+def test_a_level_on_one_circle_is_refused_and_nothing_is_published(tmp_path: Path) -> None:
+    spec = GraphSpec("s2", points=12, levels=2, weights="voronoi")
+    with pytest.raises(CheblienetError, match="kernel on level 1, whose 3 points lie on one"):
+        build(spec, tmp_path / "g")
+    assert not list(tmp_path.rglob("zarr.json"))

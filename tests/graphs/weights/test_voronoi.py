@@ -1,0 +1,275 @@
+"""Weights of Voronoi cells against cells that are cut out one by one, and exact spectra."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.sparse.linalg import eigsh
+from scipy.spatial import SphericalVoronoi
+
+from cheblienet_graphs import CheblienetError, GraphSpec, SpecError
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.random import RandomSphere
+from cheblienet_graphs.weights.voronoi import voronoi_entries
+
+SPHERE = np.repeat([2.0, 6.0, 12.0], [3, 5, 7])
+STEPS = np.arange(12) * np.pi
+SQUARE = np.sort((STEPS[:, None] ** 2 + STEPS**2).ravel())[1:16]
+RANDOM = np.random.default_rng(5)
+ON_EDGES = np.array([[0, 0], [1, 0], [0, 1], [1, 1], [0, 0.3], [0, 0.5], [0.4, 1], [1, 0.2]])
+SCATTERED = RANDOM.random((40, 2))
+CROWDED = np.concatenate([RANDOM.random((30, 2)), 0.5 + 0.01 * RANDOM.normal(size=(30, 2))])
+
+
+def matrix(sampling: Sampling) -> scipy.sparse.csr_array:
+    rows, columns, values = voronoi_entries(sampling)
+    count = sampling.num_points
+    return scipy.sparse.coo_array((values, (rows, columns)), shape=(count, count)).tocsr()
+
+
+def sampling_of(points: np.ndarray, **settings: object) -> Sampling:
+    """Of points in the unit square, whatever their bounding box."""
+    spec = GraphSpec("r2", coordinates=points, domain=(0, 0, 1, 1), **settings)
+    return spec.full_sampling(0)
+
+
+def clipped(polygon: list[tuple[np.ndarray, int]], normal: np.ndarray, limit: float, label: int):
+    """The part where normal x <= limit of a polygon: corners, with labels of the sides after."""
+    kept = []
+    for (a, side), (b, _) in zip(polygon, [*polygon[1:], polygon[0]], strict=True):
+        low, high = normal @ a - limit, normal @ b - limit
+        if low <= 0:
+            kept.append((a, side))
+        if (low <= 0) != (high <= 0):
+            # Leaving the half plane the cut begins, else the old side goes on.
+            kept.append((a + (b - a) * low / (low - high), label if low <= 0 else side))
+    return kept
+
+
+def fluxes_by_clipping(points: np.ndarray, *, periodic: bool) -> np.ndarray:
+    """(N, N) sums of l / d, each cell cut out of its box by one bisector after the other."""
+    steps = (-1, 0, 1) if periodic else (0,)
+    shifts = np.array([(x, y) for x in steps for y in steps])
+    found = np.zeros((len(points), len(points)))
+    for i, own in enumerate(points):
+        box = own + np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+        corners = box if periodic else np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+        polygon = [(corner.astype(float), -1) for corner in corners]
+        others = (points[None] + shifts[:, None]).reshape(-1, 2)
+        for label, other in enumerate(others):
+            if not np.array_equal(other, own):
+                normal = other - own
+                polygon = clipped(polygon, normal, normal @ (other + own) / 2, label)
+        for (a, label), (b, _) in zip(polygon, [*polygon[1:], polygon[0]], strict=True):
+            if label >= 0 and label % len(points) != i:
+                distance = np.linalg.norm(others[label] - own)
+                found[i, label % len(points)] += np.linalg.norm(b - a) / distance
+    return found
+
+
+@pytest.mark.parametrize(
+    "points",
+    [SCATTERED, SCATTERED[:2], SCATTERED[:5], CROWDED, np.concatenate([SCATTERED, ON_EDGES])],
+    ids=["scattered", "two", "five", "crowded", "on edges"],
+)
+@pytest.mark.parametrize("boundary", ["open", "periodic"])
+def test_sides_on_the_plane_are_those_of_clipped_cells(points: np.ndarray, boundary: str) -> None:
+    periodic = boundary == "periodic"
+    if periodic:
+        points = points[(points < 1).all(axis=1) & (points > 0).all(axis=1)]
+    expected = fluxes_by_clipping(points, periodic=periodic)
+    found = matrix(sampling_of(points, boundary=boundary)).toarray() / len(points)
+    assert np.abs(found - expected).max() < 1e-9 * expected.max()
+    assert ((found > 0) == (expected > 1e-9)).all()
+
+
+@pytest.mark.parametrize("count", [5, 30, 500])
+def test_sides_on_the_sphere_agree_with_another_construction(count: int) -> None:
+    """Also of few points, most of them on one half."""
+    sampling = RandomSphere(points=count, seed=3)
+    points = sampling.base_points
+    diagram = SphericalVoronoi(points)
+    diagram.sort_vertices_of_regions()
+    sides: dict[tuple[int, int], list[int]] = {}
+    for point, region in enumerate(diagram.regions):
+        for a, b in zip(region, [*region[1:], region[0]], strict=True):
+            sides.setdefault((min(a, b), max(a, b)), []).append(point)
+    expected = np.zeros((count, count))
+    for (a, b), (i, j) in sides.items():
+        side = math.acos(np.clip(diagram.vertices[a] @ diagram.vertices[b], -1, 1))
+        ratio = side / math.acos(np.clip(points[i] @ points[j], -1, 1))
+        expected[i, j] = expected[j, i] = ratio
+    found = matrix(sampling).toarray() * 4 * math.pi / count
+    assert np.abs(found - expected).max() < 1e-6 * expected.max()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        GraphSpec("s2", points=3_000),
+        GraphSpec("r2", points=3_000, boundary="periodic"),
+        GraphSpec("r2", coordinates=CROWDED),
+        GraphSpec("s2", nside=8),
+    ],
+    ids=["sphere", "torus", "open", "healpix"],
+)
+def test_weights_are_symmetric_to_the_bit_and_positive(spec: GraphSpec) -> None:
+    found = matrix(spec.full_sampling(0))
+    assert (found != found.T).nnz == 0
+    assert found.data.min() > 0
+    rows, columns, _ = voronoi_entries(spec.full_sampling(0))
+    assert (np.diff(rows * found.shape[0] + columns) > 0).all()
+
+
+def test_numbers_of_pairs_beyond_32_bits() -> None:
+    """47,000^2 is more than 2^31: each vertex has all its edges, whose average number is known."""
+    found = matrix(GraphSpec("s2", points=47_000).full_sampling(0))
+    assert np.diff(found.indptr).min() >= 3
+    assert 6 * 47_000 - 12 - 20 <= found.nnz <= 6 * 47_000 - 12
+
+
+def test_first_moments_vanish_on_a_torus() -> None:
+    """The normals of a closed cell cancel, and on average second moments are those of the plane."""
+    sampling = GraphSpec("r2", points=500, boundary="periodic").full_sampling(0)
+    rows, columns, values = voronoi_entries(sampling)
+    steps = sampling.base_points[columns] - sampling.base_points[rows]
+    steps -= np.round(steps)
+    first, degree = np.zeros((500, 2)), np.bincount(rows, values)
+    np.add.at(first, rows, values[:, None] * steps)
+    reach = np.sqrt(degree * np.bincount(rows, values * (steps**2).sum(axis=1)))
+    assert np.abs(first / reach[:, None]).max() < 1e-12
+    second = np.einsum("e,ea,eb->ab", values, steps, steps) / 500
+    assert np.abs(second - 2 * np.eye(2)).max() < 1e-10
+
+
+@pytest.mark.parametrize("kind", ["square", "healpix", "equiangular", "icosphere"])
+def test_cells_that_meet_in_a_point_share_no_side(kind: str) -> None:
+    """Where four points or more lie on a circle, rounding would join some across it."""
+    if kind == "square":
+        x = np.arange(9) / 8
+        spec = GraphSpec("r2", coordinates=np.stack(np.meshgrid(x, x), axis=-1).reshape(-1, 2))
+        expected = {2: 4, 3: 28, 4: 49}
+    elif kind == "healpix":
+        # Of the four around a pole each has two of them, two on the equator and one beyond it.
+        spec, expected = GraphSpec("s2", nside=1), {4: 4, 5: 8}
+    elif kind == "equiangular":
+        spec, expected = GraphSpec("s2", bandlimit=8), {3: 32, 4: 224}
+    else:
+        spec, expected = GraphSpec("s2", subdivisions=2), {5: 12, 6: 150}
+    found = matrix(spec.full_sampling(0))
+    degrees, counts = np.unique(np.diff(found.indptr), return_counts=True)
+    assert dict(zip(degrees.tolist(), counts.tolist(), strict=True)) == expected
+    if kind == "square":
+        inner = found.data.max() / 81
+        assert math.isclose(inner, 1)  # a square's side over the distance across it
+        assert math.isclose(found.data.min() / 81, 0.5)  # half of it, along an edge
+
+
+def largest_error(sampling: Sampling, exact: np.ndarray) -> float:
+    weights, areas = matrix(sampling), sampling.areas()
+    laplacian = scipy.sparse.diags_array(weights.sum(axis=1)) - weights
+    root = scipy.sparse.diags_array(areas**-0.5)
+    values = eigsh((root @ laplacian @ root).tocsc(), len(exact) + 1, sigma=-0.5)[0]
+    return float(abs(np.sort(values)[1:] / exact - 1).max())
+
+
+def random_on(manifold: str) -> Callable[[int], Sampling]:
+    return lambda n: GraphSpec(manifold, points=n, seed=7).full_sampling(0)
+
+
+def stations(count: int) -> Sampling:
+    """Half of them crowded together, some on edges of the domain."""
+    random = np.random.default_rng(count)
+    crowd = 0.3 + 0.02 * random.normal(size=(count // 2, 2))
+    return sampling_of(np.concatenate([random.random((count // 2, 2)), crowd, ON_EDGES]))
+
+
+@pytest.mark.parametrize(
+    ("sampling", "exact", "most"),
+    [
+        (random_on("s2"), SPHERE, 0.01),
+        (random_on("r2"), SQUARE, 0.01),
+        (stations, SQUARE, 0.012),
+        (lambda n: GraphSpec("s2", bandlimit=math.isqrt(n) // 2).full_sampling(0), SPHERE, 0.01),
+    ],
+    ids=["sphere", "square", "stations", "equiangular"],
+)
+def test_eigenvalues_converge_at_second_order(
+    sampling: Callable[[int], Sampling], exact: np.ndarray, most: float
+) -> None:
+    """Sixteen times as many points are four times closer: second order is a sixteenth."""
+    coarse, fine = (largest_error(sampling(n), exact) for n in (256, 4_096))
+    assert fine < most
+    assert fine < coarse / 8
+
+
+@pytest.mark.slow
+def test_random_points_of_the_sphere_are_within_one_percent() -> None:
+    for seed in range(3):
+        sampling = GraphSpec("s2", points=8_000, seed=seed).full_sampling(0)
+        assert largest_error(sampling, SPHERE) < 0.004
+
+
+@pytest.mark.parametrize(
+    "latitudes", [[0, 0, 0, 0], [30, 30, 30, 30], [0, 10, -5]], ids=["equator", "circle", "three"]
+)
+def test_points_on_one_circle_are_refused(latitudes: list[float]) -> None:
+    longitudes = np.arange(len(latitudes)) * 80.0
+    table = np.column_stack([latitudes, longitudes])
+    sampling = GraphSpec("s2", coordinates=table, weights="voronoi").full_sampling(0)
+    with pytest.raises(SpecError, match=r"weights must be kernel on level 0, whose \d points lie"):
+        voronoi_entries(sampling)
+
+
+def test_points_that_can_not_be_told_apart_are_refused() -> None:
+    plane = np.vstack([SCATTERED, SCATTERED[3] + 1e-15])
+    with pytest.raises(CheblienetError, match="farther apart, or `weights='kernel'`"):
+        voronoi_entries(sampling_of_any(plane))
+
+
+def sampling_of_any(points: np.ndarray) -> Sampling:
+    """Not refused as own points are, nearer than any these may be."""
+    from cheblienet_graphs.samplings.scattered import GivenPlane
+
+    return GivenPlane(points=points, sides=(1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"neighbors": 8}, "neighbors must be left out with voronoi weights"),
+        ({"kernel": "laplace"}, "kernel must be left out with voronoi weights"),
+        ({"bandwidth": 0.2}, "bandwidth must be left out with voronoi weights"),
+        ({"lambda_max": 2}, "lambda_max must be 'exact' with the combinatorial Laplacian"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        GraphSpec("s2", points=100, weights="voronoi", **settings)
+
+
+@pytest.mark.parametrize(
+    ("manifold", "size", "message"),
+    [
+        ("r2", {"size": 8}, "kernel, matched or selling with lattice .* the same there"),
+        ("r3", {"size": 8}, "kernel, matched or selling with lattice"),
+        ("so3", {"points": 99}, "kernel or matched on so3"),
+        ("se2", {"points": 99}, "kernel on se2"),
+    ],
+)
+def test_manifolds_and_samplings_without_such_weights(
+    manifold: str, size: dict[str, int], message: str
+) -> None:
+    with pytest.raises(SpecError, match=f"weights must be {message}"):
+        GraphSpec(manifold, weights="voronoi", **size)
+
+
+def test_the_specification_says_what_applies() -> None:
+    spec = GraphSpec("s2", points=100, weights="voronoi")
+    said = spec.to_dict()
+    assert {"neighbors", "kernel", "bandwidth"}.isdisjoint(said)
+    assert (said["weights"], said["laplacian"]) == ("voronoi", "combinatorial")
+    assert GraphSpec.from_dict(said) == spec
+    assert (spec.schema, GraphSpec("s2", points=100).schema) == ("1.1", "1.0")
