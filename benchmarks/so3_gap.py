@@ -64,14 +64,14 @@ class Lengths:
 
     def squared_distances(self, rows: Any, columns: Any) -> Floats:
         """(edges,)."""
-        ends = (
+        start, end = (
             self.manifold.elements(tuple(map(array, self.coordinates[i].T)))
             for i in (rows, columns)
         )
-        return np.asarray(self.manifold.squared_distance(*ends, self.metric))
+        return np.asarray(self.manifold.squared_distance(start, end, self.metric))
 
 
-def angular_momentum(degree: int) -> tuple[NDArray[np.complex128], ...]:
+def angular_momentum(degree: int) -> tuple[NDArray[Any], ...]:
     """(J_x, J_y, J_z) in the basis |K>, K ascending."""
     k = np.arange(-degree, degree + 1)
     raising = np.diag(np.sqrt(degree * (degree + 1) - k[:-1] * (k[:-1] + 1)), -1)
@@ -160,7 +160,8 @@ class Graph:
         ends = self.coordinates[self.rows], self.coordinates[self.columns]
         first, _ = edge_moments(self.manifold, self.metric, *ends)
         sums = [np.bincount(self.rows, self.weights * c, self.vertices) for c in first.T]
-        return np.stack(sums, axis=1) / self.areas[:, None]
+        found: Floats = np.stack(sums, axis=1) / self.areas[:, None]
+        return found
 
     def solve(self, right: Floats, start: Floats | None = None) -> Floats:
         """(L + SHIFT A)^-1 of columns."""
@@ -171,7 +172,8 @@ class Graph:
             cg(self._shifted, b, x0=x, rtol=1e-7, maxiter=5000, M=scaling)[0]
             for b, x in zip(right.T, first.T, strict=True)
         ]
-        return np.stack(columns, axis=1)
+        found: Floats = np.stack(columns, axis=1)
+        return found
 
     def ritz(self, functions: Floats) -> tuple[Floats, Floats]:
         """Rayleigh-Ritz values of a space and the functions that have them."""

@@ -11,10 +11,11 @@ import scipy.sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.matching import Matching, nearest
+from cheblienet_graphs.weights.matching import RESIDUAL, Matching, nearest
 
-LOOSEST, TIGHTEST = 1e-2, 1e-8
-"""Relative residuals to which Newton's equations are solved."""
+LOOSEST = 1e-2
+"""Largest relative residual of Newton's equations; steps near the solution are solved as well as
+the next one can make use of."""
 
 
 class BlockSystem:
@@ -53,19 +54,16 @@ class BlockSystem:
         damping = 1e-12 * float(np.trace(blocks, axis1=1, axis2=2).mean()) / sums
         added = np.broadcast_to(slack, gradient.shape) + damping
         blocks[:, diagonal, diagonal] += added.reshape(vertices, sums) + 1e4 * damping
-        inverse = np.linalg.inv(blocks)
+        places = np.arange(vertices), np.arange(vertices + 1)
+        inverse = scipy.sparse.bsr_array((np.linalg.inv(blocks), *places))
         hessian = LinearOperator(
             (len(gradient),) * 2,
             matvec=lambda y: self.of(variance * self.transposed_of(y)) + added * y,
             dtype=float,
         )
-        preconditioner = LinearOperator(
-            hessian.shape,
-            matvec=lambda y: (inverse @ y.reshape(vertices, sums, 1)).ravel(),
-            dtype=float,
-        )
-        relative = min(LOOSEST, max(TIGHTEST, float(abs(gradient).max())))
-        solution, _ = cg(hessian, -gradient, rtol=relative, maxiter=500, M=preconditioner)
+        residual = float(abs(gradient).max())
+        relative = min(LOOSEST, max(residual, RESIDUAL / (10 * residual)))
+        solution, _ = cg(hessian, -gradient, rtol=relative, maxiter=500, M=inverse)
         result: Floats = solution
         return result
 

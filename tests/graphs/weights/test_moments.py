@@ -39,10 +39,10 @@ def test_a_newton_step_solves_newtons_equations(seed: int) -> None:
     weights, dual = random.random(matrix.shape[1]), random.random(len(matrix))
     assert system.of(weights) == pytest.approx(matrix @ weights, abs=1e-13)
     assert system.transposed_of(dual) == pytest.approx(matrix.T @ dual, abs=1e-13)
-    slack, gradient = random.random(len(matrix)), 1e-9 * random.standard_normal(len(matrix))
+    slack, gradient = random.random(len(matrix)), 1e-6 * random.standard_normal(len(matrix))
     hessian = matrix * weights @ matrix.T + np.diag(slack)
     step = system.newton_step(weights, slack, gradient)
-    assert step == pytest.approx(-np.linalg.solve(hessian, gradient), rel=0, abs=1e-14)
+    assert np.linalg.norm(hessian @ step + gradient) <= 1e-5 * np.linalg.norm(gradient)
 
 
 @pytest.mark.parametrize("seed", range(5))
