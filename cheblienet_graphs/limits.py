@@ -41,6 +41,8 @@ EPS = Range(0.001, 1)
 EPS_SQUARED = Range(EPS.low**2, EPS.high**2)
 DIRECTIONAL = EPS_SQUARED
 """Diffusivity across a direction, in units of that along it."""
+DRIFT = Range(0.001, 1)
+"""Slack of first moments, in units of sum_j w_ij c_ij^2, its mean."""
 NEIGHBORS = Integers(1, 1024)
 BANDWIDTH = Range(0.01, 100)
 EIGENPAIRS = Integers(1, 1000)

@@ -106,6 +106,11 @@ COMMON = {
     f"vectors, in {limits.EIGENPAIRS} and at most the vertices of the coarsest level.  "
     "[default: none]",
 }
+OF_POINTS = {
+    "--drift X": "Make first moments of matched weights small, too, and so eigenvalues truer: the "
+    f"slack they are given, in {limits.DRIFT}; 0.03 does, less takes longer.  [default: they are "
+    "left to themselves]",
+}
 
 OF_BASE = {
     "plane": {
@@ -145,11 +150,11 @@ def options_of(manifold: Manifold) -> Callable[[Command], Command]:
     sizes = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}[manifold.base.name]
 
     def decorate(command: Command) -> Command:
-        every = _sampling(manifold) | sizes | FIBRE | COMMON | OF_DIRECTIONS
+        every = _sampling(manifold) | sizes | FIBRE | COMMON | OF_POINTS | OF_DIRECTIONS
         for described, text in reversed(every.items()):
             flag, metavar = described.format_map(words).split(" ")
             hidden = not manifold.oriented and described in {*FIBRE, *OF_DIRECTIONS}
-            hidden |= not manifold.base.flat and described in OF_DIRECTIONS
+            hidden |= described in (OF_POINTS if manifold.base.flat else OF_DIRECTIONS)
             several = described in POINTS
             names = (flag, "coordinates") if several else (flag,)
             shown = text.format_map(words)

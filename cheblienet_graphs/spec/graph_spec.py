@@ -19,6 +19,7 @@ from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.point_sets import PointArrays, PointSets
 from cheblienet_graphs.spec.directional import directional_field
 from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
+from cheblienet_graphs.spec.drift import drift_field
 from cheblienet_graphs.spec.fields import (
     anisotropy,
     boundary_field,
@@ -117,6 +118,8 @@ class GraphSpec:
             that learn their anisotropy: "forward", of e e^T + delta e' e'^T with e the direction
             of an orientation and e' across it, "sideways", of delta e e^T + e' e'^T, and
             "rotation", along the fibre alone. Combinatorial, on lattices of se2; default none.
+        drift: slack in [0.001, 1] of the first moments of matched weights on the sphere: 0.03 makes
+            them small and eigenvalues truer, less takes longer; default None, as they come.
 
     Raises:
         SpecError: a value is of the wrong type or out of range; the message names the field, the
@@ -150,6 +153,7 @@ class GraphSpec:
     mask: Mask | None
     region: Four | None
     directional: float | None
+    drift: float | None
 
     def __init__(
         self,
@@ -185,6 +189,7 @@ class GraphSpec:
         mask_order: str | None = None,
         region: "str | Sequence[float] | None" = None,
         directional: Number | None = None,
+        drift: Number | None = None,
     ) -> None:
         geometry = MANIFOLDS[choice("manifold", manifold, tuple(MANIFOLDS))]
         sizes = {
@@ -214,6 +219,7 @@ class GraphSpec:
         normalised["directional"] = directional_field(
             geometry, kind, normalised["orientations"], directional
         )
+        normalised["drift"] = drift_field(kind, normalised["weights"], drift)
         normalised |= operator_fields(normalised["weights"], laplacian, lambda_max)
         if normalised["weights"] == "selling" and normalised["xi"] == "auto":
             remedy = "Their stencils, and so the in-plane fraction, do not depend on xi."
@@ -253,7 +259,12 @@ class GraphSpec:
     @property
     def schema(self) -> str:
         """The schema of versions with this specification: the oldest that knows all it says."""
-        plain = self.mask is None and self.directional is None and self.weights != "voronoi"
+        plain = (
+            self.mask is None
+            and self.directional is None
+            and self.drift is None
+            and self.weights != "voronoi"
+        )
         return self.sampling_kind.schema(self.levels) if plain else "1.1"
 
     @property

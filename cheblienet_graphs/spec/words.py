@@ -142,6 +142,7 @@ def _edges(spec: GraphSpec) -> str:
     if spec.weights == "matched":
         united = ", united with Selling's stencils" if spec.sampling_kind.regular else ""
         edges += f"{united}, weights matched to the metric"
+        edges += "" if spec.drift is None else f", first moments within a slack of {spec.drift:g}"
     return f"{edges}; {spec.laplacian} Laplacian, rescaled by {scale}"
 
 

@@ -1,6 +1,7 @@
 """The nonnegative weights nearest to given ones that fulfil linear constraints."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.linalg
@@ -34,6 +35,19 @@ class Matching:
     converged: bool
 
 
+class System(Protocol):
+    """Linear constraints C on N unknowns."""
+
+    def of(self, weights: Floats) -> Floats:
+        """(constraints,) C w."""
+
+    def transposed_of(self, dual: Floats) -> Floats:
+        """(N,) C^T y."""
+
+    def newton_step(self, variance: Floats, slack: float | Floats, gradient: Floats) -> Floats:
+        """-(C diag(variance) C^T + diag(slack))^-1 gradient, to a tolerance."""
+
+
 def lifted(prior: Floats) -> Floats:
     """Prior weights with a lower bound, so that those of long edges can grow."""
     least: float = LEAST_PRIOR * prior.max()
@@ -65,34 +79,55 @@ def nearest_matching(
     Returns:
         The weights; not converged where the constraints can't be fulfilled.
     """
-    with one_blas_thread():
-        return _nearest_matching(constraints, targets, prior, repeats)
+    return nearest(_Sparse(constraints), targets, prior, repeats)
 
 
-def _nearest_matching(
-    constraints: scipy.sparse.csr_array,
+def nearest(
+    system: System,
     targets: Floats,
     prior: Floats,
     repeats: Floats,
+    slack: float | Floats = 0.0,
+) -> Matching:
+    """`nearest_matching` where some constraints may be missed, at a cost.
+
+    Minimises sum_e repeats_e (w_e - prior_e)^2 / prior_e + sum_k r_k^2 / slack_k, w >= 0, where
+    r = targets - C w, and is 0 where the slack is: the dual function gains sum slack y^2 / 2.
+
+    Args:
+        system: C.
+        targets: (constraints,).
+        prior: (N,) positive.
+        repeats: (N,) number of edges that an unknown stands for.
+        slack: (constraints,) not negative, or one for all.
+
+    Returns:
+        The weights, with the largest residual of C w + slack y = targets.
+    """
+    with one_blas_thread():
+        return _nearest(system, targets, prior, repeats, slack)
+
+
+def _nearest(
+    system: System, targets: Floats, prior: Floats, repeats: Floats, slack: float | Floats
 ) -> Matching:
     variance = prior / repeats
-    transposed = constraints.T.tocsr()
     dual = np.zeros(len(targets))
     weights = prior.copy()
-    value = _dual_value(weights, variance, targets, dual)
-    gradient = constraints @ weights - targets
+    value = _dual_value(weights, variance, targets, dual, slack)
+    gradient = system.of(weights) - targets
     lowest, highest = -FARTHEST * value, FARTHEST * float(abs(gradient).max())
     for _ in range(MAX_STEPS):
         residual = float(abs(gradient).max())
         if residual <= RESIDUAL or value < lowest or residual > highest:
             break
-        step = _newton_step(constraints, transposed, np.where(weights > 0, variance, 0), gradient)
+        step = system.newton_step(np.where(weights > 0, variance, 0), slack, gradient)
         slope, length = float(gradient @ step), 1.0
         for _ in range(40):
             trial = dual + length * step
-            trial_weights = np.maximum(prior + variance * (transposed @ trial), 0.0)
-            trial_value = _dual_value(trial_weights, variance, targets, trial)
-            trial_gradient = constraints @ trial_weights - targets
+            trial_weights = np.maximum(prior + variance * system.transposed_of(trial), 0.0)
+            trial_value = _dual_value(trial_weights, variance, targets, trial, slack)
+            trial_gradient = system.of(trial_weights) - targets + slack * trial
             # Near the solution phi is flat to rounding; there a smaller gradient is progress.
             better = trial_value <= value + 1e-4 * length * slope
             if better or abs(trial_gradient).max() <= residual / 2:
@@ -105,8 +140,31 @@ def _nearest_matching(
     return Matching(weights, residual, converged=residual <= RESIDUAL)
 
 
-def _dual_value(weights: Floats, variance: Floats, targets: Floats, dual: Floats) -> float:
-    return float((weights**2 / variance).sum() / 2 - targets @ dual)
+def _dual_value(
+    weights: Floats, variance: Floats, targets: Floats, dual: Floats, slack: float | Floats
+) -> float:
+    own = float((weights**2 / variance).sum() / 2 - targets @ dual)
+    return own + float((slack * dual**2).sum() / 2)
+
+
+class _Sparse:
+    """Any matrix C; constraints may be linearly dependent."""
+
+    def __init__(self, constraints: scipy.sparse.csr_array) -> None:
+        self._constraints, self._transposed = constraints, constraints.T.tocsr()
+
+    def of(self, weights: Floats) -> Floats:
+        product: Floats = self._constraints @ weights
+        return product
+
+    def transposed_of(self, dual: Floats) -> Floats:
+        product: Floats = self._transposed @ dual
+        return product
+
+    def newton_step(self, variance: Floats, slack: float | Floats, gradient: Floats) -> Floats:
+        if np.any(slack):
+            raise ValueError("constraints of a sparse matrix have no slack")
+        return _newton_step(self._constraints, self._transposed, variance, gradient)
 
 
 def _newton_step(

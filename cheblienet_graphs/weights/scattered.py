@@ -14,9 +14,10 @@ from cheblienet_graphs.neighbours.search import SHELL
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.typing import Indices
+from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.listed import ListedEdges
-from cheblienet_graphs.weights.matching import VANISHED, lifted, nearest_matching
+from cheblienet_graphs.weights.matching import VANISHED, Matching, lifted, nearest_matching
+from cheblienet_graphs.weights.moments import matching_with_little_drift
 
 STEPS = 8
 """Most base points around a vertex over which parallel neighbours are added to it."""
@@ -31,7 +32,8 @@ def matched_edges(
     """The weights, nearest to the kernel's, with M_i = 2 a_i R^-1 at every vertex of area a_i.
 
     D - W then approximates -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) itself, as on lattices;
-    nearest means least sum over edges of (w - w0)^2 / w0. The edges are those of the neighbour rule
+    nearest means least sum over edges of (w - w0)^2 / w0; with `drift` first moments are made
+    small, too. The edges are those of the neighbour rule
     united with steps to the nearest base points that keep the orientation, since an anisotropic
     neighbourhood may have none sideways. Takes memory in proportion to the edges.
 
@@ -59,18 +61,22 @@ def matched_edges(
     prior[unknown] = kernel(array(squared / (4 * bandwidth)))
     prior = lifted(prior)
     points, areas = sampling.coordinates(), sampling.areas()
-    _, moments = edge_moments(manifold, sampled.metric, points[rows], points[columns])
+    components, moments = edge_moments(manifold, sampled.metric, points[rows], points[columns])
     dimension = manifold.base.dimension + (sampling.orientations > 1)
     pairs = [(a, b) for a in range(dimension) for b in range(a, dimension)]
     # In units of a vertex's area, so that all targets are 2 or 0.
-    parts = np.stack([moments[:, a, b] for a, b in pairs], axis=1) / areas[rows, None]
-    place = rows[:, None] * len(pairs) + np.arange(len(pairs))
-    coordinates = (place.ravel(), np.repeat(unknown, len(pairs)))
-    shape = (vertices * len(pairs), len(prior))
-    constraints = scipy.sparse.coo_array((parts.ravel(), coordinates), shape=shape).tocsr()
+    second = np.stack([moments[:, a, b] for a, b in pairs], axis=1) / areas[rows, None]
     targets = np.tile([2.0 * (a == b) for a, b in pairs], vertices)
-    prior *= targets.sum() / (constraints @ prior)[targets > 0].sum()
-    matching = nearest_matching(constraints, targets, prior, np.ones(len(prior)))
+    if spec.drift is None:
+        matching = _second_moments_matched(second, targets, prior, rows, unknown)
+    else:
+        first = components[:, :dimension] / areas[rows, None]
+        prior *= targets.sum() / (
+            second[:, [a == b for a, b in pairs]].sum(axis=1) @ prior[unknown]
+        )
+        matching = matching_with_little_drift(
+            first, second, targets, prior, rows, unknown, spec.drift
+        )
     if not matching.converged:
         remedy = (
             "Use more `neighbors`, an `xi` nearer to what alpha = 1 gives, or `weights='kernel'`."
@@ -82,6 +88,19 @@ def matched_edges(
     entries = (rows[edges], columns[edges], matching.values[unknown[edges]])
     dropped = rows[~edges], columns[~edges]
     return ListedEdges(entries, vertices, sampling.num_points, bandwidth, dropped)
+
+
+def _second_moments_matched(
+    second: Floats, targets: Floats, prior: Floats, rows: Indices, unknowns: Indices
+) -> Matching:
+    """The weights nearest to given ones with these second moments, whatever the first ones."""
+    pairs = second.shape[1]
+    place = rows[:, None] * pairs + np.arange(pairs)
+    coordinates = (place.ravel(), np.repeat(unknowns, pairs))
+    shape = (len(targets), len(prior))
+    constraints = scipy.sparse.coo_array((second.ravel(), coordinates), shape=shape).tocsr()
+    prior = prior * (targets.sum() / (constraints @ prior)[targets > 0].sum())
+    return nearest_matching(constraints, targets, prior, np.ones(len(prior)))
 
 
 def _undirected(rows: Indices, columns: Indices, vertices: int) -> Indices:

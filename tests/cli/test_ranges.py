@@ -20,6 +20,7 @@ COMPANIONS = {
     "seed": {"points": "9"},
     "in_plane_fraction": {"xi": "auto"},
     "eigenpairs": {"levels": "1"},
+    "drift": {"weights": "matched", "neighbors": "24"},
 }
 """Options that a limit needs beside it."""
 SIZES = {"plane": {"size": "64"}, "sphere": {"subdivisions": "4"}}
@@ -91,7 +92,7 @@ def test_all_numbers_have_a_range() -> None:
     assert numbers == {
         *("size", "points", "seed", "subdivisions", "nside", "bandlimit", "orientations", "alpha"),
         *("xi", "in_plane_fraction", "eps", "eps_squared", "neighbors", "bandwidth"),
-        *("directional", "eigenpairs", "workers"),
+        *("directional", "drift", "eigenpairs", "workers"),
     }
 
 

@@ -20,6 +20,9 @@ SPECS = {
     "matched": GraphSpec(
         "so3", subdivisions=2, orientations=4, levels=1, weights="matched", neighbors=32
     ),
+    "little drift": GraphSpec(
+        "so3", subdivisions=2, orientations=4, levels=1, weights="matched", neighbors=24, drift=0.03
+    ),
     "random torus": GraphSpec("se2", points=150, orientations=4, boundary="periodic"),
     "mask": GraphSpec("se2", mask=awkward(32), orientations=4, levels=2),
     "masked torus": GraphSpec("se2", mask=awkward(24), weights="selling", boundary="periodic"),

@@ -177,6 +177,7 @@ def test_weights_set_the_defaults() -> None:
             {"manifold": "s2", "nside": 4, "weights": "matched", "neighbors": 24},
             {"manifold": "so3", "subdivisions": 2, "weights": "matched", "neighbors": 32},
             {"manifold": "so3", "points": 99, "weights": "matched", "neighbors": 24},
+            {"manifold": "s2", "nside": 4, "weights": "matched", "neighbors": 24, "drift": "0.1"},
         ]
     ),
     laplacian=st.sampled_from([None, "normalized", "combinatorial"]),
@@ -193,12 +194,25 @@ def test_json_round_trip_of_weights(sampling: dict[str, object], **fields: objec
         assert (other.sha256 == spec.sha256) == same
 
 
+def test_drift_is_told_only_where_it_is_given() -> None:
+    fields = {"nside": 4, "weights": "matched", "neighbors": 24}
+    plain, little = GraphSpec("s2", **fields), GraphSpec("s2", **fields, drift="3/100")
+    assert (plain.drift, plain.schema, "drift" in plain.to_dict()) == (None, "1.0", False)
+    assert (little.drift, little.schema, little.to_dict()["drift"]) == (0.03, "1.1", 0.03)
+    assert plain.to_dict() == {k: v for k, v in little.to_dict().items() if k != "drift"}
+
+
 SELLING = {"weights": "selling"}
 MATCHED = {"weights": "matched"}
 REFUSED_WEIGHTS = [
     ("se2", {"size": 16, "weights": "Selling"}, "weights", "kernel, matched, selling"),
     ("se2", {"size": 16, "weights": None}, "weights", "kernel, matched, selling"),
     ("so3", {"nside": 4, **MATCHED}, "neighbors", "at least 24"),
+    ("so3", {"nside": 4, "drift": 0.03}, "drift", "left out with kernel weights"),
+    ("se2", {"size": 16, **SELLING, "drift": 0.03}, "drift", "left out with selling weights"),
+    ("se2", {"size": 16, **MATCHED, "drift": 0.03}, "drift", "left out on lattices"),
+    ("s2", {"nside": 4, **MATCHED, "neighbors": 24, "drift": 0}, "drift", "[0.001, 1]"),
+    ("s2", {"nside": 4, **MATCHED, "neighbors": 24, "drift": "low"}, "drift", "[0.001, 1]"),
     ("s2", {"nside": 4, **MATCHED, "neighbors": 23}, "neighbors", "at least 24"),
     ("so3", {"points": 50, **MATCHED, "neighbors": 16}, "neighbors", "at least 24"),
     ("s2", {"nside": 4, **SELLING}, "weights", "kernel or matched with healpix"),
