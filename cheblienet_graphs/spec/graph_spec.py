@@ -22,6 +22,7 @@ from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
 from cheblienet_graphs.spec.fields import (
     anisotropy,
     boundary_field,
+    correction_field,
     edge_fields,
     fibre_fields,
     number_of_levels,
@@ -104,6 +105,9 @@ class GraphSpec:
         laplacian: "normalized", I - D^-1/2 W D^-1/2, the default of kernel weights, or
             "combinatorial", A^-1/2 (D - W) A^-1/2 with the areas A, that of the other two.
         boundary: of the plane or space, "open" (default) or "periodic".
+        boundary_correction: whether edges along the sides of an open lattice make up for those cut
+            off there, so that eigenvalues converge at second order. The default where weights are
+            matched, or selling on se2; those of r2 and r3 need none. False builds as before.
         levels: number of graphs in the pyramid; each is half as fine as the one before. Default:
             while sides are at least 8, or points at least 42. Of random points 1; each coarser
             level has the first quarter of them. Of own points as many as there are arrays.
@@ -147,6 +151,7 @@ class GraphSpec:
     mask: Mask | None
     region: Four | None
     directional: float | None
+    boundary_correction: Literal[True] | None
 
     def __init__(
         self,
@@ -182,6 +187,7 @@ class GraphSpec:
         mask_order: str | None = None,
         region: "str | Sequence[float] | None" = None,
         directional: Number | None = None,
+        boundary_correction: bool | None = None,
     ) -> None:
         geometry = MANIFOLDS[choice("manifold", manifold, tuple(MANIFOLDS))]
         sizes = {
@@ -210,6 +216,9 @@ class GraphSpec:
         }
         normalised["directional"] = directional_field(
             geometry, kind, normalised["orientations"], directional
+        )
+        normalised["boundary_correction"] = correction_field(
+            geometry, kind, normalised["boundary"], normalised["weights"], boundary_correction
         )
         normalised |= operator_fields(normalised["weights"], laplacian, lambda_max)
         if normalised["weights"] == "selling" and normalised["xi"] == "auto":
@@ -250,7 +259,7 @@ class GraphSpec:
     @property
     def schema(self) -> str:
         """The schema of versions with this specification: the oldest that knows all it says."""
-        plain = self.mask is None and self.directional is None
+        plain = self.mask is None and self.directional is None and not self.boundary_correction
         return self.sampling_kind.schema(self.levels) if plain else "1.1"
 
     @property
@@ -366,7 +375,7 @@ class GraphSpec:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "GraphSpec":
         """The spec whose `to_dict()` is `values`."""
-        fields = dict(values)
+        fields = {"boundary_correction": False, **values}
         if not MANIFOLDS[choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))].oriented:
             fields.pop("orientations", None)
         return cls(**fields)
