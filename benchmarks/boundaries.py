@@ -45,7 +45,7 @@ from cheblienet_graphs.weights import boundary
 from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
 
 COUNT = 10
-ROUNDS = 5
+ROUNDS = 3
 XI = math.sqrt(0.1)
 SIZES = ((8, 3), (16, 6), (32, 12), (64, 24))
 Floats = NDArray[np.float64]

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows
 from cheblienet_graphs.neighbours.masked import LookedUp, MaskedStencils, Piece
-from cheblienet_graphs.neighbours.stencil import StencilEngine
 from cheblienet_graphs.sparse.blocks import ascending_sums
 from cheblienet_graphs.sparse.laplacian import rescaled
 from cheblienet_graphs.typing import Floats, Indices
@@ -70,9 +69,8 @@ class MaskedRows:
         given = self.level.offset_weights
         if given is None or not given.left_out:
             return 0
-        places = self.stencils.places
-        left_out = StencilEngine(given.lattice, given.left_out)
-        return MaskedStencils(left_out, places).total_degree // 2
+        united = MaskedStencils(given.with_left_out, self.stencils.places)
+        return (united.total_degree - self.stencils.total_degree) // 2
 
     def weighed(self, piece: Piece) -> tuple[Indices, Floats]:
         """(vertices,) entries of each row, and sums of its weights: the same bits in any block."""

@@ -18,7 +18,7 @@ from cheblienet_graphs.manifolds import FlatManifold
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.neighbours.sides import at_sides
+from cheblienet_graphs.neighbours.sides import Neighbourhood, at_sides
 from cheblienet_graphs.neighbours.stencil import OffsetTable, StencilEngine, Stencils, reach
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampled import SampledManifold
@@ -62,6 +62,13 @@ class LatticeWeights:
     def engine(self) -> StencilEngine:
         """Their neighbours."""
         return StencilEngine(self.lattice, self.stencils, self.along_sides)
+
+    @property
+    def with_left_out(self) -> StencilEngine:
+        """Their neighbours, and those left out."""
+        parts = zip(self.stencils, self.left_out, strict=True)
+        united = [Neighbourhood.of(kept, [dropped]).stencil for kept, dropped in parts]
+        return StencilEngine(self.lattice, united, self.along_sides)
 
     def on(self, lattice: Lattice) -> "LatticeWeights":
         """These stencils and weights, on a lattice of another size."""
@@ -133,18 +140,19 @@ def lattice_weights(
     least = VANISHED * max(float(v.max()) for v in values)
     kept = [v > least for v in values]
     stencils = tuple(s.only(k) for s, k in zip(united, kept, strict=True))
-    entries = [StencilEngine(lattice, s).total_degree for s in (united, stencils)]
     positive = [v[k] for v, k in zip(values, kept, strict=True)]
     found = LatticeWeights(
         lattice,
         stencils,
         in_widths(positive, lattice),
         bandwidth * lattice.spacing**2,
-        (entries[0] - entries[1]) // 2,
-        solution,
-        tuple(s.only(~k) for s, k in zip(united, kept, strict=True)),
+        solution=solution,
+        left_out=tuple(s.only(~k) for s, k in zip(united, kept, strict=True)),
     )
-    return infinite.corrected(found, positive) if spec.boundary_correction else found
+    if spec.boundary_correction:
+        found = infinite.corrected(found, positive)
+    entries = [engine.total_degree for engine in (found.with_left_out, found.engine)]
+    return replace(found, dropped_edges=(entries[0] - entries[1]) // 2)
 
 
 def in_widths(values: Sequence[Floats], lattice: Lattice) -> tuple[Floats, ...]:
