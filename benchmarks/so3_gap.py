@@ -138,7 +138,7 @@ class Graph:
             sampling = _turned(sampling, turn)
         self.metric, self.manifold = spec.metric(0), spec.geometry
         sampled = SampledManifold(sampling, self.manifold, self.metric)
-        engine = SearchEngine(sampled, spec.neighbors, Choice("pruned", "cpu"))
+        engine = SearchEngine(sampled, spec.searched_neighbors, Choice("pruned", "cpu"))
         self.coordinates, self.areas = sampling.coordinates(), sampling.areas()
         lengths = Lengths(self.manifold, self.metric, self.coordinates)
         began = time.perf_counter()

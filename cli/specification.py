@@ -88,6 +88,11 @@ OF_DIRECTIONS = {
     "learn their anisotropy; X is the diffusivity across, that along being 1, in "
     f"{limits.DIRECTIONAL}. On lattices.  [default: none]",
 }
+OF_SIDES = {
+    "--boundary-correction/--no-boundary-correction": "Along open sides add edges that make up for "
+    "those cut off, with matched weights, or selling on se2: eigenvalues then converge at second "
+    "order.  [default: where it applies]",
+}
 COMMON = {
     "--weights {weights}": "Weights of edges: the paper's kernel of distance; or made for the "
     "metric, matched: the nearest to the kernel's{selling}{voronoi}.  [default: kernel]",
@@ -150,16 +155,23 @@ def options_of(manifold: Manifold) -> Callable[[Command], Command]:
     sizes = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}[manifold.base.name]
 
     def decorate(command: Command) -> Command:
-        every = _sampling(manifold) | sizes | FIBRE | COMMON | OF_POINTS | OF_DIRECTIONS
+        every = _sampling(manifold) | sizes | FIBRE | COMMON | OF_SIDES | OF_POINTS | OF_DIRECTIONS
         for described, text in reversed(every.items()):
-            flag, metavar = described.format_map(words).split(" ")
+            flag, _, metavar = described.format_map(words).partition(" ")
             hidden = not manifold.oriented and described in {*FIBRE, *OF_DIRECTIONS}
-            hidden |= described in (OF_POINTS if manifold.base.flat else OF_DIRECTIONS)
+            lattices_alone = {*OF_SIDES, *OF_DIRECTIONS}
+            hidden |= described in (OF_POINTS if manifold.base.flat else lattices_alone)
             several = described in POINTS
             names = (flag, "coordinates") if several else (flag,)
             shown = text.format_map(words)
+            # A flag with two names has no metavar, and without a default given would be False.
             command = click.option(
-                *names, metavar=metavar, help=shown, hidden=hidden, multiple=several
+                *names,
+                metavar=metavar or None,
+                default=None,
+                help=shown,
+                hidden=hidden,
+                multiple=several,
             )(command)
         return command
 

@@ -29,5 +29,7 @@ def _option(name: str, value: str | None) -> str:
     flag = f"--{SPELLED.get(name, name.replace('_', '-'))}"
     if value is None or value == "True":
         return flag
+    if value == "False":
+        return f"--no-{flag.removeprefix('--')}"
     unquoted = value.strip("'\"")
     return f"{flag} {unquoted}"

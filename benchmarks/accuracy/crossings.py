@@ -18,6 +18,7 @@ import itertools
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -105,16 +106,18 @@ def methods(graphs: dict[int, Graph], noise: float) -> Iterator[tuple[str, dict[
     """Each with all settings that are tried."""
     yield "as it is", {"": lambda image: image}
     widths = (0.7, 1, 1.5, 2, 3)
-    yield "Gaussian", {f"{w:g}": lambda image, w=w: gaussian_filter(image, w) for w in widths}
+    yield "Gaussian", {f"{w:g}": partial(gaussian_filter, sigma=w) for w in widths}
     weights = (0.15, 0.3, 0.6, 1, 1.5, 2)
     yield (
         "total variation",
-        {f"{w:g}": lambda image, w=w: denoise_tv_chambolle(image, w) for w in weights},
+        {f"{w:g}": partial(denoise_tv_chambolle, weight=w) for w in weights},
     )
     yield (
         "non-local means",
         {
-            f"{h:g}": lambda image, h=h: denoise_nl_means(image, 7, 11, h * noise, sigma=noise)
+            f"{h:g}": partial(
+                denoise_nl_means, patch_size=7, patch_distance=11, h=h * noise, sigma=noise
+            )
             for h in (0.3, 0.5, 0.7, 0.9)
         },
     )
@@ -122,10 +125,7 @@ def methods(graphs: dict[int, Graph], noise: float) -> Iterator[tuple[str, dict[
         sigmas = ((1.0,), (1.5,), (2.0,), (3.0,), (1.0, 2.0, 3.0))
         yield (
             ridge.__name__,
-            {
-                str(s): lambda image, s=s, ridge=ridge: ridge(image, sigmas=s, black_ridges=False)
-                for s in sigmas
-            },
+            {str(s): partial(ridge, sigmas=s, black_ridges=False) for s in sigmas},
         )
     one = graphs[ALPHAS[0]]
     yield "scores, sum of diffused (a blur)", {f"t = {t}": diffused(one, t, "sum") for t in TIMES}

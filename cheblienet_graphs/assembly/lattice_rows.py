@@ -5,7 +5,6 @@ any size is a small one of which the middle place along each axis stands for as 
 Rows are computed on the small one and written down for the large one.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -15,8 +14,8 @@ import numpy.typing as npt
 
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.neighbours.offsets import Stencil
-from cheblienet_graphs.neighbours.stencil import StencilEngine, nearest_image, reach
+from cheblienet_graphs.neighbours.sides import longest
+from cheblienet_graphs.neighbours.stencil import StencilEngine, nearest_image
 from cheblienet_graphs.sparse.blocks import RowBlock, with_diagonal
 from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
 from cheblienet_graphs.sparse.sums import exact_sum, rounded
@@ -81,9 +80,9 @@ class LatticeRows:
         level = job.level()
         engine = level.neighbours.by_stencils
         self._job, self.lattice = job, engine.lattice
-        self._axes = tuple(map(Axis, self.lattice.shape, reach(engine.stencils)))
+        self._axes = tuple(map(Axis, self.lattice.shape, longest(engine.neighbourhoods)))
         self._small = replace(self.lattice, shape=tuple(axis.small for axis in self._axes))
-        self._block = self._rows(engine.stencils)
+        self._block = self._rows(engine.on(self._small))
         self.weights, values = self._weighed(level)
         self._degree = self._block.sums(values)
         combinatorial = job.laplacian == "combinatorial"
@@ -126,9 +125,9 @@ class LatticeRows:
         """Stored entries."""
         return int(self._starts[-1])
 
-    def _rows(self, stencils: Sequence[Stencil]) -> RowBlock:
+    def _rows(self, engine: StencilEngine) -> RowBlock:
         """The small lattice's rows."""
-        engine, vertices = StencilEngine(self._small, stencils), self._small.num_vertices
+        vertices = self._small.num_vertices
         return with_diagonal(0, engine.degrees(0, vertices), engine.columns(0, vertices))
 
     def _weighed(self, level: Level) -> tuple[EdgeWeights, Floats]:

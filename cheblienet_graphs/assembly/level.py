@@ -187,7 +187,7 @@ class Level:
         engine = self.neighbours.by_stencils
         if self.inside is None:
             return engine
-        return MaskedStencils(engine.lattice, engine.stencils, self.inside.places)
+        return MaskedStencils(engine, self.inside.places)
 
     @cached_property
     def _alpha(self) -> float:

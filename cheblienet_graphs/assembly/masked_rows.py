@@ -56,12 +56,12 @@ class MaskedRows:
         self.bandwidth = whole.bandwidth
         if isinstance(whole, KernelWeights):
             lengths = self.level.neighbours.rule.squared_lengths
-            by_offset = tuple(map(whole.of_squared_lengths, lengths))
+            by_offset = [[whole.of_squared_lengths(squared)] for squared in lengths]
         else:
-            by_offset = given.values if given else ()
-        # The last place stands for the vertex itself.
-        self._weights = [np.append(weights, 0.0) for weights in by_offset]
-        self._degrees = [float(ascending_sums(w[None].copy())[0]) for w in self._weights]
+            by_offset = given.offset_values if given else []
+        # The last place stands for the vertex itself. What is everywhere comes first, then sides.
+        self._weights = [[np.append(part, 0.0) for part in parts] for parts in by_offset]
+        self._degrees = [float(ascending_sums(w[0][None].copy())[0]) for w in self._weights]
 
     @property
     def dropped_edges(self) -> int:
@@ -69,13 +69,14 @@ class MaskedRows:
         given = self.level.offset_weights
         if given is None or not given.left_out:
             return 0
-        places = self.stencils.places
-        return MaskedStencils(given.lattice, given.left_out, places).total_degree // 2
+        united = MaskedStencils(given.with_left_out, self.stencils.places)
+        return (united.total_degree - self.stencils.total_degree) // 2
 
     def weighed(self, piece: Piece) -> tuple[Indices, Floats]:
         """(vertices,) entries of each row, and sums of its weights: the same bits in any block."""
         complete = piece.complete
-        counts = np.full(len(piece), len(self._weights[piece.orientation]))
+        everywhere = self.stencils.stencils[piece.orientation]
+        counts = np.full(len(piece), len(everywhere) + 1)
         degrees = np.full(len(piece), self._degrees[piece.orientation])
         cut = np.flatnonzero(~complete)
         if len(cut):
@@ -99,7 +100,7 @@ class MaskedRows:
         columns = np.empty(int(ends[-1]) - begin, self.stencils.dtype)
         values = np.empty(len(columns), np.float32)
         starts, lengths, rest = self._runs(piece)
-        heads = piece.look_up(starts)
+        heads = piece.look_up(starts, away=True)
         numbers = self._values(heads, masses, lambda_max)
         step = np.arange(lengths.max(initial=0), dtype=columns.dtype)[:, None]
         for row, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
@@ -145,5 +146,8 @@ class MaskedRows:
 
     def _entries(self, found: LookedUp) -> Floats:
         """(N,) or (M, N) weights of the neighbours, 0 of the vertex itself."""
-        entries: Floats = self._weights[found.orientation][found.which]
+        everywhere, *sides = self._weights[found.orientation]
+        entries: Floats = everywhere[found.which]
+        for there, weights in zip(self.stencils.at_sides(found), sides, strict=False):
+            entries = entries + there[:, None] * weights[found.which]
         return entries

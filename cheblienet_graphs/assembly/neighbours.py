@@ -68,8 +68,9 @@ class Neighbours:
         Raises:
             SpecError: there are no edges.
         """
-        found = self.offset_weights or self.rule
-        return StencilEngine(found.lattice, found.stencils)
+        if self.offset_weights is not None:
+            return self.offset_weights.engine
+        return StencilEngine(self.rule.lattice, self.rule.stencils)
 
     def engine(self, scratch: Scratch = np.empty, advance: Advance = lambda *_: None) -> Engine:
         """All neighbours, those inside a mask, by the chosen engine in this process alone.

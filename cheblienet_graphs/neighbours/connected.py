@@ -4,7 +4,7 @@ On the infinite lattice, as on a torus, the orientations are the vertices of a v
 walks through them move by the offsets of a group H, and components are the cosets of H. The edges
 of an open lattice are among those of the infinite one, so it has at least as many components as
 there are cosets with points in it. It is connected where a smaller window is: windows a pixel apart
-overlap, and all have the same edges.
+overlap, and all have the same edges, those along sides left out.
 """
 
 import math
@@ -35,16 +35,18 @@ class Components:
 def lattice_components(engine: StencilEngine) -> Components:
     """Count without visiting the vertices: O(n_o K), and the edges of a small window."""
     lattice, stencils = engine.lattice, engine.stencils
-    groups = list(_groups(stencils))
+    # Edges along sides join no more than they would if they were everywhere.
+    groups = list(_groups([around.stencil for around in engine.neighbourhoods]))
     if lattice.periodic:
         around = np.diag(lattice.shape).tolist()
         exact = sum(Generated.by([*group, *around]).index for group in groups)
         return Components(exact, exact)
     limit = max(ENTRIES, engine.total_degree // SHARE)
     for window in _windows(lattice, max(reach(stencils))):
-        if StencilEngine(window, stencils).total_degree > limit:
+        part = engine if window == lattice else StencilEngine(window, stencils)
+        if part.total_degree > limit:
             break
-        count = _counted(StencilEngine(window, stencils))
+        count = _counted(part)
         if count == 1 or window == lattice:
             return Components(count, count)
     least = sum(Generated.by(group).cosets(lattice.shape) for group in groups)

@@ -1,5 +1,6 @@
 """Neighbours on a part of a lattice: the stencils' offsets, in a map of what is inside."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.neighbours.offsets import Stencil
-from cheblienet_graphs.neighbours.stencil import reach
-from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.neighbours.sides import Neighbourhood, at_sides, longest
+from cheblienet_graphs.neighbours.stencil import StencilEngine
 from cheblienet_graphs.typing import Indices
 
 INT32_LIMIT = 2**31 - 1
@@ -25,8 +25,8 @@ class LookedUp:
         vertices: (M,) these.
         columns: (M, N) neighbours, ascending where `inside`.
         inside: (M, N) whether there is one.
-        which: (N,) or (M, N) the places in the orientation's stencil that the columns stand for;
-            the stencil's length for the vertex itself.
+        which: (N,) or (M, N) the places in the orientation's neighbourhood that the columns stand
+            for; -1 for the vertex itself.
     """
 
     orientation: int
@@ -41,24 +41,24 @@ class LookedUp:
     @property
     def diagonal(self) -> npt.NDArray[np.bool_]:
         """(M, N) whether a column is the vertex itself."""
-        return np.broadcast_to(self.which == self.which.shape[-1] - 1, self.columns.shape)
+        return np.broadcast_to(self.which < 0, self.columns.shape)
 
 
 class MaskedStencils:
     """The edges of a lattice with both ends inside a mask.
 
     Args:
-        lattice: all of it.
-        stencils: the neighbours of a vertex, by its orientation.
+        engine: all edges of the whole lattice.
         places: (n_inside,) pixels inside, ascending.
 
     Attributes:
         dtype: of numbers of vertices.
     """
 
-    def __init__(self, lattice: Lattice, stencils: Sequence[Stencil], places: Indices) -> None:
-        self.lattice, self.stencils, self.places = lattice, stencils, places
-        self._margin = reach(stencils)
+    def __init__(self, engine: StencilEngine, places: Indices) -> None:
+        self.lattice, self.stencils, self.places = engine.lattice, engine.stencils, places
+        self.neighbourhoods, lattice = engine.neighbourhoods, engine.lattice
+        self._margin = longest(engine.neighbourhoods)
         vertices = lattice.orientations * len(places)
         self.dtype = np.dtype(np.int32 if vertices <= INT32_LIMIT else np.int64)
         numbers = np.full(lattice.num_points, -1, self.dtype)
@@ -73,40 +73,52 @@ class MaskedStencils:
 
     def _table(self, k: int) -> tuple[Indices, Indices, Indices]:
         """Steps in the wide map, what to add for the orientation, and which entry, ascending."""
-        stencil = self.stencils[k]
+        stencil = self.neighbourhoods[k].stencil
         orientation = np.append(stencil.orientation, k)
         offsets = np.concatenate([stencil.offsets, np.zeros((1, len(self._margin)), np.int64)])
         order = np.lexsort((*offsets.T[::-1], orientation))
         steps = np.zeros(len(order), np.int64)
         for side, offset in zip(self._wide.shape, offsets[order].T, strict=True):
             steps = steps * side + offset
-        return steps, orientation[order] * len(self.places), order
+        which = np.where(order < len(stencil), order, -1)
+        return steps, orientation[order] * len(self.places), which
 
     @property
     def total_degree(self) -> int:
         """Twice the number of edges, without visiting the vertices."""
-        return sum(map(self._total_degree, self.stencils))
+        return sum(map(self._total_degree, self.neighbourhoods))
 
     @property
     def in_plane_degree(self) -> int:
         """The part of `total_degree` that stays within one orientation."""
-        return sum(self._total_degree(s.within(k)) for k, s in enumerate(self.stencils))
+        return sum(self._total_degree(n.within(k)) for k, n in enumerate(self.neighbourhoods))
 
-    def _total_degree(self, stencil: Stencil) -> int:
-        offsets, times = np.unique(stencil.offsets, axis=0, return_counts=True)
-        pairs = zip(map(tuple, offsets.tolist()), times.tolist(), strict=True)
-        return sum(count * self._pairs_apart(offset) for offset, count in pairs)
+    def _total_degree(self, around: Neighbourhood) -> int:
+        # Offsets that only vertices at a side have are counted for all, less those away from it.
+        axes = [tuple(np.flatnonzero(column).tolist()) for column in around.at_sides.T]
+        sides = [() if every else at for every, at in zip(around.everywhere, axes, strict=True)]
+        entries = Counter(zip(map(tuple, around.stencil.offsets.tolist()), sides, strict=True))
+        return sum(times * self._pairs_apart(*entry) for entry, times in entries.items())
 
-    def _pairs_apart(self, offset: tuple[int, ...]) -> int:
-        """How many pixels inside have one inside at this offset."""
-        if offset not in self._known:
+    def _pairs_apart(self, offset: tuple[int, ...], sides: tuple[int, ...]) -> int:
+        """How many pixels inside have one inside at this offset.
+
+        Args:
+            offset: along each axis.
+            sides: the axes across whose sides alone pixels count; all count where there are none.
+        """
+        if (offset, sides) not in self._known:
             every = 0, self.lattice.shape[0]
             here, there = (self._moved(*every, by) for by in ((0,) * len(offset), offset))
-            self._known[offset] = int((here & there).sum())
-        return self._known[offset]
+            both = here & there
+            away = tuple(
+                slice(1, -1) if axis in sides else slice(None) for axis in range(both.ndim)
+            )
+            self._known[offset, sides] = int(both.sum() - both[away].sum() * bool(sides))
+        return self._known[offset, sides]
 
     @cached_property
-    def _known(self) -> dict[tuple[int, ...], int]:
+    def _known(self) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
         return {}
 
     def pieces(self, start: int, stop: int) -> Iterator["Piece"]:
@@ -117,6 +129,8 @@ class MaskedStencils:
 
     def lines(self, k: int, first: int, last: int) -> npt.NDArray[np.bool_]:
         """(last - first, *others) whether all neighbours of pixels there are inside.
+
+        None is at a corrected side, across which stencils of consistent weights always lead.
 
         Args:
             k: orientation.
@@ -163,20 +177,29 @@ class MaskedStencils:
                 found &= theirs[tuple(slice(n + step, n + step + side) for step, n, side in cut)]
         return found
 
-    def look_up(self, k: int, numbers: Indices) -> LookedUp:
+    def look_up(self, k: int, numbers: Indices, *, away: bool = False) -> LookedUp:
         """The neighbours of vertices of one orientation.
 
         Args:
             k: the orientation.
             numbers: (M,) of pixels inside.
+            away: whether all are away from corrected sides: then what only these have is left out.
         """
         steps, shift, which = self._tables[k]
+        around = self.neighbourhoods[k]
+        if away:
+            kept = np.append(around.everywhere, True)[which]
+            steps, shift, which = steps[kept], shift[kept], which[kept]
         _, places = self.lattice.decode(self.places[numbers])
         here = np.zeros(len(numbers), np.int64)
         for side, place, most in zip(self._wide.shape, places, self._margin, strict=True):
             here = here * side + place + most
         found = self._wide.ravel()[here[:, None] + steps]
         inside = found >= 0
+        if not (away or around.everywhere.all()):
+            there = around.present(places, self.lattice.shape)
+            itself = np.ones((len(there), 1), bool)
+            inside &= np.concatenate([there, itself], axis=1)[:, which]
         columns = found + shift.astype(found.dtype)
         if self.lattice.periodic and (near := ~self._far_from_seam(places)).any():
             # Across the seam columns do not ascend as offsets do.
@@ -186,6 +209,11 @@ class MaskedStencils:
             columns, inside = (np.take_along_axis(x, order, axis=1) for x in (columns, inside))
             which = which[order]
         return LookedUp(k, k * len(self.places) + numbers, columns, inside, which)
+
+    def at_sides(self, found: LookedUp) -> list[npt.NDArray[np.bool_]]:
+        """For each axis (M,) whether vertices are at a side across it."""
+        numbers = found.vertices - found.orientation * len(self.places)
+        return at_sides(self.lattice.decode(self.places[numbers])[1], self.lattice.shape)
 
     def _far_from_seam(self, places: Sequence[Indices]) -> npt.NDArray[np.bool_]:
         """Whether no neighbour of a pixel is beyond a side."""
@@ -242,6 +270,6 @@ class Piece:
         said: npt.NDArray[np.bool_] = flags(self.orientation, first, last).ravel()
         return said[self.places - first * line]
 
-    def look_up(self, chosen: Indices) -> LookedUp:
-        """The neighbours of some, by their places among these vertices."""
-        return self.stencils.look_up(self.orientation, self.start + chosen)
+    def look_up(self, chosen: Indices, *, away: bool = False) -> LookedUp:
+        """The neighbours of some, by their places among these vertices; `away` as there."""
+        return self.stencils.look_up(self.orientation, self.start + chosen, away=away)

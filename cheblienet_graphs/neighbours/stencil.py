@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
 from cheblienet_graphs.neighbours.rule import too_few
+from cheblienet_graphs.neighbours.sides import Neighbourhood
 from cheblienet_graphs.samplings.lattice import Lattice, Places
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
@@ -124,20 +125,35 @@ class StencilEngine:
     Args:
         lattice: of the vertices.
         stencils: the neighbours of a vertex, by its orientation.
+        along_sides: further ones of vertices at the first and last place along an axis, by axis and
+            orientation, for an open lattice; none by default.
     """
 
-    def __init__(self, lattice: Lattice, stencils: Sequence[Stencil]) -> None:
-        self.lattice, self.stencils = lattice, stencils
+    def __init__(
+        self,
+        lattice: Lattice,
+        stencils: Sequence[Stencil],
+        along_sides: Sequence[Sequence[Stencil]] = (),
+    ) -> None:
+        self.lattice, self.stencils, self.along_sides = lattice, stencils, along_sides
+        sides = zip(*along_sides, strict=True) if along_sides else [()] * len(stencils)
+        self.neighbourhoods = tuple(
+            Neighbourhood.of(stencil, steps) for stencil, steps in zip(stencils, sides, strict=True)
+        )
+
+    def on(self, lattice: Lattice) -> "StencilEngine":
+        """The same stencils on a lattice of another size."""
+        return StencilEngine(lattice, self.stencils, self.along_sides)
 
     @property
     def total_degree(self) -> int:
         """Twice the number of edges, without visiting the vertices."""
-        return sum(self._total_degree(stencil) for stencil in self.stencils)
+        return sum(map(self._total_degree, self.neighbourhoods))
 
     @property
     def in_plane_degree(self) -> int:
         """The part of `total_degree` that stays within one orientation."""
-        return sum(self._total_degree(s.within(k)) for k, s in enumerate(self.stencils))
+        return sum(self._total_degree(n.within(k)) for k, n in enumerate(self.neighbourhoods))
 
     def degrees(self, start: int, stop: int) -> Indices:
         """(stop - start,) number of neighbours of each vertex."""
@@ -157,38 +173,35 @@ class StencilEngine:
             for k in range(start // pixels, -(-stop // pixels))
         ]
 
-    def _targets(self, stencil: Stencil, lo: int, hi: int) -> Places:
-        """(pixels, N) places of the neighbours of pixels lo..hi, also those beyond the sides."""
-        _, places = self.lattice.decode(np.arange(lo, hi))
-        pairs = zip(places, stencil.offsets.T, strict=True)
-        return tuple(place[:, None] + offset for place, offset in pairs)
+    def _targets(self, k: int, lo: int, hi: int) -> tuple[Places, npt.NDArray[np.bool_]]:
+        """(pixels, N) places of the neighbours of pixels lo..hi, and whether there is each."""
+        around, (_, places) = self.neighbourhoods[k], self.lattice.decode(np.arange(lo, hi))
+        pairs = zip(places, around.stencil.offsets.T, strict=True)
+        targets = tuple(place[:, None] + offset for place, offset in pairs)
+        there = around.present(places, self.lattice.shape)
+        for place, side in zip(targets, self.lattice.shape, strict=True):
+            there = there & (place >= 0) & (place < side)
+        return targets, there
 
-    def _inside(self, places: Places) -> npt.NDArray[np.bool_]:
-        inside = np.ones(places[0].shape, bool)
-        for place, side in zip(places, self.lattice.shape, strict=True):
-            inside &= (place >= 0) & (place < side)
-        return inside
-
-    def _total_degree(self, stencil: Stencil) -> int:
+    def _total_degree(self, around: Neighbourhood) -> int:
         lattice = self.lattice
         if lattice.periodic:
-            return len(stencil) * lattice.num_points
-        return int(np.maximum(lattice.shape - abs(stencil.offsets), 0).prod(axis=1).sum())
+            return len(around.stencil) * lattice.num_points
+        return around.pairs(lattice.shape)
 
     def _degrees(self, k: int, lo: int, hi: int) -> Indices:
-        stencil = self.stencils[k]
         if self.lattice.periodic:
-            return np.full(hi - lo, len(stencil))
-        inside: Indices = self._inside(self._targets(stencil, lo, hi)).sum(axis=1)
+            return np.full(hi - lo, len(self.stencils[k]))
+        inside: Indices = self._targets(k, lo, hi)[1].sum(axis=1)
         return inside
 
     def _columns(self, k: int, lo: int, hi: int) -> Indices:
-        lattice, stencil = self.lattice, self.stencils[k]
-        places = self._targets(stencil, lo, hi)
+        lattice, stencil = self.lattice, self.neighbourhoods[k].stencil
+        places, there = self._targets(k, lo, hi)
         if lattice.periodic:
             around = [place % side for place, side in zip(places, lattice.shape, strict=True)]
             return np.sort(lattice.encode(stencil.orientation, around), axis=1).ravel()
-        return lattice.encode(stencil.orientation, places)[self._inside(places)]
+        return lattice.encode(stencil.orientation, places)[there]
 
 
 def nearest_image(offset: Indices, period: int) -> Indices:

@@ -5,7 +5,7 @@ Only the standard library is imported here, so that the command line can show it
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, SpecError
@@ -102,6 +102,32 @@ def boundary_field(geometry: Manifold, boundary: str | None) -> str | None:
     if boundary is not None:
         raise SpecError("boundary", f"left out on {geometry.name}, which has none", boundary)
     return None
+
+
+def correction_field(
+    geometry: Manifold, kind: SamplingKind, boundary: str | None, weights: str, given: object
+) -> Literal[True] | None:
+    """True where open sides are corrected, which they are by default; else None.
+
+    Raises:
+        SpecError: it is no boolean, or asked for where it does not apply.
+    """
+    if given is not None and not isinstance(given, bool):
+        raise SpecError("boundary_correction", "True or False", given)
+    where = ""
+    if boundary is None:
+        where = f"on {geometry.name}, which has no boundary"
+    elif not kind.regular:
+        where = f"with {kind.name} sampling"
+    elif boundary != "open":
+        where = f"with a {boundary} boundary"
+    elif weights == "kernel":
+        where = "with kernel weights, of which none are consistent at a boundary"
+    elif weights == "selling" and not geometry.oriented:
+        where = f"with selling weights on {geometry.name}, which need none"
+    if where and given:
+        raise SpecError("boundary_correction", f"left out {where}", given)
+    return None if where or given is False else True
 
 
 def fibre_fields(

@@ -6,7 +6,6 @@ Only the standard library is imported here, so that the command line can show it
 import copy
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.inputs.regions import Four
-from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
-from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
+from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.samplings.point_sets import PointArrays, PointSets
 from cheblienet_graphs.spec.directional import directional_field
 from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
@@ -23,6 +21,7 @@ from cheblienet_graphs.spec.drift import drift_field
 from cheblienet_graphs.spec.fields import (
     anisotropy,
     boundary_field,
+    correction_field,
     edge_fields,
     fibre_fields,
     number_of_levels,
@@ -32,17 +31,16 @@ from cheblienet_graphs.spec.fields import (
     seed_field,
 )
 from cheblienet_graphs.spec.kernels import KERNELS, Kernel
+from cheblienet_graphs.spec.levels import Levels
 from cheblienet_graphs.spec.mask import Mask
 from cheblienet_graphs.values import Number, choice, integer
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from cheblienet_graphs.samplings.protocol import Sampling
-
 
 @dataclass(frozen=True, init=False)
-class GraphSpec:
+class GraphSpec(Levels):
     """A build: manifold, sampling, metric, neighbour rule, weights and pyramid.
 
     Values are normalised (96, 96.0 and "96"; 0.1 and "1/10"), so that equal builds have equal
@@ -108,6 +106,9 @@ class GraphSpec:
         laplacian: "normalized", I - D^-1/2 W D^-1/2, the default of kernel weights, or
             "combinatorial", A^-1/2 (D - W) A^-1/2 with the areas A, that of the others.
         boundary: of the plane or space, "open" (default) or "periodic".
+        boundary_correction: whether edges along the sides of an open lattice make up for those cut
+            off there, so that eigenvalues converge at second order. The default where weights are
+            matched, or selling on se2; those of r2 and r3 need none. False builds as before.
         levels: number of graphs in the pyramid; each is half as fine as the one before. Default:
             while sides are at least 8, or points at least 42. Of random points 1; each coarser
             level has the first quarter of them. Of own points as many as there are arrays.
@@ -154,6 +155,7 @@ class GraphSpec:
     region: Four | None
     directional: float | None
     drift: float | None
+    boundary_correction: Literal[True] | None
 
     def __init__(
         self,
@@ -190,6 +192,7 @@ class GraphSpec:
         region: "str | Sequence[float] | None" = None,
         directional: Number | None = None,
         drift: Number | None = None,
+        boundary_correction: bool | None = None,
     ) -> None:
         geometry = MANIFOLDS[choice("manifold", manifold, tuple(MANIFOLDS))]
         sizes = {
@@ -220,6 +223,9 @@ class GraphSpec:
             geometry, kind, normalised["orientations"], directional
         )
         normalised["drift"] = drift_field(kind, normalised["weights"], drift)
+        normalised["boundary_correction"] = correction_field(
+            geometry, kind, normalised["boundary"], normalised["weights"], boundary_correction
+        )
         normalised |= operator_fields(normalised["weights"], laplacian, lambda_max)
         if normalised["weights"] == "selling" and normalised["xi"] == "auto":
             remedy = "Their stencils, and so the in-plane fraction, do not depend on xi."
@@ -247,30 +253,11 @@ class GraphSpec:
         return integer("eigenpairs", eigenpairs, limits.EIGENPAIRS.low, most, accepted)
 
     @property
-    def geometry(self) -> Manifold:
-        """The manifold itself."""
-        return MANIFOLDS[self.manifold]
-
-    @property
-    def sampling_kind(self) -> SamplingKind:
-        """The kind of sampling, which knows what its size means."""
-        return SAMPLINGS[self.sampling]
-
-    @property
     def schema(self) -> str:
         """The schema of versions with this specification: the oldest that knows all it says."""
-        plain = (
-            self.mask is None
-            and self.directional is None
-            and self.drift is None
-            and self.weights != "voronoi"
-        )
+        later = self.mask, self.directional, self.drift, self.boundary_correction
+        plain = later == (None,) * 4 and self.weights != "voronoi"
         return self.sampling_kind.schema(self.levels) if plain else "1.1"
-
-    @property
-    def num_vertices(self) -> int:
-        """Vertices of the finest level."""
-        return self.orientations * self.base_points(0)
 
     @property
     def default_name(self) -> str:
@@ -282,68 +269,6 @@ class GraphSpec:
         seed = f"-seed{self.seed}" if self.seed else ""
         part = "" if self.mask is None else "-masked" if self.region is None else "-region"
         return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}{seed}{part}"
-
-    def level_size(self, level: int) -> Size:
-        """Size of the sampling of a level, 0 the finest: (width, height) on a lattice."""
-        kind = self.sampling_kind
-        return kind.sizes(getattr(self, kind.field))[level]
-
-    def base_points(self, level: int) -> int:
-        """Points of a level, orientations not counted; those inside where there is a mask."""
-        return self.full_points(level) if self.mask is None else self.mask.inside[level]
-
-    def full_points(self, level: int) -> int:
-        """Points of a level's full sampling, orientations not counted."""
-        return self.sampling_kind.points(self.level_size(level))
-
-    def full_sampling(self, level: int) -> "Sampling":
-        """The sampling of a level, 0 the finest: all points, whatever the mask.
-
-        Raises:
-            SpecError: it is one of own points, which the specification knows by their digest alone.
-        """
-        setting = Setting(
-            self.geometry,
-            self.orientations,
-            periodic=self.boundary == "periodic",
-            seed=self.seed,
-            finest=self.level_size(0),
-        )
-        return self.sampling_kind.sampled(self.level_size(level), setting)
-
-    def grid(self, level: int) -> tuple[int, ...]:
-        """(orientations, *shape of a signal on the base): (n_o, height, width) on a lattice.
-
-        It is that of the full sampling where there is a mask.
-        """
-        return self.orientations, *self.sampling_kind.grid(self.level_size(level))
-
-    def squared_spacing(self, level: int) -> float:
-        """A, the mean area of the base for each point; on a lattice h^2 in any dimension.
-
-        The domain of a flat base has width 1.
-        """
-        return self.sampling_kind.squared_spacing(self.level_size(level), self.geometry.base)
-
-    def metric(self, level: int) -> Metric:
-        """The metric of a level; on the plane lengths are in units of the domain's width.
-
-        Raises:
-            ValueError: xi is "auto", so it is known only once the graph is built.
-        """
-        if self.xi is None:
-            return Metric(self.eps)
-        if isinstance(self.xi, float):
-            return Metric(
-                self.eps, self.xi * math.sqrt(self.squared_spacing(level) / self.squared_spacing(0))
-            )
-        if self.alpha is None:
-            raise ValueError("xi is solved for when the graph is built")
-        return self.metric_of_alpha(self.alpha, level)
-
-    def metric_of_alpha(self, alpha: float, level: int) -> Metric:
-        """The metric with xi^2 = alpha n_o A, A the squared spacing of the points."""
-        return Metric(self.eps, math.sqrt(alpha * self.orientations * self.squared_spacing(level)))
 
     @property
     def searched_neighbors(self) -> int:
@@ -391,7 +316,7 @@ class GraphSpec:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "GraphSpec":
         """The spec whose `to_dict()` is `values`."""
-        fields = dict(values)
+        fields = {"boundary_correction": False, **values}
         if not MANIFOLDS[choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))].oriented:
             fields.pop("orientations", None)
         return cls(**fields)

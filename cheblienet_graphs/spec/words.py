@@ -69,7 +69,8 @@ def _domain(spec: GraphSpec) -> str:
     points, size, kind = spec.base_points(0), spec.level_size(0), spec.sampling_kind
     described, boundary = kind.described(size, spec.seed), ""
     if spec.boundary:
-        boundary = f", {spec.boundary} boundary"
+        corrected = ", corrected" if spec.boundary_correction else ""
+        boundary = f", {spec.boundary} boundary{corrected}"
     where = described if kind.regular else f"{points:,} points ({described})"
     signals = "images" if kind.regular else "signals"
     shape = ", ".join(map(str, spec.grid(0)[1:]))

@@ -1,7 +1,7 @@
 """Weights on lattices consistent with the metric, as stencils.
 
 D - W approximates the operator -sum_a A_a^2 / R_aa itself, without a factor: the second moments of
-every interior vertex are M = 2 R^-1.
+every interior vertex are M = 2 R^-1, and edges along open sides give back what these take.
 """
 
 import itertools
@@ -18,12 +18,14 @@ from cheblienet_graphs.manifolds import FlatManifold
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
+from cheblienet_graphs.neighbours.sides import Neighbourhood, at_sides
 from cheblienet_graphs.neighbours.stencil import OffsetTable, StencilEngine, Stencils, reach
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.blocks import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.weights.boundary import along_sides
 from cheblienet_graphs.weights.matching import VANISHED, lifted, nearest_matching
 from cheblienet_graphs.weights.selling import selling
 
@@ -41,6 +43,9 @@ class LatticeWeights:
         dropped_edges: number of edges left out because their weight came out 0.
         solution: matched weights as solved for, including those that are 0, in pixels^-2.
         left_out: the offsets whose weight came out 0, by orientation.
+        along_sides: further edges of the vertices at the first and last place along an axis, by
+            axis and orientation; none where boundaries are not corrected.
+        side_values: their weights, which add to those of the same offsets.
     """
 
     lattice: Lattice
@@ -50,6 +55,20 @@ class LatticeWeights:
     dropped_edges: int = 0
     solution: Floats | None = None
     left_out: tuple[Stencil, ...] = ()
+    along_sides: tuple[tuple[Stencil, ...], ...] = ()
+    side_values: tuple[tuple[Floats, ...], ...] = ()
+
+    @property
+    def engine(self) -> StencilEngine:
+        """Their neighbours."""
+        return StencilEngine(self.lattice, self.stencils, self.along_sides)
+
+    @property
+    def with_left_out(self) -> StencilEngine:
+        """Their neighbours, and those left out."""
+        parts = zip(self.stencils, self.left_out, strict=True)
+        united = [Neighbourhood.of(kept, [dropped]).stencil for kept, dropped in parts]
+        return StencilEngine(self.lattice, united, self.along_sides)
 
     def on(self, lattice: Lattice) -> "LatticeWeights":
         """These stencils and weights, on a lattice of another size."""
@@ -57,11 +76,36 @@ class LatticeWeights:
 
     def weights(self, block: RowBlock) -> Floats:
         """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
-        return self._table.at(block.rows, block.columns)
+        rows, columns = block.rows, block.columns
+        everywhere, *sides = self._tables
+        found = everywhere.at(rows, columns)
+        _, places = self.lattice.decode(rows)
+        for there, table in zip(at_sides(places, self.lattice.shape), sides, strict=False):
+            found[there] += table.at(rows[there], columns[there])
+        return found
 
     @cached_property
-    def _table(self) -> OffsetTable:
-        return OffsetTable(self.lattice, self.stencils, self.values)
+    def _tables(self) -> list[OffsetTable]:
+        by_orientation = list(zip(*self.offset_values, strict=True))
+        stencils = [around.stencil for around in self.engine.neighbourhoods]
+        return [OffsetTable(self.lattice, stencils, values) for values in by_orientation]
+
+    @cached_property
+    def offset_values(self) -> list[list[Floats]]:
+        """For each orientation the weights of the neighbours, 0 where there is none.
+
+        First (N,) those that a vertex has everywhere, then for each axis what is added to them at
+        the sides across it, in the order of `engine.neighbourhoods`.
+        """
+        found = []
+        for k, around in enumerate(self.engine.neighbourhoods):
+            masks = [around.everywhere, *around.at_sides]
+            values = [self.values[k], *(side[k] for side in self.side_values)]
+            rows = [np.zeros(len(around.stencil)) for _ in masks]
+            for row, mask, given in zip(rows, masks, values, strict=True):
+                row[mask] = given
+            found.append(rows)
+        return found
 
 
 def lattice_weights(
@@ -82,7 +126,8 @@ def lattice_weights(
     if spec.weights == "selling":
         minimal, minimal_values = infinite.selling()
         check_room(lattice, minimal, "`weights='kernel'`")
-        return LatticeWeights(lattice, minimal, in_widths(minimal_values, lattice))
+        found = LatticeWeights(lattice, minimal, in_widths(minimal_values, lattice))
+        return infinite.corrected(found, minimal_values) if spec.boundary_correction else found
     united = infinite.united(infinite.nearest(spec.searched_neighbors), infinite.selling()[0])
     check_room(lattice, united, "`weights='kernel'`")
     kernel, relative_bandwidth = spec.kernel_and_bandwidth
@@ -95,16 +140,19 @@ def lattice_weights(
     least = VANISHED * max(float(v.max()) for v in values)
     kept = [v > least for v in values]
     stencils = tuple(s.only(k) for s, k in zip(united, kept, strict=True))
-    entries = [StencilEngine(lattice, s).total_degree for s in (united, stencils)]
-    return LatticeWeights(
+    positive = [v[k] for v, k in zip(values, kept, strict=True)]
+    found = LatticeWeights(
         lattice,
         stencils,
-        in_widths([v[k] for v, k in zip(values, kept, strict=True)], lattice),
+        in_widths(positive, lattice),
         bandwidth * lattice.spacing**2,
-        (entries[0] - entries[1]) // 2,
-        solution,
-        tuple(s.only(~k) for s, k in zip(united, kept, strict=True)),
+        solution=solution,
+        left_out=tuple(s.only(~k) for s, k in zip(united, kept, strict=True)),
     )
+    if spec.boundary_correction:
+        found = infinite.corrected(found, positive)
+    entries = [engine.total_degree for engine in (found.with_left_out, found.engine)]
+    return replace(found, dropped_edges=(entries[0] - entries[1]) // 2)
 
 
 def in_widths(values: Sequence[Floats], lattice: Lattice) -> tuple[Floats, ...]:
@@ -208,6 +256,21 @@ class _Infinite:
             raise SpecError("weights", accepted, "matched", remedy)
         values: Floats = matching.values[unknown.ravel()]
         return values
+
+    def corrected(self, found: LatticeWeights, values: Sequence[Floats]) -> LatticeWeights:
+        """The same with edges along the sides.
+
+        Args:
+            found: weights of an open lattice.
+            values: the same in pixels^-2.
+        """
+        sides = along_sides(found.stencils, values)
+        steps = [
+            tuple(self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(across))
+            for across in sides
+        ]
+        weights = [in_widths([edges[2] for edges in across], found.lattice) for across in sides]
+        return replace(found, along_sides=tuple(steps), side_values=tuple(weights))
 
     def _constraints(self, k: Indices, j: Indices, offsets: Indices) -> tuple[Floats, Floats]:
         """(N, c) moments that an edge of weight 1 adds, and (c,) targets of their sums.

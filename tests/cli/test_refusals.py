@@ -194,6 +194,11 @@ def test_weights_that_vanish_are_refused(here: Path, capsys: pytest.CaptureFixtu
         ("se2 --size 16 --weights selling --engine pruned", "--engine must be auto or stencil"),
         ("se2 --size 16 --weights selling --lambda-max 2", "--lambda-max must be 'exact'"),
         ("se2 --points 99 --weights matched", "--weights must be kernel on the plane"),
+        (
+            "se2 --size 16 --boundary-correction",
+            "--boundary-correction must be left out with kernel",
+        ),
+        ("s2 --nside 4 --boundary-correction", "--boundary-correction must be left out on s2"),
         ("se2 --size 8 --weights matched --eps 0.001 --levels 1", "--levels must be such that"),
         ("so3 --subdivisions 1 --weights matched", "--neighbors must be at least 24"),
         ("so3 --points 99 --weights matched --neighbors 24", "--weights must be kernel here"),

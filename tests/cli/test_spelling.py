@@ -22,6 +22,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("Use `neighbors=24` or more.", "Use --neighbors 24 or more."),
         ("left out where `eps_squared` is given", "left out where --eps-squared is given"),
         ("`weights='selling'`, `engine=\"pruned\"`", "--weights selling, --engine pruned"),
+        ("`boundary_correction=False`", "--no-boundary-correction"),
         ("go on with `resume=True`", "go on with --resume"),
         ("`clg verify --clean` deletes it", "`clg verify --clean` deletes it"),
         ("`recipe NAME`", "`recipe NAME`"),

@@ -5,6 +5,7 @@ import pytest
 
 from cheblienet_graphs.neighbours.masked import MaskedStencils
 from cheblienet_graphs.neighbours.offsets import Stencil
+from cheblienet_graphs.neighbours.stencil import StencilEngine
 from cheblienet_graphs.samplings.lattice import Lattice
 
 NEAR = [(-1, 0), (0, -1), (0, 1), (1, 0)]
@@ -28,7 +29,8 @@ def test_edges_are_those_of_pairs_inside(offsets: list[tuple[int, int]], periodi
     steps = np.array(sorted(offsets))
     stencil = Stencil(np.zeros(len(steps), np.int64), steps, np.ones(len(steps)))
     places = np.flatnonzero(inside)
-    masked = MaskedStencils(Lattice(shape, periodic=periodic), [stencil], places)
+    engine = StencilEngine(Lattice(shape, periodic=periodic), [stencil])
+    masked = MaskedStencils(engine, places)
     assert masked.total_degree == masked.in_plane_degree == len(expected)
     [piece] = masked.pieces(0, len(places))
     found = piece.look_up(np.arange(len(piece)))

@@ -1,0 +1,316 @@
+"""Ways to end a lattice at an open side, by the eigenvalues that they give.
+
+    python benchmarks/boundaries.py                      # everything, half an hour
+    python benchmarks/boundaries.py square|thin|oblong|flat|cost [--finest N]
+
+square, thin, oblong: SE(2) on [0, 1] x [0, height], no heat flowing through its sides, against
+Galerkin's method (`neumann.py`): the error of largest size among the first 10 eigenvalues but 0,
+with its sign, and the order from one size to the next. Thin has eps = 0.1. Constructions:
+
+- cut: stencils cut off at the sides (`boundary_correction=False`);
+- corrected: with edges along the sides, as built (`boundary_correction=True`);
+- first part: with edges for what is cut off alone, not for what the layer takes;
+- without fibre: corrected, but the steps between orientations;
+- two rows: the same edges, half of them in the row next to the outermost;
+- mirrored: edges across a side lead to the mirror image of their end, at the mirrored orientation;
+- half cells: outermost vertices on the sides themselves: edges along these and masses halved.
+
+flat: r2 and r3 on squares and cubes against cosines, cut and corrected.
+
+cost: seconds and peak memory of builds as whole processes, cut and corrected in turns, medians.
+"""
+
+import argparse
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise, product
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import scipy.sparse
+from neumann import neumann_spectrum
+from numpy.typing import NDArray
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
+from cheblienet_graphs.weights import boundary
+from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
+
+COUNT = 10
+ROUNDS = 3
+XI = math.sqrt(0.1)
+SIZES = ((8, 3), (16, 6), (32, 12), (64, 24))
+Floats = NDArray[np.float64]
+Laplacian = tuple[scipy.sparse.csr_array, Floats]
+"""D - W, and the masses of the vertices."""
+
+
+class Edges:
+    """Ordered pairs of vertices of an open lattice, with weights."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.lattice = lattice
+        self.places = np.indices(lattice.shape).reshape(len(lattice.shape), -1)
+        self._parts: list[tuple[NDArray[np.int64], NDArray[np.int64], Floats]] = []
+
+    def add(
+        self, k: int, others: Any, offsets: Any, weights: Any, row: tuple[int, int] | None = None
+    ) -> None:
+        """Edges of the vertices of an orientation, or of a row (axis, how far from its sides)."""
+        shape = np.array(self.lattice.shape)[:, None]
+        chosen = np.ones(self.places.shape[1], bool)
+        if row is not None:
+            axis, depth = row
+            place, side = self.places[axis], self.lattice.shape[axis]
+            chosen = np.minimum(place, side - 1 - place) == depth
+        for j, offset, weight in zip(others, offsets, weights, strict=True):
+            there = self.places + np.asarray(offset)[:, None]
+            both = chosen & ((there >= 0) & (there < shape)).all(axis=0)
+            self.pairs(k, self.places[:, both], j, there[:, both], weight)
+
+    def pairs(self, k: int, here: Any, j: int, there: Any, weight: float) -> None:
+        """Edges between places."""
+        ends = [self.lattice.encode(np.full(p.shape[1], o), p) for o, p in ((k, here), (j, there))]
+        self._parts.append((ends[0], ends[1], np.full(here.shape[1], weight)))
+
+    def laplacian(self, masses: Floats | None = None) -> Laplacian:
+        """Of the edges so far; masses are 1 unless given."""
+        rows, columns, weights = (np.concatenate(p) for p in zip(*self._parts, strict=True))
+        size = self.lattice.num_vertices
+        w = scipy.sparse.coo_array((weights, (rows, columns)), shape=(size, size)).tocsr()
+        degree = np.asarray(w.sum(axis=1)).ravel()
+        return scipy.sparse.diags_array(degree).tocsr() - w, (
+            np.ones(size) if masses is None else masses
+        )
+
+
+def cut(found: LatticeWeights) -> Edges:
+    edges = Edges(found.lattice)
+    for k, (s, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+        edges.add(k, s.orientation, s.offsets, values)
+    return edges
+
+
+def corrected(found: LatticeWeights, *, rows: int = 1, fibre: bool = True) -> Laplacian:
+    edges = cut(found)
+    for axis, (steps, weights) in enumerate(zip(found.along_sides, found.side_values, strict=True)):
+        for k, (s, values) in enumerate(zip(steps, weights, strict=True)):
+            kept = np.full(len(s), 1) if fibre else s.orientation == k
+            for depth in range(rows):
+                edges.add(k, s.orientation, s.offsets, values * kept / rows, (axis, depth))
+    return edges.laplacian()
+
+
+def first_part(found: LatticeWeights) -> Laplacian:
+    """As corrected, the layer left out."""
+
+    def no_layer(moments: Floats, coupling: Floats) -> Floats:
+        del coupling
+        return np.zeros((moments.shape[1],) * 2)
+
+    scale = found.lattice.pixels_per_area
+    with patch.object(boundary, "_layer", no_layer):
+        sides = boundary.along_sides(found.stencils, [v / scale for v in found.values])
+    edges = cut(found)
+    for axis, across in enumerate(sides):
+        for k, (others, offsets, weights) in enumerate(across):
+            edges.add(k, others, offsets, weights * scale, (axis, 0))
+    return edges.laplacian()
+
+
+def mirrored(found: LatticeWeights) -> Laplacian:
+    """Ghosts at (-1 - m, y, theta) are (m, y, -theta): the same mirror across x and across y."""
+    edges, lattice = cut(found), found.lattice
+    shape = np.array(lattice.shape)[:, None]
+    for k, (s, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+        for j, offset, weight in zip(s.orientation, s.offsets, values, strict=True):
+            there = edges.places + offset[:, None]
+            for lines in product((False, True), repeat=2):
+                outside = (there < 0) | (there >= shape)
+                chosen = (outside == np.array(lines)[:, None]).all(axis=0)
+                if not any(lines) or not chosen.any():
+                    continue
+                images = np.where(there < 0, -1 - there, there)
+                images = np.where(there >= shape, 2 * shape - 1 - there, images)
+                other = int(j) if all(lines) else -int(j) % lattice.orientations
+                edges.pairs(k, edges.places[:, chosen], other, images[:, chosen], weight)
+    return edges.laplacian()
+
+
+def half_cells(found: LatticeWeights) -> Laplacian:
+    """Spacing 1 / (n - 1); an edge has the share that both its ends' sides have of their cells."""
+    edges, lattice = Edges(found.lattice), found.lattice
+    scale = (lattice.width - 1) ** 2 / lattice.width**2
+    ends = [(p == 0) | (p == n - 1) for p, n in zip(edges.places, lattice.shape, strict=True)]
+    for k, (s, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+        for j, offset, weight in zip(s.orientation, s.offsets, values, strict=True):
+            for sides in product((False, True), repeat=2):
+                chosen = np.all([e == side for e, side in zip(ends, sides, strict=True)], axis=0)
+                along = sum(side and not step for side, step in zip(sides, offset, strict=True))
+                there = edges.places + offset[:, None]
+                inside = ((there >= 0) & (there < np.array(lattice.shape)[:, None])).all(axis=0)
+                both = chosen & inside
+                share = weight * scale / 2**along
+                edges.pairs(k, edges.places[:, both], int(j), there[:, both], share)
+    masses = np.tile(np.prod([np.where(e, 0.5, 1.0) for e in ends], axis=0), lattice.orientations)
+    return edges.laplacian(masses)
+
+
+CONSTRUCTIONS: dict[str, Callable[[LatticeWeights], Laplacian]] = {
+    "cut": lambda found: cut(found).laplacian(),
+    "corrected": corrected,
+    "first part": first_part,
+    "without fibre": lambda found: corrected(found, fibre=False),
+    "two rows": lambda found: corrected(found, rows=2),
+    "mirrored": mirrored,
+    "half cells": half_cells,
+}
+
+
+def weights_of(spec: GraphSpec) -> LatticeWeights:
+    lattice = spec.full_sampling(0)
+    assert isinstance(lattice, Lattice)
+    return lattice_weights(spec, SampledManifold(lattice, spec.geometry, spec.metric(0)))
+
+
+def smallest(laplacian: Laplacian, count: int) -> Floats:
+    """Eigenvalues of the masses' inverse times D - W."""
+    matrix, masses = laplacian
+    root = scipy.sparse.diags_array(1 / np.sqrt(masses))
+    delta = (root @ matrix @ root).tocsr()
+    largest = float(abs(delta).sum(axis=1).max())
+    rescaled = scipy.sparse.csr_array(delta * (2 / largest) - scipy.sparse.eye_array(len(masses)))
+    pairs = extreme_eigenpairs(rescaled, largest, count)
+    assert pairs.converged
+    return pairs.values
+
+
+def table(exact: Floats, graphs: dict[str, list[GraphSpec]], constructions: dict[str, Any]) -> None:
+    names = [spec.default_name.partition("-")[2] for spec in next(iter(graphs.values()))]
+    print(f"| weights | construction | {' | '.join(names)} | orders |")
+    print("|" + "---|" * (3 + len(names)))
+    for title, specs in graphs.items():
+        for name, construction in constructions.items():
+            errors = []
+            for spec in specs:
+                found = smallest(construction(weights_of(spec)), len(exact))
+                errors.append(max(found[1:] / exact[1:] - 1, key=abs))
+            sizes = [n / m for n, m in _finer([spec.size for spec in specs])]
+            steps = zip(errors[:-1], errors[1:], sizes, strict=True)
+            orders = ", ".join(f"{math.log(abs(a / b)) / math.log(s):.2f}" for a, b, s in steps)
+            cells = " | ".join(f"{error:+.4f}" for error in errors)
+            print(f"| {title} | {name} | {cells} | {orders} |", flush=True)
+
+
+def _finer(sizes: list[Any]) -> Iterator[tuple[int, int]]:
+    for coarse, fine in pairwise(sizes):
+        yield fine[0], coarse[0]
+
+
+def oriented(finest: int, eps: float, height: float = 1.0, *, all_of_them: bool = True) -> None:
+    graphs = {
+        weights: [
+            GraphSpec(
+                "se2",
+                (n, round(n * height)),
+                orientations=n_o,
+                weights=weights,
+                levels=1,
+                eps=eps,
+                xi=XI,
+            )
+            for n, n_o in SIZES
+            if n <= finest and _has_room(weights, n, n_o, eps, height)
+        ]
+        for weights in ("selling", "matched")
+    }
+    exact = neumann_spectrum(COUNT + 1, eps, XI, height=height, degree=18, frequency=10)
+    coarser = neumann_spectrum(COUNT + 1, eps, XI, height=height, degree=15, frequency=8)
+    print(f"exact to {abs(exact[1:] / coarser[1:] - 1).max():.0e}: {exact[1:].round(3)}\n")
+    chosen = CONSTRUCTIONS if all_of_them else dict(list(CONSTRUCTIONS.items())[:3])
+    for weights, specs in graphs.items():
+        table(exact, {weights: specs}, chosen)
+        print()
+
+
+def _has_room(weights: str, n: int, n_o: int, eps: float, height: float) -> bool:
+    """Whether the lattice has room for the stencils."""
+    size = (n, round(n * height))
+    spec = GraphSpec("se2", size, orientations=n_o, weights=weights, levels=1, eps=eps, xi=XI)
+    try:
+        weights_of(spec)
+    except ValueError:
+        return False
+    return True
+
+
+def flat(finest: int) -> None:
+    for manifold, sizes in (("r2", (8, 16, 32, 64)), ("r3", (6, 12, 24))):
+        dimension = int(manifold[1])
+        waves = product(range(COUNT + 1), repeat=dimension)
+        exact = np.sort([math.pi**2 * sum(n**2 for n in wave) for wave in waves])[: COUNT + 1]
+        specs = [GraphSpec(manifold, n, weights="matched", levels=1) for n in sizes if n <= finest]
+        flat_ones = {name: CONSTRUCTIONS[name] for name in ("cut", "corrected", "two rows")}
+        table(exact, {f"{manifold} matched": specs}, flat_ones)
+        print()
+
+
+def cost() -> None:
+    script = (
+        "import resource, sys, time; from cheblienet_graphs import GraphSpec, build;"
+        "began = time.perf_counter();"
+        "spec = GraphSpec('se2', int(sys.argv[1]), orientations=8, weights=sys.argv[2], levels=1,"
+        " boundary_correction=sys.argv[3] == 'corrected');"
+        "build(spec, sys.argv[4]);"
+        "print(time.perf_counter() - began,"
+        " resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)"
+    )
+    print("| weights | graph | seconds: cut | corrected | MB: cut | corrected |")
+    print("|---|---|---|---|---|---|")
+    for weights, size in product(("selling", "matched"), (64, 256)):
+        found: dict[str, list[list[float]]] = {"cut": [], "corrected": []}
+        for _ in range(ROUNDS):
+            for kind, results in found.items():
+                with tempfile.TemporaryDirectory() as folder:
+                    command = [sys.executable, "-c", script, str(size), weights, kind]
+                    said = subprocess.run(
+                        [*command, f"{folder}/g"], check=True, capture_output=True, text=True
+                    )
+                results.append([float(number) for number in said.stdout.split()])
+        middle = {k: [statistics.median(c) for c in zip(*r, strict=True)] for k, r in found.items()}
+        cells = [f"{middle[k][0]:.2f}" for k in found] + [f"{middle[k][1]:.0f}" for k in found]
+        print(f"| {weights} | {size}x{size}x8 | {' | '.join(cells)} |", flush=True)
+
+
+PARTS: dict[str, Callable[[int], None]] = {
+    "square": lambda finest: oriented(finest, math.sqrt(0.1)),
+    "oblong": lambda finest: oriented(finest, math.sqrt(0.1), 1.5, all_of_them=False),
+    "thin": lambda finest: oriented(finest, 0.1, all_of_them=False),
+    "flat": flat,
+    "cost": lambda _: cost(),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", choices=PARTS)
+    parser.add_argument("--finest", type=int, default=64, help="pixels along x at most")
+    given = parser.parse_args()
+    for name, work in PARTS.items():
+        if given.part in {None, name}:
+            began = time.perf_counter()
+            print(f"{name}\n")
+            work(given.finest)
+            print(f"\n{time.perf_counter() - began:.0f} s\n")
+
+
+if __name__ == "__main__":
+    main()

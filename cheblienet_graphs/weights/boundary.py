@@ -1,0 +1,159 @@
+"""What an open lattice's sides take from the energy, given back by edges along them.
+
+A solution lets no heat flow through a side: its gradient p has n^T D p = 0, with n across the side
+and D half the second moments. There is one such p for each gradient along the side. Cut off at the
+side, a stencil has less energy than p^T D p for each vertex. For each vertex at the side,
+
+- 1/2 sum |c_n| w_c (c^T p)^2 over the offsets c that lead across are left out;
+- r^T L^+ r is what a layer takes besides. First moments r = sum w_c c^T p cancel in the rows next
+  to the side altogether, but not in each, so that p^T x is not the function of least energy: that
+  has a layer, which dies away from the side. L is the stencil's, by rows alone.
+
+Neither is negative. Together they are small by one power of the spacing, which is why eigenvalues
+would converge at first order. Edges along the side with the same energy mend it: their offsets and
+weights follow from Selling's formula, as the stencils themselves do. Gradients along the fibre are
+free; what is cut off of them comes back on the steps from each orientation to the next.
+"""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.linalg
+
+from cheblienet_graphs.machine.blas import one_blas_thread
+from cheblienet_graphs.neighbours.offsets import Stencil
+from cheblienet_graphs.neighbours.stencil import nearest_image
+from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.weights.selling import OBTUSE, Form, base_offsets
+
+FEWEST_ROWS, MOST_ROWS = 64, 2**15
+"""Of the layer at a side; their number is doubled until it does not matter."""
+CLOSE = 1e-13
+"""Then what it takes changes by less than this, D being of order 1."""
+
+Edges = tuple[Indices, Indices, Floats]
+"""(N,) orientations, (N, d) offsets and (N,) weights, in pixels^-2."""
+
+
+def along_sides(stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[list[Edges]]:
+    """The edges along sides: for each axis that a side is across, for each orientation.
+
+    Both sides across an axis have the same ones, as the half turn maps them to one another.
+
+    Args:
+        stencils: of an infinite lattice, by orientation.
+        values: weights in pixels^-2, the same for opposite offsets.
+    """
+    with one_blas_thread():
+        dimension = stencils[0].offsets.shape[1]
+        return [_across(axis, stencils, values) for axis in range(dimension)]
+
+
+def _across(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[Edges]:
+    steps = _along_fibre(axis, stencils, values)
+    found = []
+    for k, (stencil, weights) in enumerate(zip(stencils, values, strict=True)):
+        still = [0] * stencil.offsets.shape[1]
+        edges = [
+            ((k, *np.insert(v, axis, 0).tolist()), weight)
+            for v, weight in _realised(missing(stencil.offsets, weights, axis))
+        ]
+        for step in (1, -1):
+            weight = float(steps[k if step > 0 else k - 1])
+            if weight > OBTUSE:
+                edges.append((((k + step) % len(stencils), *still), weight))
+        summed: dict[tuple[int, ...], float] = {}
+        for key, weight in edges:  # of two orientations each is the next one and the one before
+            summed[key] = summed.get(key, 0.0) + weight
+        keys = np.array(sorted(summed), np.int64).reshape(-1, 1 + len(still))
+        weight_of = np.array([summed[key] for key in sorted(summed)], np.float64)
+        found.append((keys[:, 0], keys[:, 1:], weight_of))
+    return found
+
+
+def missing(offsets: Indices, weights: Floats, axis: int) -> Floats:
+    """(d - 1, d - 1) the form Q of what a side across an axis takes: t^T Q t for each vertex there.
+
+    Args:
+        offsets: (N, d) of a stencil, opposite ones with the same weight.
+        weights: (N,) in pixels^-2.
+        axis: that the side is across.
+    """
+    diffusion = np.einsum("j,ja,jb->ab", weights, offsets, offsets) / 2
+    gradients = np.delete(np.eye(len(diffusion)), axis, axis=0)
+    gradients[:, axis] = -np.delete(diffusion[axis], axis) / diffusion[axis, axis]
+    rises, across = offsets @ gradients.T, offsets[:, axis]
+    out = across < 0
+    cut = np.einsum("j,ja,jb->ab", (weights * -across / 2)[out], rises[out], rises[out])
+    reach = int(abs(across).max())
+    inside = np.arange(reach)[:, None] + across >= 0
+    moments = (inside * weights) @ rises
+    both_ways = np.bincount(abs(across), weights).astype(np.float64)
+    form: Floats = cut + _layer(moments, both_ways / 2)
+    return form
+
+
+def _layer(moments: Floats, coupling: Floats) -> Floats:
+    """r^T L^+ r, for rows that have no end away from the side.
+
+    Args:
+        moments: (rows, d - 1) r, of the rows next to the side, 0 in all others; columns sum to 0.
+        coupling: (reach + 1,) weight of the edges between two rows, by their distance; the first is
+            not looked at.
+    """
+    if abs(moments).max(initial=0) <= OBTUSE:
+        return np.zeros((moments.shape[1],) * 2)
+    rows, before = max(FEWEST_ROWS, 8 * len(coupling)), None
+    while True:
+        taken = _layer_of(rows, moments, coupling)
+        if rows >= MOST_ROWS or (before is not None and abs(taken - before).max() <= CLOSE):
+            return taken
+        rows, before = 2 * rows, taken
+
+
+def _layer_of(rows: int, moments: Floats, coupling: Floats) -> Floats:
+    """The same for so many rows; the layer is 0 in the last one, as constants do not matter."""
+    reach = len(coupling) - 1
+    bands = np.zeros((reach + 1, rows))
+    for distance in range(1, reach + 1):
+        bands[0, : rows - distance] += coupling[distance]
+        bands[0, distance:] += coupling[distance]
+        bands[distance, : rows - distance] = -coupling[distance]
+    force = np.zeros((rows, moments.shape[1]))
+    force[: len(moments)] = moments
+    layer = scipy.linalg.solveh_banded(bands[:, :-1], force[:-1], lower=True)
+    taken: Floats = force[:-1].T @ layer
+    return (taken + taken.T) / 2
+
+
+def _realised(form: Floats) -> list[tuple[tuple[int, ...], float]]:
+    """Offsets v along a side, both v and -v, and weights with sum of weight v v^T = 2 Q."""
+    if len(form) == 1:
+        (weight,) = form.ravel().tolist()
+        return [((1,), weight), ((-1,), weight)] if weight > OBTUSE else []
+    if abs(form - np.diag(np.diag(form))).max() <= OBTUSE:
+        rates, directions = np.diag(form), np.eye(len(form))
+    else:
+        rates, directions = np.linalg.eigh(form)
+    pairs = zip(rates.clip(min=0).tolist(), directions.T.tolist(), strict=True)
+    return base_offsets(Form(tuple((rate, tuple(direction)) for rate, direction in pairs)))
+
+
+def _along_fibre(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> Floats:
+    """(n_o,) weights of the steps from each orientation to the next, at a side across an axis.
+
+    An edge over several orientations is given back on each step between them.
+    """
+    count = len(stencils)
+    steps = np.zeros(count)
+    for k, (stencil, weights) in enumerate(zip(stencils, values, strict=True)):
+        turn = nearest_image(stencil.orientation - k, count)
+        across = stencil.offsets[:, axis]
+        chosen = (across < 0) & (turn != 0)
+        for n in np.flatnonzero(chosen).tolist():
+            over = int(turn[n])
+            first = k if over > 0 else k + over
+            for step in itertools.islice(itertools.count(first), abs(over)):
+                steps[step % count] += weights[n] * -across[n] * abs(over) / 2
+    return steps

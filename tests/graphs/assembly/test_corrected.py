@@ -1,0 +1,145 @@
+"""Stored graphs of open lattices with corrected sides: spectra, symmetries, masks."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs.store.reader import mapped_array, mapped_csr
+
+SQUARE = [4.721371, 4.721371, 8.686968, 15.843847, 16.630591, 19.234069, 19.234069]
+"""The first eigenvalues but 0 of SE(2) on a square, eps^2 = xi^2 = 0.1: benchmarks/neumann.py."""
+
+
+def stored(spec: GraphSpec, folder: Path, **how: object) -> Path:
+    built = build(spec, folder / "g.zarr", name="g", force=True, **how)
+    return folder / "g.zarr/g" / built.version
+
+
+def errors(spec: GraphSpec, exact: np.ndarray, folder: Path) -> np.ndarray:
+    stored(spec, folder)
+    (level,) = inspect(folder / "g.zarr", eigenvalues=len(exact) + 1).levels
+    assert level.components == 1
+    return np.array(level.eigenvalues[1:]) * level.eigenvalue_scale / exact - 1
+
+
+def cosines(dimension: int, count: int) -> np.ndarray:
+    squares = sum(axis**2 for axis in np.indices((8,) * dimension))
+    return math.pi**2 * np.sort(squares.ravel())[1 : count + 1]
+
+
+@pytest.mark.parametrize(("manifold", "sizes"), [("r2", (12, 24, 48)), ("r3", (6, 12, 18))])
+def test_cosines_converge_at_second_order(
+    manifold: str, sizes: tuple[int, ...], tmp_path: Path
+) -> None:
+    exact = cosines(int(manifold[1]), 7)
+    found = []
+    for correction in (True, False):
+        specs = [
+            GraphSpec(manifold, n, weights="matched", levels=1, boundary_correction=correction)
+            for n in sizes
+        ]
+        worst = [abs(errors(spec, exact, tmp_path)).max() for spec in specs]
+        found.append(math.log(worst[1] / worst[2]) / math.log(sizes[2] / sizes[1]))
+        if correction:
+            assert worst[2] < 0.02
+    assert found[0] > 1.9
+    assert found[1] < 1.5
+
+
+def in_square(n: int, n_o: int, weights: str, correction: bool, folder: Path) -> float:
+    spec = GraphSpec(
+        "se2",
+        n,
+        orientations=n_o,
+        eps_squared=0.1,
+        xi=math.sqrt(0.1),
+        weights=weights,
+        levels=1,
+        boundary_correction=correction,
+    )
+    return float(abs(errors(spec, np.array(SQUARE), folder)).max())
+
+
+@pytest.mark.parametrize(("weights", "before", "after"), [("selling", 35, 22), ("matched", 94, 54)])
+def test_errors_in_a_square(weights: str, before: int, after: int, tmp_path: Path) -> None:
+    assert in_square(16, 6, weights, False, tmp_path) > before / 1000
+    assert in_square(16, 6, weights, True, tmp_path) < after / 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", ["selling", "matched"])
+def test_a_square_converges_at_second_order(weights: str, tmp_path: Path) -> None:
+    coarse, fine = (in_square(n, n // 4 * 2, weights, True, tmp_path) for n in (16, 32))
+    assert math.log2(coarse / fine) > 1.8
+
+
+@pytest.mark.parametrize("weights", ["selling", "matched"])
+@pytest.mark.parametrize("laplacian", ["normalized", "combinatorial"])
+def test_symmetries_stay(weights: str, laplacian: str, tmp_path: Path) -> None:
+    fields = {"orientations": 6, "eps": 0.15, "weights": weights, "laplacian": laplacian}
+    version = stored(GraphSpec("se2", 16, **fields, levels=2), tmp_path)
+    laplacian_ = mapped_csr(version / "levels/0/laplacian")
+    assert abs(laplacian_ - laplacian_.T).max() == 0
+    for level in inspect(tmp_path / "g.zarr", eigenvalues=0).levels:
+        assert {"rotation_90", "rotation_180", "flip"} <= {*level.equivariance}
+        assert max(level.equivariance.values()) < 1e-6
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"manifold": "se2", "size": "14x11", "orientations": 4, "weights": "selling", "eps": 0.2},
+        {"manifold": "se2", "size": "12x13", "orientations": 3, "weights": "matched"},
+        {"manifold": "r3", "size": "6x5x7", "weights": "matched", "laplacian": "normalized"},
+    ],
+)
+def test_masks_keep_the_edges_along_sides(fields: dict, tmp_path: Path) -> None:
+    """With everything inside bytes are equal; else weights are those of the whole lattice."""
+    whole = GraphSpec(**fields, levels=1)
+    assert whole.boundary_correction
+    source = stored(whole, tmp_path / "whole")
+    shape = whole.grid(0)[1:]
+    rest = {name: value for name, value in fields.items() if name != "size"}
+    everything = GraphSpec(**rest, levels=1, mask=np.ones(shape, bool))
+    for how in ({}, {"block_rows": 50}):
+        copy = stored(everything, tmp_path / "all", **how)
+        files = [
+            p.relative_to(source) for p in source.rglob("*") if p.is_file() and "/c/" in str(p)
+        ]
+        assert len(files) > 5
+        for file in files:
+            assert (copy / file).read_bytes() == (source / file).read_bytes(), file
+    inside = np.random.default_rng(0).random(shape) < 0.8
+    inside[0] = True
+    part = stored(GraphSpec(**rest, levels=1, mask=inside), tmp_path / "part")
+    kept = np.flatnonzero(np.tile(inside.ravel(), whole.orientations))
+    weights = [edge_weights(folder, whole.laplacian) for folder in (source, part)]
+    expected = weights[0][kept][:, kept]
+    assert (weights[1] != 0).nnz == (expected != 0).nnz
+    assert abs(weights[1] - expected).max() < 1e-5 * abs(expected).max()
+
+
+def edge_weights(version: Path, kind: str) -> scipy.sparse.csr_matrix:
+    """W from the stored Laplacian."""
+    clg = json.loads((version / "zarr.json").read_bytes())["attributes"]["clg"]
+    delta = mapped_csr(version / "levels/0/laplacian").astype(float)
+    mass = mapped_array(version / f"levels/0/{'degree' if kind == 'normalized' else 'area'}")
+    root = np.sqrt(mass.astype(float))
+    delta = delta.multiply(root[:, None]).multiply(root[None]).tolil()
+    delta.setdiag(0)
+    return (-delta.tocsr() * (clg["levels"][0]["lambda_max"] / 2)).tocsr()
+
+
+@pytest.mark.parametrize("how", [{"block_rows": 64}, {"block_rows": 100, "workers": 2}])
+def test_bytes_do_not_depend_on_blocks(how: dict, tmp_path: Path) -> None:
+    spec = GraphSpec("se2", "20x14", orientations=4, eps=0.2, weights="matched", levels=1)
+    source, other = stored(spec, tmp_path / "one"), stored(spec, tmp_path / "other", **how)
+    for file in [
+        p.relative_to(source) for p in source.rglob("*") if p.is_file() and "/c/" in str(p)
+    ]:
+        assert (other / file).read_bytes() == (source / file).read_bytes(), file

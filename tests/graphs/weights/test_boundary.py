@@ -1,0 +1,156 @@
+"""What open sides take, against least squares over whole strips; edges along sides, one by one."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.neighbours.connected import Components, lattice_components
+from cheblienet_graphs.neighbours.offsets import Stencil
+from cheblienet_graphs.neighbours.stencil import StencilEngine
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.sparse.blocks import with_diagonal
+from cheblienet_graphs.weights.boundary import missing
+from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
+
+ROWS, LINES = 40, 11
+
+
+def weights_of(spec: GraphSpec) -> LatticeWeights:
+    lattice = spec.full_sampling(0)
+    assert isinstance(lattice, Lattice)
+    return lattice_weights(spec, SampledManifold(lattice, spec.geometry, spec.metric(0)))
+
+
+def least_energy(offsets: np.ndarray, weights: np.ndarray, p: np.ndarray) -> float:
+    """Of all functions p^T x + f on a strip, f periodic along it, for each pixel of a side.
+
+    The strip has ROWS rows along the first axis; each edge is one row of a least-squares problem.
+    """
+    row, line = np.divmod(np.arange(ROWS * LINES), LINES)
+    equations, targets = [], []
+    for (step, along), weight in zip(offsets.tolist(), weights.tolist(), strict=True):
+        inside = (row + step >= 0) & (row + step < ROWS)
+        there = (row + step) * LINES + (line + along) % LINES
+        for here, end in zip(np.flatnonzero(inside), there[inside], strict=True):
+            equation = np.zeros(ROWS * LINES)
+            equation[end] += 1
+            equation[here] -= 1
+            equations.append(math.sqrt(weight / 2) * equation)
+            targets.append(-math.sqrt(weight / 2) * float(p @ (step, along)))
+    matrix, target = np.array(equations), np.array(targets)
+    normal = matrix.T @ matrix
+    found = np.linalg.lstsq(normal, matrix.T @ target, rcond=None)[0]
+    return float(((matrix @ found - target) ** 2).sum()) / LINES
+
+
+@pytest.mark.parametrize(
+    ("weights", "eps", "k", "axis"),
+    [("selling", 0.1, 2, 0), ("selling", 0.1, 1, 1), ("matched", 0.3, 1, 0)],
+)
+def test_missing_is_what_strips_lack(weights: str, eps: float, k: int, axis: int) -> None:
+    spec = GraphSpec("se2", 32, orientations=6, eps=eps, weights=weights, levels=1)
+    found = weights_of(spec)
+    values = found.values[k] / 32**2
+    offsets = found.stencils[k].offsets[:, [axis, 1 - axis]]
+    (form,) = missing(offsets, values, 0).ravel()
+    across, mixed = (offsets[:, [0]] * offsets * values[:, None]).sum(axis=0) / 2
+    p = np.array([-mixed / across, 1.0])
+    whole = (values * (offsets @ p) ** 2).sum() / 2
+    assert form > 1e-3
+    assert ROWS * whole - least_energy(offsets, values, p) == pytest.approx(2 * form, rel=1e-7)
+    assert p[0] * across + mixed == pytest.approx(0, abs=1e-12)
+
+
+def test_nothing_is_missing_where_directions_are_along_the_axes() -> None:
+    for spec in (GraphSpec("r2", 16, weights="selling"), GraphSpec("r3", 8, weights="selling")):
+        found = weights_of(spec)
+        offsets, values = found.stencils[0].offsets, found.values[0] / spec.size[0] ** 2
+        for axis in range(offsets.shape[1]):
+            assert (missing(offsets, values, axis) == 0).all()
+
+
+@pytest.mark.parametrize("orientations", [1, 2, 5, 6])
+@pytest.mark.parametrize("weights", ["selling", "matched"])
+def test_edges_along_sides_are_positive_and_symmetric(weights: str, orientations: int) -> None:
+    spec = GraphSpec("se2", (16, 12), orientations=orientations, weights=weights, levels=1)
+    found = weights_of(spec)
+    assert len(found.along_sides) == len(found.side_values) == 2
+    for axis, (steps, values) in enumerate(zip(found.along_sides, found.side_values, strict=True)):
+        edges = {}
+        for k, (stencil, weight) in enumerate(zip(steps, values, strict=True)):
+            assert (weight > 0).all()
+            assert (stencil.offsets[:, axis] == 0).all()
+            rows = zip(stencil.orientation.tolist(), stencil.offsets.tolist(), weight, strict=True)
+            edges |= {(k, j, tuple(offset)): float(w) for j, offset, w in rows}
+        for (k, j, (y, x)), weight in edges.items():
+            assert (k, (0, 0)) != (j, (y, x))
+            assert edges[j, k, (-y, -x)] == weight
+            assert edges[k, j, (-y, -x)] == weight
+
+
+def test_flips_and_quarter_turns_map_sides_to_sides() -> None:
+    spec = GraphSpec("se2", 24, orientations=6, eps=0.1, weights="matched", levels=1)
+    found = weights_of(spec)
+    sums = np.array([[v.sum() for v in across] for across in found.side_values])
+    np.testing.assert_allclose(sums[0], np.roll(sums[1], 3), rtol=1e-9)
+    np.testing.assert_allclose(sums, sums[:, (-np.arange(6)) % 6], rtol=1e-9)
+
+
+def test_edges_in_space_are_those_of_a_square_cross() -> None:
+    """On r3 every side is alike, and so are both directions along it."""
+    found = weights_of(GraphSpec("r3", (8, 6, 10), weights="matched", levels=1))
+    for axis, ((stencil,), (weights,)) in enumerate(
+        zip(found.along_sides, found.side_values, strict=True)
+    ):
+        others = np.delete(np.eye(3, dtype=int), axis, axis=0)
+        expected = sorted(map(tuple, np.concatenate([others, -others]).tolist()))
+        assert sorted(map(tuple, stencil.offsets.tolist())) == expected
+        assert weights == pytest.approx(weights[0], rel=1e-12)
+
+
+@pytest.mark.parametrize(("weights", "eps"), [("selling", 0.2), ("matched", 0.3)])
+def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) -> None:
+    """Against a loop over all vertices, on a lattice with every kind of corner."""
+    fields = {"orientations": 6, "eps": eps, "weights": weights, "levels": 1}
+    found = weights_of(GraphSpec("se2", (9, 7), **fields))
+    lattice, engine, expected = found.lattice, found.engine, {}
+    for k, y, x in np.ndindex(6, 7, 9):
+        parts = [(found.stencils[k], found.values[k])]
+        for axis, there in enumerate((y in {0, 6}, x in {0, 8})):
+            if there:
+                parts.append((found.along_sides[axis][k], found.side_values[axis][k]))
+        for stencil, values in parts:
+            for j, (dy, dx), w in zip(stencil.orientation, stencil.offsets, values, strict=True):
+                if 0 <= y + dy < 7 and 0 <= x + dx < 9:
+                    edge = (k * 7 + y) * 9 + x, (int(j) * 7 + y + int(dy)) * 9 + x + int(dx)
+                    expected[edge] = expected.get(edge, 0.0) + float(w)
+    vertices = lattice.num_vertices
+    degrees, columns = engine.degrees(0, vertices), engine.columns(0, vertices)
+    pairs = zip(np.repeat(np.arange(vertices), degrees).tolist(), columns.tolist(), strict=True)
+    assert list(pairs) == sorted(expected)
+    assert engine.total_degree == len(expected)
+    assert engine.in_plane_degree == sum(a // 63 == b // 63 for a, b in expected)
+    block = with_diagonal(0, degrees, columns)
+    given = found.weights(block)[block.rows != block.columns]
+    np.testing.assert_array_equal(given, [expected[edge] for edge in sorted(expected)])
+    bare = replace(found, along_sides=(), side_values=()).engine
+    assert engine.total_degree > bare.total_degree
+    assert lattice_components(engine) == Components(1, 1)
+
+
+def test_edges_along_sides_join_components_of_the_stencils() -> None:
+    """Diagonal steps alone leave two parts, which any step along a side joins."""
+    diagonal = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
+    across = Stencil(np.zeros(4, int), diagonal, np.ones(4))
+    along = Stencil(np.zeros(2, int), np.array([[0, -1], [0, 1]]), np.ones(2))
+    none = along.only(np.zeros(2, bool))
+    for side in (6, 400):
+        lattice = Lattice((side, side))
+        assert lattice_components(StencilEngine(lattice, [across])).least == 2
+        found = lattice_components(StencilEngine(lattice, [across], [[along], [none]]))
+        assert found.least == 1
+        assert found.exact in {1, None}
