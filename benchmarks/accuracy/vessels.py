@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from composed import compose
 from numpy.typing import NDArray
 from PIL import Image
 from sklearn.metrics import precision_recall_curve, roc_auc_score
@@ -141,17 +142,20 @@ class Kind:
     Args:
         graph: fields of its graphs' specification; None where it needs none.
         options: of its UNet.
+        composed: whether its directional Laplacians follow one another.
     """
 
     graph: dict[str, Any] | None
     options: dict[str, Any]
+    composed: bool = False
 
     def network(self, pyramid: Pyramid | None, width: int) -> nn.Module:
         """Of a width: the number of channels on the finest level."""
         if pyramid is None:
             return ConvolutionalUNet([width, 2 * width, 4 * width])
         channels = (width, width, 2 * width, 4 * width)
-        return UNet(pyramid, 1, 2, channels=channels, **self.options)
+        network = UNet(pyramid, 1, 2, channels=channels, **self.options)
+        return compose(network) if self.composed else network
 
     def width(self, pyramid: Pyramid | None) -> int:
         """That for which the number of weights is nearest to PARAMETERS."""
@@ -167,6 +171,9 @@ KINDS = {
     "se2 Gaussian": Kind(ORIENTED | {"weights": "kernel"}, {}),
     "se2 cake": Kind(ORIENTED, {"lift": "cake"}),
     "se2 directional": Kind(ORIENTED | {"directional": 0.05}, {"operators": "directional"}),
+    "se2 composed": Kind(
+        ORIENTED | {"directional": 0.05}, {"operators": "directional"}, composed=True
+    ),
     "se2 both": Kind(
         ORIENTED | {"directional": 0.05}, {"operators": "directional", "lift": "cake"}
     ),
