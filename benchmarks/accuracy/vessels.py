@@ -4,9 +4,9 @@ The data are CHASE_DB1's 28 fundus photographs with traced vessels (Fraz et al.,
 its .jpg and _1stHO.png files; the first 20 train, the last 8 test. The green channel is reduced to
 --side pixels of height and normalised within the field of view, in which scores are taken. Networks
 of about equal numbers of weights are trained on the same random patches, for the same number of
-steps, or with --seconds for the same time; graphs of whole photographs then have the same filters,
-as neighbourhoods in lattice units do not depend on the size. AUC is that of the ROC curve over all
-pixels of the test photographs, F1 the best over thresholds.
+steps, or with --seconds for the same processor time; graphs of whole photographs then have the same
+filters, as neighbourhoods in lattice units do not depend on the size. AUC is that of the ROC curve
+over all pixels of the test photographs, F1 the best over thresholds.
 
     python benchmarks/accuracy/vessels.py FOLDER [--networks r2 se2 ...] [--seeds 3] [--steps 400]
 """
@@ -186,7 +186,7 @@ def _weights(network: nn.Module) -> int:
 
 @dataclass(frozen=True)
 class Run:
-    """A trained network: its seconds, and by angle its AUC and best F1 in %."""
+    """A trained network: its processor seconds, and by angle its AUC and best F1 in %."""
 
     network: str
     seed: int
@@ -212,7 +212,7 @@ class Study:
         return open_store(self.store)[f"{built.name}@{built.version}"]
 
     def run(self, name: str, seed: int, steps: int, seconds: float) -> Run:
-        """Train for so many steps, or seconds where these are less, and test."""
+        """Train for so many steps, or processor seconds where these are less, and test."""
         kind = KINDS[name]
         generator = torch.Generator().manual_seed(seed)
         pyramid = self.pyramid(kind, PATCH, PATCH)
@@ -220,9 +220,9 @@ class Study:
         torch.manual_seed(seed)
         network = kind.network(pyramid, width)
         optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
-        began, done = time.perf_counter(), 0
-        while done < steps and time.perf_counter() - began < seconds:
-            share = max(done / steps, (time.perf_counter() - began) / seconds)
+        began, done = time.process_time(), 0
+        while done < steps and time.process_time() - began < seconds:
+            share = max(done / steps, (time.process_time() - began) / seconds)
             for group in optimizer.param_groups:
                 group["lr"] = RATE * (0.5 + 0.5 * math.cos(math.pi * share))
             images, targets = patches(self.train, generator)
@@ -231,7 +231,7 @@ class Study:
             loss.backward()
             optimizer.step()
             done += 1
-        took = time.perf_counter() - began
+        took = time.process_time() - began
         auc, f1 = self._tested(kind, width, network.eval())
         return Run(name, seed, _weights(network), done, took, auc, f1)
 
@@ -271,7 +271,7 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--seconds", type=float, default=math.inf, help="most for a training")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="of the processor, most for a training")
     parser.add_argument("--side", type=int, default=160, help="height of the photographs, pixels")
     parser.add_argument("--csv", type=Path, help="file to write all runs to")
     arguments = parser.parse_args()
