@@ -1,5 +1,9 @@
 """The spectrum of the operator on an open domain, where no formula is known for it."""
 
+import itertools
+import math
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse
 from numpy.polynomial import legendre
@@ -36,9 +40,7 @@ def neumann_spectrum(
     """
     stiffness, slope = _legendre(degree)
     mean, half = (1 + eps**2) / 2, (1 - eps**2) / 2
-    m = np.arange(-frequency, frequency + 1)
-    raising = np.eye(len(m), k=-1)  # times exp(2 i theta)
-    cosine, sine = (raising + raising.T) / 2, (raising - raising.T) / 2j
+    m, cosine, sine = _fourier(frequency)
     one, every = np.eye(degree), np.eye(len(m))
     terms = [
         (mean * every + half * cosine, stiffness, one),
@@ -47,10 +49,44 @@ def neumann_spectrum(
         (half * sine, slope, slope.T / height),
         (np.diag((2 * m / xi) ** 2.0), one, one),
     ]
-    matrix = sum(scipy.sparse.kron(scipy.sparse.kron(a, b), c) for a, b, c in terms)
+    matrix = sum(scipy.sparse.kron(scipy.sparse.kron(a, b), c) for a, b, c in terms).tocsr()
+    values = [_smallest(matrix[part][:, part], count) for part in _sectors(m, degree)]
+    return np.sort(np.concatenate(values))[:count].clip(min=0.0)
+
+
+def _fourier(frequency: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """1, cos 2 theta, sin 2 theta, cos 4 theta and so on, normalised: frequencies and products.
+
+    Returns:
+        m of each, negative for sines; the matrices of the products by cos 2 theta and sin 2 theta.
+    """
+    m = np.array([0, *(s * k for k in range(1, frequency + 1) for s in (1, -1))])
+    # Twice as many points as integrate products of three of them exactly.
+    theta = np.arange(8 * frequency + 8) * np.pi / (8 * frequency + 8)
+    waves = np.where(
+        m[:, None] >= 0, np.cos(2 * np.outer(m, theta)), -np.sin(2 * np.outer(m, theta))
+    )
+    waves *= np.where(m[:, None] == 0, 1, math.sqrt(2)) / math.sqrt(len(theta))
+    return m, (waves * np.cos(2 * theta)) @ waves.T, (waves * np.sin(2 * theta)) @ waves.T
+
+
+def _sectors(m: NDArray[np.int64], degree: int) -> Iterator[NDArray[np.int64]]:
+    """The functions of each parity under the half turn and under y, theta -> -y, -theta.
+
+    No symmetry of the square forces two eigenvalues of one sector to be equal: Lanczos recursions
+    may miss a copy of an eigenvalue.
+    """
+    wave, i, j = np.indices((len(m), degree, degree)).reshape(3, -1)
+    turned, mirrored = (i + j) % 2, (j + (m[wave] < 0)) % 2
+    for one, other in itertools.product((0, 1), repeat=2):
+        yield np.flatnonzero((turned == one) & (mirrored == other))
+
+
+def _smallest(matrix: scipy.sparse.csr_array, count: int) -> NDArray[np.float64]:
+    start = np.random.default_rng(0).normal(size=matrix.shape[0])
     values: NDArray[np.float64]
-    values = eigsh(matrix.tocsc(), count, sigma=-1.0, return_eigenvectors=False)
-    return np.sort(values).clip(min=0.0)
+    values = eigsh(matrix.tocsc(), count, sigma=-1.0, v0=start, return_eigenvectors=False)
+    return values
 
 
 def _legendre(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -271,7 +271,9 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--seconds", type=float, default=math.inf, help="of the processor, most for a training")
+    parser.add_argument(
+        "--seconds", type=float, default=math.inf, help="of the processor, most for a training"
+    )
     parser.add_argument("--side", type=int, default=160, help="height of the photographs, pixels")
     parser.add_argument("--csv", type=Path, help="file to write all runs to")
     arguments = parser.parse_args()
