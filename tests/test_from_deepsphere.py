@@ -1,4 +1,4 @@
-"""The examples of docs/from-deepsphere.md: ours run, and theirs on our graphs, with one result."""
+"""The examples of the page for those who come from DeepSphere: both run, with one result."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-PAGE = (Path(__file__).parents[1] / "docs/from-deepsphere.md").read_text()
+PAGE = (Path(__file__).parents[1] / "docs/how-to/from-deepsphere.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 PYGSP, THEIRS, OURS, PARTIAL = EXAMPLES
 

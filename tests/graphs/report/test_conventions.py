@@ -1,4 +1,4 @@
-"""The conventions that reports and the README state, against signals, the group and plain sums."""
+"""The conventions that reports and docs state, against signals, the group and plain sums."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.spec import words
 from cheblienet_models import Lift, open_store
 
-README = " ".join((Path(__file__).parents[3] / "README.md").read_text().split())
+PAGE = " ".join((Path(__file__).parents[3] / "docs/explanation/metric.md").read_text().split())
 
 
 def directions(manifold: str, start: tuple[float, ...], end: tuple[float, ...]) -> np.ndarray:
@@ -163,6 +163,6 @@ def test_a_report_says_how_to_read_it(tmp_path: Path) -> None:
         "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2)",
     ],
 )
-def test_the_readme_states_them(promise: str) -> None:
-    box = README.partition("**Conventions.**")[2].partition("**Metric.**")[0]
+def test_the_documentation_states_them(promise: str) -> None:
+    box = PAGE.partition("## Conventions")[2].partition("## Metric")[0]
     assert promise in box

@@ -88,7 +88,7 @@ def test_icosphere_unpools_from_two_parents(subdivisions: int) -> None:
 
 
 def test_mean_pooling_on_the_icosphere_does_not_keep_integrals() -> None:
-    """Midpoints count for both of their parents: how much, the README says."""
+    """Midpoints count for both of their parents: how much, docs/limits.md says."""
     fine, coarse = Icosphere(subdivisions=4), Icosphere(subdivisions=3)
     fine_share, coarse_share = (x.base_areas / x.base_areas.sum() for x in (fine, coarse))
     means = matrix(fine.pooling())

@@ -1,4 +1,4 @@
-"""The README's examples run: Python on graphs small enough for a test, builds up to their plan."""
+"""Examples of README and docs run: Python on graphs small enough for a test, builds to their plan."""
 
 import re
 from pathlib import Path
@@ -12,9 +12,26 @@ from PIL import Image
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
-EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-BUILDS = set(re.findall(r"clg (build (?:\w+ --|recipe [a-z])[^`\n]*)", README))
+ROOT = Path(__file__).parents[1]
+PAGES = {
+    str(file.relative_to(ROOT)): file.read_text()
+    for file in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+}
+EXAMPLES = {
+    page: re.findall(r"```python\n(.*?)```", text, re.DOTALL) for page, text in PAGES.items()
+}
+BUILDS = {
+    command
+    for text in PAGES.values()
+    for command in re.findall(r"clg (build (?:\w+ --|recipe [a-z])[^`\n]*)", text)
+}
+TESTED_ELSEWHERE = {"docs/how-to/from-deepsphere.md": "test_from_deepsphere.py"}
+LINKS = [
+    (page, link)
+    for page, text in PAGES.items()
+    for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text)
+    if "://" not in link
+]
 PLACEHOLDERS = re.compile(r"--help|\b[A-Z]+\b|mine\.toml")
 
 
@@ -39,14 +56,15 @@ def namespace_after(example: str) -> dict[str, Any]:
     small = example.replace("96x96x6", "16x16x6").replace("96, 96", "16, 16")
     small = small.replace("64, 96", "16, 24")
     names: dict[str, Any] = {}
-    exec(compile(small.replace("96x64", "24x16"), "README.md", "exec"), names)
+    exec(compile(small.replace("96x64", "24x16"), "page", "exec"), names)
     return names
 
 
 @pytest.mark.slow
 def test_examples_run_in_order_each_by_itself() -> None:
     build(GraphSpec("se2", 16), "graphs.zarr")
-    first, _, last = map(namespace_after, EXAMPLES)
+    (first,) = map(namespace_after, EXAMPLES["README.md"])
+    _, last = map(namespace_after, EXAMPLES["docs/reference/python.md"])
     assert first["log_probabilities"].shape == (8, 10)
     x = last["lift"](last["torch"].zeros(2, 3, 16, 24))
     y = last["project"](last["unpool"](last["pool"](last["conv"](x))))
@@ -60,6 +78,21 @@ def test_builds_are_valid(here: Path, command: str) -> None:
         FILES[name](here / name)
     assert run([*command.split(), "--dry-run"]) == 0
     assert {path.name for path in here.iterdir()} == brought
+
+
+def test_no_example_is_left_out() -> None:
+    pages = {page for page, examples in EXAMPLES.items() if examples}
+    assert pages == {"README.md", "docs/reference/python.md", *TESTED_ELSEWHERE}
+    assert all((ROOT / "tests" / file).exists() for file in TESTED_ELSEWHERE.values())
+
+
+@pytest.mark.parametrize(("page", "link"), LINKS)
+def test_links_lead_somewhere(page: str, link: str) -> None:
+    assert (ROOT / page).parent.joinpath(link).exists()
+
+
+def test_the_readme_is_short() -> None:
+    assert len(PAGES["README.md"].splitlines()) <= 160
 
 
 def test_builds_are_found() -> None:
