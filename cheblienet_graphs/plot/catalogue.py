@@ -1,0 +1,6 @@
+"""All figures, in the order in which the report shows them."""
+
+from cheblienet_graphs.plot.figure import Figure
+
+FIGURES: tuple[Figure, ...] = ()
+"""In order of worth; a new figure is a module beside this one and a line here."""
