@@ -1,9 +1,10 @@
 """All figures, in the order in which the report shows them."""
 
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.plot import neighbourhood
 from cheblienet_graphs.plot.figure import Figure
 
-FIGURES: tuple[Figure, ...] = ()
+FIGURES: tuple[Figure, ...] = (neighbourhood.FIGURE,)
 """In order of worth; a new figure is a module beside this one and a line here."""
 
 
