@@ -195,6 +195,6 @@ def chosen_vertex(graph: OpenedGraph, level: int, vertex: int | None) -> int:
     return middle_vertex(graph, level) if vertex is None else vertex
 
 
-def same_point(vertex: int, points: int, orientations: int) -> Indices:
-    """(n_o,) the vertices over the point of a vertex."""
-    return np.arange(orientations) * points + vertex % points
+def same_point(vertices: int | Indices, points: int, orientations: int) -> Indices:
+    """(n_o,) or (N, n_o) the vertices over the point of a vertex or, (N, 1), of each of some."""
+    return np.arange(orientations) * points + vertices % points

@@ -134,9 +134,7 @@ def _draw_plane(data: Neighbourhood, view: View, ax: Axes, pair: tuple[int, int]
         ax.invert_yaxis()  # as rows of an image
 
 
-def _draw_edges(
-    data: Neighbourhood, weights: Floats, ends: Floats, leaving: Any, ax: Axes
-) -> None:
+def _draw_edges(data: Neighbourhood, weights: Floats, ends: Floats, leaving: Any, ax: Axes) -> None:
     """Lines to the neighbours, the heavier the thicker, and marks at their ends."""
     widths = THINNEST + (THICKEST - THINNEST) * weights / (data.heaviest or 1.0)
     lines = np.stack([np.zeros_like(ends), ends], axis=1)
@@ -161,9 +159,15 @@ def _draw_glyphs(data: Neighbourhood, view: View, ax: Axes) -> None:
 
 def _draw_ellipses(asked: Floats | None, realised: Floats | None, ax: Axes) -> None:
     if realised is not None:
-        outline = _outline(realised)
-        ax.add_patch(Polygon(outline, color=REALISED, alpha=0.15, linewidth=0, zorder=0))
-        ax.plot(*outline.T, color=REALISED, linewidth=2, zorder=2)
+        ax.add_patch(
+            Polygon(
+                _outline(realised),
+                facecolor=(REALISED, 0.15),
+                edgecolor=REALISED,
+                linewidth=2,
+                zorder=0.5,
+            )
+        )
     if asked is not None:
         ax.plot(*_outline(asked).T, color=INK, linewidth=1.2, linestyle="--", zorder=2.5)
 
