@@ -12,11 +12,10 @@ from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.store.reader import weights_of
 from cheblienet_graphs.typing import Floats
 
-COUNT = 32
-"""Eigenvalues that are computed where none are stored."""
+COUNTS = ((2**15, 32), (2**17, 16))
+"""Most vertices, and the eigenvalues that are computed of so many where none are stored."""
 FEW = 6
-"""Eigenvalues that are computed of graphs of more than LARGE vertices, as a report does."""
-LARGE = 2**17
+"""Eigenvalues that are computed of larger graphs, as many as a report has."""
 MOST = 200
 """Stored eigenvalues that are shown."""
 
@@ -47,7 +46,7 @@ class Spectrum:
 
     @property
     def errors(self) -> Floats | None:
-        """(M,) value / exact - 1, of eigenvalues that are exactly 0 NaN; None without exact ones."""
+        """(M,) value / exact - 1, NaN where the exact one is 0; None without exact ones."""
         if self.exact is None or not self.scaled:
             return None
         none = np.full_like(self.values, np.nan)
@@ -69,7 +68,8 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
     Args:
         graph: an opened graph.
         level: of its pyramid.
-        count: how many; default all that are stored, up to 200, else 32, and 6 of large graphs.
+        count: how many; default all that are stored, up to 200, else 32, and fewer of large
+            graphs.
 
     Raises:
         SpecError: there is no such level.
@@ -79,7 +79,7 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
     vertices = arrays.of_level.vertices
     if count is None:
         stored = None if arrays.eigenvalues is None else min(len(arrays.eigenvalues), MOST)
-        count = stored or (COUNT if vertices <= LARGE else FEW)
+        count = stored or next((count for most, count in COUNTS if vertices <= most), FEW)
     count = min(count, vertices)
     apart = components(arrays.laplacian)
     found = first_eigenvalues(arrays, count, apart, points, _silent)

@@ -52,7 +52,8 @@ class Subgraphs:
     @property
     def edges_of_kept_vertices(self) -> Kept:
         """(E,) the edges with both ends kept."""
-        both: Kept = self.kept_vertices[self.edges].all(axis=1)
+        first, second = self.edges.T
+        both: Kept = self.kept_vertices[first] & self.kept_vertices[second]
         return both
 
 

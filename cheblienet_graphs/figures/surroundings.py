@@ -78,7 +78,8 @@ class Surroundings:
             return self._tangent(self._units(vertices)) * self.scale
         d = base.dimension
         steps = np.array(self.coordinates[vertices, :d]) - self.coordinates[self.vertex, :d]
-        return self.nearest(steps) * self.scale
+        places: Floats = self.nearest(steps) * self.scale
+        return places
 
     def nearest(self, steps: Floats) -> Floats:
         """(N, d) steps on a flat base, each the shortest of its images."""
@@ -147,7 +148,8 @@ class Surroundings:
         sine = np.hypot(*flat.T)
         arc = np.arctan2(sine, units @ here)
         stretch = np.divide(arc, sine, out=np.ones_like(arc), where=sine > 0)
-        return flat * stretch[:, None]
+        logarithms: Floats = flat * stretch[:, None]
+        return logarithms
 
 
 def middle_vertex(graph: OpenedGraph, level: int) -> int:

@@ -43,14 +43,8 @@ def draw_weights(data: Degrees, ax: Axes) -> None:
         widths, left = left * 0.1, left * 0.95
     turning = bool(data.across.any())
     within = data.within / total
-    ax.bar(
-        left,
-        within,
-        widths,
-        align="edge",
-        color=WITHIN,
-        label="same orientation" if turning else "",
-    )
+    label = "same orientation" if turning else ""
+    ax.bar(left, within, widths, align="edge", color=WITHIN, label=label)
     if turning:
         across = data.across / total
         ax.bar(left, across, widths, within, align="edge", color=ACROSS, label="other orientations")

@@ -173,7 +173,7 @@ def _draw_ellipses(asked: Floats | None, realised: Floats | None, ax: Axes) -> N
 
 
 def _outline(squared_radii: Floats) -> Floats:
-    """(N, 2) the outline of the ellipse {x: x^T S^-1 x = 1} of a matrix S, which may be singular."""
+    """(N, 2) the outline of the ellipse x^T S^-1 x = 1 of a matrix S, which may be singular."""
     values, vectors = np.linalg.eigh(squared_radii)
     turn = np.linspace(0, 2 * math.pi, 73)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -248,8 +248,9 @@ def _finding(graph: OpenedGraph, data: Neighbourhood) -> str:
     """How the metric realised compares with the one asked for."""
     if not data.heaviest:
         return "it has no neighbours, in any orientation" if data.xi else "it has no neighbours"
-    if data.views[0].angle is None:
-        radii = np.linalg.eigvalsh(data.views[0].filled)
+    filled = data.views[0].filled
+    if data.views[0].angle is None and filled is not None:
+        radii = np.linalg.eigvalsh(filled)
         ratio = math.sqrt(max(radii[0], 0.0) / radii[-1])
         if ratio > EQUAL:
             return "its edges act alike in all directions, as asked for"

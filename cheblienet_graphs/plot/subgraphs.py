@@ -71,12 +71,13 @@ def _caption(graph: OpenedGraph, data: Subgraphs) -> str:
         part += " in its plane"
     weight = float(data.weights[data.kept_edges].sum() / data.weights.sum())
     among = int(data.edges_of_kept_vertices.sum())
+    kept_edges, kept_vertices = int(data.kept_edges.sum()), int(data.kept_vertices.sum())
     return (
         f"{part} and the {edges:,} edges among them; two sub-graphs of this part, drawn by the "
-        f"rules of training. Middle: {int(data.kept_edges.sum()):,} edges, the heavier the likelier "
-        f"({words.percent(weight)} of the weight). Right: {int(data.kept_vertices.sum()):,} vertices,"
-        f" all as likely, and the {among:,} edges among them "
-        f"({words.percent(among / edges)}). Training draws from the whole graph, anew each time."
+        f"rules of training. Middle: {kept_edges:,} edges, the heavier the likelier "
+        f"({words.percent(weight)} of the weight). Right: {kept_vertices:,} vertices, all as "
+        f"likely, and the {among:,} edges among them ({words.percent(among / edges)}). Training "
+        "draws from the whole graph, anew each time."
     )
 
 
