@@ -176,7 +176,7 @@ def test_notebooks_draw_on_axes_of_their_own(figured: Path) -> None:
     for ax in (first, second):
         assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1)
     image = plot.draw_sparsity(plot.sparsity_of(graph), Figure().subplots())
-    assert image.get_extent() == (0, 144, 144, 0)
+    assert tuple(image.get_extent()) == (0, 144, 144, 0)
     ax, part = Figure().subplots(), plot.subgraphs_of(graph)
     plot.draw_subgraph(part, part.kept_edges, part.kept_vertices, ax)
     [*_, outside, inside] = ax.lines
