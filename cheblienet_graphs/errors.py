@@ -57,3 +57,7 @@ class StoreError(CheblienetError):
 
 class UnknownGraphError(StoreError):
     """No store, graph, version or ref of that name exists, or the name is ambiguous."""
+
+
+class NotDrawnError(CheblienetError):
+    """A graph has nothing of the kind that a figure shows; the message says why."""

@@ -14,6 +14,7 @@ from cheblienet_cli.export import export, import_
 from cheblienet_cli.help import WholeSentences, examples
 from cheblienet_cli.inspect import inspect
 from cheblienet_cli.ls import ls
+from cheblienet_cli.plot import plot
 from cheblienet_cli.recipes import recipes
 from cheblienet_cli.rm import rm
 from cheblienet_cli.spelling import as_options
@@ -51,7 +52,9 @@ def clg() -> None:
     """Graphs on Lie groups for group-equivariant spectral networks."""
 
 
-for command in (build, recipes, inspect, ls, tag, rm, verify, export, import_, doctor):
+COMMANDS = (build, recipes, inspect, plot, ls, tag, rm, verify, export, import_, doctor)
+
+for command in COMMANDS:
     clg.add_command(command)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.typing import Floats, Indices
 
 TIE = 1e-9
 """Difference of angles, radians, up to which both candidates of a logarithm count."""
@@ -43,6 +43,23 @@ def edge_moments(
     first: Floats = np.einsum("kn,kan->na", share, scaled)
     second: Floats = np.einsum("kn,kan,kbn->nab", share, scaled, scaled)
     return first, second
+
+
+def least_logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> tuple[Indices, Floats]:
+    """The candidates for the logarithms of edges that count in their moments.
+
+    Args:
+        manifold: its logarithms are the components.
+        starts: (N, d) coordinates of the vertices from which the edges are seen.
+        ends: (N, d) of their neighbours.
+
+    Returns:
+        (M,) edge of each candidate, ascending, twice where both count, and (M, dim) components.
+    """
+    candidates = _logarithms(manifold, starts, ends)
+    angle = abs(candidates[:, -1])
+    edge, candidate = np.nonzero((angle <= angle.min(axis=0) + TIE).T)
+    return edge, candidates[candidate, :, edge]
 
 
 def rotation_angles(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:

@@ -1,0 +1,1 @@
+"""The data behind the figures: what they show, as numbers. Nothing here draws."""

@@ -1,0 +1,71 @@
+"""A published graph as the figures read it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.report.points import points_of
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import VersionFacts, read_facts
+from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.values import integer
+
+
+@dataclass(frozen=True)
+class OpenedGraph:
+    """A published version; its arrays are mapped when a level is asked for.
+
+    Args:
+        version: its folder.
+        facts: what its metadata says.
+    """
+
+    version: Path
+    facts: VersionFacts
+    _levels: dict[int, LevelArrays] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """NAME@VERSION."""
+        return f"{self.version.parent.name}@{self.version.name}"
+
+    @property
+    def spec(self) -> GraphSpec:
+        """What it was built from."""
+        return self.facts.spec
+
+    def level(self, number: int) -> LevelArrays:
+        """The arrays of a level, mapped once; 0 is the finest.
+
+        Raises:
+            SpecError: there is no such level.
+        """
+        number = integer("level", number, 0, self.spec.levels - 1)
+        if number not in self._levels:
+            self._levels[number] = LevelArrays(self.version, self.facts, number)
+        return self._levels[number]
+
+    def points(self, level: int) -> Sampling:
+        """The sampling of a level, with its mask."""
+        return points_of(self.level(level))
+
+    def metric(self, level: int) -> Metric:
+        """The metric that was asked for, with the xi of a level (0 without orientations)."""
+        return Metric(self.spec.eps, self.level(level).of_level.xi or 0.0)
+
+
+def open_graph(store: str | Path, name: str | None = None) -> OpenedGraph:
+    """Open a published graph to draw it.
+
+    Args:
+        store: path of the store.
+        name: NAME, NAME@v001 or NAME@REF; may be left out where the store has one graph.
+
+    Raises:
+        UnknownGraphError: there is none of that name.
+        StoreError: the store can't be read.
+    """
+    version = layout.resolve(layout.store_path(store), name)
+    return OpenedGraph(version, read_facts(version))

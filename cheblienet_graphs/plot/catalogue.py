@@ -1,0 +1,26 @@
+"""All figures, in the order in which the report shows them."""
+
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.plot import degrees, neighbourhood, sparsity, spectrum, subgraphs
+from cheblienet_graphs.plot.figure import Figure
+
+FIGURES: tuple[Figure, ...] = (
+    neighbourhood.FIGURE,
+    spectrum.FIGURE,
+    subgraphs.FIGURE,
+    degrees.FIGURE,
+    sparsity.FIGURE,
+)
+"""In order of worth; a new figure is a module beside this one and a line here."""
+
+
+def figure_named(name: str) -> Figure:
+    """The figure of a name.
+
+    Raises:
+        SpecError: there is none.
+    """
+    for figure in FIGURES:
+        if figure.name == name:
+            return figure
+    raise SpecError("figure", f"one of {', '.join(known.name for known in FIGURES)}", name)

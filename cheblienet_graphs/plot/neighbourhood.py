@@ -1,0 +1,265 @@
+"""The neighbourhood of a vertex: one picture for each orientation, and one across them."""
+
+import math
+from typing import Any
+
+import matplotlib.figure
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
+
+from cheblienet_graphs.figures.neighbourhood import Neighbourhood, View, neighbourhood_of
+from cheblienet_graphs.figures.opened import OpenedGraph
+from cheblienet_graphs.plot.figure import Asked, Figure
+from cheblienet_graphs.plot.style import FAINT, INK, SERIES
+from cheblienet_graphs.spec import words
+from cheblienet_graphs.typing import Floats
+
+WITHIN, ACROSS, REALISED = SERIES[0], SERIES[5], SERIES[2]
+THINNEST, THICKEST = 0.5, 3.0
+"""Points of lines of weight 0 and of the largest weight."""
+MARGIN = 1.12
+GLYPH = 0.13
+"""Half the length of an orientation's stroke, in units of the largest coordinate."""
+COLUMNS = 3
+EQUAL = 0.995
+"""Ratio of an ellipse's axes above which it is a circle."""
+SIDE = 2.25
+"""Inches of a panel."""
+
+
+def draw_neighbourhood(data: Neighbourhood, view: View, ax: Axes) -> None:
+    """Draw the edges of one orientation, seen on the base, to scale.
+
+    Args:
+        data: of `neighbourhood_of`.
+        view: one of its views.
+        ax: axes to draw on.
+    """
+    _draw_plane(data, view, ax, (0, 1))
+    if view.angle is not None:
+        ax.set_title(f"orientation {_degrees(view.angle)}")
+
+
+def draw_planes(data: Neighbourhood, axes: Any) -> None:
+    """Draw the edges of a vertex of a volume on three planes through it.
+
+    Args:
+        data: of `neighbourhood_of`.
+        axes: three axes to draw on.
+    """
+    for ax, pair in zip(axes, ((0, 1), (0, 2), (1, 2)), strict=True):
+        _draw_plane(data, data.views[0], ax, pair)
+        ax.set_title(f"{data.axes[pair[0]]}{data.axes[pair[1]]} plane")
+
+
+def draw_rotation(data: Neighbourhood, view: View, ax: Axes) -> None:
+    """Draw the edges of one orientation along forward and rotation, to the metric's scale.
+
+    Args:
+        data: of `neighbourhood_of`.
+        view: one of its views.
+        ax: axes to draw on.
+    """
+    lengths = np.array([1.0, data.xi])
+    ends = view.components[:, [0, -1]] * lengths
+    rotating = view.rotating[view.edges]
+    reach = float(abs(ends).max(initial=0))
+    balls = [
+        None if shape is None else shape[np.ix_([0, -1], [0, -1])] * np.outer(lengths, lengths)
+        for shape in (view.ball, view.filled)
+    ]
+    for ball in balls:
+        reach = max(reach, float(np.sqrt(ball.diagonal().max()))) if ball is not None else reach
+    reach = reach or data.reach
+    _draw_edges(data, view.weights[view.edges], ends, rotating, ax)
+    ax.plot(*ends[rotating].T, "o", color=ACROSS, markersize=4, zorder=3)
+    _draw_ellipses(balls[0], balls[1], ax)
+    _limits(ax, reach)
+    most = math.degrees(reach * MARGIN / data.xi)
+    step = 180 / data.orientations
+    step *= max(1, math.ceil(most / step / 4))
+    turns = np.arange(-int(most / step), int(most / step) + 1) * step
+    ax.set_yticks(np.radians(turns) * data.xi, [_degrees(math.radians(turn)) for turn in turns])
+    ax.set_xlabel(f"forward ({data.unit})")
+    ax.set_ylabel("rotation")
+    ax.set_title(f"{_degrees(view.angle or 0.0)}, with rotation")
+
+
+def draw_legend(data: Neighbourhood, ax: Axes) -> None:
+    """Say what lines and ellipses mean, on axes of their own."""
+    ax.set_axis_off()
+    volume = len(data.axes) == 3
+    oriented = data.views[0].angle is not None
+    within = "edges in this plane" if volume else "edges"
+    if oriented:
+        within = "edges, same orientation"
+    across = "edges out of it" if volume else "edges, other orientations"
+    handles = [Line2D([], [], color=WITHIN, marker="o", markersize=4, label=within)]
+    if volume or any(view.rotating.any() for view in data.views):
+        mark: Any = "o" if volume else (2, 2, 30)
+        handles.append(
+            Line2D([], [], color=ACROSS, marker=mark, markersize=9, mfc="none", label=across)
+        )
+    handles.append(Line2D([], [], color=INK, linestyle="--", label="metric asked for"))
+    handles.append(Line2D([], [], color=REALISED, linewidth=2, label="metric realised"))
+    handles.append(Line2D([], [], color=FAINT, marker=".", linestyle="", label="other points"))
+    ax.legend(handles=handles, loc="center left", bbox_to_anchor=(0, 0.5), borderpad=0)
+
+
+def _draw_plane(data: Neighbourhood, view: View, ax: Axes, pair: tuple[int, int]) -> None:
+    """The edges projected on a plane of two axes of the picture, with the shadows of ellipsoids."""
+    ends = view.places[:, pair]
+    rest = [axis for axis in range(len(data.axes)) if axis not in pair]
+    leaving = view.rotating | (abs(view.places[:, rest]) > 1e-6).any(axis=1)
+    near = (abs(data.others) <= data.reach * MARGIN).all(axis=1)
+    near &= (abs(data.others[:, rest]) <= 1e-6).all(axis=1)
+    ax.plot(*data.others[near][:, pair].T, ".", color=FAINT, markersize=2, zorder=1)
+    _draw_edges(data, view.weights, ends, leaving, ax)
+    if len(data.axes) == 3:
+        ax.plot(*ends[leaving].T, "o", color=ACROSS, markersize=8, mfc="none", zorder=3)
+    elif view.angle is not None:
+        _draw_glyphs(data, view, ax)
+    balls = [
+        None if shape is None else view.on_picture(shape)[np.ix_(pair, pair)]
+        for shape in (view.ball, view.filled)
+    ]
+    _draw_ellipses(balls[0], balls[1], ax)
+    _limits(ax, data.reach)
+    ax.set_xlabel(f"{data.axes[pair[0]]} ({data.unit})")
+    ax.set_ylabel(f"{data.axes[pair[1]]} ({data.unit})")
+    if data.axes[pair[1]] in {"y", "z"}:
+        ax.invert_yaxis()  # as rows of an image
+
+
+def _draw_edges(data: Neighbourhood, weights: Floats, ends: Floats, leaving: Any, ax: Axes) -> None:
+    """Lines to the neighbours, the heavier the thicker, and marks at their ends."""
+    widths = THINNEST + (THICKEST - THINNEST) * weights / (data.heaviest or 1.0)
+    lines = np.stack([np.zeros_like(ends), ends], axis=1)
+    for colour, chosen in ((ACROSS, leaving), (WITHIN, ~leaving)):
+        ax.add_collection(
+            LineCollection(list(lines[chosen]), colors=colour, linewidths=widths[chosen])
+        )
+    ax.plot(*ends[~leaving].T, "o", color=WITHIN, markersize=4, zorder=3)
+    ax.plot([0], [0], "o", color=INK, markersize=4, zorder=4)
+
+
+def _draw_glyphs(data: Neighbourhood, view: View, ax: Axes) -> None:
+    """A short stroke at each neighbour of another orientation, along its own, and at the vertex."""
+    turned, length = view.rotating, GLYPH * data.reach
+    for colour, middles, headings in (
+        (ACROSS, view.places[turned], view.headings[turned]),
+        (INK, np.zeros((1, 2)), view.frame[:1]),
+    ):
+        strokes = np.stack([middles - length * headings, middles + length * headings], axis=1)
+        ax.add_collection(LineCollection(list(strokes), colors=colour, linewidths=1.8, zorder=3.5))
+
+
+def _draw_ellipses(asked: Floats | None, realised: Floats | None, ax: Axes) -> None:
+    if realised is not None:
+        ax.add_patch(
+            Polygon(
+                _outline(realised),
+                facecolor=(REALISED, 0.15),
+                edgecolor=REALISED,
+                linewidth=2,
+                zorder=0.5,
+            )
+        )
+    if asked is not None:
+        ax.plot(*_outline(asked).T, color=INK, linewidth=1.2, linestyle="--", zorder=2.5)
+
+
+def _outline(squared_radii: Floats) -> Floats:
+    """(N, 2) the outline of the ellipse x^T S^-1 x = 1 of a matrix S, which may be singular."""
+    values, vectors = np.linalg.eigh(squared_radii)
+    turn = np.linspace(0, 2 * math.pi, 73)
+    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    outline: Floats = circle * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    return outline
+
+
+def _limits(ax: Axes, reach: float) -> None:
+    ax.set_aspect("equal")
+    ax.set_xlim(-reach * MARGIN, reach * MARGIN)
+    ax.set_ylim(-reach * MARGIN, reach * MARGIN)
+
+
+def _degrees(angle: float) -> str:
+    return f"{math.degrees(angle):.4g}°".replace("-", "\N{MINUS SIGN}")
+
+
+def _draw(graph: OpenedGraph, asked: Asked, figure: matplotlib.figure.Figure) -> str:
+    data = neighbourhood_of(graph, asked.level, asked.vertex)
+    volume = len(data.axes) == 3
+    turning = bool(data.xi) and data.orientations > 1
+    panels = 3 if volume else len(data.views) + turning
+    columns = 2 if panels in {1, 3} else COLUMNS  # the legend takes a place, too
+    rows = -(-(panels + 1) // columns)
+    figure.set_size_inches(columns * SIDE, rows * SIDE)
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    if volume:
+        draw_planes(data, axes[:3])
+    else:
+        for place, (view, ax) in enumerate(zip(data.views, axes, strict=False)):
+            draw_neighbourhood(data, view, ax)
+            if place + columns < len(data.views):
+                ax.set_xlabel("")
+            if place % columns:
+                ax.set_ylabel("")
+    if turning:
+        draw_rotation(data, data.views[data.middle], axes[panels - 1])
+    draw_legend(data, axes[panels])
+    for ax in axes[panels + 1 :]:
+        ax.set_axis_off()
+    return _caption(graph, asked, data)
+
+
+def _caption(graph: OpenedGraph, asked: Asked, data: Neighbourhood) -> str:
+    view = data.views[data.middle]
+    columns = graph.spec.geometry.columns
+    place = zip(columns, graph.level(asked.level).coordinates[view.vertex].tolist(), strict=True)
+    at = ", ".join(f"{name} = {value:.4g}" for name, value in place)
+    sentences = [f"Vertex {view.vertex:,} ({at}): {_finding(graph, data)}."]
+    if len(data.axes) == 3:
+        sentences.append("Rings are neighbours in front of a plane or behind it.")
+    if data.orientations > 1:
+        number = f"{len(data.views)} of {data.orientations}"
+        every = len(data.views) == data.orientations
+        sentences.append(
+            f"Its point of the base is seen in {'each' if every else number} orientation"
+            f"{'' if every else 's'}; strokes stand at neighbours of other orientations, along "
+            "these."
+        )
+    as_large = "is as large" if view.angle is None else "reaches as far forward"
+    if data.heaviest:
+        sentences.append(
+            f"Edges are the thicker the heavier, up to {data.heaviest:.3g}. Evenly filled, the "
+            "ellipse of the metric realised has the second moments of the edges"
+            + (" in space" if len(data.axes) == 3 else "")
+            + f"; that of the metric asked for {as_large}."
+        )
+    return " ".join(sentences)
+
+
+def _finding(graph: OpenedGraph, data: Neighbourhood) -> str:
+    """How the metric realised compares with the one asked for."""
+    if not data.heaviest:
+        return "it has no neighbours, in any orientation" if data.xi else "it has no neighbours"
+    filled = data.views[0].filled
+    if data.views[0].angle is None and filled is not None:
+        radii = np.linalg.eigvalsh(filled)
+        ratio = math.sqrt(max(radii[0], 0.0) / radii[-1])
+        if ratio > EQUAL:
+            return "its edges act alike in all directions, as asked for"
+        return f"its edges act alike in all directions up to a ratio of {ratio:.2g}, asked for 1"
+    known = [view.eps_squared for view in data.views if view.eps_squared is not None]
+    if not known:
+        return "no neighbour lies forward, so no eps^2 is realised"
+    realised = words.interval(min(known), max(known))
+    return f"its edges realise eps^2 = {realised}, asked for {graph.spec.eps**2:.3g}"
+
+
+FIGURE = Figure("neighbourhood", "The neighbourhood of one vertex, to scale", (6.75, 6.75), _draw)

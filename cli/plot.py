@@ -1,0 +1,89 @@
+"""clg plot: one figure of a graph."""
+
+from pathlib import Path
+
+import click
+
+from cheblienet_cli import options
+from cheblienet_cli.help import examples
+from cheblienet_cli.spelling import as_options
+
+
+@click.command(
+    epilog=examples(
+        "clg plot spectrum -o spectrum.svg", "clg plot neighbourhood se2-96x96x6 -o edges.png"
+    )
+)
+@click.argument("figure", metavar="[FIGURE]", required=False)
+@click.argument("name", metavar="[NAME[@REF]]", required=False)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File to write, or to replace: .png, .svg or .pdf.",
+)
+@click.option("--list", "listed", is_flag=True, help="List the figures and do nothing else.")
+@click.option(
+    "--level",
+    type=int,
+    metavar="L",
+    default=0,
+    show_default=True,
+    help="Which level of the pyramid, 0 the finest.",
+)
+@click.option(
+    "--vertex",
+    type=int,
+    metavar="V",
+    help="The vertex in its middle, where a figure has one.  [default: one well inside]",
+)
+@click.option(
+    "--seed",
+    type=int,
+    metavar="S",
+    default=0,
+    show_default=True,
+    help="Seed of what is drawn by chance.",
+)
+@options.store
+@options.debug
+def plot(
+    figure: str | None,
+    name: str | None,
+    output: Path | None,
+    listed: bool,
+    level: int,
+    vertex: int | None,
+    seed: int,
+    store: Path,
+) -> None:
+    """Draw a figure of a graph into a file, and print what there is to see.
+
+    NAME may be left out where the store has one graph. Figures need matplotlib: pip install
+    'cheblienet[plot]'.
+    """
+    from cheblienet_graphs.plot.catalogue import FIGURES  # help does without
+
+    names = [known.name for known in FIGURES]
+    if listed:
+        _list({known.name: known.title for known in FIGURES})
+        return
+    if figure not in names:
+        given = "FIGURE is missing." if figure is None else f"There is no figure {figure!r}."
+        raise click.UsageError(f"{given} Choose one of {', '.join(names)}.")
+    if output is None:
+        raise click.UsageError("--output must be given: a file that ends in .png, .svg or .pdf.")
+    from cheblienet_graphs.figures.opened import open_graph
+    from cheblienet_graphs.plot.figure import Asked
+    from cheblienet_graphs.plot.files import write_figure
+
+    chosen, asked = FIGURES[names.index(figure)], Asked(level, vertex, seed)
+    caption = write_figure(chosen, open_graph(store, name), asked, output)
+    click.echo(as_options(caption))
+
+
+def _list(titles: dict[str, str]) -> None:
+    width = max(map(len, titles), default=0)
+    for name, title in titles.items():
+        click.echo(f"{name:<{width}}  {title}")
