@@ -1,4 +1,4 @@
-"""Examples of README and docs run: Python on graphs small enough for a test, builds to their plan."""
+"""Examples of README and docs: Python runs on graphs small enough, builds are planned."""
 
 import re
 from pathlib import Path
