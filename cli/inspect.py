@@ -29,12 +29,15 @@ if TYPE_CHECKING:
     show_default=True,
     help=f"How many of the smallest eigenvalues of Delta to compute, in {EIGENVALUES}.",
 )
+@click.option(
+    "--full", is_flag=True, help="Every measurement, the spectra of all levels, units, digests."
+)
 @options.as_json
 @options.debug
 def inspect(
-    name: str | None, store: Path, level: int | None, eigenvalues: str, as_json: bool
+    name: str | None, store: Path, level: int | None, eigenvalues: str, full: bool, as_json: bool
 ) -> None:
-    """Report on a graph: sparsity, degrees, spectrum, symmetries, realised metric.
+    """Report on a graph: is it consistent with its metric, connected, how large, how symmetric.
 
     NAME may be left out where the store has one graph; @REF is a version such as @v001, or a ref.
     """
@@ -46,7 +49,7 @@ def inspect(
     if as_json:
         click.echo(json.dumps(with_options(report.to_json()), allow_nan=False))
     else:
-        click.echo(as_options(str(report)))
+        click.echo(as_options(report.full_text() if full else str(report)))
 
 
 @contextmanager
