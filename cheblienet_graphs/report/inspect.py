@@ -85,7 +85,7 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     step("components")
     components = diagnostics.components(laplacian)
     step("eigenvalues")
-    spectrum = _eigenvalues(arrays, count, components, points, step)
+    spectrum = first_eigenvalues(arrays, count, components, points, step)
     step("metric")
     whole = SampledManifold(points, spec.geometry, metric)
     measured = probes(spec, whole, weights)
@@ -121,10 +121,18 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     )
 
 
-def _eigenvalues(
+def first_eigenvalues(
     arrays: LevelArrays, count: int, components: int, points: Sampling, step: Progress
 ) -> Eigenvalues:
-    """The smallest eigenvalues: the stored ones if there are enough; a 0 for each component."""
+    """The smallest eigenvalues: the stored ones if there are enough; a 0 for each component.
+
+    Args:
+        arrays: of the level.
+        count: of the eigenvalues, at most V.
+        components: number of connected components.
+        points: the level's sampling.
+        step: told the name of the stage, its products done and the most there may be.
+    """
     if not count:
         return Eigenvalues(np.empty(0), converged=True, method="")
     if components >= count:  # solvers converge slowly where many are equal

@@ -174,7 +174,9 @@ def _eps_squared(level: LevelReport) -> str:
 def _xi_squared(level: LevelReport) -> str:
     if not level.xi_squared:
         return "-"
-    return _range([m.xi_squared and m.xi_squared / level.xi_squared for m in level.effective_metric])
+    return _range(
+        [m.xi_squared and m.xi_squared / level.xi_squared for m in level.effective_metric]
+    )
 
 
 def _range(values: Sequence[float | None]) -> str:

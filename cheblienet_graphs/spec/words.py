@@ -32,11 +32,12 @@ def brief(spec: GraphSpec) -> list[str]:
 
 def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
     """'other than g@v001: levels 3 -> 2', the fields in the order that they are given in."""
-    pairs = [f"{field} {_value(then)} -> {_value(now)}" for field, (then, now) in changed.items()]
+    pairs = [f"{field} {shown(then)} -> {shown(now)}" for field, (then, now) in changed.items()]
     return f"other than {name}@{other}: {', '.join(pairs)}"
 
 
-def _value(value: object) -> str:
+def shown(value: object) -> str:
+    """A field of a specification: 'none', a number of six digits, the beginning of a digest."""
     if value is None:
         return "none"
     if isinstance(value, dict) and "sha256" in value:
@@ -124,7 +125,7 @@ def _coordinates(spec: GraphSpec) -> str:
 def _metric(spec: GraphSpec) -> list[str]:
     if not spec.geometry.oriented:
         return [_lengths(spec)]
-    rotation = "xi^2" if spec.xi == "auto" else f"{spec.metric(0).xi**2:.4g}"
+    rotation = "xi^2" if spec.xi == "auto" else f"{spec.metric(0).xi ** 2:.4g}"
     diagonal = f"diag(1, {spec.eps**-2:.6g}, {rotation})"
     frame = "(forward, sideways, rotation)"
     return [
