@@ -15,7 +15,7 @@ from cheblienet_graphs.sparse.rows import ENTRIES
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import VersionFacts, read_facts
 from cheblienet_graphs.store.reader import LevelArrays, weights_of
-from cheblienet_graphs.typing import Progress
+from cheblienet_graphs.typing import Floats, Progress
 from cheblienet_graphs.values import Number, integer
 
 SAME_PLACE = 1e-9
@@ -34,8 +34,9 @@ class LevelDifference:
         shared: what the edges have in common; None where they are not compared.
         areas: the largest relative difference of the vertices' areas, of the larger one; None where
             they are not compared.
-        eigenvalues: the smallest of Delta of each, ascending, scaled where `of_operator`.
-        of_operator: whether the eigenvalues of each estimate those of the metric's operator.
+        eigenvalues: the smallest of each, ascending.
+        of_operator: whether they are scaled to estimate those of the metric's operator, as they are
+            where both scales are recorded; else they are Delta's.
     """
 
     level: int
@@ -45,7 +46,7 @@ class LevelDifference:
     shared: SharedEdges | None
     areas: float | None
     eigenvalues: tuple[list[float], list[float]]
-    of_operator: tuple[bool, bool]
+    of_operator: bool
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,12 @@ def _of_level(
         step(f"level {level}: edges", 0, 0)
         shared = shared_edges(weights_of(a), weights_of(b), entries=entries)
         areas = _largest_difference(a, b)
-    found = [_eigenvalues(arrays, count, step) for arrays in pair]
+    scales = [arrays.of_level.eigenvalue_scale for arrays in pair]
+    of_operator = None not in scales
+    first, second = (
+        _eigenvalues(arrays, count, step) * (scale if of_operator and scale else 1.0)
+        for arrays, scale in zip(pair, scales, strict=True)
+    )
     return LevelDifference(
         level,
         (a.of_level.vertices, b.of_level.vertices),
@@ -170,8 +176,8 @@ def _of_level(
         other,
         shared,
         areas,
-        (found[0][0], found[1][0]),
-        (found[0][1], found[1][1]),
+        (first.tolist(), second.tolist()),
+        of_operator,
     )
 
 
@@ -198,17 +204,16 @@ def _largest_difference(a: LevelArrays, b: LevelArrays) -> float:
     return largest
 
 
-def _eigenvalues(arrays: LevelArrays, count: int, step: Progress) -> tuple[list[float], bool]:
-    """The smallest of Delta, scaled to estimate the operator's where the scale is recorded."""
+def _eigenvalues(arrays: LevelArrays, count: int, step: Progress) -> Floats:
+    """The smallest of Delta, as many as are asked for, or as there are."""
     if not count:
-        return [], True
+        return np.empty(0)
 
     def report(what: str, done: int = 0, total: int = 0) -> None:
         step(f"level {arrays.level}: {what}", done, total)
 
     report("components")
     components = diagnostics.components(arrays.laplacian)
-    few, scale = min(count, arrays.of_level.vertices), arrays.of_level.eigenvalue_scale
+    few = min(count, arrays.of_level.vertices)
     report("eigenvalues")
-    found = first_eigenvalues(arrays, few, components, points_of(arrays), report)
-    return (found.values * (1.0 if scale is None else scale)).tolist(), scale is not None
+    return first_eigenvalues(arrays, few, components, points_of(arrays), report).values

@@ -94,12 +94,12 @@ def _reasons(levels: Sequence[LevelDifference]) -> dict[str, list[int]]:
 
 
 def _spectra(found: Difference) -> Iterator[list[str]]:
-    """The first eigenvalues of each level side by side; those of Delta where no scale is known."""
+    """The first eigenvalues of each level side by side."""
     for level in found.levels:
         pairs = [*zip(*level.eigenvalues, strict=False)]
         if not pairs:
             continue
-        whose = "" if all(level.of_operator) else ", of Delta where no scale is recorded"
+        whose = "" if level.of_operator else " of Delta"
         rows = [[f"level {level.level}: eigenvalues{whose}", "a", "b", "b / a - 1"]]
         floor = max(map(max, pairs)) * 1e-4
         for first, second in pairs:

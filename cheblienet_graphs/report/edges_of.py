@@ -39,8 +39,9 @@ class Neighbors:
         vertices: (N,) where they end.
         ends: (N, columns) coordinates there.
         components: (N, dim) of log g^-1 h in the left-invariant frame: forward, sideways, in the
-            metric's unit, and rotation, radians; on r2 and r3 dx, dy, dz, on s2 south and east. Of all candidates (orientations are modulo pi, periodic domains have images) the
-            shortest under the metric.
+            metric's unit, and rotation, radians; on r2 and r3 dx, dy, dz, on s2 south and east. Of
+            all candidates (orientations are modulo pi, periodic domains have images) the shortest
+            under the metric.
         distances: (N,) under the metric: sqrt(c^T R c).
         weights: (N,) of the edges.
     """

@@ -27,8 +27,10 @@ def edges_text(found: Neighbors) -> str:
     pixel = units.visible(spec, found.level, 1.0)
     several = "neighbours" if len(found.vertices) > 1 else "neighbour"
     lines += [
-        (f"  {len(found.vertices)} {several}; lengths in {units.unit(spec)}, of which one is "
-        f"{pixel:.4g} {units.visible_unit(spec)}"),
+        (
+            f"  {len(found.vertices)} {several}; lengths in {units.unit(spec)}, of which one is "
+            f"{pixel:.4g} {units.visible_unit(spec)}"
+        ),
         "",
     ]
     rows = [["vertex", *_names(columns), *_names(found.directions), "distance", "weight"]]
@@ -66,7 +68,7 @@ def _names(columns: tuple[str, ...]) -> list[str]:
 
 
 def _cells(columns: tuple[str, ...], values: Floats) -> list[list[str]]:
-    """Lengths with four digits, angles in degrees."""
+    """Lengths with five digits, angles in degrees."""
     shown = values.copy()
     for number, name in enumerate(columns):
         if name in ANGLES:
@@ -77,7 +79,7 @@ def _cells(columns: tuple[str, ...], values: Floats) -> list[list[str]]:
     shown[abs(values) < scale * 1e-12] = 0.0
     return [
         [
-            f"{value:.2f}" if name in ANGLES else f"{value:.4g}"
+            f"{value:.2f}" if name in ANGLES else f"{value:.5g}"
             for name, value in zip(columns, row, strict=True)
         ]
         for row in shown.tolist()

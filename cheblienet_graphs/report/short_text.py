@@ -122,8 +122,8 @@ def _spectrum(level: LevelReport) -> list[str]:
         listed.append(f"{shown} ({copies}x)" if copies > 1 else shown)
     if start < level.vertices:
         listed.append("...")
-    whose = " of Delta" if scale is None else ""
-    return [f"{', '.join(listed)} (level {level.level}{whose})"]
+    whose = "of Delta, " if scale is None else ""
+    return [f"{', '.join(listed)} ({whose}level {level.level})"]
 
 
 def _table(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[str]:
