@@ -48,7 +48,7 @@ _RECORDED = (
     ),
     _Recorded(
         lambda spec: _lattice(spec, "open", "se2"),
-        "order 1.1 to 1.4 on this open lattice ({weights}), pixels and orientations refined "
+        "converges at order 1.1 to 1.4 on this open lattice ({weights}), pixels and orientations refined "
         "together: rows at the boundary are not corrected, so eigenvalues are low",
     ),
     _Recorded(
@@ -57,12 +57,12 @@ _RECORDED = (
     ),
     _Recorded(
         lambda spec: _masked(spec, "s2", "icosahedral", "healpix"),
-        "order 1.2 to 1.6 ({weights}) on half of the icosphere and a cap of HEALPix: the mask's "
+        "converges at order 1.2 to 1.6 ({weights}) on half of the icosphere and a cap of HEALPix: the mask's "
         "edge is a staircase",
     ),
     _Recorded(
         lambda spec: spec.manifold == "so3" and spec.sampling == "icosahedral" and not spec.mask,
-        "order 1.5 to 1.7 ({weights}, K = 24), points and orientations refined together: errors "
+        "converges at order 1.5 to 1.7 ({weights}, K = 24), points and orientations refined together: errors "
         "fall about three times a level",
     ),
     _Recorded(
