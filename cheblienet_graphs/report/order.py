@@ -48,8 +48,8 @@ _RECORDED = (
     ),
     _Recorded(
         lambda spec: _lattice(spec, "open", "se2"),
-        "converges at order 1.1 to 1.4 on this open lattice ({weights}), pixels and orientations refined "
-        "together: rows at the boundary are not corrected, so eigenvalues are low",
+        "converges at order 1.1 to 1.4 on this open lattice ({weights}), pixels and orientations "
+        "refined together: rows at the boundary are not corrected, so eigenvalues are low",
     ),
     _Recorded(
         lambda spec: _masked(spec, "r2", "lattice"),
@@ -57,17 +57,17 @@ _RECORDED = (
     ),
     _Recorded(
         lambda spec: _masked(spec, "s2", "icosahedral", "healpix"),
-        "converges at order 1.2 to 1.6 ({weights}) on half of the icosphere and a cap of HEALPix: the mask's "
-        "edge is a staircase",
+        "converges at order 1.2 to 1.6 ({weights}) on half of the icosphere and a cap of HEALPix: "
+        "the mask's edge is a staircase",
     ),
     _Recorded(
         lambda spec: spec.manifold == "so3" and spec.sampling == "icosahedral" and not spec.mask,
-        "converges at order 1.5 to 1.7 ({weights}, K = 24), points and orientations refined together: errors "
-        "fall about three times a level",
+        "converges at order 1.5 to 1.7 ({weights}, K = 24), points and orientations "
+        "refined together: errors fall about three times a level",
     ),
     _Recorded(
         lambda spec: spec.manifold == "s2" and spec.sampling == "random" and not spec.mask,
-        "does not converge ({weights} on random points): first eigenvalues stay 3 to 4 % low, "
+        "does not converge ({weights} on random points, K = 30): first eigenvalues stay 3 to 4 % low, "
         "as first moments do not vanish",
     ),
 )
