@@ -67,8 +67,8 @@ _RECORDED = (
     ),
     _Recorded(
         lambda spec: spec.manifold == "s2" and spec.sampling == "random" and not spec.mask,
-        "does not converge ({weights} on random points, K = 30): first eigenvalues stay 3 to 4 % low, "
-        "as first moments do not vanish",
+        "does not converge ({weights} on random points, K = 30): first eigenvalues stay 3 "
+        "to 4 % low, as first moments do not vanish",
     ),
 )
 """The first that applies counts. A construction whose order is measured gets a line here."""
