@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.inputs.mask_files import read_mask
     from cheblienet_graphs.inputs.masks import LatLonMask
     from cheblienet_graphs.inputs.points_files import read_points
+    from cheblienet_graphs.report.difference import compare
+    from cheblienet_graphs.report.edges_of import neighbors_of
     from cheblienet_graphs.report.inspect import inspect
     from cheblienet_graphs.report.spectra import eigenpairs, eigenvalues
     from cheblienet_graphs.spec.graph_spec import GraphSpec
@@ -32,9 +34,11 @@ _PUBLIC = {
     "StoreError": "errors",
     "UnknownGraphError": "errors",
     "build": "assembly.pipeline",
+    "compare": "report.difference",
     "eigenpairs": "report.spectra",
     "eigenvalues": "report.spectra",
     "inspect": "report.inspect",
+    "neighbors_of": "report.edges_of",
     "open_group": "store.reader",
     "plan": "assembly.plan",
     "read_mask": "inputs.mask_files",
@@ -52,9 +56,11 @@ __all__ = [
     "StoreError",
     "UnknownGraphError",
     "build",
+    "compare",
     "eigenpairs",
     "eigenvalues",
     "inspect",
+    "neighbors_of",
     "open_group",
     "plan",
     "read_mask",

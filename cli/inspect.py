@@ -2,20 +2,15 @@
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.progress import line_on_stderr
 from cheblienet_cli.spelling import as_options, with_options
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.values import integer
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Progress
 
 
 @click.command()
@@ -29,38 +24,24 @@ if TYPE_CHECKING:
     show_default=True,
     help=f"How many of the smallest eigenvalues of Delta to compute, in {EIGENVALUES}.",
 )
+@click.option(
+    "--full", is_flag=True, help="Every measurement, the spectra of all levels, units, digests."
+)
 @options.as_json
 @options.debug
 def inspect(
-    name: str | None, store: Path, level: int | None, eigenvalues: str, as_json: bool
+    name: str | None, store: Path, level: int | None, eigenvalues: str, full: bool, as_json: bool
 ) -> None:
-    """Report on a graph: sparsity, degrees, spectrum, symmetries, realised metric.
+    """Report on a graph: is it consistent with its metric, connected, how large, how symmetric.
 
     NAME may be left out where the store has one graph; @REF is a version such as @v001, or a ref.
     """
     from cheblienet_graphs.report.inspect import inspect as report_on  # help does without
 
     count = integer("eigenvalues", eigenvalues, *EIGENVALUES)
-    with _progress(shown=sys.stderr.isatty()) as progress:
+    with line_on_stderr(shown=sys.stderr.isatty()) as progress:
         report = report_on(store, name, eigenvalues=count, level=level, progress=progress)
     if as_json:
         click.echo(json.dumps(with_options(report.to_json()), allow_nan=False))
     else:
-        click.echo(as_options(str(report)))
-
-
-@contextmanager
-def _progress(*, shown: bool) -> Iterator["Progress | None"]:
-    """A line on stderr; few computations need the most steps there may be, so it shows no share."""
-    if not shown:
-        yield None
-        return
-    from tqdm import tqdm  # help does without
-
-    with tqdm(bar_format="{desc}", leave=False, file=sys.stderr) as line:
-
-        def update(what: str, done: int, total: int) -> None:
-            steps = f", {done:,} of at most {total:,} products" if total else ""
-            line.set_description_str(f"{what}{steps}")
-
-        yield update
+        click.echo(as_options(report.full_text() if full else str(report)))

@@ -9,11 +9,13 @@ from typing import NoReturn
 import click
 
 from cheblienet_cli.build import build
+from cheblienet_cli.diff import diff
 from cheblienet_cli.doctor import doctor
 from cheblienet_cli.export import export, import_
 from cheblienet_cli.help import WholeSentences, examples
 from cheblienet_cli.inspect import inspect
 from cheblienet_cli.ls import ls
+from cheblienet_cli.neighbors import neighbors
 from cheblienet_cli.plot import plot
 from cheblienet_cli.recipes import recipes
 from cheblienet_cli.rm import rm
@@ -52,9 +54,9 @@ def clg() -> None:
     """Graphs on Lie groups for group-equivariant spectral networks."""
 
 
-COMMANDS = (build, recipes, inspect, plot, ls, tag, rm, verify, export, import_, doctor)
-
-for command in COMMANDS:
+EXAMINING = (inspect, plot, diff, neighbors, ls)
+KEEPING = (tag, rm, verify, export, import_)
+for command in (build, recipes, *EXAMINING, *KEEPING, doctor):
     clg.add_command(command)
 
 

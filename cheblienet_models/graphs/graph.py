@@ -13,6 +13,7 @@ from cheblienet_models.graphs.directional import PARTS, Directional
 from cheblienet_models.graphs.edges import EdgeList, edge_list
 from cheblienet_models.graphs.full_grid import Order, checked_order, on_grid, places_in_map
 from cheblienet_models.graphs.mapped import Mapped, Reopen
+from cheblienet_models.graphs.neighbors import Neighbors, neighbors_of
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
 from cheblienet_models.tensors.precision import never_below_float32
@@ -158,6 +159,11 @@ class Graph(Mapped):
             parts = (self.row_pointers, self.columns, self.values)
             self._edges = edge_list(*parts, self.mass, self.lambda_max)
         return self._edges
+
+    def neighbors(self, vertex: int) -> Neighbors:
+        """The edges of a vertex in [0, V), else a ValueError: `Neighbors` has shapes and dtypes."""
+        parts = (self.row_pointers, self.columns, self.values)
+        return neighbors_of(self.label, parts, self.lambda_max, self.mass, self.coordinates, vertex)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)

@@ -1,0 +1,233 @@
+"""The edges of one vertex, against exponentials by scipy, all pairs, and dense matrices."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+from sphere_truth import HALF_TURN, arcs, rotations, so3_squared_distance, unit_vectors
+from truth import matrix, se2_squared_distance
+
+from cheblienet_graphs import GraphSpec, SpecError, build, neighbors_of
+from cheblienet_graphs.report.edges_text import edges_text
+from cheblienet_graphs.store.reader import edge_weights
+
+MASK = np.hypot(*(np.mgrid[:10, :10] - 4.5)) < 4.5
+RNG = np.random.default_rng(3)
+POINTS = RNG.uniform(size=(40, 2)) * [4, 2] + [10, 20]
+"""On the plane, in a domain that is neither at the origin nor of width 1."""
+
+SPECS = {
+    "torus": GraphSpec("se2", "6x4", orientations=4, boundary="periodic", levels=1),
+    "open": GraphSpec("se2", 8, orientations=5, weights="selling", levels=2),
+    "masked": GraphSpec("r2", mask=MASK, levels=1),
+    "space": GraphSpec("r3", "4x5x6", boundary="periodic", levels=1),
+    "sphere": GraphSpec("s2", subdivisions=1, levels=1),
+    "turned": GraphSpec("so3", subdivisions=1, orientations=3, levels=1),
+    "region": GraphSpec("s2", subdivisions=2, region=(-60, -30, 60, 70), levels=1),
+    "own": GraphSpec("r2", coordinates=POINTS, domain=(10, 20, 14, 22)),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("edges") / "g.zarr"
+    for name, spec in SPECS.items():
+        build(spec, path, name=name, device="cpu")
+    return path
+
+
+def coordinates(store: Path, name: str) -> np.ndarray:
+    spec, folder = SPECS[name], store / name / "v001/levels/0/coordinates"
+    (file,) = (path for path in folder.rglob("*") if path.is_file() and path.name != "zarr.json")
+    return np.fromfile(file).reshape(spec.num_vertices, -1)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_ends_and_weights_are_those_of_the_dense_matrix(store: Path, name: str) -> None:
+    weights = edge_weights(store / name / "v001", 0).toarray()
+    places = coordinates(store, name)
+    for vertex in range(0, len(weights), 7):
+        found = neighbors_of(store, name, vertex=vertex)
+        assert sorted(found.vertices.tolist()) == np.flatnonzero(weights[vertex]).tolist()
+        assert np.array_equal(found.weights, weights[vertex][found.vertices])
+        assert np.array_equal(found.coordinates, places[vertex])
+        assert np.array_equal(found.ends, places[found.vertices])
+        assert (np.diff(found.distances) > -1e-9).all()
+
+
+def exponential(c: np.ndarray) -> np.ndarray:
+    """exp of c in SE(2) as a matrix."""
+    forward, sideways, turn = c
+    return expm(np.array([[0, -turn, forward], [turn, 0, sideways], [0, 0, 0.0]]))
+
+
+def is_image(g: np.ndarray, h: np.ndarray, extent: tuple[float, float] | None) -> bool:
+    """Whether two elements of SE(2) are one orientation at one place, or at its images."""
+    relative = np.linalg.inv(g) @ h
+    offset = (h - g)[:2, 2]
+    if extent:
+        offset -= np.round(offset / extent) * extent
+    return bool(abs(offset).max() < 1e-9 and abs(relative[1, 0]) < 1e-9)
+
+
+@pytest.mark.parametrize("name", ["torus", "open"])
+def test_components_lead_to_the_neighbour_on_se2(store: Path, name: str) -> None:
+    extent = (1.0, 4 / 6) if name == "torus" else None
+    spec = SPECS[name]
+    xi = math.sqrt(spec.orientations) / spec.size[0]
+    images = [(i, j * 4 / 6) for i in (-1, 0, 1) for j in (-1, 0, 1)] if extent else [(0, 0)]
+    for vertex in range(0, spec.num_vertices, 5):
+        found = neighbors_of(store, name, vertex=vertex)
+        g = matrix(*found.coordinates)
+        for end, c, distance in zip(found.ends, found.components, found.distances, strict=True):
+            assert is_image(g @ exponential(c), matrix(*end), extent)
+            dx, dy = end[:2] - found.coordinates[:2]
+            theta = found.coordinates[2], end[2]
+            squared = min(
+                se2_squared_distance(np.array(dx + x), np.array(dy + y), *theta, spec.eps, xi)
+                for x, y in images
+            )
+            assert distance == pytest.approx(math.sqrt(squared), rel=1e-9)
+            assert distance**2 == pytest.approx(c**2 @ [1, spec.eps**-2, xi**2], rel=1e-9)
+
+
+def test_components_lead_to_the_neighbour_on_so3(store: Path) -> None:
+    spec = SPECS["turned"]
+    xi = math.sqrt(3 * 4 * math.pi / 42)
+    for vertex in range(0, spec.num_vertices, 11):
+        found = neighbors_of(store, "turned", vertex=vertex)
+        g, h = rotations(found.coordinates[None]), rotations(found.ends)
+        forward, sideways, turn = found.components.T
+        led = g * Rotation.from_rotvec(np.stack([-sideways, forward, turn], axis=1))
+        missed = np.minimum((led.inv() * h).magnitude(), (led.inv() * h * HALF_TURN).magnitude())
+        assert missed == pytest.approx(0, abs=1e-7)
+        assert found.distances**2 == pytest.approx(so3_squared_distance(g, h, spec.eps, xi))
+
+
+def test_components_on_the_sphere_point_south_and_east(store: Path) -> None:
+    for vertex in range(42):
+        found = neighbors_of(store, "sphere", vertex=vertex)
+        beta, gamma = found.coordinates
+        south = [
+            math.cos(beta) * math.cos(gamma),
+            math.cos(beta) * math.sin(gamma),
+            -math.sin(beta),
+        ]
+        frame = np.array([south, [-math.sin(gamma), math.cos(gamma), 0]])
+        here = unit_vectors(found.coordinates[None])[0]
+        tangent = found.components @ frame
+        length = np.linalg.norm(tangent, axis=1)[:, None]
+        ends = np.cos(length) * here + np.sin(length) / length * tangent
+        assert ends == pytest.approx(unit_vectors(found.ends), abs=1e-9)
+        assert found.distances == pytest.approx(arcs(here, unit_vectors(found.ends)))
+        assert found.directions == ("south", "east")
+
+
+def test_components_in_space_go_round_the_torus(store: Path) -> None:
+    found = neighbors_of(store, "space", vertex=0)
+    assert found.directions == ("dx", "dy", "dz")
+    assert abs(found.components).max() == pytest.approx(1 / 4)
+    extent = np.array([4, 5, 6]) / 4
+    missed = (found.ends - found.coordinates - found.components) / extent
+    assert missed == pytest.approx(np.round(missed), abs=1e-9)
+
+
+def test_the_nearest_vertex_to_a_place(store: Path) -> None:
+    """The nearest point of all, then the nearest orientation, compared one by one."""
+    for place in RNG.uniform(size=(20, 3)) * [1, 0.66, 180]:
+        found = neighbors_of(store, "torus", at=place.tolist())
+        places = coordinates(store, "torus")
+        offset = places[:, :2] - place[:2]
+        offset -= np.round(offset / [1, 4 / 6]) * [1, 4 / 6]
+        away = np.linalg.norm(offset, axis=1)
+        turn = abs((places[:, 2] - math.radians(place[2]) + math.pi / 2) % math.pi - math.pi / 2)
+        best = np.lexsort((turn.round(12), away.round(12)))[0]
+        assert found.asked.distance == pytest.approx(away[best])
+        assert found.asked.turn == pytest.approx(turn[best])
+        assert away[found.vertex] == pytest.approx(away[best])
+        assert turn[found.vertex] == pytest.approx(turn[best])
+
+
+def test_the_nearest_vertex_on_the_sphere_takes_latitude_and_longitude(store: Path) -> None:
+    for latitude, longitude in ((52.5, 13.4), (-33.9, 151.2), (90, 0), (-90, 17), (0, 359)):
+        found = neighbors_of(store, "sphere", at=f"{latitude},{longitude}")
+        up = np.radians([[90 - latitude, longitude]])
+        away = arcs(unit_vectors(up), unit_vectors(coordinates(store, "sphere")))
+        assert away[found.vertex] == pytest.approx(away.min(), abs=1e-12)
+        assert found.asked.distance == pytest.approx(away.min(), abs=1e-12)
+    turned = neighbors_of(store, "turned", at="10,20,-58")
+    assert math.degrees(turned.coordinates[0]) == pytest.approx(-30)
+    assert math.degrees(turned.asked.turn) == pytest.approx(28)
+
+
+def test_places_of_masked_graphs_count_compactly(store: Path) -> None:
+    inside = np.flatnonzero(MASK.ravel())
+    for number in (0, 17, len(inside) - 1):
+        y, x = divmod(int(inside[number]), 10)
+        assert neighbors_of(store, "masked", at=(x / 10 + 0.01, y / 10)).vertex == number
+    with pytest.raises(SpecError, match=r"^at must be inside the mask of the graph\. Got a place "):
+        neighbors_of(store, "masked", at="0,0")
+    with pytest.raises(SpecError, match="inside the region of the graph"):
+        neighbors_of(store, "region", at="0,120")
+
+
+def test_own_points_are_found_in_widths_of_their_domain(store: Path) -> None:
+    places = (POINTS - [10, 20]) / 4
+    found = neighbors_of(store, "own", at=places[5].tolist())
+    assert found.vertex == 5
+    assert found.asked.distance == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("open", {}, "vertex must be given, or `at`"),
+        (
+            "open",
+            {"vertex": 1, "at": "0,0,0"},
+            "vertex must be left out where `at` is given. Got 1",
+        ),
+        ("open", {"vertex": 320}, r"vertex must be an integer in \[0, 319\]. Got 320"),
+        ("open", {"vertex": -1}, r"vertex must be an integer in \[0, 319\]. Got -1"),
+        ("open", {"vertex": 1, "level": 2}, r"level must be an integer in \[0, 1\]. Got 2"),
+        ("open", {"at": "0,0"}, r"at must be X,Y,THETA with X in \[0, 1\] and Y in \[0, 1\] "),
+        ("open", {"at": "0,1.01,0"}, "at must be X,Y,THETA with "),
+        ("open", {"at": "0,nan,0"}, "at must be X,Y,THETA with "),
+        ("open", {"at": [0, 0, "x"]}, "at must be X,Y,THETA with "),
+        ("open", {"at": 3}, "at must be X,Y,THETA with "),
+        ("torus", {"at": "0,0.7,0"}, r"Y in \[0, 0.6667\] widths of the domain, THETA in degrees"),
+        ("space", {"at": "0,0"}, r"X,Y,Z with X in \[0, 1\] and Y in \[0, 1.25\] and Z in"),
+        ("sphere", {"at": "91,0"}, r"LAT,LON with LAT in \[-90, 90\] and LON in \[-180, 360\] deg"),
+        ("turned", {"at": "0,0"}, "at must be LAT,LON,ALPHA with "),
+        ("own", {"at": "11,21"}, r"Y in \[0, 0.5\] widths of the domain"),
+    ],
+)
+def test_refusals(store: Path, name: str, given: dict[str, object], said: str) -> None:
+    with pytest.raises(SpecError, match=said) as caught:
+        neighbors_of(store, name, **given)
+    assert "\n" not in str(caught.value)
+
+
+def test_text_shows_angles_in_degrees(store: Path) -> None:
+    lines = edges_text(neighbors_of(store, "open", at=(0.5, 0.5, 35))).splitlines()
+    assert lines[0] == "open@v001, level 0: vertex 228 at x 0.5, y 0.5, theta (deg) 18.00"
+    assert lines[1].endswith("0 widths (0 pixels) and 17 degrees of rotation away")
+    assert lines[2] == "  8 neighbours; lengths in widths, of which one is 8 pixels"
+    assert len({len(line) for line in lines[4:]}) == 1
+    turned = [line.split() for line in lines[5:]]
+    assert {row[6] for row in turned} == {"0.00", "36.00", "-36.00"}
+    sphere = edges_text(neighbors_of(store, "sphere", at="90,0"))
+    assert "at lat (deg) " in sphere
+    assert "radians of arc" in sphere
+
+
+def test_json_is_in_radians(store: Path) -> None:
+    found = neighbors_of(store, "open", at=(0.5, 0.5, 35)).to_json()
+    assert found["coordinates"]["theta"] == pytest.approx(math.radians(18))
+    assert found["asked"]["turn"] == pytest.approx(math.radians(17))
+    first = found["neighbors"][0]
+    assert first.keys() == {"vertex", "coordinates", "components", "distance", "weight"}
+    assert first["components"].keys() == {"forward", "sideways", "rotation"}

@@ -1,0 +1,102 @@
+"""The edges of one vertex on the training side, against dense matrices by scipy and numpy."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from masks import disc
+
+from cheblienet_graphs import GraphSpec, build, open_group
+from cheblienet_models import open_store, sample_edges
+from cheblienet_models.graphs.graph import Graph
+
+CORNERS = np.zeros((6, 6), bool)
+CORNERS[0, 0] = CORNERS[4:, 4:] = True
+"""A pixel alone, and four together."""
+
+SPECS = {
+    "torus": GraphSpec("se2", 8, orientations=4, boundary="periodic", levels=1),
+    "selling": GraphSpec("se2", "10x6", orientations=5, weights="selling", levels=1),
+    "masked": GraphSpec("se2", mask=disc(12), orientations=3, levels=1),
+    "alone": GraphSpec("r2", mask=CORNERS, levels=1),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("neighbors") / "g.zarr"
+    for name, spec in SPECS.items():
+        build(spec, path, name=name)
+    return path
+
+
+def opened(store: Path, name: str) -> Graph:
+    return open_store(store)[name].levels[0]
+
+
+def dense_weights(store: Path, name: str) -> np.ndarray:
+    """W from the stored arrays, read by zarr: -Delta_ij sqrt(m_i m_j) without its diagonal."""
+    group = open_group(store, name)["levels/0"]
+    laplacian, graph = group["laplacian"], opened(store, name)
+    indptr = laplacian["indptr"][:]
+    size = len(indptr) - 1
+    dense = np.zeros((size, size))
+    for row, (start, stop) in enumerate(itertools.pairwise(indptr)):
+        dense[row, laplacian["indices"][start:stop]] = laplacian["data"][start:stop]
+    delta = (dense + np.eye(size)) * graph.lambda_max / 2
+    mass = group["degree" if graph.laplacian_kind == "normalized" else "area"][:].astype(float)
+    weights = -delta * np.sqrt(np.outer(mass, mass))
+    np.fill_diagonal(weights, 0)
+    return weights
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_rows_of_the_weights(store: Path, name: str) -> None:
+    graph, weights = opened(store, name), dense_weights(store, name)
+    for vertex in range(0, graph.num_vertices, 3):
+        found = graph.neighbors(vertex)
+        assert found.vertices.tolist() == np.flatnonzero(weights[vertex]).tolist()
+        assert found.weights.numpy() == pytest.approx(weights[vertex][found.vertices], rel=1e-5)
+        assert torch.equal(found.coordinates, graph.coordinates[found.vertices])
+        assert found.vertices.dtype == torch.int64
+        assert found.weights.dtype == graph.values.dtype
+        assert found.coordinates.dtype == torch.float64
+
+
+def test_weights_sum_to_the_degree(store: Path) -> None:
+    graph = opened(store, "selling")
+    sums = torch.stack([graph.neighbors(v).weights.sum() for v in range(graph.num_vertices)])
+    assert torch.allclose(sums, graph.degree, rtol=1e-5)
+
+
+def test_compact_numbers_lead_to_places_inside_the_mask(store: Path) -> None:
+    graph, inside = opened(store, "masked"), disc(12)
+    found = graph.neighbors(torch.tensor(graph.num_vertices - 1))
+    places = graph.base_index[found.vertices % graph.num_points].numpy()
+    assert inside.ravel()[places].all()
+    at = np.stack([places % 12, places // 12], axis=1) / 12
+    assert found.coordinates[:, :2].numpy() == pytest.approx(at)
+
+
+def test_isolated_vertices_have_none(store: Path) -> None:
+    found = opened(store, "alone").neighbors(0)
+    assert [tuple(part.shape) for part in found] == [(0,), (0,), (0, 2)]
+
+
+def test_random_sub_graphs_and_dtypes(store: Path) -> None:
+    graph = opened(store, "torus")
+    whole = graph.neighbors(3)
+    sample_edges(graph, 0.3)
+    assert torch.equal(graph.neighbors(3).weights, whole.weights)
+    double = graph.double().neighbors(np.int64(3))
+    assert double.weights.dtype == torch.float64
+    assert torch.allclose(double.weights.float(), whole.weights)
+
+
+@pytest.mark.parametrize("vertex", [-1, 256, 1.0, "3", None, True, 10**99, torch.tensor([1, 2])])
+def test_other_vertices_are_refused_in_one_line(store: Path, vertex: object) -> None:
+    graph = opened(store, "torus")
+    with pytest.raises(ValueError, match=r"vertex of torus.* must be an integer in \[0, 255\]"):
+        graph.neighbors(vertex)
