@@ -22,6 +22,9 @@ AROUND = 6
 """A place shows no point where all are farther than points are from this many of their neighbours,
 the most isolated of them left out."""
 ISOLATED = 0.99
+CROWDED = 0.8
+"""Points of one's own whose spacing is below this share of that which would fill the whole domain
+or sphere cover a part of it: lengths are then in units of their own spacing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +195,22 @@ def places_of(graph: OpenedGraph, level: int) -> Places:
     spec = graph.spec
     points = graph.points(level)
     spacing = math.sqrt(spec.squared_spacing(level))
+    if spec.coordinates is not None:
+        seen = typical_spacing(points.base_points)
+        spacing = seen if seen < CROWDED * spacing else spacing
     return Places(points, spacing, spec.geometry.base.flat)
+
+
+def typical_spacing(positions: Floats) -> float:
+    """The side of the square that a point has for itself, from distances to its neighbours.
+
+    Args:
+        positions: (N, d) of points of a plane or a sphere.
+    """
+    count = min(AROUND, len(positions) - 1)
+    distance, _ = KDTree(positions).query(positions, k=[count + 1])
+    alone = math.gamma(count + 0.5) / math.gamma(count) / math.sqrt(math.pi)
+    return float(np.median(distance)) / alone
 
 
 def _frame(here: Floats) -> tuple[Floats, Floats, Floats]:

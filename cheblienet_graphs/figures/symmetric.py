@@ -100,7 +100,8 @@ def turn_of(places: Places, permutation: Indices, axes: list[Floats]) -> tuple[i
         return None
     turn = np.eye(3)
     turn[: len(matrix), : len(matrix)] = matrix.T
-    if np.linalg.det(turn) < 0 or np.allclose(turn, np.eye(3), atol=LINEAR):
+    orthogonal = np.allclose(turn @ turn.T, np.eye(3), atol=LINEAR)  # not where all are on a line
+    if not orthogonal or np.linalg.det(turn) < 0 or np.allclose(turn, np.eye(3), atol=LINEAR):
         return None
     for number, axis in enumerate(axes):
         if np.allclose(turn @ axis, axis, atol=LINEAR):

@@ -60,7 +60,7 @@ def _draw_oriented(canvas: Canvas, data: Heat, reach: float, norm: Normalize) ->
     if count == 1:
         _draw_side_by_side(canvas, data, reach, norm)
         return
-    shown = shown_orientations(count)
+    shown = shown_orientations(count, through=own.orientation)
     grid = canvas.subplots(len(data.graphs), 1 + len(shown), squeeze=False)
     for cells, graph in zip(grid, data.graphs, strict=True):
         [view] = around(graph.places, graph.point, reach)
@@ -81,7 +81,7 @@ def _draw_oriented(canvas: Canvas, data: Heat, reach: float, norm: Normalize) ->
         start = ", start" if k == own.orientation else ""
         axes.set_title(degrees(int(k), count) + start)
     if data.graphs[0].kind == "base":
-        place = grid[0, 1].inset_axes((0.15, 0.55, 2.0, 0.12))
+        place = grid[0, 1].inset_axes((0.15, 0.55, min(2.0, 0.6 * len(shown)), 0.12))
         colour_bar(canvas, image, None, BAR, cax=place, orientation="horizontal")
     else:
         colour_bar(canvas, image, list(grid.ravel()), BAR)
@@ -174,8 +174,9 @@ def caption(spec: GraphSpec, data: Heat) -> str:
     if data.left_out:
         lines.append(f"Not compared with all others: {data.left_out}")
     count = data.graphs[-1].places.points.orientations
-    if len(shown_orientations(count)) < count:
-        lines.append(f"Shown are {len(shown_orientations(count))} of {count} orientations.")
+    shown = len(shown_orientations(count, through=data.graphs[-1].orientation))
+    if shown < count:
+        lines.append(f"Shown are {shown} of {count} orientations.")
     return " ".join(lines)
 
 

@@ -17,6 +17,8 @@ from cheblienet_graphs.typing import Floats, Indices
 
 GAP = 16
 """Pictures of a mosaic are their own size over this apart."""
+NUMBERS = 3
+"""Most intervals between the numbers of an axis of a picture."""
 SHOWN = 6
 """Most orientations that a figure shows side by side."""
 
@@ -56,7 +58,7 @@ def picture(
         for side in ("left", "bottom"):
             axes.spines[side].set_visible(True)
         axes.tick_params(left=True, bottom=True, labelleft=True, labelbottom=True, length=3)
-        axes.locator_params(nbins=4)
+        axes.locator_params(nbins=NUMBERS)
         axes.set_xlabel(view.across, labelpad=1)
         axes.set_ylabel(view.down, labelpad=1)
     return image
@@ -124,10 +126,10 @@ def row_label(axes: Axes, text: str) -> None:
     axes.set_ylabel(f"{text}\n{name}" if name else text, labelpad=2)
 
 
-def shown_orientations(count: int, *, most: int = SHOWN) -> Indices:
-    """Those that a figure shows: all, or some, evenly spread."""
+def shown_orientations(count: int, *, most: int = SHOWN, through: int = 0) -> Indices:
+    """Those that a figure shows: all, or some, evenly spread, one given one among them."""
     step = -(-count // most)
-    return np.arange(count)[::step]
+    return np.arange(through % step, count, step)
 
 
 def angles_in_words(spec: GraphSpec) -> str:

@@ -62,10 +62,10 @@ def test_the_exact_heat_of_a_sphere_is_1_in_all() -> None:
     [
         "group",
         "masked",
-        *(
-            pytest.param(n, marks=pytest.mark.slow)
-            for n in ("random", "own", "rotations", "region")
-        ),
+        pytest.param("random", marks=pytest.mark.slow),
+        pytest.param("own", marks=pytest.mark.slow),
+        pytest.param("rotations", marks=pytest.mark.slow),
+        pytest.param("region", marks=pytest.mark.slow),
     ],
 )
 def test_a_group_is_compared_with_its_base_and_its_isotropic_twin(name: str) -> None:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from pictured import opened
 
-from cheblienet_graphs.figures.places import places_of
+from cheblienet_graphs.figures.places import places_of, typical_spacing
 
 NAMES = ["plane", "torus", "space", "random", "sphere", "masked", "region"]
 
@@ -70,6 +70,14 @@ def test_the_nearest_point_is_that_of_brute_force(name: str) -> None:
     nearest = (steps**2).sum(axis=2).argmin(axis=1)
     numbers = getattr(places.points, "inside", np.arange(len(vectors)))[nearest]
     assert places.nearest(wanted).tolist() == numbers.tolist()
+
+
+@pytest.mark.parametrize("regular", [False, True])
+def test_the_spacing_of_points_is_found_from_their_distances(regular: bool) -> None:
+    points = np.random.default_rng(0).uniform(size=(2500, 2))
+    if regular:
+        points = np.stack([u.ravel() for u in np.mgrid[:50, :50] / 50], axis=1)
+    assert typical_spacing(points) == pytest.approx(0.02, rel=0.06)
 
 
 def test_a_place_far_from_points_of_a_part_of_the_sphere_shows_none() -> None:

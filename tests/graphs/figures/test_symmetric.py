@@ -5,8 +5,9 @@ from scipy.special import eval_chebyt
 
 from cheblienet_graphs.figures.equivariance import rotation
 from cheblienet_graphs.figures.layer import part_around, random_weights
-from cheblienet_graphs.figures.places import places_of
+from cheblienet_graphs.figures.places import Places, places_of
 from cheblienet_graphs.figures.symmetric import symmetries_of, turn_of
+from cheblienet_graphs.samplings.lattice import Lattice
 
 Z = np.array([0.0, 0.0, 1.0])
 DIAGONAL = np.ones(3) / np.sqrt(3)
@@ -44,6 +45,11 @@ def test_a_permutation_that_is_no_symmetry_is_not_taken_for_one() -> None:
     places = places_of(opened("plane"), 0)
     order = np.random.default_rng(0).permutation(places.points.num_vertices)
     assert turn_of(places, order, [Z]) is None
+
+
+def test_points_on_a_line_are_not_said_to_turn() -> None:
+    line = Lattice((1, 6))
+    assert turn_of(Places(line, 1 / 6, flat=True), np.arange(6)[::-1], [Z]) is None
 
 
 def test_the_error_is_that_of_dense_matrices() -> None:

@@ -136,4 +136,5 @@ def test_figures_are_in_the_catalogue_and_none_needs_pyplot() -> None:
 def test_many_orientations_are_thinned_out() -> None:
     assert shown_orientations(6).tolist() == [0, 1, 2, 3, 4, 5]
     assert shown_orientations(16).tolist() == [0, 3, 6, 9, 12, 15]
+    assert shown_orientations(16, through=8).tolist() == [2, 5, 8, 11, 14]
     assert [degrees(k, 6) for k in (0, 2, 3, 5)] == ["−90°", "−30°", "0°", "60°"]
