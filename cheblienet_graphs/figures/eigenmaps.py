@@ -49,7 +49,7 @@ class Eigenmaps:
     stored: bool
 
 
-def eigenmaps(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> Eigenmaps:
+def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> Eigenmaps:
     """The smoothest eigenfunctions of a level, or of the first coarser one that is small enough.
 
     Args:

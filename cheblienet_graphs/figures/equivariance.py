@@ -83,7 +83,7 @@ class Equivariance:
     pictures: Pictures | None
 
 
-def equivariance(
+def equivariance_of(
     graph: OpenedGraph, *, level: int = 0, vertex: int | None = None, seed: int = 0
 ) -> Equivariance:
     """Measure how a random Chebyshev layer of a level commutes with turning its input.

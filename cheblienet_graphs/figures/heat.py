@@ -112,7 +112,7 @@ def scale_of(graph: OpenedGraph, level: int) -> float | None:
     return eigenvalue_scale(graph.spec, whole, weights, arrays.coordinates, arrays.degree)
 
 
-def heat(graph: OpenedGraph, *, level: int = 0, vertex: int | None = None) -> Heat:
+def heat_of(graph: OpenedGraph, *, level: int = 0, vertex: int | None = None) -> Heat:
     """Heat from an impulse on a graph and, over points with orientations, on two others.
 
     These are the graph of the base, and the graph of the same group, sampling and xi with eps = 1:

@@ -60,7 +60,7 @@ class Pooling:
     cells: Cells
 
 
-def pooling(graph: OpenedGraph, *, level: int = 0, vertex: int | None = None) -> Pooling:
+def pooling_of(graph: OpenedGraph, *, level: int = 0, vertex: int | None = None) -> Pooling:
     """Pool rings that narrow outward to all coarser levels, and unpool them again.
 
     The maps are those of the base, which act on each orientation alone.

@@ -28,16 +28,24 @@ except ModuleNotFoundError as error:
 
 if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.figures.degrees import degrees_of
+    from cheblienet_graphs.figures.eigenmaps import eigenmaps_of
+    from cheblienet_graphs.figures.equivariance import equivariance_of
+    from cheblienet_graphs.figures.heat import heat_of
     from cheblienet_graphs.figures.neighbourhood import neighbourhood_of
     from cheblienet_graphs.figures.opened import open_graph
+    from cheblienet_graphs.figures.pooling import pooling_of
     from cheblienet_graphs.figures.sparsity import sparsity_of
     from cheblienet_graphs.figures.spectrum import spectrum_of
     from cheblienet_graphs.figures.subgraphs import subgraphs_of
     from cheblienet_graphs.plot.catalogue import FIGURES, figure_named
     from cheblienet_graphs.plot.degrees import draw_degrees, draw_weights
+    from cheblienet_graphs.plot.eigenmaps import draw_eigenmaps
+    from cheblienet_graphs.plot.equivariance import draw_equivariance
     from cheblienet_graphs.plot.figure import Asked, Figure
     from cheblienet_graphs.plot.files import write_figure
+    from cheblienet_graphs.plot.heat import draw_heat
     from cheblienet_graphs.plot.neighbourhood import draw_neighbourhood, draw_planes, draw_rotation
+    from cheblienet_graphs.plot.pooling import draw_pooling
     from cheblienet_graphs.plot.sparsity import draw_sparsity
     from cheblienet_graphs.plot.spectrum import draw_spectrum
     from cheblienet_graphs.plot.subgraphs import draw_subgraph
@@ -49,16 +57,24 @@ _PUBLIC = {
     "Figure": "plot.figure",
     "degrees_of": "figures.degrees",
     "draw_degrees": "plot.degrees",
+    "draw_eigenmaps": "plot.eigenmaps",
+    "draw_equivariance": "plot.equivariance",
+    "draw_heat": "plot.heat",
     "draw_neighbourhood": "plot.neighbourhood",
     "draw_planes": "plot.neighbourhood",
+    "draw_pooling": "plot.pooling",
     "draw_rotation": "plot.neighbourhood",
     "draw_sparsity": "plot.sparsity",
     "draw_spectrum": "plot.spectrum",
     "draw_subgraph": "plot.subgraphs",
     "draw_weights": "plot.degrees",
+    "eigenmaps_of": "figures.eigenmaps",
+    "equivariance_of": "figures.equivariance",
     "figure_named": "plot.catalogue",
+    "heat_of": "figures.heat",
     "neighbourhood_of": "figures.neighbourhood",
     "open_graph": "figures.opened",
+    "pooling_of": "figures.pooling",
     "sparsity_of": "figures.sparsity",
     "spectrum_of": "figures.spectrum",
     "subgraphs_of": "figures.subgraphs",
@@ -72,16 +88,24 @@ __all__ = [
     "Figure",
     "degrees_of",
     "draw_degrees",
+    "draw_eigenmaps",
+    "draw_equivariance",
+    "draw_heat",
     "draw_neighbourhood",
     "draw_planes",
+    "draw_pooling",
     "draw_rotation",
     "draw_sparsity",
     "draw_spectrum",
     "draw_subgraph",
     "draw_weights",
+    "eigenmaps_of",
+    "equivariance_of",
     "figure_named",
+    "heat_of",
     "neighbourhood_of",
     "open_graph",
+    "pooling_of",
     "sparsity_of",
     "spectrum_of",
     "subgraphs_of",

@@ -3,7 +3,7 @@
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure as Canvas
 
-from cheblienet_graphs.figures.eigenmaps import Eigenmaps, eigenmaps
+from cheblienet_graphs.figures.eigenmaps import Eigenmaps, eigenmaps_of
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.views import View, whole
 from cheblienet_graphs.plot.figure import Asked, Figure
@@ -72,7 +72,7 @@ def titles_of(data: Eigenmaps) -> list[str]:
 
 
 def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
-    data = eigenmaps(graph, level=asked.level)
+    data = eigenmaps_of(graph, level=asked.level)
     canvas.set_size_inches(FIGURE.size[0], _height(data))
     draw_eigenmaps(canvas, data)
     return caption(graph.spec, data, asked.level)

@@ -10,7 +10,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure as Canvas
 from matplotlib.figure import SubFigure
 
-from cheblienet_graphs.figures.equivariance import Equivariance, Pictures, equivariance
+from cheblienet_graphs.figures.equivariance import Equivariance, Pictures, equivariance_of
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.symmetric import Symmetry
 from cheblienet_graphs.figures.views import around
@@ -144,7 +144,7 @@ def _of_largest(values: Floats) -> Floats:
 
 
 def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
-    data = equivariance(graph, level=asked.level, vertex=asked.vertex, seed=asked.seed)
+    data = equivariance_of(graph, level=asked.level, vertex=asked.vertex, seed=asked.seed)
     draw_equivariance(canvas, data)
     return caption(graph.spec, data)
 

@@ -8,7 +8,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure as Canvas
 
 from cheblienet_graphs.figures.exact_heat import exact_density
-from cheblienet_graphs.figures.heat import Heat, heat
+from cheblienet_graphs.figures.heat import Heat, heat_of
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.places import Places
 from cheblienet_graphs.figures.views import View, around
@@ -151,7 +151,7 @@ def draw_profile(axes: Axes, data: Heat, reach: float) -> None:
 
 
 def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
-    data = heat(graph, level=asked.level, vertex=asked.vertex)
+    data = heat_of(graph, level=asked.level, vertex=asked.vertex)
     draw_heat(canvas, data)
     return caption(graph.spec, data)
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Canvas
 
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.places import Places
-from cheblienet_graphs.figures.pooling import REACH, Cells, Pooling, pooling
+from cheblienet_graphs.figures.pooling import REACH, Cells, Pooling, pooling_of
 from cheblienet_graphs.figures.views import View, whole
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.panels import colour_bar, picture, row_label
@@ -83,7 +83,7 @@ def draw_cells(axes: Axes, cells: Cells, places: Places) -> None:
 
 
 def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
-    data = pooling(graph, level=asked.level, vertex=asked.vertex)
+    data = pooling_of(graph, level=asked.level, vertex=asked.vertex)
     draw_pooling(canvas, data)
     return caption(graph.spec, data)
 

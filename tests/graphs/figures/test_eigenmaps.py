@@ -5,7 +5,7 @@ from pictured import opened
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.figures import eigenmaps as module
-from cheblienet_graphs.figures.eigenmaps import eigenmaps
+from cheblienet_graphs.figures.eigenmaps import eigenmaps_of
 from cheblienet_graphs.store.reader import all_weights
 
 
@@ -13,7 +13,7 @@ from cheblienet_graphs.store.reader import all_weights
 def test_eigenmaps_solve_the_problem_of_the_weights(name: str, level: int) -> None:
     """(D - W) u = lambda N u; within an eigenspace any basis is right."""
     graph = opened(name)
-    data = eigenmaps(graph, level=level, count=6)
+    data = eigenmaps_of(graph, level=level, count=6)
     arrays = graph.level(level)
     weights = all_weights(arrays).toarray()
     mass = np.diag(arrays.mass.astype(np.float64))
@@ -32,7 +32,7 @@ def test_eigenmaps_solve_the_problem_of_the_weights(name: str, level: int) -> No
 
 
 def test_eigenmaps_have_size_and_sign_fixed_and_copies_counted() -> None:
-    data = eigenmaps(opened("sphere"), count=4)
+    data = eigenmaps_of(opened("sphere"), count=4)
     assert data.copies == (1, 3, 3, 3)
     assert data.cut
     functions = data.functions.reshape(4, -1)
@@ -44,30 +44,30 @@ def test_eigenmaps_have_size_and_sign_fixed_and_copies_counted() -> None:
 
 def test_stored_eigenpairs_are_taken() -> None:
     graph = opened("torus")
-    data = eigenmaps(graph)
+    data = eigenmaps_of(graph)
     values = graph.level(0).eigenvalues
     assert data.stored
     assert values is not None
     assert data.values == pytest.approx(values[:8])
-    assert not eigenmaps(graph, count=10).stored
+    assert not eigenmaps_of(graph, count=10).stored
 
 
 def test_a_coarser_level_stands_for_one_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LARGEST", 600)
-    assert eigenmaps(opened("group")).level == 1
+    assert eigenmaps_of(opened("group")).level == 1
     monkeypatch.setattr(module, "LARGEST", 100)
     with pytest.raises(NotDrawnError, match="eigenpairs=8"):
-        eigenmaps(opened("group"))
-    assert eigenmaps(opened("torus"), count=10).level == 0
+        eigenmaps_of(opened("group"))
+    assert eigenmaps_of(opened("torus"), count=10).level == 0
 
 
 def test_indicators_of_components_are_not_drawn() -> None:
-    assert eigenmaps(opened("islands"), count=6).copies[:3] == (3, 3, 3)
+    assert eigenmaps_of(opened("islands"), count=6).copies[:3] == (3, 3, 3)
     with pytest.raises(NotDrawnError, match="3 components on level 0: the first 2"):
-        eigenmaps(opened("islands"), count=2)
+        eigenmaps_of(opened("islands"), count=2)
 
 
 def test_a_tiny_graph_has_as_many_as_vertices() -> None:
-    data = eigenmaps(opened("tiny"), count=30)
+    data = eigenmaps_of(opened("tiny"), count=30)
     assert len(data.values) == 8
     assert not data.cut

@@ -3,7 +3,7 @@ import pytest
 from pictured import opened
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.figures.equivariance import Curve, equivariance
+from cheblienet_graphs.figures.equivariance import Curve, equivariance_of
 from cheblienet_graphs.figures.layer import random_weights
 from cheblienet_graphs.figures.places import places_of
 from cheblienet_graphs.figures.turning import Turning, bars, rotation
@@ -16,7 +16,7 @@ def at(curve: Curve, angle: float) -> float:
 
 
 def test_a_torus_is_exact_at_its_own_angles_only() -> None:
-    data = equivariance(opened("torus"))
+    data = equivariance_of(opened("torus"))
     [curve] = data.curves
     assert curve.angles[-1] == 180
     assert 45.0 in curve.angles
@@ -29,7 +29,7 @@ def test_a_torus_is_exact_at_its_own_angles_only() -> None:
 
 
 def test_another_seed_is_another_layer() -> None:
-    errors = [equivariance(opened("plane"), seed=seed).curves[0].errors for seed in (0, 1, 1)]
+    errors = [equivariance_of(opened("plane"), seed=seed).curves[0].errors for seed in (0, 1, 1)]
     assert abs(errors[0] - errors[1]).max() > 1e-4
     assert errors[1].tolist() == errors[2].tolist()
 
@@ -62,7 +62,7 @@ def test_bars_are_within_their_radius_and_have_no_symmetry() -> None:
 
 
 def test_a_sphere_is_turned_about_two_axes() -> None:
-    data = equivariance(opened("grid"))
+    data = equivariance_of(opened("grid"))
     polar, own = data.curves
     assert polar.about == "the polar axis"
     assert at(polar, 22.5) < 1e-3
@@ -77,7 +77,7 @@ def test_a_sphere_is_turned_about_two_axes() -> None:
     ["masked", "plane", *(pytest.param(n, marks=pytest.mark.slow) for n in ("random", "region"))],
 )
 def test_every_kind_of_graph_has_a_curve(name: str) -> None:
-    data = equivariance(opened(name))
+    data = equivariance_of(opened(name))
     assert [curve.about for curve in data.curves] == ["the vertex"]
     assert data.curves[0].errors.max() < 1
     assert data.pictures is not None
@@ -88,7 +88,7 @@ def test_every_kind_of_graph_has_a_curve(name: str) -> None:
 
 @pytest.mark.slow
 def test_a_volume_is_turned_about_two_axes() -> None:
-    data = equivariance(opened("cube"))
+    data = equivariance_of(opened("cube"))
     assert [curve.about for curve in data.curves] == ["the diagonal", "the z axis"]
     diagonal, z = data.curves
     assert at(diagonal, 120) < 1e-3
@@ -99,9 +99,9 @@ def test_a_volume_is_turned_about_two_axes() -> None:
 
 
 def test_a_tiny_graph_has_symmetries_alone_and_islands_nothing() -> None:
-    data = equivariance(opened("tiny"))
+    data = equivariance_of(opened("tiny"))
     assert not data.curves
     assert data.pictures is None
     assert data.symmetries
     with pytest.raises(NotDrawnError, match="can be turned"):
-        equivariance(opened("islands"))
+        equivariance_of(opened("islands"))

@@ -6,7 +6,7 @@ from pictured import generator, opened
 from cheblienet_graphs.errors import NotDrawnError, SpecError
 from cheblienet_graphs.figures import comparison
 from cheblienet_graphs.figures.exact_heat import exact_density
-from cheblienet_graphs.figures.heat import heat, heat_on
+from cheblienet_graphs.figures.heat import heat_of, heat_on
 from cheblienet_graphs.figures.places import places_of
 from cheblienet_graphs.figures.views import around
 
@@ -30,7 +30,7 @@ def test_heat_solves_the_equation_of_the_weights(name: str) -> None:
 
 def test_heat_of_a_torus_is_the_exact_kernel() -> None:
     """The sum of its images; Selling's weights on the plane are the five-point stencil."""
-    data = heat(opened("flat torus"))
+    data = heat_of(opened("flat torus"))
     [graph] = data.graphs
     places = graph.places
     x, y = places.offsets(places.vectors[graph.point], places.vectors).T
@@ -69,7 +69,7 @@ def test_the_exact_heat_of_a_sphere_is_1_in_all() -> None:
     ],
 )
 def test_a_group_is_compared_with_its_base_and_its_isotropic_twin(name: str) -> None:
-    data = heat(opened(name))
+    data = heat_of(opened(name))
     assert not data.left_out
     base, isotropic, asked = data.graphs
     assert (base.kind, isotropic.kind, asked.kind) == ("base", "isotropic", "asked")
@@ -87,7 +87,7 @@ def test_a_group_is_compared_with_its_base_and_its_isotropic_twin(name: str) -> 
 
 
 def test_heat_runs_along_the_orientation_and_evenly_in_the_isotropic_group() -> None:
-    data = heat(opened("torus"))
+    data = heat_of(opened("torus"))
     _, isotropic, asked = data.graphs
     x, y = asked.places.offsets(asked.places.vectors[asked.point], asked.places.vectors).T
     moments = np.einsum("kn,in,jn->kij", asked.density, [x, y], [x, y])
@@ -104,10 +104,10 @@ def test_heat_runs_along_the_orientation_and_evenly_in_the_isotropic_group() -> 
 
 
 def test_a_large_graph_is_compared_with_smaller_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = heat(opened("torus"))
+    whole = heat_of(opened("torus"))
     monkeypatch.setattr(comparison, "LARGEST", 1000)
     monkeypatch.setattr(comparison, "PIXELS", 18)
-    data = heat(opened("torus"))
+    data = heat_of(opened("torus"))
     assert [graph.smaller for graph in data.graphs] == [True, True, False]
     for small, large in zip(data.graphs, whole.graphs, strict=True):
         pictures = [
@@ -115,13 +115,13 @@ def test_a_large_graph_is_compared_with_smaller_ones(monkeypatch: pytest.MonkeyP
         ]
         assert pictures[0] == pytest.approx(pictures[1], rel=0.05, abs=1e-4)
     monkeypatch.setattr(comparison, "LARGEST", 10)
-    assert heat(opened("masked")).left_out == "it has more than 10 vertices."
+    assert heat_of(opened("masked")).left_out == "it has more than 10 vertices."
 
 
 @pytest.mark.slow
 def test_a_large_sphere_is_compared_with_coarser_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison, "LARGEST", 400)
-    data = heat(opened("rotations"))
+    data = heat_of(opened("rotations"))
     assert [g.places.points.num_points for g in data.graphs] == [42, 42, 162]
 
 
@@ -129,8 +129,8 @@ def test_heat_of_an_isolated_vertex_is_not_drawn() -> None:
     graph = opened("islands")
     alone = int(np.flatnonzero(graph.level(0).degree == 0)[0])
     with pytest.raises(NotDrawnError, match="has no neighbours"):
-        heat(graph, vertex=alone)
-    data = heat(graph, vertex=0)
+        heat_of(graph, vertex=alone)
+    data = heat_of(graph, vertex=0)
     assert data.graphs[0].density[0, alone] == 0
     with pytest.raises(SpecError, match="vertex must be an integer in"):
-        heat(graph, vertex=10_000)
+        heat_of(graph, vertex=10_000)

@@ -4,11 +4,11 @@ from pictured import opened
 
 from cheblienet_graphs.errors import NotDrawnError, SpecError
 from cheblienet_graphs.figures.places import places_of
-from cheblienet_graphs.figures.pooling import base_map, pooling, rings
+from cheblienet_graphs.figures.pooling import base_map, pooling_of, rings
 
 
 def test_a_lattice_is_pooled_by_means_of_blocks() -> None:
-    data = pooling(opened("group"))
+    data = pooling_of(opened("group"))
     signal = data.pooled[0].reshape(24, 24)
     once = signal.reshape(12, 2, 12, 2).mean(axis=(1, 3))
     twice = once.reshape(6, 2, 6, 2).mean(axis=(1, 3))
@@ -23,7 +23,7 @@ def test_a_lattice_is_pooled_by_means_of_blocks() -> None:
 
 def test_losses_on_the_sphere_are_by_area() -> None:
     graph = opened("grid")
-    data = pooling(graph)
+    data = pooling_of(graph)
     area = np.sin(graph.level(0).coordinates[:, 0])
     difference = data.back[1] - data.pooled[0]
     expected = np.sqrt((area @ difference**2) / (area @ data.pooled[0] ** 2))
@@ -41,7 +41,7 @@ def test_rings_have_the_wavelength_of_four_points_at_the_nearest_end() -> None:
 
 def test_a_cell_of_the_lattice_is_its_block_of_four() -> None:
     graph = opened("group")
-    data = pooling(graph, vertex=11 * 24 + 11)
+    data = pooling_of(graph, vertex=11 * 24 + 11)
     cells = data.cells
     own = cells.own[cells.links[:, 1]]
     members = cells.fine[cells.links[own, 0]]
@@ -51,7 +51,7 @@ def test_a_cell_of_the_lattice_is_its_block_of_four() -> None:
 
 
 def test_a_cell_of_the_icosphere_has_its_point_and_six_midpoints() -> None:
-    data = pooling(opened("sphere"))
+    data = pooling_of(opened("sphere"))
     cells = data.cells
     counts = np.bincount(cells.links[:, 1], cells.weights)
     own = cells.own[cells.links[:, 1]]
@@ -77,13 +77,13 @@ def test_constants_stay_as_they_are(name: str) -> None:
     down, up = base_map(graph, 0, 1), base_map(graph, 1, 0)
     ones = np.ones(down.shape[1])
     assert up @ (down @ ones) == pytest.approx(ones, abs=1e-6)
-    assert 0 < pooling(graph).lost[1] < 1.5
+    assert 0 < pooling_of(graph).lost[1] < 1.5
 
 
 def test_a_graph_of_one_level_is_not_drawn() -> None:
     with pytest.raises(NotDrawnError, match="no level coarser than 0"):
-        pooling(opened("odd"))
+        pooling_of(opened("odd"))
     with pytest.raises(NotDrawnError, match="no level coarser than 2"):
-        pooling(opened("group"), level=2)
+        pooling_of(opened("group"), level=2)
     with pytest.raises(SpecError, match="level must be"):
-        pooling(opened("group"), level=3)
+        pooling_of(opened("group"), level=3)

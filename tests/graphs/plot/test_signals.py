@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Canvas
 from pictured import opened
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.figures.heat import heat
+from cheblienet_graphs.figures.heat import heat_of
 from cheblienet_graphs.plot import eigenmaps, equivariance, pooling
 from cheblienet_graphs.plot import heat as heat_figure
 from cheblienet_graphs.plot.catalogue import FIGURES
@@ -100,7 +100,7 @@ def test_pooling_is_drawn_of_every_pyramid(name: str) -> None:
 
 
 def test_pictures_of_heat_have_one_scale_and_their_data() -> None:
-    data = heat(opened("masked"))
+    data = heat_of(opened("masked"))
     with style():
         canvas = Canvas()
         heat_figure.draw_heat(canvas, data)
