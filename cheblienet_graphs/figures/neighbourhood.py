@@ -76,7 +76,7 @@ class View:
 
     @property
     def eps_squared(self) -> float | None:
-        """The eps^2 realised here, sideways over forward moment; None where no neighbour lies forward."""
+        """The eps^2 realised here, sideways over forward moment; None where none lies forward."""
         forward, *across = self.moment.diagonal()[: len(self.frame)]
         return float(np.mean(across) / forward) if forward > 0 else None
 

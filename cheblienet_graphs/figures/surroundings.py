@@ -78,7 +78,8 @@ class Surroundings:
             return self._tangent(self._units(vertices)) * self.scale
         d = base.dimension
         steps = np.array(self.coordinates[vertices, :d]) - self.coordinates[self.vertex, :d]
-        return self.nearest(steps) * self.scale
+        places: Floats = self.nearest(steps) * self.scale
+        return places
 
     def nearest(self, steps: Floats) -> Floats:
         """(N, d) steps on a flat base, each the shortest of its images."""
@@ -147,7 +148,8 @@ class Surroundings:
         sine = np.hypot(*flat.T)
         arc = np.arctan2(sine, units @ here)
         stretch = np.divide(arc, sine, out=np.ones_like(arc), where=sine > 0)
-        return flat * stretch[:, None]
+        logarithms: Floats = flat * stretch[:, None]
+        return logarithms
 
 
 def middle_vertex(graph: OpenedGraph, level: int) -> int:
@@ -195,6 +197,6 @@ def chosen_vertex(graph: OpenedGraph, level: int, vertex: int | None) -> int:
     return middle_vertex(graph, level) if vertex is None else vertex
 
 
-def same_point(vertex: int, points: int, orientations: int) -> Indices:
-    """(n_o,) the vertices over the point of a vertex."""
-    return np.arange(orientations) * points + vertex % points
+def same_point(vertices: int | Indices, points: int, orientations: int) -> Indices:
+    """(n_o,) or (N, n_o) the vertices over the point of a vertex or, (N, 1), of each of some."""
+    return np.arange(orientations) * points + vertices % points

@@ -1,10 +1,16 @@
 """All figures, in the order in which the report shows them."""
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.plot import neighbourhood
+from cheblienet_graphs.plot import degrees, neighbourhood, sparsity, spectrum, subgraphs
 from cheblienet_graphs.plot.figure import Figure
 
-FIGURES: tuple[Figure, ...] = (neighbourhood.FIGURE,)
+FIGURES: tuple[Figure, ...] = (
+    neighbourhood.FIGURE,
+    spectrum.FIGURE,
+    subgraphs.FIGURE,
+    degrees.FIGURE,
+    sparsity.FIGURE,
+)
 """In order of worth; a new figure is a module beside this one and a line here."""
 
 

@@ -134,9 +134,7 @@ def _draw_plane(data: Neighbourhood, view: View, ax: Axes, pair: tuple[int, int]
         ax.invert_yaxis()  # as rows of an image
 
 
-def _draw_edges(
-    data: Neighbourhood, weights: Floats, ends: Floats, leaving: Any, ax: Axes
-) -> None:
+def _draw_edges(data: Neighbourhood, weights: Floats, ends: Floats, leaving: Any, ax: Axes) -> None:
     """Lines to the neighbours, the heavier the thicker, and marks at their ends."""
     widths = THINNEST + (THICKEST - THINNEST) * weights / (data.heaviest or 1.0)
     lines = np.stack([np.zeros_like(ends), ends], axis=1)
@@ -161,15 +159,21 @@ def _draw_glyphs(data: Neighbourhood, view: View, ax: Axes) -> None:
 
 def _draw_ellipses(asked: Floats | None, realised: Floats | None, ax: Axes) -> None:
     if realised is not None:
-        outline = _outline(realised)
-        ax.add_patch(Polygon(outline, color=REALISED, alpha=0.15, linewidth=0, zorder=0))
-        ax.plot(*outline.T, color=REALISED, linewidth=2, zorder=2)
+        ax.add_patch(
+            Polygon(
+                _outline(realised),
+                facecolor=(REALISED, 0.15),
+                edgecolor=REALISED,
+                linewidth=2,
+                zorder=0.5,
+            )
+        )
     if asked is not None:
         ax.plot(*_outline(asked).T, color=INK, linewidth=1.2, linestyle="--", zorder=2.5)
 
 
 def _outline(squared_radii: Floats) -> Floats:
-    """(N, 2) the outline of the ellipse {x: x^T S^-1 x = 1} of a matrix S, which may be singular."""
+    """(N, 2) the outline of the ellipse x^T S^-1 x = 1 of a matrix S, which may be singular."""
     values, vectors = np.linalg.eigh(squared_radii)
     turn = np.linspace(0, 2 * math.pi, 73)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -244,8 +248,9 @@ def _finding(graph: OpenedGraph, data: Neighbourhood) -> str:
     """How the metric realised compares with the one asked for."""
     if not data.heaviest:
         return "it has no neighbours, in any orientation" if data.xi else "it has no neighbours"
-    if data.views[0].angle is None:
-        radii = np.linalg.eigvalsh(data.views[0].filled)
+    filled = data.views[0].filled
+    if data.views[0].angle is None and filled is not None:
+        radii = np.linalg.eigvalsh(filled)
         ratio = math.sqrt(max(radii[0], 0.0) / radii[-1])
         if ratio > EQUAL:
             return "its edges act alike in all directions, as asked for"

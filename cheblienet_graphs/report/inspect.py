@@ -9,15 +9,14 @@ from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.compared import compared
+from cheblienet_graphs.report.first_eigenvalues import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.points import points_of
 from cheblienet_graphs.report.probes import probes
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.verdict import verdict
-from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spectrum.numeric import Eigenvalues, multiplicities, smallest_eigenvalues
+from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays, weights_of
@@ -85,7 +84,7 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     step("components")
     components = diagnostics.components(laplacian)
     step("eigenvalues")
-    spectrum = _eigenvalues(arrays, count, components, points, step)
+    spectrum = first_eigenvalues(arrays, count, components, points, step)
     step("metric")
     whole = SampledManifold(points, spec.geometry, metric)
     measured = probes(spec, whole, weights)
@@ -93,7 +92,7 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     scale = facts.eigenvalue_scale
     if scale is None:  # of an older store, or nowhere to measure
         scale = diagnostics.operator_scale(spec, metrics, degree, points, measured)
-    known = _exact_eigenvalues(spec, whole, count)
+    known = exact_eigenvalues(spec, whole, count)
     comparison = compared(spectrum, scale, known, masked=spec.mask is not None)
     judged = verdict(spec, whole, metrics, components, comparison)
     step("symmetries")
@@ -121,27 +120,6 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     )
 
 
-def _eigenvalues(
-    arrays: LevelArrays, count: int, components: int, points: Sampling, step: Progress
-) -> Eigenvalues:
-    """The smallest eigenvalues: the stored ones if there are enough; a 0 for each component."""
-    if not count:
-        return Eigenvalues(np.empty(0), converged=True, method="")
-    if components >= count:  # solvers converge slowly where many are equal
-        return Eigenvalues(np.zeros(count), converged=True, method="components")
-    stored = arrays.eigenvalues
-    if stored is not None and len(stored) >= count:
-        return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")
-
-    def report(products: int, most: int) -> None:
-        step("eigenvalues", products, most)
-
-    lambda_max = arrays.of_level.lambda_max
-    return smallest_eigenvalues(
-        arrays.laplacian, lambda_max, count, sampling=points, progress=report
-    )
-
-
 def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:
     """The smallest, mean and largest number of neighbours."""
     degrees = np.diff(laplacian.indptr) - 1
@@ -151,13 +129,3 @@ def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:
 
 def _silent(what: str, done: int, total: int) -> None:
     """Report nothing."""
-
-
-def _exact_eigenvalues(
-    spec: GraphSpec, sampled: SampledManifold[Sampling], count: int
-) -> list[float] | None:
-    if spec.boundary == "open" or spec.mask is not None:
-        return None
-    extent = sampled.sampling.extent
-    known: list[float] = spec.geometry.spectrum(count, sampled.metric, extent).tolist()
-    return known
