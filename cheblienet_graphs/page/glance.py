@@ -9,7 +9,7 @@ from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.said import Remark, said_once
 from cheblienet_graphs.report.verdict import Consistency
-from cheblienet_graphs.spec.words import human_bytes
+from cheblienet_graphs.spec.words import human_bytes, percent
 
 Kind = Literal["good", "bad", "open"]
 
@@ -37,7 +37,8 @@ def glance(report: Report) -> Markup:
 
 def _answer(kind: str, question: str, short: str, *more: str) -> Markup:
     content = [element("dt", question), element("dd", short)]
-    return element("div", *content, *(element("dd", powers(one)) for one in more), class_=kind)
+    further = [one if isinstance(one, Markup) else powers(one) for one in more]
+    return element("div", *content, *(element("dd", one) for one in further), class_=kind)
 
 
 def _consistent(levels: Sequence[LevelReport]) -> Markup:
@@ -45,14 +46,18 @@ def _consistent(levels: Sequence[LevelReport]) -> Markup:
     worst = next(
         c for c in ("inconsistent", "too coarse", "not compared", "consistent") if c in found
     )
-    question = "Consistent with its metric?"
-    if len(set(found)) == 1:
-        return _answer(_KINDS[worst], question, SAID[worst])
-    every = [level.level for level in levels]
-    by_level = said_once(
-        [Remark(level.level, SAID[level.consistency].lower()) for level in levels], every
-    )
-    return _answer(_KINDS[worst], question, "Not on every level", *by_level)
+    question, short, more = "Consistent with its metric?", SAID[worst], list[str]()
+    if len(set(found)) > 1:
+        short, every = "Not on every level", [level.level for level in levels]
+        remarks = [Remark(level.level, SAID[level.consistency].lower()) for level in levels]
+        more = said_once(remarks, every)
+    errors = [level.spectral_error for level in levels if level.spectral_error is not None]
+    if errors:
+        more.append(f"first eigenvalues within {percent(max(errors))}")
+    if worst != "consistent":
+        what = "what to do" if worst == "inconsistent" else "why"
+        more.append(element("a", what, href="#consistency"))
+    return _answer(_KINDS[worst], question, short, *more)
 
 
 def _connected(levels: Sequence[LevelReport]) -> Markup:
@@ -73,9 +78,9 @@ def _each(levels: Sequence[LevelReport]) -> str:
 
 def _size(report: Report) -> Markup:
     first, made = report.levels[0], report.spec.levels
-    pyramid = "one level" if made == 1 else f"level {first.level} of a pyramid of {made}"
-    edges = f"{first.edges:,} edges, {first.degree['mean']:.1f} neighbours a vertex"
-    disk = f"{pyramid}; {human_bytes(report.bytes)} on disk"
+    where = f", on level {first.level}" if made > 1 else ""
+    edges = f"{first.edges:,} edges, {first.degree['mean']:.1f} neighbours a vertex{where}"
+    disk = f"{made} level{'s' if made > 1 else ''}, {human_bytes(report.bytes)} on disk"
     return _answer("", "How large?", f"{first.vertices:,} vertices", edges, disk)
 
 

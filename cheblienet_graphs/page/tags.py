@@ -8,6 +8,7 @@ from dataclasses import dataclass
 VOID = frozenset({"br", "col", "meta"})
 """Elements without an end tag."""
 _CODE = re.compile(r"`([^`]*)`")
+_SIGN = re.compile(r"(?<![\w)^-])-(?=[\w(])")
 _POWER = re.compile(r"\^(-?\d+)")
 
 
@@ -69,8 +70,8 @@ class Say:
 
 
 def powers(text: str) -> Markup:
-    """Plain text, in which what follows ^ is raised."""
-    *pairs, last = _pairs(text)
+    """Plain text, in which what follows ^ is raised, and signs are no hyphens."""
+    *pairs, last = _pairs(_SIGN.sub("\N{MINUS SIGN}", text))
     return joined([*(part for pair in pairs for part in pair), *last])
 
 

@@ -84,7 +84,7 @@ def test_levels_that_differ_are_told_apart(reported: dict[str, Reported]) -> Non
     changed = replace(second, consistency="consistent", components=3, isolated=2)
     html = check_page(page(replace(report, levels=(first, changed)), graph, figures=[]))
     assert answers(html)["Consistent with its metric?"] == [
-        *("Not on every level", "level 0: no", "level 1: yes")
+        *("Not on every level", "level 0: no", "level 1: yes", "what to do")
     ]
     assert answers(html)["Connected?"] == [
         *("Not on every level", "level 1: 3 components", "level 1: 2 vertices without neighbours")
@@ -164,7 +164,7 @@ def test_a_level_of_its_own_is_the_one_that_is_drawn(reported: dict[str, Reporte
     html = check_page(page(replace(report, levels=report.levels[1:]), graph, figures=[LINE]))
     assert "A line on level 1 of" in named(html, "figure-line-caption").words
     assert rows(html, "levels-table")[""] == ["level 1"]
-    assert answers(html)["How large?"][2].startswith("level 1 of a pyramid of 2")
+    assert answers(html)["How large?"][1].endswith(", on level 1")
 
 
 def test_figures_that_would_make_it_too_large_are_named(

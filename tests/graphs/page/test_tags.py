@@ -31,6 +31,12 @@ def test_prose_writes_parameters_as_readers_know_them() -> None:
     assert "<code>weights=&#x27;selling&#x27;</code>" in prose(said)
 
 
+def test_signs_are_no_hyphens_but_hyphens_are() -> None:
+    assert prose("in [-pi/2, pi/2) and -(a - b), a sub-graph of -5 `-x`") == (
+        "in [−pi/2, pi/2) and −(a - b), a sub-graph of −5 <code>-x</code>"
+    )
+
+
 def test_markup_that_is_cut_or_changed_is_text_again() -> None:
     bold = element("b", "x")
     assert joined([bold]) == "<b>x</b>"
