@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     help=f"How many of the smallest eigenvalues of Delta to compute, in {EIGENVALUES}.",
 )
 @click.option(
+    "--full", is_flag=True, help="Every measurement, the spectra of all levels, units, digests."
+)
+@click.option(
     "--html",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write a page with figures to this file instead, or replace it. Needs matplotlib: pip "
-    "install 'cheblienet[plot]'.",
+    help="Write all of it as a page with figures to this file, or replace it. Needs matplotlib: "
+    "pip install 'cheblienet[plot]'.",
 )
 @options.as_json
 @options.debug
@@ -43,10 +46,11 @@ def inspect(
     store: Path,
     level: int | None,
     eigenvalues: str,
+    full: bool,
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Report on a graph: sparsity, degrees, spectrum, symmetries, realised metric.
+    """Report on a graph: is it consistent with its metric, connected, how large, how symmetric.
 
     NAME may be left out where the store has one graph; @REF is a version such as @v001, or a ref.
     """
@@ -63,7 +67,7 @@ def inspect(
     if as_json:
         click.echo(json.dumps(with_options(report.to_json()), allow_nan=False))
     else:
-        click.echo(as_options(str(report)))
+        click.echo(as_options(report.full_text() if full else str(report)))
 
 
 def _write(file: Path, store: Path, name: str | None, eigenvalues: int, level: int | None) -> None:

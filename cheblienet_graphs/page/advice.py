@@ -8,6 +8,7 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.page.again import least_fields, typed
 from cheblienet_graphs.page.tags import Markup, Say, element, section
 from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs.report.order import order_of
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.remarks import remarks, verdicts
 from cheblienet_graphs.spec import GraphSpec
@@ -28,6 +29,8 @@ def advice(report: Report, say: Say) -> Markup:
     content = [_list(verdicts(levels), say)]
     if wrong:
         content += _remedy(report, wrong[0], say)
+    if order := order_of(spec):
+        content += [element("p", "Eigenvalues of finer graphs of this kind: ", say(order), ".")]
     if also := remarks(spec, levels):
         content += [element("h3", "Remarks"), _list(also, say)]
     title = "Not consistent: what to do" if wrong else "Consistency"

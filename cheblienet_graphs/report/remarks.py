@@ -1,6 +1,6 @@
 """Remarks on a graph, each made once for all levels that it applies to."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.said import Remark, said_once
@@ -19,65 +19,84 @@ def remarks(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[str]:
         spec: of the build.
         levels: their reports.
     """
-    every = [remark for level in levels for remark in _remarks(spec, level)]
-    return said_once(every, [level.level for level in levels])
+
+    def every(level: LevelReport) -> Iterator[Remark]:
+        yield from _edges(spec, level)
+        yield from _connections(spec, level)
+        yield from _spectrum(level)
+
+    return _said(levels, every)
+
+
+def on_edges_and_spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[str]:
+    """Those of the `remarks` that are not about connections."""
+    return _said(levels, lambda level: [*_edges(spec, level), *_spectrum(level)])
+
+
+def on_connections(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[str]:
+    """Those of the `remarks` about isolated vertices and components; none where all is linked."""
+    return _said(levels, lambda level: _connections(spec, level))
 
 
 def verdicts(levels: Sequence[LevelReport]) -> list[str]:
-    """A line for each verdict; without levels where all share it."""
+    """A line for each kind of verdict; without levels where all share it."""
     every = [level.level for level in levels]
     if len({level.verdict for level in levels}) == 1:
         return [levels[0].verdict]
-    made = [
-        Remark(level.level, level.verdict, whatever_numbers=level.consistency == "inconsistent")
-        for level in levels
-    ]
-    return said_once(made, every)
+    return said_once(
+        [Remark(level.level, level.verdict, whatever_numbers=True) for level in levels], every
+    )
 
 
-def _remarks(spec: GraphSpec, level: LevelReport) -> list[Remark]:
-    made = []
+def _said(
+    levels: Sequence[LevelReport], made: Callable[[LevelReport], Iterable[Remark]]
+) -> list[str]:
+    every = [level.level for level in levels]
+    return said_once([remark for level in levels for remark in made(level)], every)
 
-    def remark(sentence: str, number: str = "") -> None:
-        made.append(Remark(level.level, sentence, number))
 
+def _edges(spec: GraphSpec, level: LevelReport) -> Iterator[Remark]:
+    """Their share within an orientation, their number, and what was left out."""
     target = spec.in_plane_fraction
     if target is not None and abs(level.in_plane_fraction - target) > FAR_FROM_TARGET:
         why = "the closest that any xi tried gives with these points and neighbours"
         if spec.mask is not None:
             why = "xi is solved for on the whole sampling, of which these are the edges inside"
-        remark(
-            f"in-plane fraction {{}}, asked for {target:g}: {why}",
-            f"{level.in_plane_fraction:.3f}",
-        )
+        sentence = f"in-plane fraction {{}}, asked for {target:g}: {why}"
+        yield Remark(level.level, sentence, f"{level.in_plane_fraction:.3f}")
     if level.degree["max"] > spec.neighbors:
-        remark(
+        sentence = (
             f"up to {{}} neighbours, more than K = {spec.neighbors}: those added so that the "
-            "weights can match the metric",
-            f"{level.degree['max']:.0f}",
+            "weights can match the metric"
         )
+        yield Remark(level.level, sentence, f"{level.degree['max']:.0f}")
     if level.dropped_edges:
-        remark("{} edges left out, as their matched weight is 0", f"{level.dropped_edges:,}")
+        sentence = "{} edges left out, as their matched weight is 0"
+        yield Remark(level.level, sentence, f"{level.dropped_edges:,}")
     if level.sparsity < SPARSE_ENOUGH:
         percent = f"{level.sparsity:.2%}".replace("%", " %")
-        remark("{} zeros, below the paper's rule of thumb", percent)
+        yield Remark(level.level, "{} zeros, below the paper's rule of thumb", percent)
+
+
+def _connections(spec: GraphSpec, level: LevelReport) -> Iterator[Remark]:
     if level.isolated:
-        remark("vertices without neighbours: {}", f"{level.isolated:,}")
+        yield Remark(level.level, "vertices without neighbours: {}", f"{level.isolated:,}")
     if level.components > 1:
         remedy = "more neighbours may link them"
         if spec.geometry.oriented:
             remedy = "a smaller alpha links orientations, a larger one links points"
         if spec.mask is not None:
             remedy = "what is inside the mask may be in as many pieces"
-        remark(
-            f"falls into {{}} components, between which no signal passes; {remedy}",
-            f"{level.components:,}",
-        )
+        sentence = f"falls into {{}} components, between which no signal passes; {remedy}"
+        yield Remark(level.level, sentence, f"{level.components:,}")
+
+
+def _spectrum(level: LevelReport) -> Iterator[Remark]:
     if not level.eigenvalues_converged:
-        remark("the eigenvalues are approximate, the solver gave up")
+        yield Remark(level.level, "the eigenvalues are approximate, the solver gave up")
     if level.multiplicities_may_be_larger:
-        remark(
+        sentence = (
             "eigenvalues from Lanczos recursions, one for each sector of the half turns and "
             "reflections: those that are multiple for other reasons may have more copies"
         )
-    return made
+        yield Remark(level.level, sentence)

@@ -45,13 +45,13 @@ def _line(alike: Sequence[Remark], every: Sequence[int]) -> str:
     numbers = [remark.number for remark in alike]
     said = numbers[0] if len(set(numbers)) == 1 else _listed(numbers)
     levels = [remark.level for remark in alike]
-    title = "all levels" if len(every) > 1 and levels == [*every] else _levels(levels)
+    title = "all levels" if len(every) > 1 and levels == [*every] else levels_in_words(levels)
     differ = len({remark.sentence for remark in alike}) > 1
     whose = f" (numbers of level {levels[0]})" if differ else ""
     return f"{title}: {alike[0].sentence.replace('{}', said)}{whose}"
 
 
-def _levels(numbers: Sequence[int]) -> str:
+def levels_in_words(numbers: Sequence[int]) -> str:
     """'level 2', or 'levels 0, 1 and 3'."""
     return f"level{'s' if len(numbers) > 1 else ''} {_listed(map(str, numbers))}"
 

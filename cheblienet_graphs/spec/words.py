@@ -15,8 +15,19 @@ PAPER_EPS_SQUARED = 0.1
 
 def sentences(spec: GraphSpec) -> list[str]:
     """The specification, a line for each: domain, mask, coordinates, metric, edges, weights."""
-    lines = [_domain(spec), *_inside(spec), _coordinates(spec)]
-    return [*lines, *_metric(spec), *_anisotropy(spec), _edges(spec), *_directional(spec)]
+    lines = [f"{_domain(spec)}; {_signals(spec)}", *_inside(spec), _coordinates(spec)]
+    scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
+    edges = f"{_edges(spec)}, rescaled by {scale}"
+    return [*lines, *_metric(spec), *_anisotropy(spec), edges, *_directional(spec)]
+
+
+def brief(spec: GraphSpec) -> list[str]:
+    """The specification in few lines: domain, size of a mask's inside, metric, edges, weights."""
+    inside = []
+    if spec.mask is not None:
+        part, points, every = _part(spec), spec.base_points(0), spec.full_points(0)
+        inside = [f"{part}: {points:,} of {every:,} points inside, {percent(points / every)}"]
+    return [_domain(spec), *inside, _lengths(spec), _edges(spec), *_directional(spec)]
 
 
 def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
@@ -71,9 +82,13 @@ def _domain(spec: GraphSpec) -> str:
     if spec.boundary:
         boundary = f", {spec.boundary} boundary"
     where = described if kind.regular else f"{points:,} points ({described})"
-    signals = "images" if kind.regular else "signals"
+    return f"{spec.geometry.title}: {where}{fibre}{boundary}"
+
+
+def _signals(spec: GraphSpec) -> str:
+    signals = "images" if spec.sampling_kind.regular else "signals"
     shape = ", ".join(map(str, spec.grid(0)[1:]))
-    return f"{spec.geometry.title}: {where}{fibre}{boundary}; {signals} (B, C, {shape})"
+    return f"{signals} (B, C, {shape})"
 
 
 def _inside(spec: GraphSpec) -> list[str]:
@@ -81,13 +96,20 @@ def _inside(spec: GraphSpec) -> list[str]:
     if spec.mask is None:
         return []
     inside, points = spec.base_points(0), spec.full_points(0)
-    name = f"mask of SHA-256 {spec.mask.sha256[:12]}..."
-    if spec.region is not None:
-        west, south, east, north = spec.region
-        name = f"region from {west:g} to {east:g} degrees east, {south:g} to {north:g} north"
+    name = _part(spec)
+    if spec.region is None:
+        name += f" of SHA-256 {spec.mask.sha256[:12]}..."
     points_inside = f"{inside:,} of {points:,} points inside"
     kept = f"{percent(inside / points)}; edges and weights are those of the whole sampling"
     return [f"{name}: {points_inside}, {kept}"]
+
+
+def _part(spec: GraphSpec) -> str:
+    """'mask', or the region in words."""
+    if spec.region is None:
+        return "mask"
+    west, south, east, north = spec.region
+    return f"region from {west:g} to {east:g} degrees east, {south:g} to {north:g} north"
 
 
 def _coordinates(spec: GraphSpec) -> str:
@@ -101,21 +123,27 @@ def _coordinates(spec: GraphSpec) -> str:
 
 def _metric(spec: GraphSpec) -> list[str]:
     if not spec.geometry.oriented:
-        ones = ", ".join("1" for _ in spec.geometry.weights(spec.metric(0)))
-        return [f"R = diag({ones}), isotropic"]
-    start = f"eps = {spec.eps:.4g}, eps^2 = {spec.eps**2:.4g}, xi "
-    if spec.xi == "auto":
-        rotation = "xi^2"
-        start += f"solved on each level for an in-plane fraction of {spec.in_plane_fraction:g}"
-    else:
-        metric = spec.metric(0)
-        rotation = f"{metric.xi**2:.4g}"
-        start += f"= {per_radian(spec, 0, metric.xi)}"
-    if spec.alpha is not None:
-        start += f", alpha = {spec.alpha:g}"
+        return [_lengths(spec)]
+    rotation = "xi^2" if spec.xi == "auto" else f"{spec.metric(0).xi**2:.4g}"
     diagonal = f"diag(1, {spec.eps**-2:.6g}, {rotation})"
     frame = "(forward, sideways, rotation)"
-    return [f"R = diag(1, eps^-2, xi^2) = {diagonal} along {frame}", start]
+    return [
+        f"R = diag(1, eps^-2, xi^2) = {diagonal} along {frame}",
+        f"eps = {spec.eps:.4g}, {_lengths(spec)}",
+    ]
+
+
+def _lengths(spec: GraphSpec) -> str:
+    """The metric's parameters, 'eps^2 = 0.1, xi = ...'; R where it has none."""
+    if not spec.geometry.oriented:
+        ones = ", ".join("1" for _ in spec.geometry.weights(spec.metric(0)))
+        return f"R = diag({ones}), isotropic"
+    said = f"eps^2 = {spec.eps**2:.4g}, xi "
+    if spec.xi == "auto":
+        said += f"solved on each level for an in-plane fraction of {spec.in_plane_fraction:g}"
+    else:
+        said += f"= {per_radian(spec, 0, spec.metric(0).xi)}"
+    return said if spec.alpha is None else f"{said}, alpha = {spec.alpha:g}"
 
 
 def _anisotropy(spec: GraphSpec) -> list[str]:
@@ -129,7 +157,6 @@ def _anisotropy(spec: GraphSpec) -> list[str]:
 
 
 def _edges(spec: GraphSpec) -> str:
-    scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
     if spec.weights == "selling":
         edges = f"Selling's stencils, at most {spec.neighbors} neighbours, made for the metric"
     else:
@@ -140,7 +167,7 @@ def _edges(spec: GraphSpec) -> str:
     if spec.weights == "matched":
         united = ", united with Selling's stencils" if spec.sampling_kind.regular else ""
         edges += f"{united}, weights matched to the metric"
-    return f"{edges}; {spec.laplacian} Laplacian, rescaled by {scale}"
+    return f"{edges}; {spec.laplacian} Laplacian"
 
 
 def _directional(spec: GraphSpec) -> list[str]:

@@ -29,6 +29,10 @@ def test_build_inspect_ls(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert run(["build", "se2", "--size", "16x16", "--orientations", "6.0", "--eps", "1/10"]) == 0
     assert "Already published as se2-16x16x6@v001" in capsys.readouterr().err
     assert run(["inspect"]) == 0
+    short = capsys.readouterr().out
+    assert "connected   yes" in short
+    assert "eigenvalues of Delta" not in short
+    assert run(["inspect", "--full"]) == 0
     assert "eigenvalues of Delta" in capsys.readouterr().out
     assert run(["ls"]) == 0
     assert capsys.readouterr().out.startswith("se2-16x16x6@v001  1,536 vertices  2 levels")

@@ -75,13 +75,16 @@ def test_what_is_said_of_a_build_and_in_a_report_names_options(
     assert captured.out.count("--eps-squared 0.1") == 1
     assert captured.err.count("--eps-squared 0.1") == 1
     assert run(["inspect"]) == 0
+    short = capsys.readouterr().out
+    assert "--weights selling" in short
+    assert run(["inspect", "--full"]) == 0
     report = capsys.readouterr().out
     assert "--eps-squared 0.1" in report
     assert "--weights selling" in report
     assert run(["inspect", "--json"]) == 0
     json_report = capsys.readouterr().out
     assert "--weights selling" in json_report
-    for said in (captured.out, captured.err, report, json_report):
+    for said in (captured.out, captured.err, short, report, json_report):
         assert not re.search(r"`\w+(=[^`]*)?`", said)
 
 

@@ -33,7 +33,7 @@ def test_samplings(
     captured = capsys.readouterr()
     assert captured.out == f"{name}@v001\n"
     assert described in captured.err
-    assert run(["inspect"]) == 0
+    assert run(["inspect", "--full"]) == 0
     assert described in capsys.readouterr().out
     assert run(["verify"]) == 0
     capsys.readouterr()

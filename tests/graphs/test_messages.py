@@ -65,7 +65,7 @@ def test_parameters_in_messages_exist() -> None:
 
 def test_the_remedies_of_a_report_are_parameters(tmp_path: Path) -> None:
     build(GraphSpec("se2", 16, eps=0.1, levels=1), tmp_path / "g.zarr")
-    said = str(report_on(tmp_path / "g.zarr"))
+    said = report_on(tmp_path / "g.zarr").full_text()
     assert "`weights='selling'`" in said
     assert "`eps_squared=0.1`" in said
     assert "--" not in plain(said)

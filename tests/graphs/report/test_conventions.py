@@ -95,7 +95,7 @@ def test_lengths_are_told_in_pixels_too(tmp_path: Path) -> None:
     spec = GraphSpec("se2", (48, 24), orientations=4, alpha=2)
     build(spec, tmp_path / "g.zarr")
     found = inspect(tmp_path / "g.zarr", eigenvalues=0)
-    report = str(found)
+    report = found.full_text()
     assert spec.levels == 2
     pixels = [48, 24]
     assert row(report, "xi, widths per radian") == pytest.approx(
@@ -110,7 +110,7 @@ def test_lengths_are_told_in_pixels_too(tmp_path: Path) -> None:
 def test_lengths_are_told_in_degrees_on_the_sphere(tmp_path: Path) -> None:
     build(GraphSpec("so3", subdivisions=2, levels=2), tmp_path / "g.zarr", device="cpu")
     found = inspect(tmp_path / "g.zarr", eigenvalues=0)
-    report = str(found)
+    report = found.full_text()
     xi = [math.sqrt(6 * 4 * math.pi / points) for points in (162, 42)]
     assert row(report, "xi, radians of arc per radian") == pytest.approx(xi, rel=1e-3)
     assert row(report, "xi, degrees of arc per radian") == pytest.approx(np.rad2deg(xi), rel=1e-2)
@@ -125,7 +125,7 @@ def test_weights_beyond_a_hundred_are_written_out(tmp_path: Path) -> None:
     weights = found.levels[0].weights
     assert 100 < weights["max"] < 1e6
     told = " / ".join(f"{weights[name]:,.0f}" for name in ("min", "median", "max"))
-    assert told in str(found)
+    assert told in found.full_text()
 
 
 @pytest.mark.slow
@@ -139,16 +139,16 @@ def test_solved_xi_is_told_in_pixels(tmp_path: Path) -> None:
 
 def test_random_points_of_the_plane_have_no_pixels(tmp_path: Path) -> None:
     build(GraphSpec("se2", points=400, orientations=4), tmp_path / "g.zarr", device="cpu")
-    report = str(inspect(tmp_path / "g.zarr", eigenvalues=0))
+    report = inspect(tmp_path / "g.zarr", eigenvalues=0).full_text()
     assert row(report, "xi, mean spacings per radian") == pytest.approx([2], rel=1e-2)
 
 
 def test_a_report_says_how_to_read_it(tmp_path: Path) -> None:
     build(GraphSpec("se2", 16, levels=1), tmp_path / "g.zarr")
-    report = " ".join(str(inspect(tmp_path / "g.zarr", eigenvalues=3)).split())
+    report = " ".join(inspect(tmp_path / "g.zarr", eigenvalues=3).full_text().split())
     assert "least .. largest over the orientations; smaller is more anisotropic" in report
     assert "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2)" in report
-    assert "d_rotation" not in str(inspect(tmp_path / "g.zarr", eigenvalues=0))
+    assert "d_rotation" not in inspect(tmp_path / "g.zarr", eigenvalues=0).full_text()
 
 
 @pytest.mark.parametrize(

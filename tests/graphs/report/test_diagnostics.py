@@ -129,7 +129,7 @@ def test_quarter_turn_of_an_odd_number_of_orientations_is_approximate(tmp_path: 
 
 def test_report_shows_eigenvalues_beside_exact_ones(tmp_path: Path) -> None:
     build(GraphSpec("r2", 16, weights="selling", **PERIODIC | {"eps_squared": 1}), tmp_path / "g")
-    text = str(inspect(tmp_path / "g", eigenvalues=6))
+    text = inspect(tmp_path / "g", eigenvalues=6).full_text()
     assert "level 0           eigenvalues of Delta  of the operator        exact     error" in text
     assert "4 x      38.9737          38.9737      39.4784    -1.3 %" in text
     assert "1+x      77.9474          77.9474      78.9568    -1.3 %" in text
@@ -190,7 +190,7 @@ def test_decoupled_orientations_are_reported(tmp_path: Path) -> None:
 
 
 def test_terminal_report_is_aligned(store: Path) -> None:
-    text = str(inspect(store, "se2-16x16x6"))
+    text = inspect(store, "se2-16x16x6").full_text()
     assert "R = diag(1, eps^-2, xi^2) = diag(1, 10, " in text
     assert "98.5 %" in text
     table = text.split("\n\n")[1].splitlines()

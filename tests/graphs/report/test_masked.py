@@ -21,7 +21,7 @@ def test_an_unknown_scale_is_no_number(tmp_path: Path, pixel: np.ndarray) -> Non
     build(GraphSpec("se2", mask=pixel, levels=1), tmp_path / "g.zarr")
     report = inspect(tmp_path / "g.zarr")
     assert report.levels[0].eigenvalue_scale is None
-    text = str(report)
+    text = report.full_text()
     assert "nan" not in text
     values = re.findall(r"^ +[0-9]+ x +\S+ +(\S+)$", text, re.MULTILINE)
     assert set(values) == {"-"}
@@ -37,6 +37,6 @@ def test_an_in_plane_fraction_of_the_whole_sampling(tmp_path: Path, pixel: np.nd
 def test_all_but_one_point_are_not_all(tmp_path: Path, pixel: np.ndarray) -> None:
     for mask, share in ((~np.kron(pixel, np.eye(4) == 1), "99.6 %"), (pixel | True, "100 %")):
         build(GraphSpec("r2", mask=mask, levels=1), tmp_path / "g.zarr", name="g")
-        text = str(inspect(tmp_path / "g.zarr", "g"))
+        text = inspect(tmp_path / "g.zarr", "g").full_text()
         assert re.search(rf"inside the mask +{share}$", text, re.MULTILINE)
         assert f"points inside, {share};" in text

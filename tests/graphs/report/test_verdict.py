@@ -216,11 +216,11 @@ def test_the_same_remark_is_made_once(report_on: Callable) -> None:
     spec = GraphSpec("se2", 32, weights="matched", orientations=8, eps=0.1, levels=2)
     report = report_on(spec, eigenvalues=0)
     dropped = [f"{level.dropped_edges:,}" for level in report.levels]
-    lines = str(report).split("\n\n")[-1].replace("\n  ", " ").splitlines()
+    lines = report.full_text().split("\n\n")[-1].replace("\n  ", " ").splitlines()
     assert lines[0].startswith("second moments consistent with its metric: exact; spectrum")
     assert lines[1].startswith("all levels: up to 18 neighbours, more than K = 16")
     numbers = f"{dropped[0]} and {dropped[1]}"
     assert lines[2] == f"all levels: {numbers} edges left out, as their matched weight is 0"
     assert len(lines) == 3
-    one = str(report_on(spec, eigenvalues=0, level=1))
+    one = report_on(spec, eigenvalues=0, level=1).full_text()
     assert f"level 1: {dropped[1]} edges left out" in one

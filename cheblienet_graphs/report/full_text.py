@@ -1,4 +1,4 @@
-"""The report as text for a terminal."""
+"""The whole report as text: all rows, the spectra of all levels, and how to read them."""
 
 import math
 import textwrap
@@ -14,7 +14,7 @@ WIDTH = 110
 """Width of lines that are sentences."""
 
 
-def text(spec: GraphSpec, levels: Sequence[LevelReport]) -> str:
+def full_text(spec: GraphSpec, levels: Sequence[LevelReport]) -> str:
     """The levels side by side, their spectra, and remarks.
 
     Args:
