@@ -4,18 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.report.first_eigenvalues import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.scale import eigenvalue_scale
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.store.reader import weights_of
 from cheblienet_graphs.typing import Floats
 
 COUNTS = ((2**15, 32), (2**17, 16))
 """Most vertices, and the eigenvalues that are computed of so many where none are stored."""
-FEW = 6
-"""Eigenvalues that are computed of larger graphs, as many as a report has."""
+MANY = 32
+"""Eigenvalues of larger graphs, computed on periodic lattices only: it takes seconds there."""
 MOST = 200
 """Stored eigenvalues that are shown."""
 
@@ -73,14 +75,12 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
 
     Raises:
         SpecError: there is no such level.
+        NotDrawnError: the graph is large, no count was given, and no eigenvalues are stored.
         StoreError: the graph can't be read.
     """
     arrays, spec, points = graph.level(level), graph.spec, graph.points(level)
     vertices = arrays.of_level.vertices
-    if count is None:
-        stored = None if arrays.eigenvalues is None else min(len(arrays.eigenvalues), MOST)
-        count = stored or next((count for most, count in COUNTS if vertices <= most), FEW)
-    count = min(count, vertices)
+    count = min(_count(graph, level) if count is None else count, vertices)
     apart = components(arrays.laplacian)
     found = first_eigenvalues(arrays, count, apart, points, _silent)
     sampled = SampledManifold(points, spec.geometry, graph.metric(level))
@@ -102,6 +102,24 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
         found.converged,
         apart,
         vertices,
+    )
+
+
+def _count(graph: OpenedGraph, level: int) -> int:
+    """The number of eigenvalues that are stored, or soon computed."""
+    arrays, points = graph.level(level), graph.points(level)
+    if arrays.eigenvalues is not None:
+        return min(len(arrays.eigenvalues), MOST)
+    vertices = arrays.of_level.vertices
+    for most, count in COUNTS:
+        if vertices <= most:
+            return count
+    if isinstance(points, Lattice) and points.periodic:
+        return MANY
+    raise NotDrawnError(
+        f"Level {level} of {graph.name} has {vertices:,} vertices, whose eigenvalues take long to "
+        f"compute, and none are stored. Build it with `eigenpairs={MANY}`, or draw a coarser "
+        "`level`."
     )
 
 

@@ -112,10 +112,7 @@ class Surroundings:
             sphere = np.array([[0.0, -1.0], [1.0, 0.0]])
             return np.eye(spec.geometry.base.dimension) if spec.geometry.base.flat else sphere
         cos, sin = self.headings(np.array([self.vertex]))[0]
-        # Sideways is a quarter turn from x towards y on the plane, from south towards east on the
-        # sphere, which the picture shows the other way round, north up.
-        turn = 1.0 if spec.geometry.base.flat else -1.0
-        return np.array([[cos, sin], [-turn * sin, turn * cos]])
+        return np.array([[cos, sin], [-sin, cos]])
 
     @cached_property
     def _sides(self) -> Floats | None:

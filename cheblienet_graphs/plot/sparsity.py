@@ -6,7 +6,7 @@ import matplotlib as mpl
 import matplotlib.figure
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
+from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.image import AxesImage
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
@@ -31,9 +31,7 @@ def draw_sparsity(data: Sparsity, ax: Axes) -> AxesImage:
         The image, for a colour bar.
     """
     colours = mpl.colormaps[SEQUENTIAL]
-    begun = mpl.colors.ListedColormap(colours(np.linspace(EMPTY, 1, 256)))
-    begun.set_under(colours(0.0))
-    begun.set_bad(colours(0.0))
+    begun = ListedColormap(colours(np.linspace(EMPTY, 1, 256))).with_extremes(bad=colours(0.0))
     there = data.density[data.density > 0]
     least, most = float(there.min()), float(there.max())
     norm = LogNorm(least if least < most else most / 10, most)
