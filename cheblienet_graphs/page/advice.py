@@ -6,7 +6,7 @@ from typing import Any
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.page.again import least_fields, typed
-from cheblienet_graphs.page.tags import Markup, Say, element, section
+from cheblienet_graphs.page.tags import Markup, Say, element, listing, section
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.order import order_of
 from cheblienet_graphs.report.record import Report
@@ -59,7 +59,7 @@ def _remedy(report: Report, level: LevelReport, say: Say) -> list[Markup]:
     fields, suffix = remedied
     name = f"{report.name}-{suffix}"
     lines = typed(fields, name if NAME.fullmatch(name) else None, say.option)
-    return [explained, element("p", "The first remedy, to be typed:"), element("pre", lines)]
+    return [explained, element("p", "The first remedy, to be typed:"), listing(lines)]
 
 
 def _remedied(spec: GraphSpec, verdict: str) -> tuple[dict[str, Any], str] | None:

@@ -10,6 +10,7 @@ from cheblienet_graphs.page.levels import turning
 from cheblienet_graphs.page.tables import Group, Row, table
 from cheblienet_graphs.page.tags import Markup, element, joined, powers, section
 from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs.report.second_moments import EXACT
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import percent
 
@@ -64,12 +65,17 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         + (", xi^2 as asked," if oriented else "")
         + " and nothing mixes."
     )
+    if spec.weights == "selling" and spec.orientations > 1:
+        explained += (
+            " Selling's edges across orientations are made for the first mode along the fibre, "
+            "which shows here as a smaller xi^2."
+        )
     columns = [
         "orientation" if oriented else "",
         powers(f"eps^2 (asked {spec.eps**2:.4g})"),
         *([powers("xi^2 / asked")] if oriented else []),
         "mixing of directions",
-        "most off at a point",
+        "largest deviation at a point",
     ]
     groups = [
         Group(_moment_rows(spec, level), f"level {level.level}")
@@ -103,6 +109,11 @@ def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[Row]:
     return rows
 
 
+def _share(number: float) -> str:
+    """A relative number; 0 where float32 explains it."""
+    return percent(number) if number >= EXACT else "0"
+
+
 def _three(number: float | None) -> str:
     return UNKNOWN if number is None else f"{number:.3g}"
 
@@ -127,7 +138,7 @@ def _spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
 
 def _level_title(level: LevelReport) -> str:
     more = len(level.multiplicities) - MOST_EIGENVALUES
-    others = f"; {more:,} more are in `clg inspect --json`".replace("`", "") if more > 0 else ""
+    others = f"; {more:,} more are in the JSON report" if more > 0 else ""
     return f"level {level.level}{others}"
 
 

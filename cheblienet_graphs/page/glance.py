@@ -53,7 +53,7 @@ def _consistent(levels: Sequence[LevelReport]) -> Markup:
         more = said_once(remarks, every)
     errors = [level.spectral_error for level in levels if level.spectral_error is not None]
     if errors:
-        more.append(f"first eigenvalues within {percent(max(errors))}")
+        more.append(f"first eigenvalues up to {percent(max(errors))} off")
     if worst != "consistent":
         what = "what to do" if worst == "inconsistent" else "why"
         more.append(element("a", what, href="#consistency"))

@@ -5,7 +5,7 @@ from typing import Any
 
 from cheblienet_graphs.page.again import command, least_fields, missing, python, recipe_of
 from cheblienet_graphs.page.tables import Group, table
-from cheblienet_graphs.page.tags import Markup, Say, element, joined, section
+from cheblienet_graphs.page.tags import Markup, Say, element, joined, listing, section
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.spec.words import human_bytes
 from cheblienet_graphs.store.facts import VersionFacts
@@ -67,11 +67,11 @@ def _again(report: Report, say: Say) -> Markup:
     name = None if report.name == spec.default_name else report.name
     parts = [element("p", f"With cheblienet {report.generator['version']}:")]
     if say.option is not None:
-        parts += [element("pre", command(fields, name, say.option))]
+        parts += [listing(command(fields, name, say.option))]
         if recipe := recipe_of(spec):
             parts += [element("p", say(f"It is the recipe {recipe}: `clg build recipe {recipe}`."))]
         parts += [element("p", "In Python:")]
-    parts += [element("pre", python(fields, name))]
+    parts += [listing(python(fields, name))]
     return joined([*parts, *(element("p", say(line)) for line in missing(spec, fields))])
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 VOID = frozenset({"br", "col", "meta"})
 """Elements without an end tag."""
 _CODE = re.compile(r"`([^`]*)`")
+_OPTION = re.compile(r"(?<!\S)(-{2}[a-z][a-z-]*)")
 _SIGN = re.compile(r"(?<![\w)^-])-(?=[\w(])")
 _POWER = re.compile(r"\^(-?\d+)")
 
@@ -95,6 +96,13 @@ def section(name: str, title: str, *content: str) -> Markup:
     return element("section", heading, *content, id=name, aria_labelledby=f"{name}-title")
 
 
-def paragraphs(sentences: Iterable[str]) -> Markup:
-    """A paragraph for each sentence."""
-    return joined(element("p", sentence) for sentence in sentences)
+def listing(lines: str) -> Markup:
+    """What is typed, as it is; no line is broken within an option's name."""
+    parts = _OPTION.split(lines)
+    return element(
+        "pre",
+        *(
+            element("span", part, class_="whole") if place % 2 else part
+            for place, part in enumerate(parts)
+        ),
+    )
