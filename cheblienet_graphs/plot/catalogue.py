@@ -1,12 +1,26 @@
 """All figures, in the order in which the report shows them."""
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.plot import degrees, neighbourhood, sparsity, spectrum, subgraphs
+from cheblienet_graphs.plot import (
+    degrees,
+    eigenmaps,
+    equivariance,
+    heat,
+    neighbourhood,
+    pooling,
+    sparsity,
+    spectrum,
+    subgraphs,
+)
 from cheblienet_graphs.plot.figure import Figure
 
 FIGURES: tuple[Figure, ...] = (
     neighbourhood.FIGURE,
     spectrum.FIGURE,
+    heat.FIGURE,
+    equivariance.FIGURE,
+    eigenmaps.FIGURE,
+    pooling.FIGURE,
     subgraphs.FIGURE,
     degrees.FIGURE,
     sparsity.FIGURE,

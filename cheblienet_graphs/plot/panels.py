@@ -1,0 +1,144 @@
+"""Pictures of signals on the base, and the colour bars beside them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.figure import FigureBase
+from matplotlib.image import AxesImage
+
+from cheblienet_graphs.figures.views import View
+from cheblienet_graphs.plot.style import DIVERGING, FAINT
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.typing import Floats, Indices
+
+GAP = 16
+"""Pictures of a mosaic are their own size over this apart."""
+NUMBERS = 3
+"""Most intervals between the numbers of an axis of a picture."""
+SHOWN = 6
+"""Most orientations that a figure shows side by side."""
+
+
+def picture(
+    axes: Axes,
+    view: View,
+    values: Floats,
+    norm: Normalize,
+    colours: str,
+    *,
+    title: str = "",
+    ticks: bool = False,
+) -> AxesImage:
+    """Draw a signal on the base.
+
+    Args:
+        axes: to draw on.
+        view: which point each pixel shows.
+        values: (points,) of the signal.
+        norm: from values to colours.
+        colours: name of the colour map.
+        title: above the picture.
+        ticks: whether the axes have names and numbers.
+    """
+    image = axes.imshow(
+        view.of(values),
+        cmap=mpl.colormaps[colours],
+        norm=norm,
+        extent=view.extent,
+        interpolation="nearest",
+        aspect="equal",
+    )
+    axes.set_title(title, pad=3)
+    bare(axes)
+    if ticks and view.across:
+        for side in ("left", "bottom"):
+            axes.spines[side].set_visible(True)
+        axes.tick_params(left=True, bottom=True, labelleft=True, labelbottom=True, length=3)
+        axes.locator_params(nbins=NUMBERS)
+        axes.set_xlabel(view.across, labelpad=1)
+        axes.set_ylabel(view.down, labelpad=1)
+    return image
+
+
+def mosaic(
+    axes: Axes, view: View, values: Floats, names: tuple[Sequence[str], Sequence[str]]
+) -> AxesImage:
+    """Draw many signals in [-1, 1] as one image of rows and columns, far quicker than one by one.
+
+    Args:
+        axes: to draw on.
+        view: which point each pixel of one signal shows.
+        values: (rows, columns, points).
+        names: of the rows and of the columns.
+    """
+    cells = view.of(values)
+    rows, columns, height, width = cells.shape
+    gap = max(1, max(height, width) // GAP)
+    wide = np.full((rows, columns, height + gap, width + gap), np.nan)
+    wide[:, :, :height, :width] = cells
+    sheet = wide.transpose(0, 2, 1, 3).reshape(rows * (height + gap), -1)[:-gap, :-gap]
+    left, right, bottom, top = view.extent
+    aspect = abs((bottom - top) / height / ((right - left) / width))
+    colours = mpl.colormaps[DIVERGING]
+    image = axes.imshow(
+        sheet, cmap=colours, norm=Normalize(-1, 1), interpolation="nearest", aspect=aspect
+    )
+    bare(axes)
+    axes.set_yticks(np.arange(rows) * (height + gap) + (height - 1) / 2, names[0])
+    axes.set_xticks(np.arange(columns) * (width + gap) + (width - 1) / 2, names[1])
+    axes.tick_params(labelleft=True, labeltop=True, pad=2, labelsize=9)
+    return image
+
+
+def bare(axes: Axes) -> None:
+    """Leave out an axis' frame and numbers."""
+    axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def colour_bar(
+    canvas: FigureBase, image: AxesImage, axes: Sequence[Axes] | None, label: str, **given: Any
+) -> None:
+    """Draw the bar that tells colours of the pictures on some axes.
+
+    Args:
+        canvas: the figure.
+        image: one of the pictures.
+        axes: of all pictures, beside which the bar stands; None where `given` has an axis for it.
+        label: what the colours tell, with its unit.
+        given: as of matplotlib's `Figure.colorbar`.
+    """
+    beside: dict[str, Any] = {} if axes is None else {"ax": axes, "fraction": 0.05, "pad": 0.02}
+    bar = canvas.colorbar(image, label=label, **(beside | given))
+    if axes is None:
+        bar.ax.set_in_layout(False)
+    bar.outline.set_edgecolor(FAINT)
+
+
+def row_label(axes: Axes, text: str) -> None:
+    """Write what a row of pictures shows, left of its first one and of its axis' name."""
+    name = axes.get_ylabel()
+    axes.set_ylabel(f"{text}\n{name}" if name else text, labelpad=2)
+
+
+def shown_orientations(count: int, *, most: int = SHOWN, through: int = 0) -> Indices:
+    """Those that a figure shows: all, or some, evenly spread, one given one among them."""
+    step = -(-count // most)
+    return np.arange(through % step, count, step)
+
+
+def angles_in_words(spec: GraphSpec) -> str:
+    """Write how orientations are counted."""
+    if spec.geometry.base.flat:
+        return "Angles count from x towards y, so clockwise."
+    return "Angles count from south towards east."
+
+
+def degrees(orientation: int, count: int) -> str:
+    """Write the angle of an orientation, as '-60°'."""
+    return f"{-90 + 180 * orientation / count:.4g}°".replace("-", "\N{MINUS SIGN}")
