@@ -10,7 +10,7 @@ VOID = frozenset({"br", "col", "meta"})
 _CODE = re.compile(r"`([^`]*)`")
 _OPTION = re.compile(r"(?<!\S)(-{2}[a-z][a-z-]*)")
 _SIGN = re.compile(r"(?<![\w)^-])-(?=[\w(])")
-_POWER = re.compile(r"\^(-?\d+)")
+_POWER = re.compile(r"\^(-?\d+(?:/\d+)?)")
 
 
 class Markup(str):

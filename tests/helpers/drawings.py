@@ -20,4 +20,13 @@ def nothing(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
 
 LINE = Figure("line", f"A line {HOSTILE}", (5, 3), line)
 OTHER = Figure("other-line", "Another line", (9, 3), line)
+
+
+def twins(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
+    for axis in canvas.subplots(1, 2):
+        axis.imshow([[0.0, 1.0], [2.0, 3.0]])
+    return "The same picture, twice."
+
+
+TWINS = Figure("twins", "Twins", (5, 3), twins)
 NOTHING = Figure("nothing", "Nothing", (5, 3), nothing)

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from drawings import HOSTILE, LINE, NOTHING, OTHER
+from drawings import HOSTILE, LINE, NOTHING, OTHER, TWINS
 from parsed_pages import Element, check_page, every, named
 
 from cheblienet_cli.spelling import as_options
@@ -157,6 +157,11 @@ def test_figures_come_with_title_caption_and_alternative(reported: dict[str, Rep
     assert "#1f2328" not in document.split("</style>", 1)[1]  # ink is the colour of the text
     [left_out] = [e.words for e in part.inside("li")]
     assert left_out.startswith("Nothing: there is nothing of the kind.")
+
+
+def test_equal_pictures_have_no_equal_names(reported: dict[str, Reported]) -> None:
+    html = check_page(page(*reported["plane"], figures=[TWINS]))
+    assert len(named(html, "figure-twins").inside("image")) == 2
 
 
 def test_a_level_of_its_own_is_the_one_that_is_drawn(reported: dict[str, Reported]) -> None:

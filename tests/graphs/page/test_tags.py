@@ -28,6 +28,7 @@ def test_prose_writes_parameters_as_readers_know_them() -> None:
         "use <code>--weights selling</code>, eps<sup>\N{MINUS SIGN}2</sup> or "
         "<code>clg build se2</code>"
     )
+    assert prose("N^-1/2 v") == "N<sup>\N{MINUS SIGN}1/2</sup> v"
     assert "<code>weights=&#x27;selling&#x27;</code>" in prose(said)
 
 
