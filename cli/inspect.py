@@ -27,10 +27,23 @@ from cheblienet_graphs.values import integer
 @click.option(
     "--full", is_flag=True, help="Every measurement, the spectra of all levels, units, digests."
 )
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write all of it as a page with figures to this file, or replace it. Needs matplotlib: "
+    "pip install 'cheblienet[plot]'.",
+)
 @options.as_json
 @options.debug
 def inspect(
-    name: str | None, store: Path, level: int | None, eigenvalues: str, full: bool, as_json: bool
+    name: str | None,
+    store: Path,
+    level: int | None,
+    eigenvalues: str,
+    full: bool,
+    html: Path | None,
+    as_json: bool,
 ) -> None:
     """Report on a graph: is it consistent with its metric, connected, how large, how symmetric.
 
@@ -39,9 +52,30 @@ def inspect(
     from cheblienet_graphs.report.inspect import inspect as report_on  # help does without
 
     count = integer("eigenvalues", eigenvalues, *EIGENVALUES)
+    if html is not None:
+        if as_json:
+            raise click.UsageError("Give --html or --json, not both.")
+        _write(html, store, name, count, level)
+        return
     with line_on_stderr(shown=sys.stderr.isatty()) as progress:
         report = report_on(store, name, eigenvalues=count, level=level, progress=progress)
     if as_json:
         click.echo(json.dumps(with_options(report.to_json()), allow_nan=False))
     else:
         click.echo(as_options(report.full_text() if full else str(report)))
+
+
+def _write(file: Path, store: Path, name: str | None, eigenvalues: int, level: int | None) -> None:
+    """Write the report as a page, and print where it is."""
+    from cheblienet_graphs.figures.opened import open_graph  # the report in a terminal does without
+    from cheblienet_graphs.page.page import page  # matplotlib, which may be missing
+    from cheblienet_graphs.page.written import check_file, write_page
+    from cheblienet_graphs.report.inspect import inspect as report_on  # help does without
+
+    check_file(file)
+    with line_on_stderr(shown=sys.stderr.isatty()) as progress:
+        report = report_on(store, name, eigenvalues=eigenvalues, level=level, progress=progress)
+        graph = open_graph(store, f"{report.name}@{report.version}")
+        document = page(report, graph, option=as_options, progress=progress)
+    write_page(document, file)
+    click.echo(str(file))

@@ -9,6 +9,8 @@ from cheblienet_graphs.plot.style import INK, style
 
 _NAMED = re.compile(r"""(\bid="|href="\#|url\(\#)""", re.VERBOSE)
 """What precedes an element's name, where it is given and where it is meant."""
+_NAME = re.compile(r' id="([^"]*)"')
+_MEANT = re.compile(r'(?:href="|url\()#([^")]*)')
 _SIZE = re.compile(r' (?:width|height)="[^"]*pt"')
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _STYLE = re.compile(r"\s*<style[^>]*>\*\{(.*?)\}</style>", re.DOTALL)
@@ -20,7 +22,8 @@ def svg_of(figure: Figure, graph: OpenedGraph, asked: Asked) -> tuple[str, str]:
 
     The element has a viewBox and no size; what is drawn in ink has the colour `currentColor`; the
     ground is transparent; names of elements begin with that of the figure and its level, so that a
-    page can hold several figures.
+    page can hold several figures. Elements that nothing refers to have none: matplotlib names equal
+    images alike.
 
     Raises:
         SpecError: what is asked for is out of range.
@@ -41,5 +44,7 @@ def _for_a_page(document: str, prefix: str) -> str:
     styles = "; ".join(_STYLE.findall(element))
     opening, rest = _STYLE.sub("", element).split(">", 1)
     opening = f'{_SIZE.sub("", opening)} style="{styles}">'
+    meant = set(_MEANT.findall(rest))
+    rest = _NAME.sub(lambda found: found[0] if found[1] in meant else "", rest)
     named = _NAMED.sub(lambda found: found[0] + prefix, rest)
     return f"{opening}{named}".replace(INK, "currentColor")

@@ -65,15 +65,19 @@ def to_anndata(version: Path, level: int, file: Path) -> None:
     _written(file, ".h5ad", data.write_h5ad)
 
 
-def refuse_in_store(file: Path) -> None:
+def refuse_in_store(file: Path, parameter: str = "output") -> None:
     """Refuse to write into a store, whose files belong to what was published.
+
+    Args:
+        file: to be written.
+        parameter: by which it was given.
 
     Raises:
         StoreError: a folder above the file is a store.
     """
     for folder in file.absolute().resolve().parents:
         if (folder / "zarr.json").is_file() and layout.read_attributes(folder) is not None:
-            raise StoreError(f"{file} is in the store {folder}; choose another `output`.")
+            raise StoreError(f"{file} is in the store {folder}; choose another `{parameter}`.")
 
 
 def _written(file: Path, suffix: str, save: Callable[[Path], Any]) -> None:

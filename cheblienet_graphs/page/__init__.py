@@ -1,0 +1,1 @@
+"""The report as a page: one HTML file that needs no network and no script."""

@@ -1,0 +1,45 @@
+"""Elements: what is no markup is escaped."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from parsed_pages import parsed
+
+from cheblienet_cli.spelling import as_options
+from cheblienet_graphs.page.tags import Markup, element, joined, prose
+
+
+@given(st.text(st.characters(exclude_categories=["C", "Z"])))
+def test_text_and_attributes_come_back_as_they_were(text: str) -> None:
+    html = parsed(f"<!DOCTYPE html>\n{element('p', text, class_=text)}")
+    assert (html.tag, html.text, html.attributes) == ("p", text, {"class": text})
+    assert html.children == []
+
+
+@given(st.text("<>&\"'`^-2b/=. "))
+def test_prose_adds_no_other_elements_than_code_and_powers(text: str) -> None:
+    html = parsed(f"<!DOCTYPE html>\n{element('p', prose(text))}")
+    assert {child.tag for child in html.children} <= {"code", "sup"}
+    assert all(not child.children for child in html.children)
+
+
+def test_prose_writes_parameters_as_readers_know_them() -> None:
+    said = "use `weights='selling'`, eps^-2 or `clg build se2`"
+    assert prose(said, as_options) == (
+        "use <code>--weights selling</code>, eps<sup>\N{MINUS SIGN}2</sup> or "
+        "<code>clg build se2</code>"
+    )
+    assert prose("N^-1/2 v") == "N<sup>\N{MINUS SIGN}1/2</sup> v"
+    assert "<code>weights=&#x27;selling&#x27;</code>" in prose(said)
+
+
+def test_signs_are_no_hyphens_but_hyphens_are() -> None:
+    assert prose("in [-pi/2, pi/2) and -(a - b), a sub-graph of -5 `-x`") == (
+        "in [−pi/2, pi/2) and −(a - b), a sub-graph of −5 <code>-x</code>"
+    )
+
+
+def test_markup_that_is_cut_or_changed_is_text_again() -> None:
+    bold = element("b", "x")
+    assert joined([bold]) == "<b>x</b>"
+    assert joined([bold.upper()]) == "&lt;B&gt;X&lt;/B&gt;"
+    assert not isinstance(bold + bold, Markup)
