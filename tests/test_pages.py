@@ -64,7 +64,8 @@ def namespace_after(example: str) -> dict[str, Any]:
 def test_examples_run_in_order_each_by_itself() -> None:
     build(GraphSpec("se2", 16), "graphs.zarr")
     (first,) = map(namespace_after, EXAMPLES["README.md"])
-    _, last = map(namespace_after, EXAMPLES["docs/reference/python.md"])
+    _, last, drawn = map(namespace_after, EXAMPLES["docs/reference/python.md"])
+    assert "orientation" in drawn["caption"]
     assert first["log_probabilities"].shape == (8, 10)
     x = last["lift"](last["torch"].zeros(2, 3, 16, 24))
     y = last["project"](last["unpool"](last["pool"](last["conv"](x))))
