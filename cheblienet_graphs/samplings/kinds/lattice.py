@@ -79,8 +79,9 @@ class LatticeKind(SamplingKind):
 
     def sampled(self, size: Size, setting: Setting) -> "Sampling":
         """A lattice of this size."""
-        from cheblienet_graphs.samplings.lattice import Lattice  # numpy: help does without
+        from cheblienet_graphs.samplings.axes import fibre_of  # numpy: help does without
+        from cheblienet_graphs.samplings.lattice import Lattice
 
-        return Lattice(
-            self.grid(size), setting.orientations, setting.manifold.fibre, setting.periodic
-        )
+        fibre = setting.manifold.fibre if setting.axes is None else fibre_of(setting.axes)
+        spacings = (setting.spacing or ())[::-1]
+        return Lattice(self.grid(size), setting.orientations, fibre, setting.periodic, spacings)
