@@ -49,7 +49,7 @@ class Axes:
 
         None where some are mapped between the axes.
         """
-        return _image(self.points, matrix)
+        return image_of(self.points, matrix)
 
     @functools.cached_property
     def rotations(self) -> list[tuple[Indices, Indices]]:
@@ -153,7 +153,8 @@ def _icosphere(subdivisions: int) -> Callable[[], Floats]:
     return lambda: _one_of_each(Icosphere(subdivisions=subdivisions).base_points)
 
 
-def _image(points: Floats, matrix: Floats | Indices) -> Indices | None:
+def image_of(points: Floats, matrix: Floats | Indices) -> Indices | None:
+    """(n_o,) the axis of (n_o, 3) that each is mapped to by an orthogonal matrix (3, 3), or None."""
     moved = points @ matrix.T
     image: Indices = abs(moved @ points.T).argmax(axis=1)
     found = points[image]
@@ -162,7 +163,7 @@ def _image(points: Floats, matrix: Floats | Indices) -> Indices | None:
 
 
 def _rotations(points: Floats) -> list[tuple[Indices, Indices]]:
-    images = [(matrix, _image(points, matrix)) for matrix in cube_rotations()]
+    images = [(matrix, image_of(points, matrix)) for matrix in cube_rotations()]
     return [(matrix, image) for matrix, image in images if image is not None]
 
 
