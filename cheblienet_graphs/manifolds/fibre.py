@@ -103,7 +103,7 @@ class AnglesModuloPi:
 
 
 @dataclass(frozen=True)
-class Axes:
+class ListedAxes:
     """Axes in space: unit vectors, of which opposite ones are the same.
 
     Args:

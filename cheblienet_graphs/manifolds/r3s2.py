@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from cheblienet_graphs.manifolds.base import Base, Flat
-from cheblienet_graphs.manifolds.fibre import Axes, Fibre
+from cheblienet_graphs.manifolds.fibre import Fibre, ListedAxes
 from cheblienet_graphs.manifolds.metric import Diffusion, Metric
 from cheblienet_graphs.manifolds.s2 import TINY
 
@@ -29,7 +29,7 @@ class R3S2:
     columns: tuple[str, ...] = ("x", "y", "z", "nx", "ny", "nz")
     frame: tuple[str, ...] = ("along", "across", "across", "tilt", "tilt")
     base: Base = Flat(3)
-    fibre: Fibre = Axes()
+    fibre: Fibre = ListedAxes()
     oriented = True
     default_neighbors = 32
     default_eps = math.sqrt(0.1)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
+from cheblienet_graphs.samplings.axes import image_of
 from cheblienet_graphs.samplings.fibre import fibre_coordinates
 from cheblienet_graphs.samplings.maps import LevelMap, averages
 from cheblienet_graphs.samplings.motions import Motion, motions
@@ -216,8 +217,7 @@ class Lattice:
     def _images(self, motion: Motion) -> tuple[bool, Indices | None]:
         """Whether samples of the fibre go to samples exactly, and (n_o,) where each goes."""
         if self.fibre.columns and not self.fibre.cyclic:
-            images = axis_images(self.fibre_coordinates, motion.matrix)
-            return True, images
+            return True, image_of(self.fibre_coordinates, motion.matrix)
         k, n_o = np.arange(self.orientations), self.orientations
         exact = not self.fibre.columns or motion.quarter_turns * n_o % 2 == 0
         return exact, (motion.handedness * k + motion.quarter_turns * n_o // 2) % n_o
