@@ -33,7 +33,7 @@ class R3S2:
     oriented = True
     default_neighbors = 32
     default_eps = math.sqrt(0.1)
-    selling_neighbors: int | None = None
+    selling_neighbors: int | None = 27  # 12 along space, and to axes at most 15, on ico81
     least_matched_neighbors = 1
     anisotropic: str | None = None
     coordinates_in_words = (
@@ -102,7 +102,10 @@ class R3S2:
 
     def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
         """Eigenvalues on the torus times the axes, of even spheroidal wave functions."""
-        raise NotImplementedError
+        # scipy is no part of what the command line needs to show its help.
+        from cheblienet_graphs.manifolds.spheroidal import spectrum_over_axes
+
+        return spectrum_over_axes(count, metric, extent or (1.0, 1.0, 1.0))
 
 
 def _dot(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
