@@ -266,7 +266,7 @@ class _Infinite:
             found: weights of an open lattice.
             values: the same in pixels^-2.
         """
-        sides = along_sides(found.stencils, values)
+        sides = along_sides(found.stencils, values, cyclic=found.lattice.fibre.cyclic)
         steps = [
             tuple(self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(across))
             for across in sides
