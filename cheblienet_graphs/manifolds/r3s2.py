@@ -102,7 +102,10 @@ class R3S2:
 
     def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
         """Eigenvalues on the torus times the axes, of even spheroidal wave functions."""
-        raise NotImplementedError
+        # scipy is no part of what the command line needs to show its help.
+        from cheblienet_graphs.manifolds.spheroidal import spectrum_over_axes
+
+        return spectrum_over_axes(count, metric, extent or (1.0, 1.0, 1.0))
 
 
 def _dot(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
@@ -135,7 +138,9 @@ def _logarithm(
     half = q_length.atan2(s_length)
     # Opposite ends are turned to each other in any plane through them: in that of the first one.
     opposite = s_length == 0
-    middle = tuple((a + opposite * b) / (s_length + opposite) for a, b in zip(s, across[0]))
+    middle = tuple(
+        (a + opposite * b) / (s_length + opposite) for a, b in zip(s, across[0], strict=True)
+    )
     beside = tuple(a / (q_length + (q_length == 0)) for a in q)
     ahead, aside = _dot(step, middle), _dot(step, beside)
     stretch = 1 / (half / math.pi).sinc()
