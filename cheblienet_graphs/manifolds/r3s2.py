@@ -138,7 +138,9 @@ def _logarithm(
     half = q_length.atan2(s_length)
     # Opposite ends are turned to each other in any plane through them: in that of the first one.
     opposite = s_length == 0
-    middle = tuple((a + opposite * b) / (s_length + opposite) for a, b in zip(s, across[0]))
+    middle = tuple(
+        (a + opposite * b) / (s_length + opposite) for a, b in zip(s, across[0], strict=True)
+    )
     beside = tuple(a / (q_length + (q_length == 0)) for a in q)
     ahead, aside = _dot(step, middle), _dot(step, beside)
     stretch = 1 / (half / math.pi).sinc()

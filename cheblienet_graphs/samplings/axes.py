@@ -154,7 +154,7 @@ def _icosphere(subdivisions: int) -> Callable[[], Floats]:
 
 
 def image_of(points: Floats, matrix: Floats | Indices) -> Indices | None:
-    """(n_o,) the axis of (n_o, 3) that each is mapped to by an orthogonal matrix (3, 3), or None."""
+    """(n_o,) the axis of (n_o, 3) that each is mapped to by a matrix, as `Axes.image` tells."""
     moved = points @ matrix.T
     image: Indices = abs(moved @ points.T).argmax(axis=1)
     found = points[image]

@@ -141,11 +141,7 @@ def fibre_fields(
 ) -> dict[str, Any]:
     """Orientations, `xi`, `alpha` and `in_plane_fraction`; those that do not apply are None.
 
-    Args:
-        geometry: the manifold.
-        orientations: as given; left out where there are axes.
-        axes: name of their set, None where there are none.
-        xi, alpha, in_plane_fraction: as given.
+    Where there are axes, `axes` names their set, which has the number of orientations.
 
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
