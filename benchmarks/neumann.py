@@ -104,7 +104,7 @@ def neumann_spectrum_over_axes(
 
 
 def _sphere(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(3, N) unit vectors and (N,) weights that integrate twice this degree, and 2 more, exactly."""
+    """(3, N) unit vectors, and (N,) weights exact up to twice this degree and 2 more."""
     nodes, weights = legendre.leggauss(degree + 2)
     turns = 2 * np.pi * np.arange(2 * degree + 4) / (2 * degree + 4)
     z, phi = (part.ravel() for part in np.meshgrid(nodes, turns, indexing="ij"))

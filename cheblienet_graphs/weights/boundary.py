@@ -71,9 +71,7 @@ def _across(
             ((k, *np.insert(v, axis, 0).tolist()), weight)
             for v, weight in _realised(missing(stencil.offsets, weights, axis))
         ]
-        edges += [
-            ((other, *still), weight) for other, weight in along_fibre[k] if weight > OBTUSE
-        ]
+        edges += [((other, *still), weight) for other, weight in along_fibre[k] if weight > OBTUSE]
         summed: dict[tuple[int, ...], float] = {}
         for key, weight in edges:  # of two orientations each is the next one and the one before
             summed[key] = summed.get(key, 0.0) + weight
@@ -151,9 +149,7 @@ def _realised(form: Floats) -> list[tuple[tuple[int, ...], float]]:
     return base_offsets(Form(tuple((rate, tuple(direction)) for rate, direction in pairs)))
 
 
-def _steps(
-    axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]
-) -> list[FibreEdges]:
+def _steps(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[FibreEdges]:
     """The steps from each orientation to the next and to the one before, at a side across an axis.
 
     An edge over several orientations is given back on each step between them.
@@ -175,9 +171,7 @@ def _steps(
     ]
 
 
-def _tilts(
-    axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]
-) -> list[FibreEdges]:
+def _tilts(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[FibreEdges]:
     """The edges from each sample of the fibre to others, those that are cut off without their step.
 
     Args:

@@ -29,7 +29,7 @@ from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import along_sides
 from cheblienet_graphs.weights.matching import VANISHED, lifted, nearest_matching
 from cheblienet_graphs.weights.selling import selling
-from cheblienet_graphs.weights.tilts import frames, tilt_moments
+from cheblienet_graphs.weights.tilts import TILT_TARGETS, tilt_moments
 
 
 @dataclass(frozen=True)
@@ -278,40 +278,21 @@ class _Infinite:
         """(N, c) moments that an edge of weight 1 adds, and (c,) targets of sums over the area.
 
         Second moments along the base, diagonal ones first; along the fibre the second and the first
-        moment, which is the drift. All others cancel in pairs of opposite edges.
+        moment, which is the drift, or those of tilts. All others cancel in pairs of opposite edges.
         """
         starts, ends = self._lattice.edge_coordinates(k, j, offsets)
-        if self._lattice.fibre.columns and not self._lattice.fibre.cyclic:
-            return self._constraints_on_axes(k, starts, ends)
         first, second = edge_moments(self._manifold, self._metric, starts, ends)
-        d = len(self._lattice.shape)
+        d, fibre = len(self._lattice.shape), self._lattice.fibre
         moments = [second[:, a, b] for a, b in _pairs(d)]
         targets = [2.0 * (a == b) for a, b in _pairs(d)]
-        if self._lattice.orientations > 1:
+        if fibre.columns and not fibre.cyclic:
+            squares, drift = tilt_moments(starts[:, d:], ends[:, d:])
+            moments += [*(self._metric.xi**2 * squares.T), *(self._metric.xi * drift.T)]
+            targets += TILT_TARGETS
+        elif self._lattice.orientations > 1:
             moments += [second[:, d, d], first[:, d]]
             targets += [2.0, 0.0]
         return np.stack(moments, axis=1), np.array(targets)
-
-    def _constraints_on_axes(
-        self, k: Indices, starts: Floats, ends: Floats
-    ) -> tuple[Floats, Floats]:
-        """The same, of displacements as they are, and of tilts as the edges between axes have them.
-
-        Args:
-            k: (N,) the axes that edges start at.
-            starts: (N, 6) coordinates of both ends.
-            ends: (N, 6).
-        """
-        samples = self._lattice.fibre.samples(self._lattice.orientations)
-        diffusions = [self._flat.diffusion(sample, self._metric) for sample in samples]
-        scaled = np.array([[np.array(f) / rate**0.5 for rate, f in terms] for terms in diffusions])
-        steps = np.einsum("nak,nk->na", scaled[k], (ends - starts)[:, :3])
-        axes, xi = np.array(samples), self._metric.xi
-        squares, drift = tilt_moments(starts[:, 3:], ends[:, 3:], frames(axes)[k])
-        along = [steps[:, a] * steps[:, b] for a, b in _pairs(3)]
-        moments = [np.stack(along, axis=1), xi**2 * squares, xi * drift]
-        targets = [2.0 * (a == b) for a, b in _pairs(3)] + [2.0, 2.0, 0.0, 0.0, 0.0]
-        return np.concatenate(moments, axis=1), np.array(targets)
 
 
 def _pairs(dimension: int) -> list[tuple[int, int]]:

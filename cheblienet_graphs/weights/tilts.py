@@ -25,18 +25,25 @@ FibreEdges: TypeAlias = list[tuple[int, float]]
 """Orientations that edges lead to, and their weights."""
 
 
-def tilt_moments(axes: Floats, others: Floats, across: Floats) -> tuple[Floats, Floats]:
-    """Moments of edges of unit weight from axes to others.
+TILT_TARGETS = (2.0, 2.0, 0.0, 0.0, 0.0)
+"""Of the sums of `tilt_moments` over the edges of an axis, over its area."""
+
+
+def tilt_moments(axes: Floats, others: Floats) -> tuple[Floats, Floats]:
+    """Moments of edges of unit weight from axes to others, radians.
 
     Args:
         axes: (N, 3) unit vectors n.
         others: (N, 3) unit vectors m; -m is the same.
-        across: (N, 2, 3) orthonormal vectors orthogonal to n.
 
     Returns:
-        (N, 3) s_1^2, s_2^2 and s_1 s_2, and (N, 2) (n . m) s.
+        (N, 3) s_1^2, s_2^2 and s_1 s_2, and (N, 2) (n . m) s, along two directions across n.
     """
-    first, second = np.einsum("nak,nk->an", across, others)
+    least = np.eye(3)[abs(axes).argmin(axis=1)]
+    across = np.cross(axes, least)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    first = (across * others).sum(axis=1)
+    second = (np.cross(axes, across) * others).sum(axis=1)
     along = (axes * others).sum(axis=1)
     squares = np.stack([first * first, second * second, first * second], axis=1)
     return squares, np.stack([along * first, along * second], axis=1)
@@ -100,7 +107,7 @@ class _Pairs:
         one, other = axes[keys // count], axes[keys % count]
         cross = np.linalg.norm(np.cross(one, other), axis=1)
         self.angles: Floats = np.arctan2(cross, abs((one * other).sum(axis=1)))
-        squares, drift = tilt_moments(axes[self._start], axes[self._end], frames(axes)[self._start])
+        squares, drift = tilt_moments(axes[self._start], axes[self._end])
         self._moments = np.concatenate([squares, drift], axis=1)
         self._rows, self._first = np.searchsorted(first, self._start), first
 
@@ -120,18 +127,10 @@ class _Pairs:
         parts = (moments.ravel(), (rows.ravel(), columns.ravel()))
         shape = (len(self._first) * sums, int(near.sum()))
         constraints = scipy.sparse.coo_array(parts, shape=shape).tocsr()
-        targets = np.outer(self._areas[self._first], [2.0, 2.0, 0.0, 0.0, 0.0]).ravel()
+        targets = np.outer(self._areas[self._first], TILT_TARGETS).ravel()
         prior = np.sin(self.angles[near]) ** 2
         prior *= targets.sum() / (constraints @ prior)[targets > 0].sum()
         found = nearest_matching(constraints, targets, prior, prior * self._times[near])
         values = np.zeros(len(near))
         values[near] = np.where(found.values > VANISHED * found.values.max(), found.values, 0)
         return found, values[self._unknown]
-
-
-def frames(axes: Floats) -> Floats:
-    """(N, 2, 3) orthonormal vectors across unit vectors (N, 3)."""
-    least = np.eye(3)[abs(axes).argmin(axis=1)]
-    first = np.cross(axes, least)
-    first /= np.linalg.norm(first, axis=1, keepdims=True)
-    return np.stack([first, np.cross(axes, first)], axis=1)
