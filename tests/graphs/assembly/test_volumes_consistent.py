@@ -51,6 +51,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 def test_first_60_eigenvalues(weights: str, worst: float, built: Built) -> None:
     level, _ = built(10, count=60, weights=weights, boundary="periodic")
     assert level.consistency == "consistent"
+    for metric in level.effective_metric:
+        assert [metric.eps_squared, metric.xi_squared] == pytest.approx([0.1, 0.1], rel=1e-6)
+        assert metric.leakage <= 1e-6
     assert level.exact_eigenvalues == pytest.approx(EXACT[:60], abs=1e-9)
     found = np.array(level.eigenvalues)
     assert level.eigenvalue_scale == 1

@@ -38,6 +38,7 @@ CASES = [
     ("matched", "4", {}),
     ("matched", "7", {"spacing": "1,1.5,0.7"}),
     ("matched", "12", {"xi": 0.316}),
+    ("matched", "3", {"eps": 0.1}),
     ("matched", "ico6", {"eps_squared": 0.3, "neighbors": 48}),
 ]
 
