@@ -23,7 +23,8 @@ def edge_moments(
     Of the two candidates for the logarithm the one of the smaller rotation angle counts, as
     functions change little along it. It need not be the shorter one, since a U-turn can be shorter
     than a step sideways. Where both angles are pi/2, the mean of both is taken: choosing one would
-    break symmetries.
+    break symmetries. Tilts of axes count by their sine, as they do for quadratic functions of the
+    axis: wide ones are the rule there.
 
     Args:
         manifold: its logarithms are the components.
@@ -36,8 +37,10 @@ def edge_moments(
     """
     candidates = _logarithms(manifold, starts, ends)
     scale = np.sqrt(manifold.weights(metric))
+    angle = _angles(manifold, candidates)
+    if manifold.fibre.columns and not manifold.fibre.cyclic:
+        candidates[:, manifold.base.dimension :] *= np.sinc(angle / np.pi)[:, None]
     scaled = scale[:, None] * candidates
-    angle = abs(candidates[:, -1])
     least = angle <= angle.min(axis=0) + TIE
     share = least / least.sum(axis=0)
     first: Floats = np.einsum("kn,kan->na", share, scaled)
@@ -63,9 +66,16 @@ def least_logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> tuple[
 
 
 def rotation_angles(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
-    """(N,) |c3| of the logarithms of edges, radians: the rotation angle from start to end."""
-    least: Floats = abs(_logarithms(manifold, starts, ends)[:, -1]).min(axis=0)
+    """(N,) the rotation angles from start to end of edges, radians."""
+    least: Floats = _angles(manifold, _logarithms(manifold, starts, ends)).min(axis=0)
     return least
+
+
+def _angles(manifold: Manifold, candidates: Floats) -> Floats:
+    """(candidates, N) rotation angles: 0 where a manifold has none."""
+    turning = candidates[:, manifold.base.dimension :]
+    angles: Floats = np.sqrt((turning * turning).sum(axis=1))
+    return angles
 
 
 def _logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:

@@ -78,8 +78,12 @@ def done_by(processes: int, threads: int) -> str:
 def _domain(spec: GraphSpec) -> str:
     several = "s" if spec.orientations > 1 else ""
     fibre = f" x {spec.orientations} orientation{several}" if spec.geometry.oriented else ""
+    if spec.axes is not None:
+        fibre = f" x {spec.orientations} axes" + ("" if spec.axes.isdigit() else " of an icosphere")
     points, size, kind = spec.base_points(0), spec.level_size(0), spec.sampling_kind
     described, boundary = kind.described(size, spec.seed), ""
+    if spec.spacing is not None:
+        fibre += f", sides of a voxel {' : '.join(f'{side:.4g}' for side in spec.spacing)}"
     if spec.boundary:
         corrected = ", corrected" if spec.boundary_correction else ""
         boundary = f", {spec.boundary} boundary{corrected}"
@@ -126,11 +130,16 @@ def _coordinates(spec: GraphSpec) -> str:
 def _metric(spec: GraphSpec) -> list[str]:
     if not spec.geometry.oriented:
         return [_lengths(spec)]
+    frame, base = spec.geometry.frame, spec.geometry.base.dimension
+
+    def diagonal(across: str, turning: str) -> str:
+        entries = ["1", *[across] * (base - 1), *[turning] * (len(frame) - base)]
+        return f"diag({', '.join(entries)})"
+
     rotation = "xi^2" if spec.xi == "auto" else f"{spec.metric(0).xi ** 2:.4g}"
-    diagonal = f"diag(1, {spec.eps**-2:.6g}, {rotation})"
-    frame = "(forward, sideways, rotation)"
+    found = diagonal(f"{spec.eps**-2:.6g}", rotation)
     return [
-        f"R = diag(1, eps^-2, xi^2) = {diagonal} along {frame}",
+        f"R = {diagonal('eps^-2', 'xi^2')} = {found} along ({', '.join(frame)})",
         f"eps = {spec.eps:.4g}, {_lengths(spec)}",
     ]
 
