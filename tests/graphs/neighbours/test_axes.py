@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 from all_pairs import engine_and_lengths, listed
-from axes_truth import edges
+from axes_edges import edges
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
@@ -73,7 +73,7 @@ def test_brute_force_finds_the_same() -> None:
 
 
 def test_in_plane_fraction_is_that_asked_for() -> None:
-    given = spec(8, axes=4, xi="auto")
+    given = spec(8, axes=6, xi="auto")
     level = Level(given, Choice("stencil", "cpu"))
     found = level.neighbours.by_stencils
     share = found.in_plane_degree / found.total_degree
