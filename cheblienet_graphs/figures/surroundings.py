@@ -15,10 +15,13 @@ import numpy.typing as npt
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.spec.fibres import samples_of
 from cheblienet_graphs.spec.units import visible
 from cheblienet_graphs.typing import Floats, Indices
 
 Numbers = npt.NDArray[Any]
+LEVEL = 1e-6
+"""Length of an axis across z below which it is z."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,15 @@ class Surroundings:
         """Index of the vertex's orientation."""
         return self.vertex // self.points
 
+    @property
+    def sample(self) -> tuple[float, ...]:
+        """The vertex's orientation as stored, radians, or its axis; empty where there are none."""
+        return samples_of(self.graph.spec)[self.orientation]
+
     def angles(self, vertices: Numbers) -> Floats:
-        """(N,) orientations as they are stored, radians; zeros where there are none."""
+        """(N,) orientations as they are stored, radians; zeros where there are no angles."""
         column = 2 if self.graph.spec.geometry.base.flat else 0
-        if not self.graph.spec.geometry.oriented:
+        if not self.graph.spec.geometry.fibre.cyclic:
             return np.zeros(len(vertices))
         return np.array(self.coordinates[vertices, column])
 
@@ -87,10 +95,12 @@ class Surroundings:
         return steps if sides is None else steps - np.round(steps / sides) * sides
 
     def headings(self, vertices: Numbers) -> Floats:
-        """(N, 2) unit vectors forward at vertices, on the picture; modulo their sign.
+        """(N, d) unit vectors forward at vertices, on the picture; modulo their sign.
 
         On the sphere after parallel transport to the middle. Of oriented manifolds only.
         """
+        if self.graph.spec.axes is not None:
+            return np.array(self.coordinates[vertices, 3:])
         angles = self.angles(vertices)
         if self.graph.spec.geometry.base.flat:
             return np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -105,9 +115,12 @@ class Surroundings:
     def frame(self) -> Floats:
         """(d, d) the directions of the metric's frame on the picture, forward first, as rows.
 
-        Without orientations those of the axes on a flat base, south and east on the sphere.
+        Without orientations those of the axes on a flat base, south and east on the sphere. Across
+        an axis in space first the direction that is also across z, or x where the axis is z itself.
         """
         spec = self.graph.spec
+        if spec.axes is not None:
+            return axis_frame(self.headings(np.array([self.vertex]))[0])
         if not spec.geometry.oriented:
             sphere = np.array([[0.0, -1.0], [1.0, 0.0]])
             return np.eye(spec.geometry.base.dimension) if spec.geometry.base.flat else sphere
@@ -147,6 +160,14 @@ class Surroundings:
         stretch = np.divide(arc, sine, out=np.ones_like(arc), where=sine > 0)
         logarithms: Floats = flat * stretch[:, None]
         return logarithms
+
+
+def axis_frame(axis: Floats) -> Floats:
+    """(3, 3) a right-handed frame, as rows: an axis in space, one level direction, one upright."""
+    level = np.array([-axis[1], axis[0], 0.0])
+    length = float(np.linalg.norm(level))
+    level = level / length if length > LEVEL else np.array([1.0, 0.0, 0.0])
+    return np.stack([axis, level, np.cross(axis, level)])
 
 
 def middle_vertex(graph: OpenedGraph, level: int) -> int:
