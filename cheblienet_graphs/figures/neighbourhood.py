@@ -8,7 +8,7 @@ import numpy.typing as npt
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.surroundings import Surroundings, chosen_vertex, same_point
 from cheblienet_graphs.manifolds.moments import edge_moments, least_logarithms
-from cheblienet_graphs.manifolds.r3s2 import directions_across
+from cheblienet_graphs.report.axis_frame import to_the_frame
 from cheblienet_graphs.spec.units import visible_unit
 from cheblienet_graphs.store.reader import weights_of
 from cheblienet_graphs.typing import Floats, Indices
@@ -181,7 +181,7 @@ def _view(around: Surroundings) -> View:
     _, products = edge_moments(manifold, metric, starts, ends)
     edges, components = least_logarithms(manifold, starts, ends)
     if spec.axes is not None:
-        turned = _to_the_frame(around.frame)
+        turned = to_the_frame(around.frame[0])
         components = _with_sines(components) @ turned.T
         products = turned @ products @ turned.T
     entries = np.array(manifold.weights(metric))
@@ -202,14 +202,6 @@ def _view(around: Surroundings) -> View:
         lengths**2 / scale**2,
         moment,
     )
-
-
-def _to_the_frame(frame: Floats) -> Floats:
-    """(5, 5) from the manifold's directions across an axis to those of a frame."""
-    across: Floats = np.array(directions_across(tuple(frame[0].tolist())))
-    turned: Floats = np.eye(5)
-    turned[1:3, 1:3] = turned[3:, 3:] = frame[1:] @ across.T
-    return turned
 
 
 def _with_sines(components: Floats) -> Floats:

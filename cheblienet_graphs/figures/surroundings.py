@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.figures.opened import OpenedGraph
+from cheblienet_graphs.report.axis_frame import axis_frame
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.spec.fibres import samples_of
@@ -20,8 +21,6 @@ from cheblienet_graphs.spec.units import visible
 from cheblienet_graphs.typing import Floats, Indices
 
 Numbers = npt.NDArray[Any]
-LEVEL = 1e-6
-"""Length of an axis across z below which it is z."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +114,8 @@ class Surroundings:
     def frame(self) -> Floats:
         """(d, d) the directions of the metric's frame on the picture, forward first, as rows.
 
-        Without orientations those of the axes on a flat base, south and east on the sphere. Across
-        an axis in space first the direction that is also across z, or x where the axis is z itself.
+        Without orientations those of the axes on a flat base, south and east on the sphere; of an
+        axis in space its `axis_frame`.
         """
         spec = self.graph.spec
         if spec.axes is not None:
@@ -160,14 +159,6 @@ class Surroundings:
         stretch = np.divide(arc, sine, out=np.ones_like(arc), where=sine > 0)
         logarithms: Floats = flat * stretch[:, None]
         return logarithms
-
-
-def axis_frame(axis: Floats) -> Floats:
-    """(3, 3) a right-handed frame, as rows: an axis in space, one level direction, one upright."""
-    level = np.array([-axis[1], axis[0], 0.0])
-    length = float(np.linalg.norm(level))
-    level = level / length if length > LEVEL else np.array([1.0, 0.0, 0.0])
-    return np.stack([axis, level, np.cross(axis, level)])
 
 
 def middle_vertex(graph: OpenedGraph, level: int) -> int:

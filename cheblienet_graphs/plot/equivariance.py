@@ -16,6 +16,7 @@ from cheblienet_graphs.figures.symmetric import Symmetry
 from cheblienet_graphs.figures.views import around
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.panels import (
+    SHOWN,
     colour_bar,
     picture,
     row_label,
@@ -34,6 +35,8 @@ NAMED = 14
 SYMMETRIC = "symmetries"
 ROUNDING = 1e-6
 SAME_ANGLE = 1e-3
+AXES = 4
+"""Most axes in space that are shown."""
 BAR = "share of the largest"
 
 
@@ -116,7 +119,7 @@ def in_words(symmetry: Symmetry) -> str:
 
 def _draw_pictures(canvas: SubFigure, data: Equivariance, pictures: Pictures) -> None:
     count = data.places.points.orientations
-    shown = shown_orientations(count)
+    shown = shown_orientations(count, most=_most(data))
     [view, *_] = around(data.places, data.point, math.ceil(data.radius))
     columns = 1 + len(shown)
     grid = canvas.subplots(*((2, columns) if count > 1 else (1, 4)), squeeze=False)
@@ -133,6 +136,11 @@ def _draw_pictures(canvas: SubFigure, data: Equivariance, pictures: Pictures) ->
         for axes, k in zip(titled[1:], shown, strict=True):
             axes.set_title(title(data.places.samples, int(k)) if count > 1 else "activation")
     colour_bar(canvas, image, list(grid.ravel()), BAR)
+
+
+def _most(data: Equivariance) -> int:
+    """Orientations that are shown; fewer of axes, whose titles are wide."""
+    return SHOWN if len(data.places.samples[0]) < 3 else AXES
 
 
 def _of_largest(values: Floats) -> Floats:
