@@ -1,5 +1,6 @@
 """Figures of signals: heat, equivariance, eigenmaps, pooling."""
 
+import functools
 import io
 from pathlib import Path
 
@@ -21,8 +22,9 @@ LARGEST_SVG = 300_000
 NAMES = ("heat", "equivariance", "eigenmaps", "pooling")
 
 
+@functools.cache
 def drawn(figure: object, name: str, **asked: int) -> tuple[Canvas, str, str]:
-    """The canvas, its caption and its SVG."""
+    """The canvas, its caption and its SVG; drawn once for all tests that look at it."""
     with style():
         canvas = Canvas(figsize=figure.size)
         caption = figure.draw(opened(name), Asked(**asked), canvas)
@@ -85,7 +87,8 @@ def test_axes_are_named_with_their_vectors(name: str) -> None:
     canvas, caption, _ = drawn(heat_figure.FIGURE, name)
     said = [text for text in titles(canvas) if text.startswith("axis 0\n")]
     assert said == [f"axis 0\n{first}"]
-    assert "orientation" not in caption and "pixel" not in caption
+    assert "orientation" not in caption
+    assert "pixel" not in caption
     assert "Axes n = (x, y, z) are numbered from 0" in caption
 
 
