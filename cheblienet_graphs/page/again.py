@@ -11,7 +11,7 @@ from cheblienet_graphs.spec import GraphSpec
 
 FILE = "FILE"
 """Stands for a file that only whoever built the graph has."""
-_BETWEEN = {"size": "x", "region": ","}
+_BETWEEN = {"size": "x", "region": ",", "spacing": ","}
 
 
 def least_fields(spec: GraphSpec) -> dict[str, Any]:

@@ -18,6 +18,7 @@ SPECS = {
     "masked": GraphSpec("se2", mask=awkward(16), orientations=3, levels=1),
     "one": GraphSpec("se2", 4, orientations=1, levels=1),
     "space": GraphSpec("r3", 4, levels=1),
+    "axes": GraphSpec("r3s2", "4x4x2", axes=4, spacing=(1, 1, 2), levels=1),
     "region": GraphSpec("s2", subdivisions=2, region=(-20, 20, 40, 70), levels=2),
     "sphere": GraphSpec("so3", subdivisions=1, orientations=3, levels=1),
     "apart": GraphSpec("se2", 8, orientations=4, xi=1000, levels=1),

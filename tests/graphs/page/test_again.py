@@ -23,6 +23,7 @@ SPECS = {
     "selling": GraphSpec("se2", 32, weights="selling", laplacian="normalized", lambda_max=2),
     "plane": GraphSpec("r2", 24, kernel="cauchy", neighbors=12, eigenpairs=4),
     "space": GraphSpec("r3", "8x12x8", weights="matched"),
+    "axes": GraphSpec("r3s2", 8, axes="ico6", spacing=(1, 1, 2), levels=1),
     "random": GraphSpec("r2", points=50, seed=3),
     "sphere": GraphSpec("s2", nside=4, weights="matched", neighbors=24),
     "gaussian": GraphSpec("s2", gaussian="F8"),

@@ -16,7 +16,7 @@ from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.record import Report
 
 Reported = tuple[Report, OpenedGraph]
-NAMES = ["plane", "se2", "torus", "masked", "one", "space", "region", "sphere", "apart"]
+NAMES = ["plane", "se2", "torus", "masked", "one", "space", "axes", "region", "sphere", "apart"]
 
 
 def rows(html: Element, name: str) -> dict[str, list[str]]:
