@@ -32,6 +32,8 @@ GAUSSIAN = Integers(2, 8_192)
 POINTS = Integers(2, 2**31 - 1)
 ASPECT = Range(1e-6, 1e6)
 """Height of the domain of one's own points, in units of its width."""
+SPACING = Range(1e-3, 1e3)
+"""Sides of voxels, in units of that along x."""
 SEED = Integers(0, 2**32 - 1)
 ORIENTATIONS = Integers(1, 180)
 ALPHA = Range(1e-6, 1e6)

@@ -116,9 +116,12 @@ def _build_options(command: Command) -> Command:
 
 def _command(manifold: Manifold) -> click.Command:
     title = manifold.title
+    meaning = f": {manifold.meaning}" if manifold.meaning else ""
 
     @click.command(
-        manifold.name, help=f"Build graphs on {title}.", short_help=f"Graphs on {title}."
+        manifold.name,
+        help=f"Build graphs on {title}{meaning}.",
+        short_help=f"Graphs on {title}{meaning}.",
     )
     @options_of(manifold)
     @_name("made from the above")

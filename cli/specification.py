@@ -15,6 +15,8 @@ from cheblienet_graphs.spec import (
     SMALLEST_DEFAULT_SIDE,
 )
 from cheblienet_graphs.spec.kernels import KERNELS
+from cheblienet_graphs.spec.volumes import AXES as SETS
+from cheblienet_graphs.spec.volumes import DEFAULT_AXES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Described = dict[str, str]
@@ -48,7 +50,14 @@ SPACE = {
     "--size N|WxHxD": f"Voxels of the finest level, width x height x depth, in {limits.SIDE}.  "
     "[default: that of the mask]",
     "--mask FILE.npy": "Keep the voxels that are inside, True in an array (depth, height, width).",
+    "--spacing X,Y,Z": "Sides of a voxel, in any unit; lengths are in widths of the volume.  "
+    "[default: all equal]",
     **BOUNDARY,
+}
+AXES = {
+    "--axes SET": f"Axes over each voxel, one of {', '.join(SETS)}. Those by number keep the "
+    "symmetries of the cube, the others are the vertices of icospheres.  "
+    f"[default: {DEFAULT_AXES}]",
 }
 SPHERE = {
     "--subdivisions L": "Subdivisions of the icosahedron, 10 * 4^L + 2 points, in "
@@ -69,8 +78,10 @@ SPHERE = {
     "--region W,S,E,N": "Keep the points in this box, limits included, degrees; W > E crosses the "
     "date line.",
 }
-FIBRE = {
+ORIENTATIONS = {
     "--orientations N": f"How many orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6]",
+}
+FIBRE = {
     "--alpha X": "Sets xi^2 = alpha n_o A on each level, A the area of {point}, in "
     f"{limits.ALPHA}.  [default: 1]",
     "--xi X|alpha|auto": "Length that one radian of rotation counts for, {unit}, in "
@@ -152,13 +163,16 @@ def options_of(manifold: Manifold) -> Callable[[Command], Command]:
     if "random" in sampling_names(manifold.base) and not manifold.oriented:
         words["weights"] += "|voronoi"
         words["voronoi"] = "; or voronoi, off lattices: finite volumes of Voronoi cells, no K"
+    axes = "nx" in manifold.columns
     sizes = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}[manifold.base.name]
 
     def decorate(command: Command) -> Command:
-        every = _sampling(manifold) | sizes | FIBRE | COMMON | OF_SIDES | OF_POINTS | OF_DIRECTIONS
+        every = _sampling(manifold) | sizes | AXES | ORIENTATIONS | FIBRE
+        every |= COMMON | OF_SIDES | OF_POINTS | OF_DIRECTIONS
         for described, text in reversed(every.items()):
             flag, _, metavar = described.format_map(words).partition(" ")
-            hidden = not manifold.oriented and described in {*FIBRE, *OF_DIRECTIONS}
+            hidden = not manifold.oriented and described in {*FIBRE, *ORIENTATIONS, *OF_DIRECTIONS}
+            hidden |= described in ({*ORIENTATIONS, *OF_DIRECTIONS} if axes else AXES)
             lattices_alone = {*OF_SIDES, *OF_DIRECTIONS}
             hidden |= described in (OF_POINTS if manifold.base.flat else lattices_alone)
             several = described in POINTS

@@ -22,7 +22,7 @@ def assemble_masked(driver: Driver) -> Assembled:
     driver.reserve(nnz)
     driver.scratch("counts", (vertices,), "int64")
     driver.scratch("degree", (vertices,), "float64")
-    if job.laplacian == "normalized":
+    if job.laplacian == "normalized" or rows.unequal_areas:
         driver.scratch("inverse-root-mass", (vertices,), "float64")
     weighed = driver.sweep(Degrees(job), nnz)
     driver.check_degrees(sum(result["vanished"] for result in weighed))

@@ -64,6 +64,12 @@ class MaskedRows:
         self._degrees = [float(ascending_sums(w[0][None].copy())[0]) for w in self._weights]
 
     @property
+    def unequal_areas(self) -> bool:
+        """Whether some vertices have other areas than others, as over axes."""
+        lattice = self.stencils.lattice
+        return any(share != 1 for share in lattice.fibre.areas(lattice.orientations))
+
+    @property
     def dropped_edges(self) -> int:
         """Edges between vertices inside that are left out because their weight came out 0."""
         given = self.level.offset_weights

@@ -31,11 +31,11 @@ class Degrees(Sweep):
         if job.direction is None:
             out.write(job.dense("degree"), start, stored)
         out.write(job.scratch("degree"), start, degrees)
-        largest = NORMALIZED
-        if job.laplacian == "normalized":
-            out.write(job.scratch("inverse-root-mass"), start, inverse_root(degrees))
-        else:
-            largest = largest_possible(degrees, np.ones(len(degrees)))
+        normalized = job.laplacian == "normalized"
+        mass = degrees if normalized else rows.level.sampling.areas(*block)
+        if normalized or rows.unequal_areas:
+            out.write(job.scratch("inverse-root-mass"), start, inverse_root(mass))
+        largest = NORMALIZED if normalized else largest_possible(degrees, mass)
         return {
             "isolated": int((counts == 1).sum()),
             "vanished": int(((stored == 0) & (counts > 1)).sum()),
@@ -56,7 +56,7 @@ class Rows(Sweep):
         """Write some rows."""
         rows, job, (start, stop) = kept.of(MaskedRows, self.job), self.job, block
         roots = None
-        if job.laplacian == "normalized":
+        if job.laplacian == "normalized" or rows.unequal_areas:
             roots = job.scratch("inverse-root-mass").mapped()
         masses, csr = Masses(job.scratch("degree").mapped(), roots), job.csr
         target = job.scratch("unscaled") if self.lambda_max is None else csr.data

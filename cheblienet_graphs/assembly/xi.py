@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.spec import GraphSpec
 
 STEPS = 120
@@ -33,6 +34,8 @@ def first_guess(spec: GraphSpec) -> float:
     """
     from scipy.optimize import brentq  # builds with a given xi do without it
 
+    if spec.axes is not None:
+        return _guess_of_axes(spec, spec.axes)
     target = spec.in_plane_fraction or 0.4
     n_o = spec.orientations
     delta = math.pi / n_o
@@ -47,6 +50,27 @@ def first_guess(spec: GraphSpec) -> float:
     rho = float(brentq(excess, 0, 1)) if excess(0) > 0 else 1e-3
     squared_radius = target * spec.searched_neighbors / (math.pi * spec.eps)  # in units of A
     return rho * squared_radius / (delta**2 * n_o)
+
+
+def _guess_of_axes(spec: GraphSpec, name: str) -> float:
+    """The same in space: sums over the angles a between axes, (1 - rho a^2)_+^(3/2) sinc^2(a / 2).
+
+    Averaged over the axes. r^2 = (3 f K h^3 / (4 pi eps^2))^(2/3), xi^2 = rho r^2.
+    """
+    from scipy.optimize import brentq  # builds with a given xi do without it
+
+    target, angles = spec.in_plane_fraction or 0.4, axis_set(name).angles
+    others = angles[~np.eye(len(angles), dtype=bool)]
+    share = np.sinc(others / (2 * math.pi)) ** 2 / len(angles)
+
+    def excess(rho: float) -> float:
+        inside = np.maximum(1 - rho * others**2, 0) ** 1.5
+        return float((share * inside).sum()) - (1 - target) / target
+
+    highest = float(others.min()) ** -2
+    rho = float(brentq(excess, 0, highest)) if excess(0) > 0 else 1e-3
+    cubed_radius = 3 * target * spec.searched_neighbors / (4 * math.pi * spec.eps**2)  # over h^3
+    return rho * math.pow(cubed_radius, 2 / 3) / spec.orientations
 
 
 def scanned(fraction: Fraction, target: float, guess: float) -> float:

@@ -4,11 +4,12 @@ from cheblienet_graphs.manifolds.manifold import Elements, FlatManifold, Manifol
 from cheblienet_graphs.manifolds.metric import Metric
 from cheblienet_graphs.manifolds.r2 import R2
 from cheblienet_graphs.manifolds.r3 import R3
+from cheblienet_graphs.manifolds.r3s2 import R3S2
 from cheblienet_graphs.manifolds.s2 import S2
 from cheblienet_graphs.manifolds.se2 import SE2
 from cheblienet_graphs.manifolds.so3 import SO3
 
-_ALL: tuple[Manifold, ...] = (R2(), SE2(), S2(), SO3(), R3())
+_ALL: tuple[Manifold, ...] = (R2(), SE2(), S2(), SO3(), R3(), R3S2())
 
 MANIFOLDS = {manifold.name: manifold for manifold in _ALL}
 

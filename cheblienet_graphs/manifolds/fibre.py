@@ -1,4 +1,4 @@
-"""The fibres over the points of a base: none, or angles modulo pi.
+"""The fibres over the points of a base: none, angles modulo pi, or axes in space.
 
 Only the standard library is imported, so that the command line can show its help at once.
 """
@@ -14,6 +14,13 @@ class Fibre(Protocol):
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates along the fibre."""
+
+    @property
+    def cyclic(self) -> bool:
+        """Whether samples are angles, of which those near another one are next to it."""
+
+    def areas(self, count: int) -> tuple[float, ...]:
+        """The share of the fibre that each of `count` samples has, in units of the mean."""
 
     def samples(self, count: int) -> list[tuple[float, ...]]:
         """Coordinates of `count` samples, evenly spread."""
@@ -35,6 +42,15 @@ class NoFibre:
     def columns(self) -> tuple[str, ...]:
         """Names of no coordinates."""
         return ()
+
+    @property
+    def cyclic(self) -> bool:
+        """No."""
+        return False
+
+    def areas(self, count: int) -> tuple[float, ...]:
+        """All equal."""
+        return (1.0,) * count
 
     def samples(self, count: int) -> list[tuple[float, ...]]:
         """The point itself, which has no coordinate."""
@@ -60,6 +76,15 @@ class AnglesModuloPi:
         """The one name."""
         return (self.name,)
 
+    @property
+    def cyclic(self) -> bool:
+        """Yes."""
+        return True
+
+    def areas(self, count: int) -> tuple[float, ...]:
+        """All equal."""
+        return (1.0,) * count
+
     def samples(self, count: int) -> list[tuple[float, ...]]:
         """Angles -pi/2 + k pi/n_o, radians in [-pi/2, pi/2)."""
         return [(-math.pi / 2 + k * math.pi / count,) for k in range(count)]
@@ -75,6 +100,47 @@ class AnglesModuloPi:
         weight = (xi * math.sin(math.pi / count)) ** -2
         # With two orientations both steps lead to the same one.
         return [(-1, weight), (1, weight)] if count > 2 else [(1, weight * 2)]
+
+
+@dataclass(frozen=True)
+class ListedAxes:
+    """Axes in space: unit vectors, of which opposite ones are the same.
+
+    Args:
+        points: one for each sample; none where the set is still to be chosen.
+        shares: of the fibre, in units of their mean.
+    """
+
+    points: tuple[tuple[float, ...], ...] = ()
+    shares: tuple[float, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the components."""
+        return ("nx", "ny", "nz")
+
+    @property
+    def cyclic(self) -> bool:
+        """No."""
+        return False
+
+    def areas(self, count: int) -> tuple[float, ...]:
+        """Areas of the cells on the projective plane."""
+        self._check(count)
+        return self.shares
+
+    def samples(self, count: int) -> list[tuple[float, ...]]:
+        """The unit vectors."""
+        self._check(count)
+        return list(self.points)
+
+    def steps(self, _count: int, _xi: float) -> list[tuple[int, float]]:
+        """None that are the same for all axes."""
+        return []
+
+    def _check(self, count: int) -> None:
+        if count != len(self.points):
+            raise ValueError(f"there are {len(self.points)} axes, not {count}")
 
 
 NO_FIBRE = NoFibre()

@@ -26,10 +26,14 @@ class Manifold(Protocol):
 
     name: str
     title: str
+    meaning: str
+    """The title in words for those who do not know it; empty where it is enough."""
     base: Base
     fibre: Fibre
     columns: tuple[str, ...]
     """Names of the coordinates, in the order in which they are stored."""
+    frame: tuple[str, ...]
+    """Names of the components of the logarithm."""
     oriented: bool
     """Whether a fibre of orientations lies over each point of the base."""
     default_neighbors: int
@@ -54,7 +58,7 @@ class Manifold(Protocol):
         """The numbers that the distance is computed from, evaluated once for each vertex."""
 
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
-        """Components (base directions[, rotation]) of each candidate for log g^-1 h."""
+        """Components (base directions[, rotations]) of each candidate for log g^-1 h."""
 
     def squared_distance(self, g: Point, h: Point, metric: Metric) -> Elements:
         """Squared norm of log g^-1 h under R: symmetric, left-invariant, no geodesic distance."""

@@ -37,7 +37,7 @@ def edge_moments(
     candidates = _logarithms(manifold, starts, ends)
     scale = np.sqrt(manifold.weights(metric))
     scaled = scale[:, None] * candidates
-    angle = abs(candidates[:, -1])
+    angle = _angles(manifold, candidates)
     least = angle <= angle.min(axis=0) + TIE
     share = least / least.sum(axis=0)
     first: Floats = np.einsum("kn,kan->na", share, scaled)
@@ -46,9 +46,16 @@ def edge_moments(
 
 
 def rotation_angles(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
-    """(N,) |c3| of the logarithms of edges, radians: the rotation angle from start to end."""
-    least: Floats = abs(_logarithms(manifold, starts, ends)[:, -1]).min(axis=0)
+    """(N,) the rotation angles from start to end of edges, radians."""
+    least: Floats = _angles(manifold, _logarithms(manifold, starts, ends)).min(axis=0)
     return least
+
+
+def _angles(manifold: Manifold, candidates: Floats) -> Floats:
+    """(candidates, N) rotation angles: 0 where a manifold has none."""
+    turning = candidates[:, manifold.base.dimension :]
+    angles: Floats = np.sqrt((turning * turning).sum(axis=1))
+    return angles
 
 
 def _logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:

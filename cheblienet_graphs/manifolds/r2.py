@@ -17,7 +17,9 @@ class R2:
 
     name = "r2"
     title = "R^2"
+    meaning = ""
     columns: tuple[str, ...] = ("x", "y")
+    frame: tuple[str, ...] = ("x", "y")
     base: Base = Flat(2)
     fibre: Fibre = NO_FIBRE
     oriented = False

@@ -17,7 +17,9 @@ class R3:
 
     name = "r3"
     title = "R^3"
+    meaning = ""
     columns: tuple[str, ...] = ("x", "y", "z")
+    frame: tuple[str, ...] = ("x", "y", "z")
     base: Base = Flat(3)
     fibre: Fibre = NO_FIBRE
     oriented = False

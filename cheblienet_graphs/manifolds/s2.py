@@ -19,7 +19,9 @@ class S2:
 
     name = "s2"
     title = "S^2"
+    meaning = ""
     columns: tuple[str, ...] = ("beta", "gamma")
+    frame: tuple[str, ...] = ("south", "east")
     base: Base = Sphere()
     fibre: Fibre = NO_FIBRE
     oriented = False

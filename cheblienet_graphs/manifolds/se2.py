@@ -19,7 +19,9 @@ class SE2:
 
     name = "se2"
     title = "SE(2)"
+    meaning = ""
     columns: tuple[str, ...] = ("x", "y", "theta")
+    frame: tuple[str, ...] = ("forward", "sideways", "rotation")
     base: Base = Flat(2)
     fibre: Fibre = AnglesModuloPi("theta")
     oriented = True

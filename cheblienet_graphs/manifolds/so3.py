@@ -23,7 +23,9 @@ class SO3:
 
     name = "so3"
     title = "SO(3)"
+    meaning = ""
     columns: tuple[str, ...] = ("alpha", "beta", "gamma")
+    frame: tuple[str, ...] = ("forward", "sideways", "rotation")
     base: Base = Sphere()
     fibre: Fibre = AnglesModuloPi("alpha")
     oriented = True

@@ -53,7 +53,8 @@ class Fibre:
             copies, where a window is not worthwhile.
         """
         orientations = self._cloud.orientations
-        margin = self._margin(squared_reach)
+        cyclic = self._cloud.manifold.fibre.cyclic
+        margin = self._margin(squared_reach) if cyclic else orientations
         if WORTHWHILE * (2 * margin + 1) > orientations:
             return torch.arange(orientations, device=own.device)[None, None, :, None]
         start = tuple(e[0][points][:, None] for e in self._elements)

@@ -36,8 +36,8 @@ class EffectiveMetric:
         orientation: index k of theta = -pi/2 + k pi/n_o; 0 where there are no orientations.
         eps_squared: M22 / M11, in space the mean of M22 and M33 over M11; None where no neighbour
             lies forward.
-        xi_squared: M11 over the moment of rotation; None where there are no orientations or none
-            are linked.
+        xi_squared: M11 over the moment of rotation, of axes over the mean of both tilts; None where
+            there are no orientations or none are linked.
         leakage: the largest |M_ab| / sqrt(M_aa M_bb) of two directions a, b; 0 is none.
         second_moment: m = tr(R M) / dim; D - W is m / 2 times the operator.
         deviation: the largest entry of |M R / m - I| at a single point, m of that point.
@@ -182,8 +182,8 @@ def effective_metrics(
     sampling = sampled.sampling
     if not len(probes):
         return []
-    area = sampling.areas(0, sampling.num_points)[probes].sum()
     orientations = np.arange(sampling.orientations)
+    area = _areas_at(sampling, probes)
     vertices = (orientations[:, None] * sampling.num_points + probes).ravel()
     indptr = weights.laplacian.indptr
     edges = int((indptr[vertices + 1] - indptr[vertices]).sum())
@@ -200,10 +200,18 @@ def effective_metrics(
     return [
         replace(effective_metric(sampled, k, mean, fourths, float(most)), first_moment=float(first))
         for k, mean, fourths, most, first in zip(
-            *(orientations.tolist(), second / area, fourth / area, largest, median_first),
+            *(orientations.tolist(), second / area[:, None, None], fourth / area[:, None]),
+            *(largest, median_first),
             strict=True,
         )
     ]
+
+
+def _areas_at(sampling: Sampling, probes: Indices) -> Floats:
+    """(n_o,) areas of the vertices of each orientation over some points, added up."""
+    count = sampling.num_points
+    starts = range(0, sampling.num_vertices, count)
+    return np.array([sampling.areas(lo, lo + count)[probes].sum() for lo in starts])
 
 
 def _moments(
@@ -270,7 +278,7 @@ def operator_scale(
             return None
         orientations = np.arange(sampling.orientations)
         vertices = (orientations[:, None] * sampling.num_points + probes).ravel()
-        area = sampling.areas(0, sampling.num_points)[probes].sum() * len(orientations)
+        area = math.fsum(_areas_at(sampling, probes))
         mass = float(degree[vertices].sum(dtype=np.float64) / area)
     return 2 * mass / moment if moment > 0 else None
 
@@ -312,11 +320,11 @@ def effective_metric(
     base, metric = sampled.manifold.base.dimension, sampled.metric
     forward, *across = diagonal[:base]
     turning = diagonal[base:]
-    rotates = bool(len(turning)) and turning[0] > 0
+    rotates = bool(turning.any())
     return EffectiveMetric(
         orientation=orientation,
         eps_squared=float(np.mean(across) / forward) * metric.eps**2 if forward > 0 else None,
-        xi_squared=float(forward / turning[0]) * metric.xi**2 if rotates else None,
+        xi_squared=float(forward / np.mean(turning)) * metric.xi**2 if rotates else None,
         leakage=float(mixed.max()),
         second_moment=float(mean.trace()) / len(mean),
         deviation=largest_deviation,

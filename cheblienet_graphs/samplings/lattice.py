@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
+from cheblienet_graphs.samplings.axes import image_of
 from cheblienet_graphs.samplings.fibre import fibre_coordinates
 from cheblienet_graphs.samplings.maps import LevelMap, averages
 from cheblienet_graphs.samplings.motions import Motion, motions
@@ -160,8 +161,13 @@ class Lattice:
         return starts, np.concatenate([steps, self.fibre_coordinates[others]], axis=1)
 
     def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) areas of the cells in units of their mean, all 1, or of the vertices start..stop."""
-        return np.ones(len(range(self.num_vertices)[start:stop]))
+        """(V,) areas of the cells in units of their mean, or of the vertices start..stop.
+
+        1 for each pixel, times the share of the fibre that a sample of axes has.
+        """
+        first, last, _ = slice(start, stop).indices(self.num_vertices)
+        ends = np.clip(np.arange(self.orientations + 1) * self.num_points, first, max(last, first))
+        return np.repeat(self.fibre.areas(self.orientations), np.diff(ends))
 
     def pooling(self) -> LevelMap:
         """Map pixels to the next coarser level: the mean of each block of 2 pixels a side."""
@@ -193,14 +199,14 @@ class Lattice:
 
         A permutation P maps vertex v to P[v]. Where a rotation maps orientations between two
         samples, as one by 90 degrees does where n_o is odd, each goes to the sample half a step
-        before, and the name says "(approximate)".
+        before, and the name says "(approximate)"; one that maps axes between two is left out.
         """
-        turning = bool(self.fibre.columns)
         k, places = self.decode(np.arange(self.num_vertices))
         for motion in motions(self.shape, self.spacings):
-            exact = not turning or motion.quarter_turns * self.orientations % 2 == 0
+            exact, images = self._images(motion)
             name = motion.name if exact else f"{motion.name} (approximate)"
-            yield name, self._moved(k, places, motion)
+            if images is not None:
+                yield name, self.encode(images[k], motion.moved(places, self.shape))
         if self.periodic:
             # Along every axis: a diagonal shift with the rotations would generate even shifts only.
             for axis, letter in zip(reversed(range(len(self.shape))), "xyz", strict=False):
@@ -208,6 +214,10 @@ class Lattice:
                 moved[axis] = (places[axis] + 1) % self.shape[axis]
                 yield f"translation_{letter}", self.encode(k, moved)
 
-    def _moved(self, k: Indices, places: Places, motion: Motion) -> Indices:
-        turned = motion.handedness * k + motion.quarter_turns * self.orientations // 2
-        return self.encode(turned % self.orientations, motion.moved(places, self.shape))
+    def _images(self, motion: Motion) -> tuple[bool, Indices | None]:
+        """Whether samples of the fibre go to samples exactly, and (n_o,) where each goes."""
+        if self.fibre.columns and not self.fibre.cyclic:
+            return True, image_of(self.fibre_coordinates, motion.matrix)
+        k, n_o = np.arange(self.orientations), self.orientations
+        exact = not self.fibre.columns or motion.quarter_turns * n_o % 2 == 0
+        return exact, (motion.handedness * k + motion.quarter_turns * n_o // 2) % n_o

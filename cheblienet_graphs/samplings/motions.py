@@ -4,7 +4,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cheblienet_graphs.typing import Indices
+import numpy as np
+
+from cheblienet_graphs.typing import Floats, Indices
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,12 @@ class Motion:
         """The places that pixels are mapped to, axis by axis."""
         for axis, sign, side in zip(self.axes, self.signs, shape, strict=True):
             yield places[axis] if sign > 0 else side - 1 - places[axis]
+
+    @property
+    def matrix(self) -> Floats:
+        """(d, d) orthogonal, for vectors (x, y, ...)."""
+        moved = np.array(self.signs)[:, None] * np.eye(len(self.axes))[list(self.axes)]
+        return moved[::-1, ::-1]
 
 
 QUARTER_TURN = Motion("rotation_90", (1, 0), (1, -1), quarter_turns=1)

@@ -29,6 +29,9 @@ def directional_field(
     if not geometry.oriented:
         where = f"left out on {geometry.name}, which has no orientations"
         raise SpecError("directional", where, delta)
+    if geometry.base.dimension != 2:
+        where = f"left out on {geometry.name}: directional Laplacians are those of the plane"
+        raise SpecError("directional", where, delta)
     if not kind.regular:
         where = f"left out on {geometry.name} with {kind.name} sampling"
         remedy = "Directional Laplacians are made from Selling's stencils, which need a lattice."

@@ -13,6 +13,7 @@ from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size, sampling_names
 from cheblienet_graphs.samplings.point_sets import GivenPoints
 from cheblienet_graphs.spec.kernels import KERNELS
+from cheblienet_graphs.spec.volumes import AXES
 from cheblienet_graphs.values import Number, choice, integer, number
 
 BOUNDARIES = ("open", "periodic")
@@ -133,11 +134,14 @@ def correction_field(
 def fibre_fields(
     geometry: Manifold,
     orientations: Number | None,
+    axes: str | None,
     xi: Number | None,
     alpha: Number | None,
     in_plane_fraction: Number | None,
 ) -> dict[str, Any]:
     """Orientations, `xi`, `alpha` and `in_plane_fraction`; those that do not apply are None.
+
+    Where there are axes, `axes` names their set, which has the number of orientations.
 
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
@@ -155,6 +159,8 @@ def fibre_fields(
                     field, f"left out on {geometry.name}, which has no orientations", value
                 )
         return given | {"orientations": 1}
+    if axes is not None:
+        orientations = AXES[axes]
     fields = dict.fromkeys(given) | {
         "orientations": integer(
             "orientations", 6 if orientations is None else orientations, *limits.ORIENTATIONS
@@ -262,6 +268,8 @@ def edge_fields(
     if weights == "matched" and geometry.base.flat and not kind.regular:
         given = f"{kind.name} sampling"
         raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", given)
+    if weights == "matched" and kind.regular and geometry.selling_neighbors is None:
+        raise SpecError("weights", f"kernel on {geometry.name}", weights)
     least = geometry.least_matched_neighbors
     if weights == "matched" and count < least:
         accepted = f"at least {least} with matched weights on the {geometry.base.name}"

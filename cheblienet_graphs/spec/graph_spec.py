@@ -33,6 +33,7 @@ from cheblienet_graphs.spec.fields import (
 from cheblienet_graphs.spec.kernels import KERNELS, Kernel
 from cheblienet_graphs.spec.levels import Levels
 from cheblienet_graphs.spec.mask import Mask
+from cheblienet_graphs.spec.volumes import axes_field, spacing_field
 from cheblienet_graphs.values import Number, choice, integer
 
 if TYPE_CHECKING:
@@ -47,10 +48,10 @@ class GraphSpec(Levels):
     digests. The defaults are the paper's. Fields that do not apply are None.
 
     Args:
-        manifold: "r2", "se2", "r3", "s2" or "so3".
+        manifold: "r2", "se2", "r3", "r3s2" (positions and axes), "s2" or "so3".
         size: of a lattice: pixels of the finest level, `N`, `"WxH"` or `(W, H)`: width times
-            height, at least 2 each, for image tensors (B, C, H, W). On r3 voxels: `N`, `"WxHxD"`
-            or `(W, H, D)`, for (B, C, D, H, W).
+            height, at least 2 each, for image tensors (B, C, H, W). On r3 and r3s2 voxels: `N`,
+            `"WxHxD"` or `(W, H, D)`, for (B, C, D, H, W).
         sampling: of the plane "lattice" (default) or "random", of space "lattice", of the sphere
             "icosahedral" (default), "healpix" (nested), "equiangular", "gaussian" or "random"; of
             plane and sphere "unstructured", points of your own. May be left out where the
@@ -80,13 +81,18 @@ class GraphSpec(Levels):
         region: of the sphere, (W, S, E, N) degrees, limits inside; W > E crosses the date line.
             With a mask, points have to be in both.
         orientations: n_o in [1, 180], samples in [-pi/2, pi/2); default 6. Only on se2 and so3.
+        axes: of r3s2, a set of unit vectors n, n and -n being the same: 3, 4, 6, 7, 12 (default),
+            13, 22 or 43, which all 24 rotations of the cube map to itself, or "ico6", "ico21" or
+            "ico81", the vertices of icospheres, which 12 of them do. Then n_o is their number.
+        spacing: of voxels along x, y and z, "X,Y,Z" or a sequence in any unit; default all equal.
+            Lengths are in widths of the volume, and h is the geometric mean of a voxel's sides.
         eps: anisotropy in R = diag(1, eps^-2, xi^2), in [0.001, 1]; default sqrt(0.1), and always
             1 on r2, r3 and s2, which are isotropic.
         eps_squared: eps^2, in [1e-6, 1]; give one of the two.
         xi: the orientation weight of the finest level, in [1e-6, 1e6]; or "alpha" (default):
             xi^2 = alpha n_o A, A the base area of a point (on a lattice h^2, h = 1/W; on the sphere
             4 pi / points), coarser levels with the same alpha; or "auto": solved on each level
-            for `in_plane_fraction`. Only on se2 and so3.
+            for `in_plane_fraction`. Only on se2, so3 and r3s2.
         alpha: in [1e-6, 1e6], default 1; exclusive with other kinds of xi.
         in_plane_fraction: share of edges within one orientation that xi "auto" aims at, in
             [0.01, 0.99]; default 0.4, the paper's. Giving it means xi "auto".
@@ -97,8 +103,8 @@ class GraphSpec(Levels):
             without a lattice: the finite-volume weights of the Voronoi cells, whose edges join
             cells with a common side; second order on whatever points.
         neighbors: K in [1, 1024], at most this many neighbours; default 16, on r2 and s2 8, on
-            r3 18. At least 24 with matched weights on the sphere; left out with selling and
-            voronoi weights.
+            r3 18, on r3s2 32. At least 24 with matched weights on the sphere; left out with selling
+            and voronoi weights.
         kernel: "gaussian" (default), "laplace", "cauchy" or "rectangular"; left out with selling
             and voronoi weights.
         bandwidth: t = bandwidth x mean squared distance, in [0.01, 100]; default 0.2; left out
@@ -138,6 +144,8 @@ class GraphSpec(Levels):
     seed: int | None
     coordinates: PointSets | None
     orientations: int
+    axes: str | None
+    spacing: tuple[float, ...] | None
     eps: float
     xi: float | Literal["alpha", "auto"] | None
     alpha: float | None
@@ -173,6 +181,8 @@ class GraphSpec(Levels):
         domain: str | Sequence[Number] | None = None,
         units: str | None = None,
         orientations: Number | None = None,
+        axes: Number | None = None,
+        spacing: str | Sequence[Number] | None = None,
         eps: Number | None = None,
         eps_squared: Number | None = None,
         xi: Number | None = None,
@@ -212,7 +222,9 @@ class GraphSpec(Levels):
             **dict.fromkeys(sizes),
             kind.field: finest,
             "seed": seed_field(kind, seed),
-            **fibre_fields(geometry, orientations, xi, alpha, in_plane_fraction),
+            "axes": (kinds := axes_field(geometry, orientations, axes)),
+            "spacing": spacing_field(geometry, spacing),
+            **fibre_fields(geometry, orientations, kinds, xi, alpha, in_plane_fraction),
             "eps": anisotropy(geometry, eps, eps_squared),
             **edge_fields(geometry, kind, weights, neighbors, kernel, bandwidth),
             "boundary": boundary_field(geometry, boundary),
@@ -238,7 +250,8 @@ class GraphSpec(Levels):
         object.__setattr__(self, "mask", mask_field(self, mask, mask_order))
         if self.num_vertices > limits.VERTICES:
             accepted = f"such that there are at most {limits.VERTICES:,} vertices"
-            remedy = "Or use fewer `orientations`." if self.orientations > 1 else ""
+            fibre = "orientations" if self.axes is None else "axes"
+            remedy = f"Or use fewer `{fibre}`." if self.orientations > 1 else ""
             raise SpecError(kind.field, accepted, self.num_vertices, remedy)
         object.__setattr__(self, "eigenpairs", self._eigenpairs(eigenpairs))
 
@@ -255,8 +268,8 @@ class GraphSpec(Levels):
     @property
     def schema(self) -> str:
         """The schema of versions with this specification: the oldest that knows all it says."""
-        later = self.mask, self.directional, self.drift, self.boundary_correction
-        plain = later == (None,) * 4 and self.weights != "voronoi"
+        later = self.mask, self.directional, self.drift, self.boundary_correction, self.axes
+        plain = (*later, self.spacing) == (None,) * 6 and self.weights != "voronoi"
         return self.sampling_kind.schema(self.levels) if plain else "1.1"
 
     @property
@@ -264,7 +277,7 @@ class GraphSpec(Levels):
         """The name under which the graph is published unless another is given."""
         numbers = [*self.sampling_kind.name_parts(self.level_size(0))]
         if self.geometry.oriented:
-            numbers.append(self.orientations)
+            numbers.append(self.axes or self.orientations)
         sampling = "" if self.sampling_kind.regular else f"{self.sampling}-"
         seed = f"-seed{self.seed}" if self.seed else ""
         part = "" if self.mask is None else "-masked" if self.region is None else "-region"
@@ -317,7 +330,8 @@ class GraphSpec(Levels):
     def from_dict(cls, values: Mapping[str, Any]) -> "GraphSpec":
         """The spec whose `to_dict()` is `values`."""
         fields = {"boundary_correction": False, **values}
-        if not MANIFOLDS[choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))].oriented:
+        geometry = MANIFOLDS[choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))]
+        if not geometry.oriented or "axes" in fields:
             fields.pop("orientations", None)
         return cls(**fields)
 

@@ -19,6 +19,8 @@ class Levels:
     seed: int | None
     boundary: str | None
     orientations: int
+    axes: str | None
+    spacing: tuple[float, ...] | None
     eps: float
     xi: "float | str | None"
     alpha: float | None
@@ -64,6 +66,8 @@ class Levels:
             periodic=self.boundary == "periodic",
             seed=self.seed,
             finest=self.level_size(0),
+            axes=self.axes,
+            spacing=self.spacing,
         )
         return self.sampling_kind.sampled(self.level_size(level), setting)
 
@@ -77,9 +81,12 @@ class Levels:
     def squared_spacing(self, level: int) -> float:
         """A, the mean area of the base for each point; on a lattice h^2 in any dimension.
 
-        The domain of a flat base has width 1.
+        The domain of a flat base has width 1; h is the geometric mean of a voxel's sides.
         """
-        return self.sampling_kind.squared_spacing(self.level_size(level), self.geometry.base)
+        squared = self.sampling_kind.squared_spacing(self.level_size(level), self.geometry.base)
+        if self.spacing is None:
+            return squared
+        return squared * math.prod(self.spacing) ** (2 / len(self.spacing))
 
     def metric(self, level: int) -> Metric:
         """The metric of a level; on the plane lengths are in units of the domain's width.

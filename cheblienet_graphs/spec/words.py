@@ -66,8 +66,12 @@ def done_by(processes: int, threads: int) -> str:
 def _domain(spec: GraphSpec) -> str:
     several = "s" if spec.orientations > 1 else ""
     fibre = f" x {spec.orientations} orientation{several}" if spec.geometry.oriented else ""
+    if spec.axes is not None:
+        fibre = f" x {spec.orientations} axes" + ("" if spec.axes.isdigit() else " of an icosphere")
     points, size, kind = spec.base_points(0), spec.level_size(0), spec.sampling_kind
     described, boundary = kind.described(size, spec.seed), ""
+    if spec.spacing is not None:
+        described += f" with sides {' x '.join(f'{side:.4g}' for side in spec.spacing)}"
     if spec.boundary:
         corrected = ", corrected" if spec.boundary_correction else ""
         boundary = f", {spec.boundary} boundary{corrected}"
@@ -114,9 +118,15 @@ def _metric(spec: GraphSpec) -> list[str]:
         start += f"= {per_radian(spec, 0, metric.xi)}"
     if spec.alpha is not None:
         start += f", alpha = {spec.alpha:g}"
-    diagonal = f"diag(1, {spec.eps**-2:.6g}, {rotation})"
-    frame = "(forward, sideways, rotation)"
-    return [f"R = diag(1, eps^-2, xi^2) = {diagonal} along {frame}", start]
+    frame, base = spec.geometry.frame, spec.geometry.base.dimension
+
+    def diagonal(across: str, turning: str) -> str:
+        entries = ["1", *[across] * (base - 1), *[turning] * (len(frame) - base)]
+        return f"diag({', '.join(entries)})"
+
+    found = diagonal(f"{spec.eps**-2:.6g}", rotation)
+    along = f"along ({', '.join(frame)})"
+    return [f"R = {diagonal('eps^-2', 'xi^2')} = {found} {along}", start]
 
 
 def _anisotropy(spec: GraphSpec) -> list[str]:

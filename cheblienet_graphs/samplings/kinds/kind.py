@@ -29,6 +29,8 @@ class Setting:
         periodic: whether opposite sides are glued.
         seed: of random points; None where nothing is random.
         finest: size of the finest level.
+        axes: name of the set that samples the fibre; None where n_o alone says how.
+        spacing: sides of voxels along x, y and z, 1 along x; None where all are equal.
     """
 
     manifold: Manifold
@@ -36,6 +38,8 @@ class Setting:
     periodic: bool
     seed: int | None
     finest: Size
+    axes: str | None = None
+    spacing: tuple[float, ...] | None = None
 
 
 class SamplingKind(ABC):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE
 from cheblienet_graphs.manifolds.base import Base
+from cheblienet_graphs.manifolds.fibre import Fibre, ListedAxes
 from cheblienet_graphs.samplings.kinds.kind import SamplingKind, Setting, Size
 from cheblienet_graphs.values import parsed
 
@@ -81,6 +82,14 @@ class LatticeKind(SamplingKind):
         """A lattice of this size."""
         from cheblienet_graphs.samplings.lattice import Lattice  # numpy: help does without
 
-        return Lattice(
-            self.grid(size), setting.orientations, setting.manifold.fibre, setting.periodic
-        )
+        fibre = setting.manifold.fibre if setting.axes is None else _axes(setting.axes)
+        spacings = (setting.spacing or ())[::-1]
+        return Lattice(self.grid(size), setting.orientations, fibre, setting.periodic, spacings)
+
+
+def _axes(name: str) -> Fibre:
+    """The fibre that a set of axes samples."""
+    from cheblienet_graphs.samplings.axes import axis_set  # numpy: help does without
+
+    known = axis_set(name)
+    return ListedAxes(tuple(map(tuple, known.points.tolist())), tuple(known.areas.tolist()))

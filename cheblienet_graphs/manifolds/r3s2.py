@@ -1,0 +1,154 @@
+"""Positions and axes in space: the quotient of SE(3) by rotations about the axis."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from cheblienet_graphs.manifolds.base import Base, Flat
+from cheblienet_graphs.manifolds.fibre import Fibre, ListedAxes
+from cheblienet_graphs.manifolds.metric import Diffusion, Metric
+from cheblienet_graphs.manifolds.s2 import TINY
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.typing import Floats
+
+Vector = tuple[Any, Any, Any]
+
+
+class R3S2:
+    """Elements (x, y, z, nx, ny, nz), n a unit vector; n and -n are the same axis.
+
+    The metric is |dy . n|^2 + eps^-2 |dy x n|^2 + xi^2 |dn|^2: invariant under SE(3), as under
+    reflections. Of the rotations that take one axis to the other the distance takes the minimal
+    one, whose logarithm has no part about the axis, to either end of that.
+    """
+
+    name = "r3s2"
+    title = "R^3 x S^2"
+    meaning = "positions and axes, the quotient of SE(3) by rotations about the axis"
+    columns: tuple[str, ...] = ("x", "y", "z", "nx", "ny", "nz")
+    frame: tuple[str, ...] = ("along", "across", "across", "tilt", "tilt")
+    base: Base = Flat(3)
+    fibre: Fibre = ListedAxes()
+    oriented = True
+    default_neighbors = 32
+    default_eps = math.sqrt(0.1)
+    selling_neighbors: int | None = None
+    least_matched_neighbors = 1
+    anisotropic: str | None = None
+    coordinates_in_words = (
+        "x (width), y (height) and z (depth) in widths of the {domain}, unit axis nx, ny, nz along "
+        "them, the same as its opposite"
+    )
+    operator_in_words = (
+        "-(d_along^2 + eps^2 d_across^2 + xi^-2 d_tilt^2), across and tilt in two directions each, "
+        "per width^2"
+    )
+
+    def weights(self, metric: Metric) -> tuple[float, ...]:
+        """1 along the axis, eps^-2 twice across, xi^2 for both tilts."""
+        across, tilt = metric.eps**-2, metric.xi**2
+        return 1.0, across, across, tilt, tilt
+
+    def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The coordinates themselves."""
+        return coordinates
+
+    def logarithms(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """Components of log g^-1 h, one for each end of h's axis that g's is turned to.
+
+        They are those along n and two directions across it, then of the tilt in these two. Where
+        g's axis is turned by the angle a in the plane of both ends, the logarithm's translation is
+        the displacement turned back by a / 2 there, its part in that plane divided by sinc(a / 2):
+        that of SE(2), and the displacement itself out of the plane.
+        """
+        start, step = g[3:], tuple(b - a for a, b in zip(g[:3], h[:3], strict=True))
+        across = _across(start)
+        for sign in (1, -1):
+            end = tuple(sign * part for part in h[3:])
+            yield _logarithm(start, end, step, across)
+
+    def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], metric: Metric) -> Any:
+        """The smaller |log|^2_R to both ends of the axis: symmetric, invariant, by dot products.
+
+        With s and q the sum and difference of the axes, t half the angle between them, F and N the
+        squares of the displacement along s and q, U what is left of it, and k = (t / sin t)^2:
+        k F + eps^-2 (k N + U) + 4 xi^2 t^2. To the other end s and q change places, and t becomes
+        pi/2 - t. The triangle inequality does not hold.
+        """
+        step = tuple(b - a for a, b in zip(g[:3], h[:3], strict=True))
+        half = tuple(zip(g[3:], h[3:], strict=True))
+        s, q = tuple(a + b for a, b in half), tuple(b - a for a, b in half)
+        s_squared, q_squared = _dot(s, s), _dot(q, q)
+        along_s = _dot(step, s) ** 2 / (s_squared + TINY)
+        along_q = _dot(step, q) ** 2 / (q_squared + TINY)
+        left = _dot(step, step) - (along_s + along_q)
+        s_length, q_length = s_squared.sqrt(), q_squared.sqrt()
+        across, tilt = metric.eps**-2, 4 * metric.xi**2
+
+        def squared(ahead: Any, beside: Any, angle: Any) -> Any:
+            stretch = (angle / math.pi).sinc() ** 2
+            return ahead / stretch + across * (beside / stretch + left) + tilt * angle**2
+
+        near = squared(along_s, along_q, q_length.atan2(s_length))
+        far = squared(along_q, along_s, s_length.atan2(q_length))
+        return near.minimum(far)
+
+    def diffusion(self, sample: tuple[float, ...], metric: Metric) -> Diffusion:
+        """1 along the axis and eps^2 across."""
+        x, y, z = sample
+        first, second = _across((x, y, z))
+        return (1.0, (x, y, z)), (metric.eps**2, first), (metric.eps**2, second)
+
+    def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
+        """Eigenvalues on the torus times the axes, of even spheroidal wave functions."""
+        # scipy is no part of what the command line needs to show its help.
+        from cheblienet_graphs.manifolds.spheroidal import spectrum_over_axes
+
+        return spectrum_over_axes(count, metric, extent or (1.0, 1.0, 1.0))
+
+
+def _dot(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
+    first, second, third = (x * y for x, y in zip(a, b, strict=True))
+    return first + second + third
+
+
+def _across(axis: tuple[Any, ...]) -> tuple[Vector, Vector]:
+    """Two unit vectors that are orthogonal to a unit vector and to each other, numbers or arrays.
+
+    Source: Duff et al., "Building an orthonormal basis, revisited", J. Comput. Graph. Tech. 6
+    (2017).
+    """
+    x, y, z = axis
+    sign = 1 - 2 * (z < 0)
+    a = -1 / (sign + z)
+    b = x * y * a
+    return (1 + sign * x * x * a, sign * b, -sign * x), (b, sign + y * y * a, -y)
+
+
+def _logarithm(
+    start: tuple[Any, ...],
+    end: tuple[Any, ...],
+    step: tuple[Any, ...],
+    across: tuple[Vector, Vector],
+) -> tuple[Any, ...]:
+    """The components where the axis `start` is turned to `end`."""
+    s, q = (tuple(b + sign * a for a, b in zip(start, end, strict=True)) for sign in (1, -1))
+    s_length, q_length = _dot(s, s).sqrt(), _dot(q, q).sqrt()
+    half = q_length.atan2(s_length)
+    # Opposite ends are turned to each other in any plane through them: in that of the first one.
+    opposite = s_length == 0
+    middle = tuple(
+        (a + opposite * b) / (s_length + opposite) for a, b in zip(s, across[0], strict=True)
+    )
+    beside = tuple(a / (q_length + (q_length == 0)) for a in q)
+    ahead, aside = _dot(step, middle), _dot(step, beside)
+    stretch = 1 / (half / math.pi).sinc()
+    cos, sin = half.cos(), half.sin()
+    tangent = tuple(sin * m + cos * b for m, b in zip(middle, beside, strict=True))
+    moved = tuple(
+        d - ahead * m - aside * b + stretch * (ahead * n + aside * t)
+        for d, m, b, n, t in zip(step, middle, beside, start, tangent, strict=True)
+    )
+    tilts = (2 * half * _dot(tangent, direction) for direction in across)
+    return (*(_dot(moved, direction) for direction in (start, *across)), *tilts)

@@ -1,0 +1,194 @@
+"""Axes in space: unit vectors of which n and -n are the same, spread over the projective plane.
+
+The sets by number are orbits of the rotations of the cube, so that all 24 map a set to itself; the
+others are the vertices of icospheres, which 12 of them do. HEALPix is left out: its axes are not
+isotropic, sum a (n n^T - I/3) is not 0.
+"""
+
+import functools
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from cheblienet_graphs.samplings.icosphere import Icosphere
+from cheblienet_graphs.samplings.voronoi import sphere_cells
+from cheblienet_graphs.typing import Floats, Indices
+
+DECIMALS = 12
+"""Areas are rounded to so many, as their last digits differ between machines."""
+SAME = 1e-9
+"""Largest distance at which a rotated axis counts as one of the set."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """A set of axes.
+
+    Args:
+        name: of the set.
+        points: (n_o, 3) unit vectors, float64; the last coordinate that is not 0 is positive.
+        areas: (n_o,) areas of the Voronoi cells on the projective plane, in units of their mean.
+    """
+
+    name: str
+    points: Floats
+    areas: Floats
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @functools.cached_property
+    def angles(self) -> Floats:
+        """(n_o, n_o) angles between axes, radians in [0, pi/2]."""
+        return angles_between(self.points, self.points)
+
+    def image(self, matrix: Floats | Indices) -> Indices | None:
+        """(n_o,) the axis that each is mapped to by an orthogonal matrix (3, 3).
+
+        None where some are mapped between the axes.
+        """
+        return image_of(self.points, matrix)
+
+    @functools.cached_property
+    def rotations(self) -> list[tuple[Indices, Indices]]:
+        """Matrices (3, 3) of the rotations of the cube that map the set to itself; (n_o,) images.
+
+        The reflections of the cube, minus such a matrix, have the same images.
+        """
+        return _rotations(self.points)
+
+
+def cube_rotations() -> list[Indices]:
+    """The 24 rotations of the cube, (3, 3) signed permutations; the identity first."""
+    found = []
+    for order in itertools.permutations(range(3)):
+        for signs in itertools.product((1, -1), repeat=3):
+            matrix = np.array(signs)[:, None] * np.eye(3, dtype=np.int64)[list(order)]
+            if round(np.linalg.det(matrix)) == 1:
+                found.append(matrix)
+    return found
+
+
+def angles_between(some: Floats, others: Floats) -> Floats:
+    """(N, M) angles between axes (N, 3) and (M, 3), radians in [0, pi/2], as accurate for small."""
+    cross = np.linalg.norm(np.cross(some[:, None], others), axis=2)
+    dots = (some[:, None] * others).sum(axis=2)
+    angles: Floats = np.arctan2(cross, abs(dots))
+    return angles
+
+
+@functools.cache
+def axis_set(name: str) -> Axes:
+    """The set of a name; its arrays are read-only.
+
+    Args:
+        name: one of `AXIS_SETS`.
+
+    Raises:
+        KeyError: there is no such set.
+    """
+    points = AXIS_SETS[name]()
+    areas = _areas(points)
+    for array in (points, areas):
+        array.setflags(write=False)
+    return Axes(name, points, areas)
+
+
+def _orbit(*vector: float) -> Floats:
+    """Of the images of a vector under the rotations of the cube, one of each pair n, -n."""
+    length = np.sqrt(sum(sorted(part * part for part in vector)))
+    images = {
+        tuple(sign * part for sign, part in zip(signs, order, strict=True))
+        for order in itertools.permutations(part / length for part in vector)
+        for signs in itertools.product((1.0, -1.0), repeat=3)
+    }
+    return _one_of_each(np.array(sorted(images, reverse=True)))
+
+
+def _one_of_each(points: Floats) -> Floats:
+    """Of points with their antipodes those whose last coordinate that is not 0 is positive."""
+    nonzero = points != 0
+    last = 2 - nonzero[:, ::-1].argmax(axis=1)
+    kept = points[np.take_along_axis(points, last[:, None], axis=1)[:, 0] > 0]
+    return kept + 0.0  # no -0.0
+
+
+def _third(squared: float) -> Floats:
+    """The orbit of (h, h, k), h^2 given."""
+    h = np.sqrt(squared)
+    return _orbit(h, h, np.sqrt(1 - 2 * squared))
+
+
+def _lebedev() -> Floats:
+    """The 86 points of Lebedev's rule of degree 15, one of each pair; l and p as published.
+
+    Source: Lebedev, "Values of the nodes and weights of ninth to seventeenth order Gauss-Markov
+    quadrature formulae invariant under the octahedron group with inversion", USSR Comput. Math.
+    Math. Phys. 15 (1975).
+    """
+    first, second, p = 0.3696028464541502, 0.6943540066026664, 0.3742430390903412
+    third = [_third(first * first), _third(second * second)]
+    return np.concatenate([_faces(), _corners(), *third, _orbit(p, np.sqrt(1 - p * p), 0.0)])
+
+
+def _faces() -> Floats:
+    return _orbit(1.0, 0.0, 0.0)
+
+
+def _corners() -> Floats:
+    return _orbit(1.0, 1.0, 1.0)
+
+
+def _edges() -> Floats:
+    return _orbit(1.0, 1.0, 0.0)
+
+
+def _union(*orbits: Callable[[], Floats]) -> Callable[[], Floats]:
+    return lambda: np.concatenate([orbit() for orbit in orbits])
+
+
+def _icosphere(subdivisions: int) -> Callable[[], Floats]:
+    return lambda: _one_of_each(Icosphere(subdivisions=subdivisions).base_points)
+
+
+def image_of(points: Floats, matrix: Floats | Indices) -> Indices | None:
+    """(n_o,) the axis of (n_o, 3) that each is mapped to by a matrix, as `Axes.image` tells."""
+    moved = points @ matrix.T
+    image: Indices = abs(moved @ points.T).argmax(axis=1)
+    found = points[image]
+    found = np.where((found * moved).sum(axis=1, keepdims=True) < 0, -found, found)
+    return image if abs(found - moved).max() <= SAME else None
+
+
+def _rotations(points: Floats) -> list[tuple[Indices, Indices]]:
+    images = [(matrix, image_of(points, matrix)) for matrix in cube_rotations()]
+    return [(matrix, image) for matrix, image in images if image is not None]
+
+
+def _areas(points: Floats) -> Floats:
+    """(n_o,) areas of the cells of all points n and -n, the same on each orbit of the rotations."""
+    cells = sphere_cells(np.concatenate([points, -points]))[: len(points)]
+    images = np.stack([image for _, image in _rotations(points)])
+    mean = cells[images].mean(axis=0)
+    areas: Floats = (mean / mean.mean()).round(DECIMALS)
+    return areas
+
+
+# Equal weights on 12 and on 22 axes integrate polynomials up to degree 5 exactly: the mean of
+# x^4 + y^4 + z^4 is 3/5, a quadratic equation for h^2.
+AXIS_SETS: dict[str, Callable[[], Floats]] = {
+    "3": _faces,
+    "4": _corners,
+    "6": _edges,
+    "7": _union(_faces, _corners),
+    "12": lambda: _third((4 - np.sqrt(6.4)) / 12),
+    "13": _union(_faces, _corners, _edges),
+    "22": _union(_corners, _edges, lambda: _third((4 - np.sqrt(146 / 15)) / 12)),
+    "43": _lebedev,
+    "ico6": _icosphere(0),
+    "ico21": _icosphere(1),
+    "ico81": _icosphere(2),
+}
+"""The points of each set, by its name."""

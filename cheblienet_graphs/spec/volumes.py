@@ -1,0 +1,93 @@
+"""The fields of volumes: the axes over each voxel, and the sides of voxels."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from cheblienet_graphs import limits
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.manifolds import Manifold
+from cheblienet_graphs.values import Number, parsed
+
+AXES = {
+    **{str(count): count for count in (3, 4, 6, 7, 12, 13, 22, 43)},
+    **{f"ico{count}": count for count in (6, 21, 81)},
+}
+"""Number of axes in each set, by its name; help does without the sets themselves, in numpy."""
+DEFAULT_AXES = "12"
+
+
+def axes_field(geometry: Manifold, orientations: Number | None, axes: object) -> str | None:
+    """Name of the set of axes; None where the fibre has none.
+
+    Args:
+        geometry: the manifold.
+        orientations: as given; a set of axes has a number of its own.
+        axes: as given.
+
+    Raises:
+        SpecError: there is no such set, or a value is given where it does not apply.
+    """
+    if "nx" not in geometry.fibre.columns:
+        if axes is not None:
+            raise SpecError("axes", f"left out on {geometry.name}, which has no axes", axes)
+        return None
+    if orientations is not None:
+        where = f"left out on {geometry.name}: `axes` says how many there are"
+        raise SpecError("orientations", where, orientations)
+    if axes is None:
+        return DEFAULT_AXES
+    name = axes if isinstance(axes, str) else None
+    try:
+        number = parsed(axes)
+        name = f"{number:.0f}" if number.is_integer() else None
+    except (ValueError, TypeError):
+        pass
+    if name not in AXES:
+        named = " or ".join(name for name in AXES if name.startswith("ico"))
+        counts = ", ".join(name for name in AXES if name.isdigit())
+        remedy = "Numbers are sets that the rotations of the cube map to themselves."
+        raise SpecError("axes", f"one of {counts}, or {named}", axes, remedy)
+    return name
+
+
+def spacing_field(geometry: Manifold, spacing: object) -> tuple[float, ...] | None:
+    """Sides of voxels along x, y and z, in units of that along x; None where all are equal.
+
+    Args:
+        geometry: the manifold.
+        spacing: as given, in any unit.
+
+    Raises:
+        SpecError: it is out of range, or given where there are no voxels.
+    """
+    if spacing is None:
+        return None
+    if geometry.base.dimension != 3:
+        raise SpecError("spacing", f"left out on {geometry.name}: it is of voxels", spacing)
+    accepted = (
+        f"x,y,z: three positive sides of voxels, none more than {limits.SPACING.high:g} times as "
+        "long as that along x, or as short"
+    )
+    try:
+        sides = [parsed(side) for side in _parts(spacing)]
+    except (ValueError, TypeError):
+        raise SpecError("spacing", accepted, spacing) from None
+    if len(sides) != 3 or min(sides) <= 0:
+        raise SpecError("spacing", accepted, spacing)
+    relative = tuple(side / sides[0] for side in sides)
+    low, high = limits.SPACING
+    if not all(low <= side <= high for side in relative) or not math.isfinite(math.prod(relative)):
+        raise SpecError("spacing", accepted, spacing)
+    return None if relative == (1.0, 1.0, 1.0) else relative
+
+
+def _parts(spacing: object) -> Sequence[Any]:
+    """Text between commas, or the sequence itself.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if isinstance(spacing, str):
+        return spacing.split(",")
+    return list(spacing)  # type: ignore[call-overload, no-any-return]
