@@ -13,6 +13,8 @@ SHEAR = 1e-3
 """Largest cosine between two directions of the voxels: 0.06 degrees off a right angle."""
 DIGITS = 6
 """Significant digits of a spacing: what an affine in single precision says of it."""
+EQUAL = 1e-5
+"""Sides of voxels are equal where they differ by at most so much of themselves."""
 APART = 1e-2
 """Grids are one where their corners are at most so many voxels apart."""
 
@@ -50,10 +52,17 @@ class Volume:
 
     @property
     def spacing(self) -> tuple[float, float, float]:
-        """Distance of neighbouring voxels along i, j and k, in the world's unit; of 6 digits."""
-        lengths = np.linalg.norm(self.affine[:3, :3], axis=0)
-        along_i, along_j, along_k = (float(f"{length:.{DIGITS}g}") for length in lengths)
-        return along_i, along_j, along_k
+        """Distance of neighbouring voxels along i, j and k, in the world's unit; of 6 digits.
+
+        Sides that differ by less than 1e-5 of themselves are equal: headers are rounded.
+        """
+        along_i, along_j, along_k = np.linalg.norm(self.affine[:3, :3], axis=0)
+        if math.isclose(along_i, along_j, rel_tol=EQUAL):
+            along_j = along_i
+        along_k = next(
+            (s for s in (along_i, along_j) if math.isclose(s, along_k, rel_tol=EQUAL)), along_k
+        )
+        return _rounded(along_i), _rounded(along_j), _rounded(along_k)
 
     @property
     def rotation(self) -> Floats:
@@ -129,6 +138,10 @@ def _checked(affine: Floats) -> Floats:
             "Resample the image onto a grid without shear.",
         )
     return affine
+
+
+def _rounded(length: float) -> float:
+    return float(f"{length:.{DIGITS}g}")
 
 
 def _by(size: tuple[int, ...]) -> str:

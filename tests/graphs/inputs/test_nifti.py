@@ -277,3 +277,32 @@ def test_a_mask_gives_a_volume_its_size() -> None:
         GraphSpec("s2", mask=volume, subdivisions=2)
     with pytest.raises(SpecError, match=r"mask must be of shape \(8, 8, 8\).* Got \(6, 5, 4\)"):
         GraphSpec("r3", 8, mask=volume)
+
+
+def test_a_mask_gives_the_spacing() -> None:
+    upright = np.diag([1.5, 1.5, 3.0, 1])
+    oblique = upright.copy()
+    oblique[:3, :3] = turned(0.3) @ np.diag([-1.5, 1.5, 3])
+    for affine in (upright, oblique.astype(np.float32)):
+        volume = Volume(INSIDE.T, affine)
+        for manifold in ("r3", "r3s2"):
+            spec = GraphSpec(manifold, mask=volume, levels=1)
+            assert spec.spacing == (1, 1, 2)
+            given = GraphSpec(manifold, mask=INSIDE.T, spacing=(1, 1, 2), levels=1)
+            assert spec.sha256 == given.sha256
+            assert GraphSpec(manifold, mask=volume, spacing="3,3,6", levels=1).sha256 == spec.sha256
+    oblique[:3, :3] = 1.7 * turned(0.3)
+    cubic = Volume(INSIDE.T, oblique.astype(np.float32))
+    assert cubic.spacing == (1.7,) * 3
+    assert GraphSpec("r3s2", mask=cubic, levels=1).spacing is None
+    with pytest.raises(
+        SpecError, match=r"spacing must be 1.7,1.7,1.7, as of the mask, or left out"
+    ):
+        GraphSpec("r3s2", mask=cubic, spacing=(1, 1, 2), levels=1)
+
+
+def test_nearly_equal_sides_are_equal() -> None:
+    """1.718745 is where 6 digits round up or down."""
+    affine = np.diag([1.7187449, 1.7187451, 1.71875, 1])
+    assert len(set(Volume(INSIDE.T, affine).spacing)) == 1
+    assert len(set(Volume(INSIDE.T, affine * (1, 1, 1.001, 1)).spacing)) == 2
