@@ -1,7 +1,11 @@
 """The spectrum of the operator on an open domain, where no formula is known for it."""
 
+import math
+
 import numpy as np
+import scipy.linalg
 import scipy.sparse
+import scipy.special
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
@@ -51,6 +55,81 @@ def neumann_spectrum(
     values: NDArray[np.float64]
     values = eigsh(matrix.tocsc(), count, sigma=-1.0, return_eigenvectors=False)
     return np.sort(values).clip(min=0.0)
+
+
+def neumann_spectrum_over_axes(
+    count: int, eps: float, xi: float, *, degree: int = 7, harmonics: int = 6
+) -> NDArray[np.float64]:
+    """The smallest eigenvalues on a unit cube times the axes, no heat flowing through its faces.
+
+    As `neumann_spectrum`, in products of Legendre polynomials in x, y and z and even spherical
+    harmonics. The reflections in three planes, which turn axes as well, split these into eight
+    sectors, of which those that rotations map to one another have the same eigenvalues.
+
+    Args:
+        count: how many, multiplicities repeated.
+        eps: of the metric.
+        xi: of the metric, in units of the cube's side.
+        degree: of the polynomials, one less than this.
+        harmonics: largest degree of these.
+
+    Returns:
+        (count,) ascending, 0 first.
+    """
+    stiffness, slope = _legendre(degree)
+    axes, measure = _sphere(harmonics)
+    basis, degrees, parities = _even_harmonics(harmonics, axes)
+    found = []
+    for sector, times in (((0, 0, 0), 1), ((1, 0, 0), 3), ((1, 1, 0), 3), ((1, 1, 1), 1)):
+        powers = np.stack(np.meshgrid(*[np.arange(degree)] * 3, indexing="ij"), axis=-1)
+        odd = (powers.reshape(1, -1, 3) + parities[:, None]) % 2
+        kept = np.flatnonzero((odd == sector).all(axis=2))
+        matrix = np.diag(np.repeat(degrees * (degrees + 1) / xi**2, degree**3)[kept])
+        for a in range(3):
+            for b in range(3):
+                rate = eps**2 * (a == b) + (1 - eps**2) * axes[a] * axes[b]
+                parts = [np.eye(degree)] * 3
+                if a == b:
+                    parts[a] = stiffness
+                else:
+                    parts[a], parts[b] = slope.T, slope
+                outer = scipy.sparse.csr_array((basis * (measure * rate)) @ basis.T)
+                outer.data[abs(outer.data) < 1e-13] = 0
+                outer.eliminate_zeros()
+                term = scipy.sparse.kron(scipy.sparse.kron(parts[0], parts[1]), parts[2])
+                matrix += scipy.sparse.kron(outer, term, "csr")[kept][:, kept].toarray()
+        values = scipy.linalg.eigvalsh(matrix, subset_by_index=[0, min(count, len(kept)) - 1])
+        found.append(np.repeat(values, times))
+    return np.sort(np.concatenate(found))[:count].clip(min=0.0)
+
+
+def _sphere(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(3, N) unit vectors, and (N,) weights exact up to twice this degree and 2 more."""
+    nodes, weights = legendre.leggauss(degree + 2)
+    turns = 2 * np.pi * np.arange(2 * degree + 4) / (2 * degree + 4)
+    z, phi = (part.ravel() for part in np.meshgrid(nodes, turns, indexing="ij"))
+    across = np.sqrt(1 - z * z)
+    measure = np.repeat(weights, len(turns)) * 2 * np.pi / len(turns)
+    return np.stack([across * np.cos(phi), across * np.sin(phi), z]), measure
+
+
+def _even_harmonics(
+    most: int, axes: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """(M, N) real orthonormal ones at axes, (M,) degrees, (M, 3) 1 where odd in x, y or z."""
+    x, y, z = axes
+    phi, rows, degrees, odd = np.arctan2(y, x), [], [], []
+    for degree in range(0, most + 1, 2):
+        for order in range(-degree, degree + 1):
+            m = abs(order)
+            size = math.factorial(degree - m) / math.factorial(degree + m)
+            size *= (2 * degree + 1) / (4 * math.pi) * (2 if m else 1)
+            turn = np.cos(m * phi) if order >= 0 else np.sin(m * phi)
+            rows.append(math.sqrt(size) * scipy.special.lpmv(m, degree, z) * turn)
+            degrees.append(degree)
+            in_y = int(order < 0)
+            odd.append(((m + in_y) % 2, in_y, (degree + m) % 2))
+    return np.stack(rows), np.array(degrees, np.float64), np.array(odd)
 
 
 def _legendre(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

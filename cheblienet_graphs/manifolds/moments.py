@@ -23,7 +23,8 @@ def edge_moments(
     Of the two candidates for the logarithm the one of the smaller rotation angle counts, as
     functions change little along it. It need not be the shorter one, since a U-turn can be shorter
     than a step sideways. Where both angles are pi/2, the mean of both is taken: choosing one would
-    break symmetries.
+    break symmetries. Tilts of axes count by their sine, as they do for quadratic functions of the
+    axis: wide ones are the rule there.
 
     Args:
         manifold: its logarithms are the components.
@@ -36,8 +37,10 @@ def edge_moments(
     """
     candidates = _logarithms(manifold, starts, ends)
     scale = np.sqrt(manifold.weights(metric))
-    scaled = scale[:, None] * candidates
     angle = _angles(manifold, candidates)
+    if manifold.fibre.columns and not manifold.fibre.cyclic:
+        candidates[:, manifold.base.dimension :] *= np.sinc(angle / np.pi)[:, None]
+    scaled = scale[:, None] * candidates
     least = angle <= angle.min(axis=0) + TIE
     share = least / least.sum(axis=0)
     first: Floats = np.einsum("kn,kan->na", share, scaled)

@@ -33,7 +33,7 @@ class R3S2:
     oriented = True
     default_neighbors = 32
     default_eps = math.sqrt(0.1)
-    selling_neighbors: int | None = None
+    selling_neighbors: int | None = 27  # 12 along space, and to axes at most 15, on ico81
     least_matched_neighbors = 1
     anisotropic: str | None = None
     coordinates_in_words = (

@@ -22,7 +22,7 @@ def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -
     """'exact', or the deviation in words."""
     off = deviation_from(spec, metric, metrics)
     said = "exact" if off < EXACT else f"within {words.percent(off)}"
-    if spec.weights == "selling" and spec.orientations > 1:
+    if spec.weights == "selling" and spec.geometry.fibre.cyclic and spec.orientations > 1:
         said += " (fibre edges made for its first mode)"
     if spec.weights == "voronoi":
         said += " on average"
@@ -47,8 +47,11 @@ def deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetri
 
 
 def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
-    """xi^2 that second moments should give: Selling's fibre edges correct for the step's length."""
-    if spec.weights != "selling":
+    """xi^2 that second moments should give: Selling's fibre edges correct for the step's length.
+
+    The moments of axes do so themselves.
+    """
+    if spec.weights != "selling" or not spec.geometry.fibre.cyclic:
         return metric.xi**2
     step = math.pi / spec.orientations
     return (metric.xi * math.sin(step) / step) ** 2

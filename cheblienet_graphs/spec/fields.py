@@ -268,8 +268,6 @@ def edge_fields(
     if weights == "matched" and geometry.base.flat and not kind.regular:
         given = f"{kind.name} sampling"
         raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", given)
-    if weights == "matched" and kind.regular and geometry.selling_neighbors is None:
-        raise SpecError("weights", f"kernel on {geometry.name}", weights)
     least = geometry.least_matched_neighbors
     if weights == "matched" and count < least:
         accepted = f"at least {least} with matched weights on the {geometry.base.name}"

@@ -26,6 +26,7 @@ from cheblienet_graphs.neighbours.offsets import Stencil
 from cheblienet_graphs.neighbours.stencil import nearest_image
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.selling import OBTUSE, Form, base_offsets
+from cheblienet_graphs.weights.tilts import FibreEdges
 
 FEWEST_ROWS, MOST_ROWS = 64, 2**15
 """Of the layer at a side; their number is doubled until it does not matter."""
@@ -36,7 +37,9 @@ Edges = tuple[Indices, Indices, Floats]
 """(N,) orientations, (N, d) offsets and (N,) weights, in pixels^-2."""
 
 
-def along_sides(stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[list[Edges]]:
+def along_sides(
+    stencils: Sequence[Stencil], values: Sequence[Floats], *, cyclic: bool = True
+) -> list[list[Edges]]:
     """The edges along sides: for each axis that a side is across, for each orientation.
 
     Both sides across an axis have the same ones, as the half turn maps them to one another.
@@ -44,14 +47,23 @@ def along_sides(stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[l
     Args:
         stencils: of an infinite lattice, by orientation.
         values: weights in pixels^-2, the same for opposite offsets.
+        cyclic: whether orientations are angles, each next to the one before; not so of axes.
     """
     with one_blas_thread():
         dimension = stencils[0].offsets.shape[1]
-        return [_across(axis, stencils, values) for axis in range(dimension)]
+        along_fibre = _steps if cyclic else _tilts
+        return [
+            _across(axis, stencils, values, along_fibre(axis, stencils, values))
+            for axis in range(dimension)
+        ]
 
 
-def _across(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[Edges]:
-    steps = _along_fibre(axis, stencils, values)
+def _across(
+    axis: int,
+    stencils: Sequence[Stencil],
+    values: Sequence[Floats],
+    along_fibre: Sequence[FibreEdges],
+) -> list[Edges]:
     found = []
     for k, (stencil, weights) in enumerate(zip(stencils, values, strict=True)):
         still = [0] * stencil.offsets.shape[1]
@@ -59,10 +71,7 @@ def _across(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) ->
             ((k, *np.insert(v, axis, 0).tolist()), weight)
             for v, weight in _realised(missing(stencil.offsets, weights, axis))
         ]
-        for step in (1, -1):
-            weight = float(steps[k if step > 0 else k - 1])
-            if weight > OBTUSE:
-                edges.append((((k + step) % len(stencils), *still), weight))
+        edges += [((other, *still), weight) for other, weight in along_fibre[k] if weight > OBTUSE]
         summed: dict[tuple[int, ...], float] = {}
         for key, weight in edges:  # of two orientations each is the next one and the one before
             summed[key] = summed.get(key, 0.0) + weight
@@ -140,8 +149,8 @@ def _realised(form: Floats) -> list[tuple[tuple[int, ...], float]]:
     return base_offsets(Form(tuple((rate, tuple(direction)) for rate, direction in pairs)))
 
 
-def _along_fibre(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> Floats:
-    """(n_o,) weights of the steps from each orientation to the next, at a side across an axis.
+def _steps(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[FibreEdges]:
+    """The steps from each orientation to the next and to the one before, at a side across an axis.
 
     An edge over several orientations is given back on each step between them.
     """
@@ -156,4 +165,23 @@ def _along_fibre(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats
             first = k if over > 0 else k + over
             for step in itertools.islice(itertools.count(first), abs(over)):
                 steps[step % count] += weights[n] * -across[n] * abs(over) / 2
-    return steps
+    return [
+        [((k + 1) % count, float(steps[k])), ((k - 1) % count, float(steps[k - 1]))]
+        for k in range(count)
+    ]
+
+
+def _tilts(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[FibreEdges]:
+    """The edges from each sample of the fibre to others, those that are cut off without their step.
+
+    Args:
+        axis: that the side is across.
+        stencils: of an infinite lattice, by sample.
+        values: their weights.
+    """
+    cut = np.zeros((len(stencils),) * 2)
+    for row, stencil, weights in zip(cut, stencils, values, strict=True):
+        across = stencil.offsets[:, axis]
+        np.add.at(row, stencil.orientation, weights * -across.clip(max=0) / 2)
+    np.fill_diagonal(cut, 0)
+    return [[(j, float(row[j])) for j in np.flatnonzero(row).tolist()] for row in cut + cut.T]

@@ -17,7 +17,7 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.lattice import LatticeWeights, check_room, in_widths
-from cheblienet_graphs.weights.selling import stencils_of
+from cheblienet_graphs.weights.selling import edges_along, stencils_of
 
 
 def directional_weights(
@@ -49,13 +49,13 @@ def _stencils(
     manifold: FlatManifold, lattice: Lattice, direction: str, delta: float
 ) -> list[tuple[Indices, Indices, Floats]]:
     """As `weights.selling`, lengths in pixels and radians."""
-    samples = manifold.fibre.samples(lattice.orientations)
+    fibre, count = lattice.fibre, lattice.orientations
+    samples = fibre.samples(count)
     if direction == "rotation":
-        steps = manifold.fibre.steps(lattice.orientations, 1.0)
-        return stencils_of([()] * len(samples), steps, lattice)
+        return stencils_of([()] * count, edges_along(fibre, count, 1.0), lattice)
     diffusions: list[Diffusion] = []
     for sample in samples:
         (_, ahead), (_, across) = manifold.diffusion(sample, Metric(1.0))
         rates = (1.0, delta) if direction == "forward" else (delta, 1.0)
         diffusions.append(((rates[0], ahead), (rates[1], across)))
-    return stencils_of(diffusions, [], lattice)
+    return stencils_of(diffusions, [[]] * count, lattice)

@@ -1,7 +1,8 @@
 """Weights on lattices consistent with the metric, as stencils.
 
 D - W approximates the operator -sum_a A_a^2 / R_aa itself, without a factor: the second moments of
-every interior vertex are M = 2 R^-1, and edges along open sides give back what these take.
+every interior vertex are M = 2 R^-1, times the area of its cell in units of the mean where axes
+have different ones, and edges along open sides give back what these take.
 """
 
 import itertools
@@ -28,6 +29,7 @@ from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import along_sides
 from cheblienet_graphs.weights.matching import VANISHED, lifted, nearest_matching
 from cheblienet_graphs.weights.selling import selling
+from cheblienet_graphs.weights.tilts import TILT_TARGETS, tilt_moments
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,8 @@ class _Infinite:
             sampled.manifold,
             sampled.metric.scaled(self._lattice.spacing),
         )
+        self._flat = cast("FlatManifold", self._manifold)
+        self._areas = np.array(self._lattice.fibre.areas(self._lattice.orientations))
         self._distances = OffsetDistances(sampled)
 
     def nearest(self, neighbors: int) -> tuple[Stencil, ...]:
@@ -205,9 +209,7 @@ class _Infinite:
 
     def selling(self) -> tuple[tuple[Stencil, ...], tuple[Floats, ...]]:
         """Selling's stencils and their weights."""
-        stencils_and_weights = selling(
-            cast("FlatManifold", self._manifold), self._metric, self._lattice
-        )
+        stencils_and_weights = selling(self._flat, self._metric, self._lattice)
         stencils = [
             self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(stencils_and_weights)
         ]
@@ -246,7 +248,7 @@ class _Infinite:
         parts = (moments.ravel(), (rows.ravel(), columns.ravel()))
         shape = (len(stencils) * moments.shape[1], len(first))
         constraints = scipy.sparse.coo_array(parts, shape=shape).tocsr()
-        targets = np.tile(targets, len(stencils))
+        targets = np.outer(self._areas, targets).ravel()
         start = lifted(np.concatenate(prior)[first])
         start *= targets.sum() / (constraints @ start)[targets > 0].sum()
         matching = nearest_matching(constraints, targets, start, entries / 2)
@@ -264,7 +266,7 @@ class _Infinite:
             found: weights of an open lattice.
             values: the same in pixels^-2.
         """
-        sides = along_sides(found.stencils, values)
+        sides = along_sides(found.stencils, values, cyclic=found.lattice.fibre.cyclic)
         steps = [
             tuple(self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(across))
             for across in sides
@@ -273,21 +275,30 @@ class _Infinite:
         return replace(found, along_sides=tuple(steps), side_values=tuple(weights))
 
     def _constraints(self, k: Indices, j: Indices, offsets: Indices) -> tuple[Floats, Floats]:
-        """(N, c) moments that an edge of weight 1 adds, and (c,) targets of their sums.
+        """(N, c) moments that an edge of weight 1 adds, and (c,) targets of sums over the area.
 
         Second moments along the base, diagonal ones first; along the fibre the second and the first
-        moment, which is the drift. All others cancel in pairs of opposite edges.
+        moment, which is the drift, or those of tilts. All others cancel in pairs of opposite edges.
         """
         starts, ends = self._lattice.edge_coordinates(k, j, offsets)
         first, second = edge_moments(self._manifold, self._metric, starts, ends)
-        d = len(self._lattice.shape)
-        pairs = [(a, a) for a in range(d)] + list(itertools.combinations(range(d), 2))
-        moments = [second[:, a, b] for a, b in pairs]
-        targets = [2.0 * (a == b) for a, b in pairs]
-        if self._lattice.orientations > 1:
+        d, fibre = len(self._lattice.shape), self._lattice.fibre
+        moments = [second[:, a, b] for a, b in _pairs(d)]
+        targets = [2.0 * (a == b) for a, b in _pairs(d)]
+        if fibre.columns and not fibre.cyclic:
+            squares, drift = tilt_moments(starts[:, d:], ends[:, d:])
+            moments += [*(self._metric.xi**2 * squares.T), *(self._metric.xi * drift.T)]
+            targets += TILT_TARGETS
+        elif self._lattice.orientations > 1:
             moments += [second[:, d, d], first[:, d]]
             targets += [2.0, 0.0]
         return np.stack(moments, axis=1), np.array(targets)
+
+
+def _pairs(dimension: int) -> list[tuple[int, int]]:
+    """Pairs of directions, equal ones first."""
+    pairs = itertools.combinations(range(dimension), 2)
+    return [(a, a) for a in range(dimension)] + list(pairs)
 
 
 def _up_to_sign(offsets: Indices) -> Indices:

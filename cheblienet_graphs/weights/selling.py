@@ -14,9 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from cheblienet_graphs.manifolds import FlatManifold, Metric
+from cheblienet_graphs.manifolds.fibre import Fibre
 from cheblienet_graphs.manifolds.metric import Diffusion
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.weights.tilts import FibreEdges, tilt_edges
 
 OBTUSE = 1e-12
 """Products of a superbase's vectors up to this value count as 0."""
@@ -48,7 +50,8 @@ def selling(
 ) -> list[tuple[Indices, Indices, Floats]]:
     """The stencil of each orientation: offsets within it, and the next samples of its fibre.
 
-    The weights are those of the operator -sum_a A_a^2 / R_aa, lengths in pixels.
+    The weights are those of the operator -sum_a A_a^2 / R_aa, lengths in pixels, times the area of
+    a sample's cell in the fibre.
 
     Args:
         manifold: its base is flat.
@@ -59,29 +62,38 @@ def selling(
         For each orientation (N,) orientations and (N, d) offsets of the neighbours, in the order of
         the lattice's shape, and (N,) weights.
     """
-    samples = manifold.fibre.samples(lattice.orientations)
-    steps = manifold.fibre.steps(lattice.orientations, metric.xi)
-    return stencils_of([manifold.diffusion(sample, metric) for sample in samples], steps, lattice)
+    fibre, count = lattice.fibre, lattice.orientations
+    diffusions = [manifold.diffusion(sample, metric) for sample in fibre.samples(count)]
+    return stencils_of(diffusions, edges_along(fibre, count, metric.xi), lattice)
+
+
+def edges_along(fibre: Fibre, count: int, xi: float) -> list[FibreEdges]:
+    """The edges along the fibre from each of so many samples; xi is the length of one radian."""
+    if fibre.columns and not fibre.cyclic:
+        return tilt_edges(fibre, count, xi)
+    steps = fibre.steps(count, xi)
+    return [[((k + step) % count, weight) for step, weight in steps] for k in range(count)]
 
 
 def stencils_of(
-    diffusions: Sequence[Diffusion], steps: Sequence[tuple[int, float]], lattice: Lattice
+    diffusions: Sequence[Diffusion], along_fibre: Sequence[FibreEdges], lattice: Lattice
 ) -> list[tuple[Indices, Indices, Floats]]:
-    """The stencils of operators along the base, one for each orientation, and of steps to others.
+    """The stencils of operators along the base, one for each orientation, and of edges to others.
 
     Args:
         diffusions: rates and directions, lengths in pixels; none where nothing leads along the
             base.
-        steps: to other orientations, and their weights.
+        along_fibre: edges of each orientation to others.
         lattice: infinite.
 
     Returns:
         As `selling`.
     """
-    stencils, count = [], lattice.orientations
+    stencils = []
     sides = lattice.sides[::-1]
     still = (0,) * len(lattice.shape)
-    for k, diffusion in enumerate(diffusions):
+    areas = lattice.fibre.areas(lattice.orientations)
+    for k, (diffusion, others, area) in enumerate(zip(diffusions, along_fibre, areas, strict=True)):
         form = Form(
             tuple(
                 (factor, tuple(part / side for part, side in zip(direction, sides, strict=True)))
@@ -89,8 +101,8 @@ def stencils_of(
             )
         )
         within = base_offsets(form) if diffusion else []
-        edges = [(k, *offset[::-1], weight) for offset, weight in within]
-        edges += [((k + step) % count, *still, weight) for step, weight in steps]
+        edges = [(k, *offset[::-1], weight * area) for offset, weight in within]
+        edges += [(other, *still, weight) for other, weight in others]
         columns = np.array(sorted(edges))
         whole = columns[:, :-1].astype(np.int64)
         stencils.append((whole[:, 0], whole[:, 1:], columns[:, -1]))

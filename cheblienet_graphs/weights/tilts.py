@@ -1,0 +1,136 @@
+"""Edges between axes over the same point of space.
+
+With s the part of another axis m across n, weights w on edges from n to m approximate the Laplacian
+on the projective plane where sum w s s^T = 2 a I and sum w (n . m) s = 0, a the area of n's cell:
+then functions n^T S n, S any matrix, have exactly the eigenvalue 6 where the trace of S is 0. As s
+is as long as the sine of the angle, and not as the angle, wide edges count for what they do.
+"""
+
+import functools
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs.manifolds.fibre import Fibre
+from cheblienet_graphs.samplings.axes import cube_rotations, image_of
+from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.weights.matching import VANISHED, Matching, nearest_matching
+
+SAME_ANGLE = 1e-6
+"""Angles this close, radians, are the same, so that symmetric pairs of axes are told together."""
+
+
+FibreEdges: TypeAlias = list[tuple[int, float]]
+"""Orientations that edges lead to, and their weights."""
+
+
+TILT_TARGETS = (2.0, 2.0, 0.0, 0.0, 0.0)
+"""Of the sums of `tilt_moments` over the edges of an axis, over its area."""
+
+
+def tilt_moments(axes: Floats, others: Floats) -> tuple[Floats, Floats]:
+    """Moments of edges of unit weight from axes to others, radians.
+
+    Args:
+        axes: (N, 3) unit vectors n.
+        others: (N, 3) unit vectors m; -m is the same.
+
+    Returns:
+        (N, 3) s_1^2, s_2^2 and s_1 s_2, and (N, 2) (n . m) s, along two directions across n.
+    """
+    least = np.eye(3)[abs(axes).argmin(axis=1)]
+    across = np.cross(axes, least)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    first = (across * others).sum(axis=1)
+    second = (np.cross(axes, across) * others).sum(axis=1)
+    along = (axes * others).sum(axis=1)
+    squares = np.stack([first * first, second * second, first * second], axis=1)
+    return squares, np.stack([along * first, along * second], axis=1)
+
+
+def tilt_edges(fibre: Fibre, count: int, xi: float) -> list[FibreEdges]:
+    """For each axis those that edges lead to, and the weights of these.
+
+    They are the pairs of axes within the smallest angle at which there are weights that are not
+    negative; of these the least in norm, which are unique and so have the symmetries of the set.
+
+    Args:
+        fibre: a set of axes.
+        count: their number.
+        xi: length of one radian.
+    """
+    weights = _least(tuple(fibre.samples(count)), fibre.areas(count)) / xi**2
+    return [[(int(j), float(row[j])) for j in np.flatnonzero(row)] for row in weights]
+
+
+@functools.cache
+def _least(samples: tuple[tuple[float, ...], ...], shares: tuple[float, ...]) -> Floats:
+    """(n_o, n_o) weights per radian^2, symmetric, 0 where there is no edge."""
+    pairs = _Pairs(np.array(samples), np.array(shares))
+    limits = np.sort(pairs.angles[pairs.angles > 0])
+    limits = limits[np.diff(limits, append=np.inf) > SAME_ANGLE] + SAME_ANGLE / 2
+    # A solution remains one with more pairs, so the smallest angle is found by halving.
+    low, high = 0, len(limits) - 1
+    while low < high:
+        middle = (low + high) // 2
+        found = pairs.least(limits[middle])[0].converged
+        low, high = (low, middle) if found else (middle + 1, high)
+    solution, weights = pairs.least(limits[low])
+    if not solution.converged:
+        raise ValueError("no weights between these axes approximate a Laplacian")
+    weights.setflags(write=False)
+    return weights
+
+
+class _Pairs:
+    """Pairs of axes; those that rotations of the cube map to one another have equal weights.
+
+    Args:
+        axes: (n_o, 3) unit vectors.
+        areas: (n_o,) of their cells.
+    """
+
+    def __init__(self, axes: Floats, areas: Floats) -> None:
+        self._areas, count = areas, len(axes)
+        images = [image_of(axes, matrix) for matrix in cube_rotations()]
+        moved = np.stack([image for image in images if image is not None])
+        # One axis of each orbit stands for all others.
+        first = np.unique(moved.min(axis=0))
+        start, end = (part.ravel() for part in np.meshgrid(first, np.arange(count), indexing="ij"))
+        self._start, self._end = start[start != end], end[start != end]
+        number = np.arange(count**2).reshape(count, count)
+        number = np.minimum(number, number.T)
+        orbit = number[moved[:, :, None], moved[:, None]].min(axis=0)
+        keys, unknown, times = np.unique(orbit, return_inverse=True, return_counts=True)
+        self._unknown, self._times = unknown.reshape(orbit.shape), times
+        one, other = axes[keys // count], axes[keys % count]
+        cross = np.linalg.norm(np.cross(one, other), axis=1)
+        self.angles: Floats = np.arctan2(cross, abs((one * other).sum(axis=1)))
+        squares, drift = tilt_moments(axes[self._start], axes[self._end])
+        self._moments = np.concatenate([squares, drift], axis=1)
+        self._rows, self._first = np.searchsorted(first, self._start), first
+
+    def least(self, limit: float) -> tuple[Matching, Floats]:
+        """The least weights of pairs within an angle, and these as a matrix (n_o, n_o).
+
+        With p the squared sine of a pair's angle, sum p w is the same for all solutions. So the
+        solution nearest to c p, in the norm of w, is the least one, whatever c is.
+        """
+        near = (self.angles > 0) & (self.angles <= limit)
+        kept = near[self._unknown[self._start, self._end]]
+        moments, sums = self._moments[kept], self._moments.shape[1]
+        rows = self._rows[kept, None] * sums + np.arange(sums)
+        place = np.cumsum(near) - 1
+        columns = place[self._unknown[self._start[kept], self._end[kept]]]
+        columns = np.broadcast_to(columns[:, None], rows.shape)
+        parts = (moments.ravel(), (rows.ravel(), columns.ravel()))
+        shape = (len(self._first) * sums, int(near.sum()))
+        constraints = scipy.sparse.coo_array(parts, shape=shape).tocsr()
+        targets = np.outer(self._areas[self._first], TILT_TARGETS).ravel()
+        prior = np.sin(self.angles[near]) ** 2
+        prior *= targets.sum() / (constraints @ prior)[targets > 0].sum()
+        found = nearest_matching(constraints, targets, prior, prior * self._times[near])
+        values = np.zeros(len(near))
+        values[near] = np.where(found.values > VANISHED * found.values.max(), found.values, 0)
+        return found, values[self._unknown]
