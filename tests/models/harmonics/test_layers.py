@@ -2,13 +2,24 @@
 
 import copy
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from cheblienet_models import FromHarmonics, Pyramid, StoreError, ToHarmonics, largest_degree
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.samplings.axes import AXIS_SETS, axis_set
+from cheblienet_models import (
+    FromHarmonics,
+    Lift,
+    Pyramid,
+    StoreError,
+    ToHarmonics,
+    largest_degree,
+    open_store,
+)
 from cheblienet_models.harmonics.bases import BASES, Basis, harmonics_matrix
 
 
@@ -108,3 +119,31 @@ def test_checkpoints_know_degree_and_basis_but_not_the_image() -> None:
     FromHarmonics(spread(50), 6, "tournier07", OBLIQUE).load_state_dict(saved)
     with pytest.raises(StoreError, match=r"trained with FromHarmonics\(degree=6, basis='tourn"):
         FromHarmonics(AXES, 6, "descoteaux07").load_state_dict(saved)
+
+
+SERVED = {"3": 0, "4": 0, "6": 2, "7": 2, "12": 2, "13": 2, "22": 4, "43": 6}
+SERVED |= {"ico6": 2, "ico21": 4, "ico81": 10}
+
+
+def test_degrees_that_the_sets_of_graphs_serve() -> None:
+    found = {name: largest_degree(torch.tensor(axis_set(name).points)) for name in AXIS_SETS}
+    assert found == SERVED
+
+
+def test_coefficients_to_the_vertices_of_a_graph_and_back(tmp_path: Path) -> None:
+    inside = np.arange(27).reshape(3, 3, 3) % 3 > 0
+    spec = GraphSpec("r3s2", mask=inside, axes=43, neighbors=6, levels=1, lambda_max=2)
+    built = build(spec, tmp_path / "g.zarr")
+    graph = open_store(tmp_path / "g.zarr")[built.name].levels[0]
+    assert largest_degree(graph) == 6
+    x = torch.randn(2, 3, 28, 3, 3, 3, dtype=torch.float64)
+    vertices = Lift(graph)(FromHarmonics(graph, 6, "tournier07")(x))
+    assert vertices.shape == (2, 3, 43 * 18)
+    # A vertex has the value at its own axis.
+    v = 18 * 30 + 7
+    place = int(graph.base_index[7]) if graph.base_index is not None else 0
+    values = harmonics_matrix(graph.coordinates[v : v + 1, 3:], 6, "tournier07")[0]
+    torch.testing.assert_close(vertices[:, :, v], x.flatten(3)[..., place] @ values)
+    back = ToHarmonics(graph, 6, "tournier07")(graph.to_grid(vertices, fill=0))
+    where = torch.from_numpy(inside)
+    torch.testing.assert_close(back, x * where, rtol=0, atol=1e-10)
