@@ -70,7 +70,11 @@ def open_boundary(store: Path) -> None:
     for weights in ("selling", "matched"):
         for n, axes in SIZES[:3]:
             for corrected in (True, False):
-                options = {"weights": weights, "boundary_correction": corrected, "levels": 1}
+                options: dict[str, Any] = {
+                    "weights": weights,
+                    "boundary_correction": corrected,
+                    "levels": 1,
+                }
                 spec = GraphSpec("r3s2", n, axes=axes, **METRIC, **options)
                 built = build(spec, store, name="open", device="cpu", force=True)
                 (level,) = inspect(store, f"open@{built.version}", eigenvalues=FIRST_OPEN).levels

@@ -102,8 +102,8 @@ OF_DIRECTIONS = {
 }
 OF_SIDES = {
     "--boundary-correction/--no-boundary-correction": "Along open sides add edges that make up for "
-    "those cut off, with matched weights, or selling on se2: eigenvalues then converge at second "
-    "order.  [default: where it applies]",
+    "those cut off, with matched weights, or selling on se2 and r3s2: eigenvalues then converge at "
+    "second order.  [default: where it applies]",
 }
 COMMON = {
     "--weights {weights}": "Weights of edges: the paper's kernel of distance; or made for the "

@@ -116,7 +116,8 @@ class GraphSpec(Levels):
         boundary: of the plane or space, "open" (default) or "periodic".
         boundary_correction: whether edges along the sides of an open lattice make up for those cut
             off there, so that eigenvalues converge at second order. The default where weights are
-            matched, or selling on se2; those of r2 and r3 need none. False builds as before.
+            matched, or selling on se2 and r3s2; those of r2 and r3 need none. False builds as
+            before.
         levels: number of graphs in the pyramid; each is half as fine as the one before. Default:
             while sides are at least 8, or points at least 42. Of random points 1; each coarser
             level has the first quarter of them. Of own points as many as there are arrays.

@@ -71,7 +71,7 @@ def _domain(spec: GraphSpec) -> str:
     points, size, kind = spec.base_points(0), spec.level_size(0), spec.sampling_kind
     described, boundary = kind.described(size, spec.seed), ""
     if spec.spacing is not None:
-        described += f" with sides {' x '.join(f'{side:.4g}' for side in spec.spacing)}"
+        fibre += f", sides of a voxel {' : '.join(f'{side:.4g}' for side in spec.spacing)}"
     if spec.boundary:
         corrected = ", corrected" if spec.boundary_correction else ""
         boundary = f", {spec.boundary} boundary{corrected}"

@@ -6,6 +6,7 @@ have different ones, and edges along open sides give back what these take.
 """
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,7 +28,7 @@ from cheblienet_graphs.sparse.blocks import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import along_sides
-from cheblienet_graphs.weights.matching import VANISHED, lifted, nearest_matching
+from cheblienet_graphs.weights.matching import FARTHEST, VANISHED, lifted, nearest_matching
 from cheblienet_graphs.weights.selling import selling
 from cheblienet_graphs.weights.tilts import TILT_TARGETS, tilt_moments
 
@@ -200,7 +201,9 @@ class _Infinite:
             sampled.metric.scaled(self._lattice.spacing),
         )
         self._flat = cast("FlatManifold", self._manifold)
-        self._areas = np.array(self._lattice.fibre.areas(self._lattice.orientations))
+        fibre = self._lattice.fibre
+        self._areas = np.array(fibre.areas(self._lattice.orientations))
+        self._on_axes = bool(fibre.columns) and not fibre.cyclic
         self._distances = OffsetDistances(sampled)
 
     def nearest(self, neighbors: int) -> tuple[Stencil, ...]:
@@ -251,7 +254,10 @@ class _Infinite:
         targets = np.outer(self._areas, targets).ravel()
         start = lifted(np.concatenate(prior)[first])
         start *= targets.sum() / (constraints @ start)[targets > 0].sum()
-        matching = nearest_matching(constraints, targets, start, entries / 2)
+        # Selling's edges and those between axes are among these, so there are solutions; with few
+        # axes they may be far from the prior.
+        farthest = math.inf if self._on_axes else FARTHEST
+        matching = nearest_matching(constraints, targets, start, entries / 2, farthest=farthest)
         if not matching.converged:
             remedy = "Use `weights='selling'`, or more `neighbors`."
             accepted = "kernel or selling here: no matched weights exist on these edges"
@@ -282,10 +288,10 @@ class _Infinite:
         """
         starts, ends = self._lattice.edge_coordinates(k, j, offsets)
         first, second = edge_moments(self._manifold, self._metric, starts, ends)
-        d, fibre = len(self._lattice.shape), self._lattice.fibre
+        d = len(self._lattice.shape)
         moments = [second[:, a, b] for a, b in _pairs(d)]
         targets = [2.0 * (a == b) for a, b in _pairs(d)]
-        if fibre.columns and not fibre.cyclic:
+        if self._on_axes:
             squares, drift = tilt_moments(starts[:, d:], ends[:, d:])
             moments += [*(self._metric.xi**2 * squares.T), *(self._metric.xi * drift.T)]
             targets += TILT_TARGETS

@@ -60,6 +60,8 @@ def nearest_matching(
     targets: Floats,
     prior: Floats,
     repeats: Floats,
+    *,
+    farthest: float = FARTHEST,
 ) -> Matching:
     """Minimise sum_e repeats_e (w_e - prior_e)^2 / prior_e where C w = targets and w >= 0.
 
@@ -75,11 +77,12 @@ def nearest_matching(
         targets: (constraints,).
         prior: (N,) positive.
         repeats: (N,) number of edges that an unknown stands for.
+        farthest: where the search ends in failure; infinite where there are solutions for sure.
 
     Returns:
         The weights; not converged where the constraints can't be fulfilled.
     """
-    return nearest(_Sparse(constraints), targets, prior, repeats)
+    return nearest(_Sparse(constraints), targets, prior, repeats, farthest=farthest)
 
 
 def nearest(
@@ -88,6 +91,8 @@ def nearest(
     prior: Floats,
     repeats: Floats,
     slack: float | Floats = 0.0,
+    *,
+    farthest: float = FARTHEST,
 ) -> Matching:
     """`nearest_matching` where some constraints may be missed, at a cost.
 
@@ -100,23 +105,29 @@ def nearest(
         prior: (N,) positive.
         repeats: (N,) number of edges that an unknown stands for.
         slack: (constraints,) not negative, or one for all.
+        farthest: where the search ends in failure.
 
     Returns:
         The weights, with the largest residual of C w + slack y = targets.
     """
     with one_blas_thread():
-        return _nearest(system, targets, prior, repeats, slack)
+        return _nearest(system, targets, prior, repeats, slack, farthest)
 
 
 def _nearest(
-    system: System, targets: Floats, prior: Floats, repeats: Floats, slack: float | Floats
+    system: System,
+    targets: Floats,
+    prior: Floats,
+    repeats: Floats,
+    slack: float | Floats,
+    farthest: float,
 ) -> Matching:
     variance = prior / repeats
     dual = np.zeros(len(targets))
     weights = prior.copy()
     value = _dual_value(weights, variance, targets, dual, slack)
     gradient = system.of(weights) - targets
-    lowest, highest = -FARTHEST * value, FARTHEST * float(abs(gradient).max())
+    lowest, highest = -farthest * value, farthest * float(abs(gradient).max())
     for _ in range(MAX_STEPS):
         residual = float(abs(gradient).max())
         if residual <= RESIDUAL or value < lowest or residual > highest:

@@ -13,7 +13,7 @@ from cheblienet_models.graphs.geometry import is_spherical
 
 MAY_DIFFER = (
     *("sampling", "size", "subdivisions", "nside", "bandlimit", "points", "seed", "boundary"),
-    *("gaussian", "coordinates", "domain", "mask", "region"),
+    *("gaussian", "coordinates", "domain", "spacing", "mask", "region"),
     *("xi", "alpha", "in_plane_fraction", "levels", "eigenpairs"),
 )
 """Of a specification: where, and how finely, a manifold is sampled. The rest decides which operator
@@ -133,7 +133,8 @@ def _xi_in_spacings(spec: dict[str, Any]) -> float | None:
 def _base_area(spec: dict[str, Any]) -> float:
     """Of a point of the finest level; the plane is [0, 1) wide."""
     if "size" in spec:
-        return float(1 / spec["size"][0] ** 2)
+        sides = spec.get("spacing", [1.0])
+        return float(math.prod(sides) ** (2 / len(sides)) / spec["size"][0] ** 2)
     if "coordinates" in spec:
         return _own_area(spec)
     if "gaussian" in spec:

@@ -40,6 +40,19 @@ class AxisPermutation:
         ]
         return _flattened(new, shape)
 
+    def images(self, axes: Tensor) -> Tensor | None:
+        """(n_o,) int64: where each axis goes; None where one is mapped between others.
+
+        Args:
+            axes: (n_o, 3) unit vectors by x, y, z, of which opposite ones are the same.
+        """
+        backward = axes.flip(1)
+        signs = torch.tensor([-1.0 if r else 1.0 for r in self.reversals], dtype=axes.dtype)
+        moved = (backward[:, list(self.sources)] * signs).flip(1)
+        alignment, found = (moved @ axes.T).abs().max(1)
+        exact = bool((alignment > 1 - ALIGNED).all())
+        return found if exact and len(found.unique()) == len(axes) else None
+
 
 PLANAR = {
     "rotation_90": AxisPermutation((1, 0), (False, True)),
@@ -62,6 +75,10 @@ SPATIAL = {
 """Generators of those of a box, by axes (z, y, x): rotation_90_x turns y to z, rotation_90_y z to
 x, rotation_90_z x to y; rotation_120 turns x to z, z to y and y to x, as it does on the sphere."""
 AXES = "zyx"
+COLUMNS_WITH_AXES = 6
+"""Coordinates of a vertex that has an axis: x, y, z and the axis' components."""
+ALIGNED = 1e-9
+"""How far the cosine of the angle between equal axes may be from 1."""
 
 Move = tuple[str, Tensor, Tensor]
 """A name, (points,) images of the full lattice's points, (n_o, 1) images of the orientations."""
@@ -82,8 +99,8 @@ def lattice_motions(
     moves: list[Move] = []
     if len(shape) == 2:
         moves += _planar_moves(shape, n_o, oriented=oriented)
-    elif len(shape) == 3 and not oriented:  # how orientations in space turn is not known here
-        moves += _spatial_moves(shape)
+    elif len(shape) == 3:
+        moves += _spatial_moves(shape, _axes(graph) if oriented else None)
     if periodic and len(shape) in {2, 3}:  # shifts do not turn them
         moves += _translations(shape, n_o, coarsest)
     for name, places, orientations in moves:
@@ -105,11 +122,24 @@ def _planar_moves(shape: tuple[int, ...], n_o: int, *, oriented: bool) -> Iterat
             yield name, isometry.places(shape), turned[name]
 
 
-def _spatial_moves(shape: tuple[int, ...]) -> Iterator[Move]:
-    """Those of voxels without orientations."""
+def _spatial_moves(shape: tuple[int, ...], axes: Tensor | None) -> Iterator[Move]:
+    """Those of voxels, and of the axes over each where there are some.
+
+    Args:
+        shape: (depth, height, width).
+        axes: (n_o, 3) unit vectors by x, y, z, of which opposite ones are the same.
+    """
     for name, isometry in SPATIAL.items():
-        if isometry.fits(shape):
-            yield name, isometry.places(shape), torch.zeros(1, 1, dtype=torch.long)
+        images = torch.zeros(1, dtype=torch.long) if axes is None else isometry.images(axes)
+        if isometry.fits(shape) and images is not None:
+            yield name, isometry.places(shape), images[:, None]
+
+
+def _axes(graph: Graph) -> Tensor | None:
+    """(n_o, 3) unit vectors over each voxel; None where orientations are no axes."""
+    if graph.coordinates.shape[1] != COLUMNS_WITH_AXES:
+        return None
+    return graph.coordinates[:: graph.num_points, 3:].cpu()
 
 
 def _translations(shape: tuple[int, ...], n_o: int, coarsest: tuple[int, ...]) -> Iterator[Move]:

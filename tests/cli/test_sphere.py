@@ -65,7 +65,7 @@ def test_samplings(
         ("recipe imagenet", "There is no recipe 'imagenet'. There are cifar10, cifar10-isotropic"),
         (
             "se3 --size 3",
-            "There is no manifold 'se3'. Choose one of r2, se2, s2, so3, r3, or `recip",
+            "There is no manifold 'se3'. Choose one of r2, se2, s2, so3, r3, r3s2, or `recip",
         ),
     ],
 )
