@@ -39,6 +39,9 @@ from cheblienet_graphs.values import Number, choice, integer
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from cheblienet_graphs.inputs.masks import LatLonMask
+    from cheblienet_graphs.inputs.volumes import Volume
+
 
 @dataclass(frozen=True, init=False)
 class GraphSpec(Levels):
@@ -200,7 +203,7 @@ class GraphSpec(Levels):
         levels: Number | None = None,
         lambda_max: Number = "exact",
         eigenpairs: Number | None = None,
-        mask: "npt.ArrayLike | Mapping[str, Any] | None" = None,
+        mask: "npt.ArrayLike | LatLonMask | Volume | Mapping[str, Any] | None" = None,
         mask_order: str | None = None,
         region: "str | Sequence[float] | None" = None,
         directional: Number | None = None,
