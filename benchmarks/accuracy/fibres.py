@@ -15,7 +15,7 @@ field, after the best factor for each method; peaks are compared at crossings, w
 should be seen. Every method runs in a process of its own, on one thread; seconds are of the
 processor, and memory is what the process' peak grows by.
 
-    python benchmarks/accuracy/fibres.py [--times 1 2]
+    python benchmarks/accuracy/fibres.py [--times 0.5 1 2]
 
 dipy is needed: pip install dipy. Its kernel takes minutes, and much longer for longer times.
 """
@@ -264,7 +264,7 @@ def _dense(count: int) -> Tensor:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--times", type=float, nargs="*", default=[1.0, 2.0], help="of dipy")
+    parser.add_argument("--times", type=float, nargs="*", default=[0.5, 1.0, 2.0], help="of dipy")
     arguments = parser.parse_args()
     found = bundles()
     clean = distribution(found)
