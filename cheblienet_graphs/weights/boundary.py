@@ -89,6 +89,8 @@ def missing(offsets: Indices, weights: Floats, axis: int) -> Floats:
         weights: (N,) in pixels^-2.
         axis: that the side is across.
     """
+    if not offsets[:, axis].any():  # as of few axes, all sideways edges may lead to others
+        return np.zeros((offsets.shape[1] - 1,) * 2)
     diffusion = np.einsum("j,ja,jb->ab", weights, offsets, offsets) / 2
     gradients = np.delete(np.eye(len(diffusion)), axis, axis=0)
     gradients[:, axis] = -np.delete(diffusion[axis], axis) / diffusion[axis, axis]

@@ -121,8 +121,8 @@ def solutions(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Changes what is solved for a little, differently each time, and counts it."""
     solved: list[float] = []
 
-    def nudged(*arguments: object) -> matching.Matching:
-        found = matching.nearest_matching(*arguments)
+    def nudged(*arguments: object, **options: float) -> matching.Matching:
+        found = matching.nearest_matching(*arguments, **options)
         solved.append(len(solved) * 1e-9)
         return matching.Matching(found.values * (1 + solved[-1]), found.residual, found.converged)
 

@@ -154,3 +154,11 @@ def test_edges_along_sides_join_components_of_the_stencils() -> None:
         found = lattice_components(StencilEngine(lattice, [across], [[along], [none]]))
         assert found.least == 1
         assert found.exact in {1, None}
+
+
+def test_sides_that_no_edge_crosses_take_nothing() -> None:
+    """Of an axis all whose edges lead along x, only the side across x has something to take."""
+    offsets = np.array([(0, 0, 2), (0, 0, -2), (0, 1, 1), (0, -1, -1)])
+    weights = np.array([1.0, 1.0, 0.5, 0.5])
+    assert (missing(offsets, weights, 0) == 0).all()
+    assert missing(offsets, weights, 2)[1, 1] > 0
