@@ -38,28 +38,36 @@ class Ellipsoids:
     least: Floats
 
     @classmethod
-    def around(cls, lattice: Lattice, manifold: Manifold, metric: Metric, k: int) -> "Ellipsoids":
-        """The ellipsoids around a vertex of orientation k, for all orientations of its neighbours.
+    def around(
+        cls, lattice: Lattice, manifold: Manifold, metric: Metric
+    ) -> "tuple[Ellipsoids, ...]":
+        """The ellipsoids around a vertex of each orientation, for all those of its neighbours.
 
         Args:
             lattice: with its fibre.
             manifold: its base is flat.
             metric: lengths in pixels.
-            k: of the vertex.
         """
-        orientation, d = np.arange(lattice.orientations), len(lattice.shape)
+        n_o, d = lattice.orientations, len(lattice.shape)
         weights = np.array(manifold.weights(metric))
         units = np.concatenate([np.zeros((1, d), np.int64), np.eye(d, dtype=np.int64)])
-        images = [
-            _candidates(lattice, manifold, k, orientation, np.tile(unit, (len(orientation), 1)))
-            for unit in units
-        ]  # for the origin and a step along each axis: (candidates, dim, n_o) each
-        still = images[0]
-        steps = np.stack([image[:, :d] for image in images[1:]])  # (d, candidates, d, n_o)
+        # For the origin and a step along each axis: (candidates, dim, pairs of orientations) each.
+        still, *moved = (_candidates(lattice, manifold, unit) for unit in units)
+        steps = np.stack([image[:, :d] for image in moved])  # (d, candidates, d, pairs)
         quadratic = np.einsum("icak,a,jcak->ckij", steps, weights[:d], steps)
-        least = np.einsum("cak,a->ck", still[:, d:] ** 2, weights[d:])
+        least = np.einsum("cak,a->ck", still[:, d:] ** 2, weights[d:]).reshape(-1, n_o, n_o)
         pivots, mixed = _sum_of_squares(quadratic.reshape(-1, d, d))
-        return cls(np.tile(orientation, len(still)), pivots, mixed, least.ravel())
+        pivots, mixed = pivots.reshape(-1, n_o, n_o, d), mixed.reshape(-1, n_o, n_o, d, d)
+        orientation = np.tile(np.arange(n_o), len(still))
+        return tuple(
+            cls(
+                orientation,
+                pivots[:, k].reshape(-1, d),
+                mixed[:, k].reshape(-1, d, d),
+                least[:, k].ravel(),
+            )
+            for k in range(n_o)
+        )
 
     def offsets(self, squared_radius: float) -> tuple[Indices, Indices]:
         """(N,) orientations and (N, d) offsets within a radius, ascending; a few lie beyond it."""
@@ -79,11 +87,10 @@ class Ellipsoids:
         return _listed_once(self.orientation[which], chosen)
 
 
-def _candidates(
-    lattice: Lattice, manifold: Manifold, k: int, others: Indices, offsets: Indices
-) -> Floats:
-    """(candidates, dim, N) logarithms from the origin, at orientation k."""
-    starts, ends = lattice.edge_coordinates(np.full(len(others), k), others, offsets)
+def _candidates(lattice: Lattice, manifold: Manifold, offset: Indices) -> Floats:
+    """(candidates, dim, n_o^2) logarithms from each orientation at the origin to each at (d,)."""
+    own, others = np.divmod(np.arange(lattice.orientations**2), lattice.orientations)
+    starts, ends = lattice.edge_coordinates(own, others, np.tile(offset, (len(own), 1)))
     start, end = (manifold.elements(tuple(map(array, p.T))) for p in (starts, ends))
     logarithms: Floats = np.stack([np.stack(c) for c in manifold.logarithms(start, end)])
     return logarithms.view(np.ndarray)

@@ -1,6 +1,7 @@
 """Offsets of an infinite lattice, their distances, and the stencils of the neighbour rule."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +53,6 @@ class OffsetDistances:
     def __init__(self, sampled: SampledManifold[Lattice]) -> None:
         self._lattice, self._manifold = sampled.sampling, sampled.manifold
         self._metric = sampled.metric.scaled(sampled.sampling.spacing)
-        self._known: dict[int, Ellipsoids] = {}
 
     def stencils(self, neighbors: int) -> tuple[Floats, tuple[Stencil, ...]]:
         """r_k^2 by orientation, and the neighbours of a vertex: d^2 <= min(r_i^2, r_k^2)."""
@@ -85,16 +85,15 @@ class OffsetDistances:
 
         The origin itself is included; a few may lie beyond the radius.
         """
-        return self.stencil(k, *self._ellipsoids(k).offsets(squared_radius))
+        return self.stencil(k, *self._ellipsoids[k].offsets(squared_radius))
 
     def stencil(self, k: int, orientation: Indices, offsets: Indices) -> Stencil:
         """The stencil of orientation k with these (N,) orientations and (N, d) offsets."""
         return Stencil(orientation, offsets, self.at(k, orientation, offsets))
 
-    def _ellipsoids(self, k: int) -> Ellipsoids:
-        if k not in self._known:
-            self._known[k] = Ellipsoids.around(self._lattice, self._manifold, self._metric, k)
-        return self._known[k]
+    @cached_property
+    def _ellipsoids(self) -> tuple[Ellipsoids, ...]:
+        return Ellipsoids.around(self._lattice, self._manifold, self._metric)
 
     def at(self, k: int, orientation: Indices, offsets: Indices) -> Floats:
         """(N,) d^2 from the origin, at orientation k, to other offsets.

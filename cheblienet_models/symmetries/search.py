@@ -27,7 +27,8 @@ def symmetries(pyramid: Pyramid, levels: Sequence[int]) -> dict[str, dict[int, M
     On planar lattices these are among rotation_90, rotation_180, flip and, where the plane is
     periodic, translation_x and translation_y, by one pixel of the coarsest of the levels.
 
-    On lattices in space, with axes over each voxel or without, they are among rotation_180_x, rotation_180_y, rotation_180_z;
+    On lattices in space, with axes over each voxel or without, they are among rotation_180_x,
+    rotation_180_y, rotation_180_z;
     rotation_90_x, rotation_90_y, rotation_90_z where the two sides across the axis are equal;
     rotation_120, about the diagonal of a cube; reflection_x (x to -x), reflection_y, reflection_z;
     and, where space is periodic, translation_x, translation_y and translation_z, by one voxel of

@@ -25,9 +25,9 @@ def test_build_and_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     (level,) = json.loads(capsys.readouterr().out)["levels"]
     assert level["grid"] == [6, 4, 6, 6]
     assert run(["verify", "--store", store]) == 0
-    assert run(["export", "--to", "npz", "-o", str(tmp_path / "g.npz"), "--store", store]) == 0
-    with np.load(tmp_path / "g.npz") as arrays:
-        assert arrays["coordinates"].shape[1] == 6
+    folder = tmp_path / "out"
+    assert run(["export", "--to", "npz", "--output", str(folder), "--store", store]) == 0
+    assert np.load(folder / "coordinates-0.npy").shape[1] == 6
 
 
 def test_help_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,6 +92,7 @@ def test_areas_and_coordinates(tmp_path: Path) -> None:
     [
         {"axes": 7, "laplacian": "combinatorial", "levels": 2},
         {"axes": 6, "spacing": (1, 1, 2), "boundary": "periodic", "levels": 1},
+        {"axes": 7, "weights": "selling", "levels": 1},
     ],
     ids=str,
 )

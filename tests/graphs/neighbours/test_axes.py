@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 from all_pairs import engine_and_lengths, listed
-from axes_truth import edges
+from axes_edges import edges
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
@@ -53,7 +53,7 @@ def test_edges_equal_all_pairs(axes: str, count: int, engine: str) -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        spec(5, axes=4, boundary="periodic"),
+        spec(4, axes=4, boundary="periodic"),
         spec("4x6x3", axes="ico6"),
         spec("5x4x3", axes=6, spacing=(1, 1, 2)),
         spec("4x5x3", axes=3, spacing=(2, 1, 1.5), boundary="periodic", neighbors=24),
@@ -73,7 +73,7 @@ def test_brute_force_finds_the_same() -> None:
 
 
 def test_in_plane_fraction_is_that_asked_for() -> None:
-    given = spec(8, xi="auto")
+    given = spec(8, axes=6, xi="auto")
     level = Level(given, Choice("stencil", "cpu"))
     found = level.neighbours.by_stencils
     share = found.in_plane_degree / found.total_degree
