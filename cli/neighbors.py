@@ -21,7 +21,8 @@ from cheblienet_cli.help import examples
     "--at",
     metavar="PLACE",
     help="The vertex nearest to a place instead: X,Y or X,Y,Z in widths of the domain, on the "
-    "sphere LAT,LON in degrees; where there are orientations, their angle in degrees after it.",
+    "sphere LAT,LON in degrees; where there are orientations, their angle in degrees after it, "
+    "where there are axes NX,NY,NZ.",
 )
 @click.option("--level", metavar="L", default="0", show_default=True, help="0 is the finest.")
 @options.as_json
@@ -32,7 +33,8 @@ def neighbors(
     """List the edges of one vertex, the nearest first: components, distance and weight.
 
     Components are those of the way to the neighbour in the left-invariant frame: forward and
-    sideways in the metric's unit of length, rotation in degrees (with --json in radians).
+    sideways in the metric's unit of length, rotation in degrees (with --json in radians); of axes
+    along, twice across, and the tilts.
     """
     from cheblienet_graphs.report.edges_of import neighbors_of  # help does without
     from cheblienet_graphs.report.edges_text import edges_text

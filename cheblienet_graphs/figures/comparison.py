@@ -41,10 +41,11 @@ def base_of(graph: OpenedGraph, level: int, places: Places) -> tuple[GraphSpec, 
         NotDrawnError: it can't be built.
     """
     spec = graph.spec
-    name = next(m.name for m in MANIFOLDS.values() if m.anisotropic == spec.manifold)
+    base = spec.geometry.base
+    name = next(m.name for m in MANIFOLDS.values() if m.base == base and not m.oriented)
     sampling, smaller = _sampling(graph, level, places)
     neighbors = None
-    if spec.weights == "matched" and not spec.geometry.base.flat:
+    if spec.weights == "matched" and not base.flat:
         neighbors = WHOLE_MATCHED
     return GraphSpec(name, **sampling, **_edges(spec, neighbors)), smaller
 
@@ -62,7 +63,7 @@ def isotropic_of(graph: OpenedGraph, level: int, places: Places) -> tuple[GraphS
         spec.manifold,
         **sampling,
         **_edges(spec, neighbors),
-        orientations=spec.orientations,
+        **({"axes": spec.axes} if spec.axes else {"orientations": spec.orientations}),
         eps=1,
         xi=xi,
     )
@@ -91,10 +92,11 @@ def _sampling(graph: OpenedGraph, level: int, places: Places) -> tuple[dict[str,
     spec, points = graph.spec, places.points
     if points.num_vertices > LARGEST:
         return _smaller(spec, level), True
-    boundary = {} if spec.boundary is None else {"boundary": spec.boundary}
+    given = {"boundary": spec.boundary, "spacing": spec.spacing}
+    boundary = {name: value for name, value in given.items() if value is not None}
     if not (spec.sampling_kind.seeded or spec.coordinates is not None):
-        given = {spec.sampling_kind.field: spec.level_size(level), "sampling": spec.sampling}
-        return given | boundary | _mask(points), False
+        sizes = {spec.sampling_kind.field: spec.level_size(level), "sampling": spec.sampling}
+        return sizes | boundary | _mask(points), False
     if spec.mask is not None:
         raise NotDrawnError("points outside its mask are not stored, or drawn from a seed.")
     areas = points.areas(0, points.num_points)
@@ -127,7 +129,7 @@ def _smaller(spec: GraphSpec, level: int) -> dict[str, Any]:
     if kind.regular:
         most = PIXELS if spec.geometry.base.dimension == 2 else PIXELS // 2
         size: Any = tuple(min(side, most) for side in spec.level_size(level))
-        return {"size": size, "boundary": spec.boundary}
+        return {"size": size, "boundary": spec.boundary, "spacing": spec.spacing}
     for size in kind.sizes(spec.level_size(level)):
         if spec.orientations * kind.points(size) <= LARGEST // 2:
             return {kind.field: size, "sampling": spec.sampling}

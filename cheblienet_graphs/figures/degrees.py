@@ -27,6 +27,7 @@ class Degrees:
         across: (BINS,) edges between orientations.
         logarithmic: whether the bins are equally wide on a logarithmic scale.
         weightless: edges whose stored weight is 0, which are in no bin of a logarithmic scale.
+        axes: whether orientations are axes in space.
     """
 
     neighbours: Indices
@@ -35,6 +36,7 @@ class Degrees:
     across: Indices
     logarithmic: bool
     weightless: int
+    axes: bool = False
 
     @property
     def mean(self) -> float:
@@ -66,7 +68,9 @@ def degrees_of(graph: OpenedGraph, level: int = 0) -> Degrees:
         within += np.histogram(values[~turning], limits)[0]
         across += np.histogram(values[turning], limits)[0]
         weightless += int((values <= 0).sum())
-    return Degrees(neighbours, limits, within // 2, across // 2, logarithmic, weightless // 2)
+    counted = within // 2, across // 2
+    axes = graph.spec.axes is not None
+    return Degrees(neighbours, limits, *counted, logarithmic, weightless // 2, axes)
 
 
 def _blocks(weights: MappedWeights, points: int) -> Iterator[tuple[Floats, npt.NDArray[np.bool_]]]:

@@ -23,7 +23,9 @@ SHARE = 0.6
 STEP = 7.5
 """Degrees between angles, with which the orientations' own come together."""
 TURN = 30.0
-"""Of the pictures where there are no orientations."""
+"""Of the pictures where there are no orientations,"""
+TURN_OF_AXES = 90.0
+"""and where there are axes in space: that maps the cube's sets to themselves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,13 +142,20 @@ def _axes(places: Places, point: int) -> list[tuple[str, Floats]]:
 
 def _curve(turning: Turning, about: str, axis: Floats) -> Curve:
     """Errors about an axis."""
-    count = turning.places.points.orientations
-    own = np.arange(1, count + 1) * 180 / count
+    own = steps_of(turning.places)
     angles = np.unique(np.round(np.concatenate([np.arange(STEP, 181, STEP), own]), 9))
     still = turning.pooled(np.eye(3))
     errors = [_relative(turning.pooled(rotation(axis, angle)), still) for angle in angles.tolist()]
     by_kind = np.array(errors).reshape(-1, 2).T
     return Curve(about, angles, by_kind[0], by_kind[1])
+
+
+def steps_of(places: Places) -> Floats:
+    """(n_o,) degrees of whole steps between orientations; none where there are less than two."""
+    count = len(places.samples)
+    if count == 1 or len(places.samples[0]) > 1:
+        return np.empty(0)
+    return np.arange(1, count + 1) * 180 / count
 
 
 def _relative(turned: tuple[Floats, Floats], still: tuple[Floats, Floats]) -> list[float]:
@@ -157,8 +166,9 @@ def _relative(turned: tuple[Floats, Floats], still: tuple[Floats, Floats]) -> li
 
 def _pictures(turning: Turning, axis: Floats) -> Pictures:
     """The input and the activations, still and turned by a step between orientations."""
-    count = turning.places.points.orientations
-    angle = 180 / count if count > 1 else TURN
+    own = steps_of(turning.places)
+    of_axes = len(turning.places.samples[0]) > 1
+    angle = TURN_OF_AXES if of_axes else own[0] if len(own) else TURN
     shown = [turning.shown(rotation(axis, degrees)) for degrees in (0.0, angle)]
     inputs, activations = (np.stack(parts) for parts in zip(*shown, strict=True))
     return Pictures(angle, inputs, activations)

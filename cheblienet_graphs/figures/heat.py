@@ -48,6 +48,13 @@ class Diffusion:
     density: Floats
     smaller: bool = False
 
+    @property
+    def together(self) -> Floats:
+        """(points,) heat over each point; axes that have more of the fibre count for more."""
+        areas = self.places.points.areas().reshape(self.density.shape)
+        total: Floats = (areas / areas.mean(axis=0) * self.density).sum(axis=0)
+        return total
+
 
 @dataclass(frozen=True, eq=False)
 class Heat:

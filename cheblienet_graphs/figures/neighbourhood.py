@@ -8,6 +8,7 @@ import numpy.typing as npt
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.surroundings import Surroundings, chosen_vertex, same_point
 from cheblienet_graphs.manifolds.moments import edge_moments, least_logarithms
+from cheblienet_graphs.report.axis_frame import to_the_frame
 from cheblienet_graphs.spec.units import visible_unit
 from cheblienet_graphs.store.reader import weights_of
 from cheblienet_graphs.typing import Floats, Indices
@@ -24,12 +25,13 @@ class View:
 
     Args:
         vertex: its number.
-        angle: its orientation as stored; None where there are none.
+        sample: its orientation as stored, radians, or its axis; empty where there are none.
         neighbours: (N,) vertices.
         places: (N, d) of the neighbours on the picture of the base.
-        headings: (N, 2) their forward directions there; of no rows where there are none.
-        components: (M, dim) of the logarithms: forward, sideways(, rotation); of an edge that
-            turns by pi/2 both ways.
+        headings: (N, d) their forward directions there; of no rows where there are none.
+        components: (M, dim) of the logarithms: forward, sideways(, rotation), of axes in space
+            along, two across in the frame, and the sine of the tilt towards these, as it counts in
+            the moments; of an edge that turns by pi/2 both ways.
         edges: (M,) the edge of each.
         weights: (N,) of the edges.
         rotating: (N,) whether an edge leads to another orientation.
@@ -39,7 +41,7 @@ class View:
     """
 
     vertex: int
-    angle: float | None
+    sample: tuple[float, ...]
     neighbours: Indices
     places: Floats
     headings: Floats
@@ -71,7 +73,7 @@ class View:
         if filled is None:
             return None
         own = filled.diagonal()
-        squared = own[0] if self.angle is not None else own.mean()
+        squared = own[0] if self.sample else own.mean()
         return np.diag(self.asked * squared) if squared > 0 else None
 
     @property
@@ -134,7 +136,7 @@ def neighbourhood_of(
         graph: an opened graph.
         level: of its pyramid.
         vertex: its number; default one well inside.
-        most: orientations that are shown.
+        most: orientations that are shown; of axes in space, each of which takes a figure, but one.
 
     Raises:
         SpecError: there is no such level.
@@ -144,13 +146,14 @@ def neighbourhood_of(
     around = Surroundings(graph, level, middle)
     spec = graph.spec
     every = same_point(middle, around.points, spec.orientations)
-    shown = _spread(spec.orientations, around.orientation, most)
+    count = spec.orientations
+    shown = _spread(count, around.orientation, most if spec.axes is None else 1)
     views = tuple(_view(Surroundings(graph, level, int(every[k]))) for k in shown)
     return Neighbourhood(
         around.axes,
         visible_unit(spec),
         views,
-        spec.orientations,
+        count,
         graph.metric(level).xi * around.scale,
         int(np.flatnonzero(shown == around.orientation)[0]),
         _others(around),
@@ -177,17 +180,20 @@ def _view(around: Surroundings) -> View:
         ends[:, :d] = starts[:, :d] + around.nearest(ends[:, :d] - starts[:, :d])
     _, products = edge_moments(manifold, metric, starts, ends)
     edges, components = least_logarithms(manifold, starts, ends)
+    if spec.axes is not None:
+        turned = to_the_frame(around.frame[0])
+        components = _with_sines(components) @ turned.T
+        products = turned @ products @ turned.T
     entries = np.array(manifold.weights(metric))
     units = np.array([scale] * d + [1.0] * (len(entries) - d))
     lengths = units / np.sqrt(entries)
     moment = np.einsum("n,nab->ab", row.data, products) * np.outer(lengths, lengths)
-    oriented = manifold.oriented
     return View(
         vertex,
-        float(around.angles(np.array([vertex]))[0]) if oriented else None,
+        around.sample,
         neighbours,
         around.places(neighbours),
-        around.headings(neighbours) if oriented else np.empty((0, 2)),
+        around.headings(neighbours) if manifold.oriented else np.empty((0, d)),
         components * units,
         edges,
         row.data,
@@ -196,6 +202,12 @@ def _view(around: Surroundings) -> View:
         lengths**2 / scale**2,
         moment,
     )
+
+
+def _with_sines(components: Floats) -> Floats:
+    """Logarithms (M, 5) with tilts as long as their sine."""
+    angle = np.linalg.norm(components[:, 3:], axis=1, keepdims=True)
+    return np.hstack([components[:, :3], components[:, 3:] * np.sinc(angle / np.pi)])
 
 
 def _others(around: Surroundings) -> Floats:

@@ -11,6 +11,7 @@ from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.spec.fibres import samples_of
 from cheblienet_graphs.typing import Floats, Indices
 
 MIDDLE_OF_SPHERE = math.radians(50), math.radians(20)
@@ -35,11 +36,13 @@ class Places:
         points: the sampling.
         spacing: of the points, in units of the base's coordinates: widths, or radians.
         flat: whether the base is.
+        samples: (n_o, f) of the fibre over each point: angles in radians, or axes in space.
     """
 
     points: Sampling
     spacing: float
     flat: bool
+    samples: tuple[tuple[float, ...], ...] = ((),)
 
     @property
     def full(self) -> Sampling:
@@ -198,7 +201,7 @@ def places_of(graph: OpenedGraph, level: int) -> Places:
     if spec.coordinates is not None:
         seen = typical_spacing(points.base_points)
         spacing = seen if seen < CROWDED * spacing else spacing
-    return Places(points, spacing, spec.geometry.base.flat)
+    return Places(points, spacing, spec.geometry.base.flat, samples_of(spec))
 
 
 def typical_spacing(positions: Floats) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.sparse.rows import row_blocks, rows
+from cheblienet_graphs.spec.fibres import samples_of
 from cheblienet_graphs.typing import Floats
 
 CELLS = 400
@@ -22,14 +23,19 @@ class Sparsity:
         side: rows and columns of a cell; the last ones may have fewer.
         vertices: V, the matrix's rows and columns.
         stored: entries that are stored, the diagonal among them.
-        orientations: blocks of rows, one after the other.
+        samples: (n_o, f) angles in radians or axes in space, each a block of rows.
     """
 
     density: Floats
     side: int
     vertices: int
     stored: int
-    orientations: int
+    samples: tuple[tuple[float, ...], ...]
+
+    @property
+    def orientations(self) -> int:
+        """Blocks of rows, one after the other."""
+        return len(self.samples)
 
     @property
     def zeros(self) -> float:
@@ -60,4 +66,4 @@ def sparsity_of(graph: OpenedGraph, level: int = 0) -> Sparsity:
         counts += np.bincount(row * cells + column, minlength=cells * cells)
     sizes = np.bincount(np.arange(vertices) // side)
     density = counts.reshape(cells, cells) / np.outer(sizes, sizes)
-    return Sparsity(density, side, vertices, laplacian.nnz, graph.spec.orientations)
+    return Sparsity(density, side, vertices, laplacian.nnz, samples_of(graph.spec))

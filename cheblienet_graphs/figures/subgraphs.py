@@ -8,6 +8,7 @@ import numpy.typing as npt
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.surroundings import Surroundings, chosen_vertex, same_point
+from cheblienet_graphs.spec.fibres import word
 from cheblienet_graphs.spec.units import visible_unit
 from cheblienet_graphs.store.reader import weights_of
 from cheblienet_graphs.typing import Floats, Indices
@@ -28,7 +29,6 @@ class Subgraphs:
     Args:
         axes: names of the picture's two axes.
         unit: of its lengths.
-        angle: the orientation, radians as stored; None where there are none.
         kappa: share that is kept.
         places: (N, 2) of the vertices, the one in the middle first.
         vertices: (N,) their numbers.
@@ -40,7 +40,6 @@ class Subgraphs:
 
     axes: tuple[str, str]
     unit: str
-    angle: float | None
     kappa: float
     places: Floats
     vertices: Indices
@@ -86,7 +85,8 @@ def subgraphs_of(
     vertices = _part(around)
     edges, weights = _edges(around, vertices)
     if not len(edges):
-        where = " of its orientation" if graph.spec.orientations > 1 else ""
+        where = f" of its {word(graph.spec)}" if graph.spec.orientations > 1 else ""
+        where += " in the plane of x and y" if len(around.axes) > 2 else ""
         raise NotDrawnError(
             f"No edge{where} is near vertex {middle:,} of {graph.name}; choose another `vertex`."
         )
@@ -97,7 +97,6 @@ def subgraphs_of(
     return Subgraphs(
         (first, second),
         visible_unit(graph.spec),
-        float(around.angles(np.array([middle]))[0]) if graph.spec.geometry.oriented else None,
         kappa,
         around.places(vertices)[:, :2],
         vertices,

@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.figures.opened import OpenedGraph
+from cheblienet_graphs.report.axis_frame import axis_frame
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.spec.fibres import samples_of
 from cheblienet_graphs.spec.units import visible
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -61,10 +63,15 @@ class Surroundings:
         """Index of the vertex's orientation."""
         return self.vertex // self.points
 
+    @property
+    def sample(self) -> tuple[float, ...]:
+        """The vertex's orientation as stored, radians, or its axis; empty where there are none."""
+        return samples_of(self.graph.spec)[self.orientation]
+
     def angles(self, vertices: Numbers) -> Floats:
-        """(N,) orientations as they are stored, radians; zeros where there are none."""
+        """(N,) orientations as they are stored, radians; zeros where there are no angles."""
         column = 2 if self.graph.spec.geometry.base.flat else 0
-        if not self.graph.spec.geometry.oriented:
+        if not self.graph.spec.geometry.fibre.cyclic:
             return np.zeros(len(vertices))
         return np.array(self.coordinates[vertices, column])
 
@@ -87,10 +94,12 @@ class Surroundings:
         return steps if sides is None else steps - np.round(steps / sides) * sides
 
     def headings(self, vertices: Numbers) -> Floats:
-        """(N, 2) unit vectors forward at vertices, on the picture; modulo their sign.
+        """(N, d) unit vectors forward at vertices, on the picture; modulo their sign.
 
         On the sphere after parallel transport to the middle. Of oriented manifolds only.
         """
+        if self.graph.spec.axes is not None:
+            return np.array(self.coordinates[vertices, 3:])
         angles = self.angles(vertices)
         if self.graph.spec.geometry.base.flat:
             return np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -105,9 +114,12 @@ class Surroundings:
     def frame(self) -> Floats:
         """(d, d) the directions of the metric's frame on the picture, forward first, as rows.
 
-        Without orientations those of the axes on a flat base, south and east on the sphere.
+        Without orientations those of the axes on a flat base, south and east on the sphere; of an
+        axis in space its `axis_frame`.
         """
         spec = self.graph.spec
+        if spec.axes is not None:
+            return axis_frame(self.headings(np.array([self.vertex]))[0])
         if not spec.geometry.oriented:
             sphere = np.array([[0.0, -1.0], [1.0, 0.0]])
             return np.eye(spec.geometry.base.dimension) if spec.geometry.base.flat else sphere

@@ -73,8 +73,9 @@ def _pixels_around(places: Places, lattice: Lattice, point: int, reach: int) -> 
     number = points.places[point] if isinstance(points, MaskedSampling) else point
     _, here = lattice.decode(np.array(number))
     spans = []
-    for side, middle in zip(lattice.shape, here, strict=True):
-        steps = np.arange(-reach, reach + 1)
+    for side, middle, length in zip(lattice.shape, here, lattice.sides, strict=True):
+        most = max(1, round(reach / length))
+        steps = np.arange(-most, most + 1)
         if lattice.periodic and len(steps) > side:
             steps = np.arange(side) - side // 2
         spans.append(steps + int(middle))
@@ -152,9 +153,8 @@ def _slice(
         found = places.points.inside[found]
     found[outside] = -1
     names = AXES[: len(lattice.shape)][::-1]
-    scale = lattice.relative / lattice.relative[-1]
-    left, right = _ends(spans[across], here[across], float(scale[across]), at_zero=at_zero)
-    top, bottom = _ends(spans[down], here[down], float(scale[down]), at_zero=at_zero)
+    left, right = _ends(spans[across], here[across], lattice.sides[across], at_zero=at_zero)
+    top, bottom = _ends(spans[down], here[down], lattice.sides[down], at_zero=at_zero)
     rest = [axis for axis in range(len(names)) if axis not in (down, across)]
     plane = ", ".join(f"{names[axis]} = {int(here[axis])}" for axis in rest)
     return View(found, (left, right, bottom, top), names[across], names[down], plane)

@@ -60,7 +60,7 @@ def least_logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> tuple[
         (M,) edge of each candidate, ascending, twice where both count, and (M, dim) components.
     """
     candidates = _logarithms(manifold, starts, ends)
-    angle = abs(candidates[:, -1])
+    angle = _angles(manifold, candidates)
     edge, candidate = np.nonzero((angle <= angle.min(axis=0) + TIE).T)
     return edge, candidates[candidate, :, edge]
 

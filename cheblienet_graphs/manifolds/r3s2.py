@@ -63,7 +63,7 @@ class R3S2:
         that of SE(2), and the displacement itself out of the plane.
         """
         start, step = g[3:], tuple(b - a for a, b in zip(g[:3], h[:3], strict=True))
-        across = _across(start)
+        across = directions_across(start)
         for sign in (1, -1):
             end = tuple(sign * part for part in h[3:])
             yield _logarithm(start, end, step, across)
@@ -97,7 +97,7 @@ class R3S2:
     def diffusion(self, sample: tuple[float, ...], metric: Metric) -> Diffusion:
         """1 along the axis and eps^2 across."""
         x, y, z = sample
-        first, second = _across((x, y, z))
+        first, second = directions_across((x, y, z))
         return (1.0, (x, y, z)), (metric.eps**2, first), (metric.eps**2, second)
 
     def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
@@ -113,7 +113,7 @@ def _dot(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
     return first + second + third
 
 
-def _across(axis: tuple[Any, ...]) -> tuple[Vector, Vector]:
+def directions_across(axis: tuple[Any, ...]) -> tuple[Vector, Vector]:
     """Two unit vectors that are orthogonal to a unit vector and to each other, numbers or arrays.
 
     Source: Duff et al., "Building an orthonormal basis, revisited", J. Comput. Graph. Tech. 6

@@ -11,7 +11,7 @@ from cheblienet_graphs.page.tables import Group, Row, table
 from cheblienet_graphs.page.tags import Markup, element, joined, powers, section
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.second_moments import EXACT
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec import GraphSpec, fibres
 from cheblienet_graphs.spec.words import percent
 
 MOST_EIGENVALUES = 40
@@ -56,7 +56,7 @@ def _error(level: LevelReport, name: str) -> str:
 
 
 def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
-    """Second moments by level and orientation."""
+    """Second moments by level and orientation or axis."""
     oriented = spec.geometry.oriented
     explained = (
         "Around a vertex the Laplacian acts through the second moments of its edges, "
@@ -65,13 +65,13 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         + (", xi^2 as asked," if oriented else "")
         + " and nothing mixes."
     )
-    if spec.weights == "selling" and spec.orientations > 1:
+    if spec.weights == "selling" and spec.geometry.fibre.cyclic and spec.orientations > 1:
         explained += (
             " Selling's edges across orientations are made for the first mode along the fibre, "
             "which shows here as a smaller xi^2."
         )
     columns = [
-        "orientation" if oriented else "",
+        fibres.word(spec) if oriented else "",
         powers(f"eps^2 (asked {spec.eps**2:.4g})"),
         *([powers("xi^2 / asked")] if oriented else []),
         "mixing of directions",
@@ -92,14 +92,11 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
 
 def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[Row]:
     rows: list[Row] = []
+    samples, oriented = fibres.samples_of(spec), spec.geometry.oriented
     for metric, ratio in zip(level.effective_metric, turning(level), strict=True):
-        degrees = f"{-90 + 180 * metric.orientation / spec.orientations:.4g}"
-        oriented = spec.geometry.oriented
         rows.append(
             [
-                degrees.replace("-", "\N{MINUS SIGN}") + "\N{DEGREE SIGN}"
-                if oriented
-                else "all points",
+                fibres.title(samples, metric.orientation, " ") if oriented else "all points",
                 _three(metric.eps_squared),
                 *([_three(ratio)] if oriented else []),
                 percent(metric.leakage) if metric.leakage > 1e-9 else "0",

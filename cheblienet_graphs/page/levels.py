@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from cheblienet_graphs.page.tables import Group, table
 from cheblienet_graphs.page.tags import Markup, element, joined, powers
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.spec import GraphSpec, units, words
+from cheblienet_graphs.spec import GraphSpec, fibres, units, words
 
 Cells = Callable[[LevelReport], str]
 
@@ -126,8 +126,11 @@ def _reading(spec: GraphSpec) -> list[str]:
     lines = ["Level 0 is the finest.", "Sparsity is the share of zeros; the paper asks for 98.5 %."]
     if spec.geometry.oriented:
         lines += [
-            "The in-plane fraction is the share of edges within one orientation.",
-            "Realised eps^2: least .. largest over the orientations; smaller is more anisotropic.",
+            f"The in-plane fraction is the share of edges within one {fibres.word(spec)}.",
+            (
+                f"Realised eps^2: least .. largest over the {fibres.words(spec)}; smaller is more "
+                "anisotropic."
+            ),
             "xi is the length that one radian of rotation counts for.",
         ]
     if spec.bandwidth is not None:

@@ -43,11 +43,12 @@ def draw_weights(data: Degrees, ax: Axes) -> None:
         widths, left = left * 0.1, left * 0.95
     turning = bool(data.across.any())
     within = data.within / total
-    label = "same orientation" if turning else ""
+    names = ("same axis", "other axes") if data.axes else ("same orientation", "other orientations")
+    label = names[0] if turning else ""
     ax.bar(left, within, widths, align="edge", color=WITHIN, label=label)
     if turning:
         across = data.across / total
-        ax.bar(left, across, widths, within, align="edge", color=ACROSS, label="other orientations")
+        ax.bar(left, across, widths, within, align="edge", color=ACROSS, label=names[1])
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, columnspacing=1)
     if data.logarithmic:
         ax.set_xscale("log")

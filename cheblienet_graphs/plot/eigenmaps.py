@@ -8,15 +8,14 @@ from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.views import View, whole
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.panels import (
-    angles_in_words,
     colour_bar,
-    degrees,
     mosaic,
     picture,
     shown_orientations,
 )
 from cheblienet_graphs.plot.style import DIVERGING
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.fibres import counted, title, words
 
 BAR = "eigenfunction / its largest size"
 ORIENTATIONS = 4
@@ -43,7 +42,7 @@ def draw_eigenmaps(canvas: Canvas, data: Eigenmaps) -> None:
         _draw_unoriented(canvas, view, data, titles)
         return
     shown = shown_orientations(count, most=ORIENTATIONS)
-    rows = [degrees(int(k), count) for k in shown]
+    rows = [title(data.places.samples, int(k)) for k in shown]
     axes = canvas.subplots()
     values = data.functions[:, shown].transpose(1, 0, 2)
     colour_bar(canvas, mosaic(axes, view, values, (rows, titles)), [axes], BAR, **BELOW)
@@ -55,8 +54,8 @@ def _draw_unoriented(canvas: Canvas, view: View, data: Eigenmaps, titles: list[s
     for axes in grid.ravel()[len(titles) :]:
         axes.set_axis_off()
     norm = Normalize(-1, 1)
-    for axes, title, function in zip(grid.flat, titles, data.functions, strict=False):
-        image = picture(axes, view, function[0], norm, DIVERGING, title=title)
+    for axes, above, function in zip(grid.flat, titles, data.functions, strict=False):
+        image = picture(axes, view, function[0], norm, DIVERGING, title=above)
     colour_bar(canvas, image, list(grid.ravel()), BAR, **BELOW)
 
 
@@ -108,9 +107,9 @@ def caption(spec: GraphSpec, data: Eigenmaps, level: int) -> str:
         )
     count = data.places.points.orientations
     if count > 1:
-        parts.append(f"Rows are orientations. {angles_in_words(spec)}")
+        parts.append(f"Rows are {words(spec)}. {counted(spec)}")
         if len(shown_orientations(count, most=ORIENTATIONS)) < count:
-            parts.append(f"Shown are some of {count} orientations.")
+            parts.append(f"Shown are some of {count} {words(spec)}.")
     if data.places.dimension == 3:
         parts.append("Pictures are the slice through the middle across z.")
     if not spec.geometry.base.flat:

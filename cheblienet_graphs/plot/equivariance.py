@@ -10,21 +10,21 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure as Canvas
 from matplotlib.figure import SubFigure
 
-from cheblienet_graphs.figures.equivariance import Equivariance, Pictures, equivariance_of
+from cheblienet_graphs.figures.equivariance import Equivariance, Pictures, equivariance_of, steps_of
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.symmetric import Symmetry
 from cheblienet_graphs.figures.views import around
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.panels import (
-    angles_in_words,
+    SHOWN,
     colour_bar,
-    degrees,
     picture,
     row_label,
     shown_orientations,
 )
 from cheblienet_graphs.plot.style import FAINT, SEQUENTIAL, SERIES
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.fibres import counted, title, words
 from cheblienet_graphs.spec.words import percent
 from cheblienet_graphs.typing import Floats
 
@@ -35,6 +35,8 @@ NAMED = 14
 SYMMETRIC = "symmetries"
 ROUNDING = 1e-6
 SAME_ANGLE = 1e-3
+AXES = 4
+"""Most axes in space that are shown."""
 BAR = "share of the largest"
 
 
@@ -69,9 +71,8 @@ def draw_curves(axes: Axes, data: Equivariance) -> None:
         axes: to draw on.
         data: what turning does.
     """
-    count = data.places.points.orientations
-    for k in range(1, count + 1) if count > 1 else []:
-        axes.axvline(k * 180 / count, color=FAINT, lw=0.6, ls=":")
+    for angle in steps_of(data.places):
+        axes.axvline(angle, color=FAINT, lw=0.6, ls=":")
     for number, curve in enumerate(data.curves):
         exact = [s for s in data.symmetries if s.axis == number]
         own = [s.angle for s in exact]
@@ -118,7 +119,7 @@ def in_words(symmetry: Symmetry) -> str:
 
 def _draw_pictures(canvas: SubFigure, data: Equivariance, pictures: Pictures) -> None:
     count = data.places.points.orientations
-    shown = shown_orientations(count)
+    shown = shown_orientations(count, most=_most(data))
     [view, *_] = around(data.places, data.point, math.ceil(data.radius))
     columns = 1 + len(shown)
     grid = canvas.subplots(*((2, columns) if count > 1 else (1, 4)), squeeze=False)
@@ -133,8 +134,13 @@ def _draw_pictures(canvas: SubFigure, data: Equivariance, pictures: Pictures) ->
     for titled in cells if count == 1 else cells[:1]:
         titled[0].set_title("input")
         for axes, k in zip(titled[1:], shown, strict=True):
-            axes.set_title(degrees(int(k), count) if count > 1 else "activation")
+            axes.set_title(title(data.places.samples, int(k)) if count > 1 else "activation")
     colour_bar(canvas, image, list(grid.ravel()), BAR)
+
+
+def _most(data: Equivariance) -> int:
+    """Orientations that are shown; fewer of axes, whose titles are wide."""
+    return SHOWN if len(data.places.samples[0]) < 3 else AXES
 
 
 def _of_largest(values: Floats) -> Floats:
@@ -159,9 +165,14 @@ def caption(spec: GraphSpec, data: Equivariance) -> str:
     if data.pictures is None:
         parts.append("The graph is too small to turn an input by other angles.")
         return " ".join(parts)
-    parts.append(_curves_in_words(data))
+    parts.append(_curves_in_words(spec, data))
     count = data.places.points.orientations
-    if count > 1:
+    if spec.axes is not None:
+        parts.append(
+            "Below are the input and the activations at some of the axes, turned about z by "
+            f"{data.pictures.angle:.4g} degrees. {counted(spec)}"
+        )
+    elif count > 1:
         parts.append(f"Dotted lines are whole steps between the {count} orientations.")
         some = len(shown_orientations(count)) < count
         parts.append(
@@ -170,7 +181,7 @@ def caption(spec: GraphSpec, data: Equivariance) -> str:
             else "Below, turning the input by a step turns the activations, and moves them on by a "
             "panel, from the last to the first."
         )
-        parts.append(angles_in_words(spec))
+        parts.append(counted(spec))
     if data.places.dimension == 3:
         parts.append("Pictures are the slice through the middle across z.")
     return " ".join(parts)
@@ -188,13 +199,13 @@ def _symmetries_in_words(data: Equivariance) -> str:
     )
 
 
-def _curves_in_words(data: Equivariance) -> str:
+def _curves_in_words(spec: GraphSpec, data: Equivariance) -> str:
     largest = max(float(curve.errors.max()) for curve in data.curves)
     floor = max(float(curve.interpolation.max()) for curve in data.curves)
     much = ", so it is much of the error here" if floor > largest / 2 else ""
     return (
         f"Other angles: smooth bars within {data.radius:.3g} spacings, turned exactly; outputs are "
-        "compared after the positive part and the maximum over orientations, where points are "
+        f"compared after the positive part and the maximum over {words(spec)}, where points are "
         f"turned to, by interpolation. The error is up to {percent(largest)}; interpolation alone, "
         f"as measured on the input (dashed), makes up to {percent(floor)}{much}."
     )

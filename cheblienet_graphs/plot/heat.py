@@ -10,14 +10,13 @@ from matplotlib.figure import Figure as Canvas
 from cheblienet_graphs.figures.exact_heat import exact_density
 from cheblienet_graphs.figures.heat import Heat, heat_of
 from cheblienet_graphs.figures.opened import OpenedGraph
-from cheblienet_graphs.figures.places import Places
-from cheblienet_graphs.figures.views import View, around
+from cheblienet_graphs.figures.views import around
 from cheblienet_graphs.plot.figure import Asked, Figure
+from cheblienet_graphs.plot.heat_over_axes import BAR, ROWS, draw_over_axes, other_axes
 from cheblienet_graphs.plot.panels import (
-    angles_in_words,
     bare,
     colour_bar,
-    degrees,
+    name_axes,
     picture,
     row_label,
     shown_orientations,
@@ -25,6 +24,8 @@ from cheblienet_graphs.plot.panels import (
 from cheblienet_graphs.plot.style import SEQUENTIAL, SERIES
 from cheblienet_graphs.plot.units import spacing_in_words
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.fibres import counted, title, word
+from cheblienet_graphs.spec.units import visible_unit
 
 DECADES = 3
 """Colours go from the most heat down to this many powers of ten below."""
@@ -32,8 +33,6 @@ REACH = 3.2
 """Half of the pictures' sides, in spreads."""
 MARKS = 500
 """More marks than this are drawn as an image."""
-BAR = "heat per vertex (all heat = 1)"
-ROWS = {"base": "base", "isotropic": "isotropic", "asked": "this graph"}
 
 
 def draw_heat(canvas: Canvas, data: Heat) -> None:
@@ -46,9 +45,11 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
         data: the heat.
     """
     reach = max(1.0, math.ceil(REACH * data.spread))
-    most = max(float(graph.density.sum(axis=0).max()) for graph in data.graphs)
+    most = max(float(graph.together.max()) for graph in data.graphs)
     norm = LogNorm(most * 10.0**-DECADES, most, clip=True)
-    if data.oriented:
+    if len(data.graphs[-1].places.samples[0]) > 1:
+        draw_over_axes(canvas, data, reach, norm)
+    elif data.oriented:
         _draw_oriented(canvas, data, reach, norm)
     else:
         _draw_unoriented(canvas, data, reach, norm)
@@ -65,10 +66,10 @@ def _draw_oriented(canvas: Canvas, data: Heat, reach: float, norm: Normalize) ->
     for cells, graph in zip(grid, data.graphs, strict=True):
         [view] = around(graph.places, graph.point, reach)
         last = graph is own
-        image = picture(cells[0], view, graph.density.sum(axis=0), norm, SEQUENTIAL, ticks=last)
+        image = picture(cells[0], view, graph.together, norm, SEQUENTIAL, ticks=last)
         row_label(cells[0], ROWS[graph.kind])
         if last:
-            _name_axes(cells[0], view, graph.places)
+            name_axes(cells[0], view, graph.places)
         if graph.kind == "base":
             for axes in cells[1:]:
                 bare(axes)
@@ -79,7 +80,7 @@ def _draw_oriented(canvas: Canvas, data: Heat, reach: float, norm: Normalize) ->
     grid[0, 0].set_title("all together")
     for axes, k in zip(titled, shown, strict=True):
         start = ", start" if k == own.orientation else ""
-        axes.set_title(degrees(int(k), count) + start)
+        axes.set_title(title(own.places.samples, int(k)) + start)
     if data.graphs[0].kind == "base":
         place = grid[0, 1].inset_axes((0.15, 0.55, min(2.0, 0.6 * len(shown)), 0.12))
         colour_bar(canvas, image, None, BAR, cax=place, orientation="horizontal")
@@ -92,15 +93,10 @@ def _draw_side_by_side(canvas: Canvas, data: Heat, reach: float, norm: Normalize
     grid = canvas.subplots(1, len(data.graphs), squeeze=False)[0]
     for axes, graph in zip(grid, data.graphs, strict=True):
         [view] = around(graph.places, graph.point, reach)
-        title = ROWS[graph.kind]
-        image = picture(axes, view, graph.density[0], norm, SEQUENTIAL, title=title, ticks=True)
-        _name_axes(axes, view, graph.places)
+        name = ROWS[graph.kind]
+        image = picture(axes, view, graph.density[0], norm, SEQUENTIAL, title=name, ticks=True)
+        name_axes(axes, view, graph.places)
     colour_bar(canvas, image, list(grid), BAR)
-
-
-def _name_axes(axes: Axes, view: View, places: Places) -> None:
-    """Write what the axes show, and in what unit."""
-    axes.set_xlabel(f"{view.across} [{spacing_in_words(places)}]", labelpad=1)
 
 
 def _draw_unoriented(canvas: Canvas, data: Heat, reach: float, norm: Normalize) -> None:
@@ -111,7 +107,7 @@ def _draw_unoriented(canvas: Canvas, data: Heat, reach: float, norm: Normalize) 
         image = picture(
             axes, view, graph.density[0], norm, SEQUENTIAL, title=view.plane, ticks=True
         )
-        _name_axes(axes, view, graph.places)
+        name_axes(axes, view, graph.places)
     colour_bar(canvas, image, list(grid[:-1]), BAR, location="bottom")
     draw_profile(grid[-1], data, reach)
 
@@ -158,8 +154,7 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
 
 def caption(spec: GraphSpec, data: Heat) -> str:
     """What to see in the figure of some heat, and what it leaves out."""
-    length = "pixels" if spec.sampling_kind.regular else "mean spacings"
-    length = "voxels" if spec.geometry.base.dimension == 3 else length
+    length = visible_unit(spec) if spec.geometry.base.flat else "mean spacings"
     started = f"Heat that started at vertex {data.vertex} of level {data.level}"
     unit = f"squared {spec.geometry.base.unit}" if data.operator else "units of 1 / Delta"
     when = f"after t = {data.time:.3g} {unit}"
@@ -170,24 +165,39 @@ def caption(spec: GraphSpec, data: Heat) -> str:
         if data.operator:
             lines.append("Dots on the line are heat as on the manifold itself without an end.")
         return " ".join(lines)
-    lines += [_rows_in_words(data), angles_in_words(spec)]
+    lines += [_rows_in_words(spec, data), counted(spec)]
     if data.left_out:
         lines.append(f"Not compared with all others: {data.left_out}")
     count = data.graphs[-1].places.points.orientations
     shown = len(shown_orientations(count, through=data.graphs[-1].orientation))
-    if shown < count:
+    if spec.axes is not None:
+        lines.append(_slices_in_words(data))
+    elif shown < count:
         lines.append(f"Shown are {shown} of {count} orientations.")
     return " ".join(lines)
 
 
-def _rows_in_words(data: Heat) -> str:
+def _slices_in_words(data: Heat) -> str:
+    own = data.graphs[-1]
+    count = own.places.points.orientations
+    others = len(other_axes(count, own.orientation))
+    some = f"{others} of the {count - 1} others" if others < count - 1 else "the others"
+    return (
+        "Left three slices through the start, all axes together, right the axis of the start alone "
+        f"in the same; in the last row, {some} in the first slice."
+    )
+
+
+def _rows_in_words(spec: GraphSpec, data: Heat) -> str:
     kinds = {graph.kind: graph for graph in data.graphs}
     parts = []
     if "base" in kinds:
         parts.append("on the base alone it spreads evenly")
     if "isotropic" in kinds:
-        parts.append("on the group with eps = 1 it does at every orientation")
-    own = "on this graph it runs along the orientation that it is at, and bends where that changes"
+        parts.append(f"on the group with eps = 1 it does at every {word(spec)}")
+    own = (
+        f"on this graph it runs along the {word(spec)} that it is at, and bends where that changes"
+    )
     parts.append(own if data.anisotropic else "on this graph, with eps = 1, it spreads evenly")
     text = "; ".join(parts)
     text = text[0].upper() + text[1:] + "."

@@ -8,21 +8,25 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.patches import Polygon
 
 from cheblienet_graphs.figures.neighbourhood import Neighbourhood, View, neighbourhood_of
 from cheblienet_graphs.figures.opened import OpenedGraph
+from cheblienet_graphs.plot.around_an_axis import draw_sides, draw_tilts
 from cheblienet_graphs.plot.figure import Asked, Figure
-from cheblienet_graphs.plot.style import FAINT, INK, SERIES
+from cheblienet_graphs.plot.marks import (
+    ACROSS,
+    GLYPH,
+    MARGIN,
+    REALISED,
+    WITHIN,
+    draw_edges,
+    draw_ellipses,
+    limits,
+)
+from cheblienet_graphs.plot.style import FAINT, INK
 from cheblienet_graphs.spec import words
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.spec.fibres import angle_in_words, named, vector_in_words
 
-WITHIN, ACROSS, REALISED = SERIES[0], SERIES[5], SERIES[2]
-THINNEST, THICKEST = 0.5, 3.0
-"""Points of lines of weight 0 and of the largest weight."""
-MARGIN = 1.12
-GLYPH = 0.13
-"""Half the length of an orientation's stroke, in units of the largest coordinate."""
 COLUMNS = 3
 EQUAL = 0.995
 """Ratio of an ellipse's axes above which it is a circle."""
@@ -39,8 +43,8 @@ def draw_neighbourhood(data: Neighbourhood, view: View, ax: Axes) -> None:
         ax: axes to draw on.
     """
     _draw_plane(data, view, ax, (0, 1))
-    if view.angle is not None:
-        ax.set_title(f"orientation {_degrees(view.angle)}")
+    if view.sample:
+        ax.set_title(f"orientation {angle_in_words(view.sample[0])}")
 
 
 def draw_planes(data: Neighbourhood, axes: Any) -> None:
@@ -74,38 +78,41 @@ def draw_rotation(data: Neighbourhood, view: View, ax: Axes) -> None:
     for ball in balls:
         reach = max(reach, float(np.sqrt(ball.diagonal().max()))) if ball is not None else reach
     reach = reach or data.reach
-    _draw_edges(data, view.weights[view.edges], ends, rotating, ax)
+    draw_edges(data, view.weights[view.edges], ends, rotating, ax)
     ax.plot(*ends[rotating].T, "o", color=ACROSS, markersize=4, zorder=3)
-    _draw_ellipses(balls[0], balls[1], ax)
-    _limits(ax, reach)
+    draw_ellipses(balls[0], balls[1], ax)
+    limits(ax, reach)
     most = math.degrees(reach * MARGIN / data.xi)
     step = 180 / data.orientations
     step *= max(1, math.ceil(most / step / 4))
     turns = np.arange(-int(most / step), int(most / step) + 1) * step
-    ax.set_yticks(np.radians(turns) * data.xi, [_degrees(math.radians(turn)) for turn in turns])
+    ax.set_yticks(np.radians(turns) * data.xi, [angle_in_words(math.radians(t)) for t in turns])
     ax.set_xlabel(f"forward ({data.unit})")
     ax.set_ylabel("rotation")
-    ax.set_title(f"{_degrees(view.angle or 0.0)}, with rotation")
+    ax.set_title(f"{angle_in_words(view.sample[0])}, with rotation")
 
 
 def draw_legend(data: Neighbourhood, ax: Axes) -> None:
     """Say what lines and ellipses mean, on axes of their own."""
     ax.set_axis_off()
-    volume = len(data.axes) == 3
-    oriented = data.views[0].angle is not None
-    within = "edges in this plane" if volume else "edges"
-    if oriented:
-        within = "edges, same orientation"
-    across = "edges out of it" if volume else "edges, other orientations"
+    volume, sample = len(data.axes) == 3, data.views[0].sample
+    within, across = "edges", ""
+    if len(sample) == 1:
+        within, across = "edges, same orientation", "edges, other orientations"
+    elif sample:
+        within, across = "edges, same axis", "edges, other axes"
+    elif volume:
+        within, across = "edges in this plane", "edges out of it"
+    others = "voxels near a plane" if volume and sample else "other points"
     handles = [Line2D([], [], color=WITHIN, marker="o", markersize=4, label=within)]
-    if volume or any(view.rotating.any() for view in data.views):
-        mark: Any = "o" if volume else (2, 2, 30)
+    if (volume and not sample) or any(view.rotating.any() for view in data.views):
+        mark: Any = (2, 2, 30) if sample else "o"
         handles.append(
             Line2D([], [], color=ACROSS, marker=mark, markersize=9, mfc="none", label=across)
         )
     handles.append(Line2D([], [], color=INK, linestyle="--", label="metric asked for"))
     handles.append(Line2D([], [], color=REALISED, linewidth=2, label="metric realised"))
-    handles.append(Line2D([], [], color=FAINT, marker=".", linestyle="", label="other points"))
+    handles.append(Line2D([], [], color=FAINT, marker=".", linestyle="", label=others))
     ax.legend(handles=handles, loc="center left", bbox_to_anchor=(0, 0.5), borderpad=0)
 
 
@@ -117,33 +124,21 @@ def _draw_plane(data: Neighbourhood, view: View, ax: Axes, pair: tuple[int, int]
     near = (abs(data.others) <= data.reach * MARGIN).all(axis=1)
     near &= (abs(data.others[:, rest]) <= 1e-6).all(axis=1)
     ax.plot(*data.others[near][:, pair].T, ".", color=FAINT, markersize=2, zorder=1)
-    _draw_edges(data, view.weights, ends, leaving, ax)
+    draw_edges(data, view.weights, ends, leaving, ax)
     if len(data.axes) == 3:
         ax.plot(*ends[leaving].T, "o", color=ACROSS, markersize=8, mfc="none", zorder=3)
-    elif view.angle is not None:
+    elif view.sample:
         _draw_glyphs(data, view, ax)
     balls = [
         None if shape is None else view.on_picture(shape)[np.ix_(pair, pair)]
         for shape in (view.ball, view.filled)
     ]
-    _draw_ellipses(balls[0], balls[1], ax)
-    _limits(ax, data.reach)
+    draw_ellipses(balls[0], balls[1], ax)
+    limits(ax, data.reach)
     ax.set_xlabel(f"{data.axes[pair[0]]} ({data.unit})")
     ax.set_ylabel(f"{data.axes[pair[1]]} ({data.unit})")
     if data.axes[pair[1]] in {"y", "z"}:
         ax.invert_yaxis()  # as rows of an image
-
-
-def _draw_edges(data: Neighbourhood, weights: Floats, ends: Floats, leaving: Any, ax: Axes) -> None:
-    """Lines to the neighbours, the heavier the thicker, and marks at their ends."""
-    widths = THINNEST + (THICKEST - THINNEST) * weights / (data.heaviest or 1.0)
-    lines = np.stack([np.zeros_like(ends), ends], axis=1)
-    for colour, chosen in ((ACROSS, leaving), (WITHIN, ~leaving)):
-        ax.add_collection(
-            LineCollection(list(lines[chosen]), colors=colour, linewidths=widths[chosen])
-        )
-    ax.plot(*ends[~leaving].T, "o", color=WITHIN, markersize=4, zorder=3)
-    ax.plot([0], [0], "o", color=INK, markersize=4, zorder=4)
 
 
 def _draw_glyphs(data: Neighbourhood, view: View, ax: Axes) -> None:
@@ -157,50 +152,19 @@ def _draw_glyphs(data: Neighbourhood, view: View, ax: Axes) -> None:
         ax.add_collection(LineCollection(list(strokes), colors=colour, linewidths=1.8, zorder=3.5))
 
 
-def _draw_ellipses(asked: Floats | None, realised: Floats | None, ax: Axes) -> None:
-    if realised is not None:
-        ax.add_patch(
-            Polygon(
-                _outline(realised),
-                facecolor=(REALISED, 0.15),
-                edgecolor=REALISED,
-                linewidth=2,
-                zorder=0.5,
-            )
-        )
-    if asked is not None:
-        ax.plot(*_outline(asked).T, color=INK, linewidth=1.2, linestyle="--", zorder=2.5)
-
-
-def _outline(squared_radii: Floats) -> Floats:
-    """(N, 2) the outline of the ellipse x^T S^-1 x = 1 of a matrix S, which may be singular."""
-    values, vectors = np.linalg.eigh(squared_radii)
-    turn = np.linspace(0, 2 * math.pi, 73)
-    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    outline: Floats = circle * np.sqrt(np.maximum(values, 0)) @ vectors.T
-    return outline
-
-
-def _limits(ax: Axes, reach: float) -> None:
-    ax.set_aspect("equal")
-    ax.set_xlim(-reach * MARGIN, reach * MARGIN)
-    ax.set_ylim(-reach * MARGIN, reach * MARGIN)
-
-
-def _degrees(angle: float) -> str:
-    return f"{math.degrees(angle):.4g}°".replace("-", "\N{MINUS SIGN}")
-
-
 def _draw(graph: OpenedGraph, asked: Asked, figure: matplotlib.figure.Figure) -> str:
     data = neighbourhood_of(graph, asked.level, asked.vertex)
-    volume = len(data.axes) == 3
-    turning = bool(data.xi) and data.orientations > 1
-    panels = 3 if volume else len(data.views) + turning
+    volume, axis = len(data.axes) == 3, len(data.views[0].sample) == 3
+    turning = bool(data.xi) and data.orientations > 1 and not axis
+    panels = 5 if axis else 3 if volume else len(data.views) + turning
     columns = 2 if panels in {1, 3} else COLUMNS  # the legend takes a place, too
     rows = -(-(panels + 1) // columns)
     figure.set_size_inches(columns * SIDE, rows * SIDE)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    if volume:
+    if axis:
+        draw_sides(data, axes[:3])
+        draw_tilts(data, axes[3:5])
+    elif volume:
         draw_planes(data, axes[:3])
     else:
         for place, (view, ax) in enumerate(zip(data.views, axes, strict=False)):
@@ -223,9 +187,11 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighbourhood) -> str:
     place = zip(columns, graph.level(asked.level).coordinates[view.vertex].tolist(), strict=True)
     at = ", ".join(f"{name} = {value:.4g}" for name, value in place)
     sentences = [f"Vertex {view.vertex:,} ({at}): {_finding(graph, data)}."]
-    if len(data.axes) == 3:
+    if len(view.sample) == 3:
+        sentences.append(_axis_in_words(graph, data, asked.level))
+    elif len(data.axes) == 3:
         sentences.append("Rings are neighbours in front of a plane or behind it.")
-    if data.orientations > 1:
+    elif data.orientations > 1:
         number = f"{len(data.views)} of {data.orientations}"
         every = len(data.views) == data.orientations
         sentences.append(
@@ -233,7 +199,7 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighbourhood) -> str:
             f"{'' if every else 's'}; strokes stand at neighbours of other orientations, along "
             "these."
         )
-    as_large = "is as large" if view.angle is None else "reaches as far forward"
+    as_large = "reaches as far forward" if view.sample else "is as large"
     if data.heaviest:
         sentences.append(
             f"Edges are the thicker the heavier, up to {data.heaviest:.3g}. Evenly filled, the "
@@ -244,12 +210,24 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighbourhood) -> str:
     return " ".join(sentences)
 
 
+def _axis_in_words(graph: OpenedGraph, data: Neighbourhood, level: int) -> str:
+    """Which axis it is, and what the pictures show of it."""
+    view = data.views[0]
+    _, first, second = map(vector_in_words, view.frame.tolist())
+    number = view.vertex // graph.spec.base_points(level)
+    return (
+        f"It is at {named(graph.spec, number)}, of {data.orientations}; directions across it are "
+        f"{first} and {second}, and all neighbours are projected on these. Strokes stand at "
+        "neighbours of other axes, along these. Tilts count by their sine."
+    )
+
+
 def _finding(graph: OpenedGraph, data: Neighbourhood) -> str:
     """How the metric realised compares with the one asked for."""
     if not data.heaviest:
         return "it has no neighbours, in any orientation" if data.xi else "it has no neighbours"
     filled = data.views[0].filled
-    if data.views[0].angle is None and filled is not None:
+    if not data.views[0].sample and filled is not None:
         radii = np.linalg.eigvalsh(filled)
         ratio = math.sqrt(max(radii[0], 0.0) / radii[-1])
         if ratio > EQUAL:

@@ -10,9 +10,10 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import FigureBase
 from matplotlib.image import AxesImage
 
+from cheblienet_graphs.figures.places import Places
 from cheblienet_graphs.figures.views import View
 from cheblienet_graphs.plot.style import DIVERGING, FAINT
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.plot.units import spacing_in_words
 from cheblienet_graphs.typing import Floats, Indices
 
 GAP = 16
@@ -120,6 +121,11 @@ def colour_bar(
     bar.outline.set_edgecolor(FAINT)
 
 
+def name_axes(axes: Axes, view: View, places: Places) -> None:
+    """Write what the axes of a picture show, and in what unit."""
+    axes.set_xlabel(f"{view.across} [{spacing_in_words(places)}]", labelpad=1)
+
+
 def row_label(axes: Axes, text: str) -> None:
     """Write what a row of pictures shows, left of its first one and of its axis' name."""
     name = axes.get_ylabel()
@@ -130,15 +136,3 @@ def shown_orientations(count: int, *, most: int = SHOWN, through: int = 0) -> In
     """Those that a figure shows: all, or some, evenly spread, one given one among them."""
     step = -(-count // most)
     return np.arange(through % step, count, step)
-
-
-def angles_in_words(spec: GraphSpec) -> str:
-    """Write how orientations are counted."""
-    if spec.geometry.base.flat:
-        return "Angles count from x towards y, so clockwise."
-    return "Angles count from south towards east."
-
-
-def degrees(orientation: int, count: int) -> str:
-    """Write the angle of an orientation, as '-60°'."""
-    return f"{-90 + 180 * orientation / count:.4g}°".replace("-", "\N{MINUS SIGN}")

@@ -15,6 +15,7 @@ from cheblienet_graphs.plot.panels import colour_bar, picture, row_label
 from cheblienet_graphs.plot.style import DIVERGING, FAINT, INK, SERIES
 from cheblienet_graphs.plot.units import spacing_in_words
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.fibres import word
 from cheblienet_graphs.spec.words import percent
 
 SHOWN = 4
@@ -102,7 +103,7 @@ def caption(spec: GraphSpec, data: Pooling) -> str:
     )
     parts = [rings, cells]
     if spec.geometry.oriented:
-        parts.append("Each orientation is pooled alone, all in the same way.")
+        parts.append(f"Each {word(spec)} is pooled alone, all in the same way.")
     if len(data.places) > SHOWN:
         parts.append(f"Shown are the first {SHOWN} of {len(data.places)} levels.")
     if data.places[0].dimension == 3:

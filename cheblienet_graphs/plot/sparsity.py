@@ -14,6 +14,7 @@ from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.sparsity import Sparsity, sparsity_of
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.style import FAINT, SEQUENTIAL
+from cheblienet_graphs.spec.fibres import title, word, words
 
 EMPTY = 0.25
 """Where the colours of stored entries begin; cells without one have the first colour of all."""
@@ -46,15 +47,16 @@ def draw_sparsity(data: Sparsity, ax: Axes) -> AxesImage:
     if 1 < data.orientations <= MOST_LABELS:
         block = side / data.orientations
         middles = (np.arange(data.orientations) + 0.5) * block
-        names = [_degrees(-90 + k * 180 / data.orientations) for k in range(data.orientations)]
-        ax.set_xticks(middles, names, rotation=90 if data.orientations > 8 else 0)
+        axes = len(data.samples[0]) > 1
+        names = [str(k) if axes else title(data.samples, k) for k in range(data.orientations)]
+        ax.set_xticks(middles, names, rotation=90 if data.orientations > 8 and not axes else 0)
         ax.set_yticks(middles, names)
         ax.tick_params(length=0)
         for limit in np.arange(1, data.orientations) * block:
             ax.axhline(limit, color=FAINT, linewidth=0.4)
             ax.axvline(limit, color=FAINT, linewidth=0.4)
-        ax.set_xlabel("vertices, by orientation")
-        ax.set_ylabel("vertices, by orientation")
+        ax.set_xlabel(f"vertices, by {'axis' if axes else 'orientation'}")
+        ax.set_ylabel(f"vertices, by {'axis' if axes else 'orientation'}")
     else:
         ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
@@ -62,10 +64,6 @@ def draw_sparsity(data: Sparsity, ax: Axes) -> AxesImage:
         ax.set_ylabel("vertex")
     ax.spines[["left", "bottom"]].set_visible(False)
     return image
-
-
-def _degrees(angle: float) -> str:
-    return f"{angle:.4g}°".replace("-", "\N{MINUS SIGN}")
 
 
 def _draw(graph: OpenedGraph, asked: Asked, figure: matplotlib.figure.Figure) -> str:
@@ -87,8 +85,8 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: matplotlib.figure.Figure) ->
         text += f" A cell of the picture stands for {data.side:,} x {data.side:,} of them."
     if data.orientations > 1:
         text += (
-            " Blocks on the diagonal are edges within an orientation, those beside it lead to "
-            "other orientations."
+            f" Blocks on the diagonal are edges at the same {word(graph.spec)}, those beside it "
+            f"lead to other {words(graph.spec)}."
         )
     return text
 

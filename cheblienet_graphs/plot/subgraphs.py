@@ -1,6 +1,5 @@
 """A part of a graph, half of its edges, and half of its vertices."""
 
-import math
 from typing import Any
 
 import matplotlib.figure
@@ -12,6 +11,7 @@ from cheblienet_graphs.figures.subgraphs import Subgraphs, subgraphs_of
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.style import FAINT, INK, SERIES
 from cheblienet_graphs.spec import words
+from cheblienet_graphs.spec.fibres import named
 
 WIDTHS = (0.5, 1.0, 1.5, 2.0)
 """Points of lines, by quarters of the largest weight."""
@@ -59,16 +59,16 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: matplotlib.figure.Figure) ->
     for ax, title in zip(axes, ("whole", "half of the edges", "half of the vertices"), strict=True):
         ax.set_title(title)
     axes[0].set_ylabel(f"{data.axes[1]} ({data.unit})")
-    return _caption(graph, data)
+    return _caption(graph, data, asked.level)
 
 
-def _caption(graph: OpenedGraph, data: Subgraphs) -> str:
+def _caption(graph: OpenedGraph, data: Subgraphs, level: int) -> str:
     edges, vertices = len(data.edges), len(data.vertices)
     part = f"The {vertices:,} vertices around vertex {data.vertices[0]:,}"
-    if data.angle is not None:
-        part += f" of orientation {math.degrees(data.angle):.4g} degrees"
+    if graph.spec.geometry.oriented:
+        part += f" of {named(graph.spec, data.vertices[0] // graph.spec.base_points(level))}"
     if graph.spec.geometry.base.dimension == 3:
-        part += " in its plane"
+        part += ", in its plane of x and y,"
     weight = float(data.weights[data.kept_edges].sum() / data.weights.sum())
     among = int(data.edges_of_kept_vertices.sum())
     kept_edges, kept_vertices = int(data.kept_edges.sum()), int(data.kept_vertices.sum())

@@ -11,6 +11,7 @@ import numpy as np
 from cheblienet_graphs.errors import MISSING, SpecError
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.report.axis_frame import to_the_frame
 from cheblienet_graphs.report.places import Nearest, nearest_vertex, place
 from cheblienet_graphs.report.points import points_of
 from cheblienet_graphs.samplings.protocol import Sampling
@@ -39,7 +40,8 @@ class Neighbors:
         vertices: (N,) where they end.
         ends: (N, columns) coordinates there.
         components: (N, dim) of log g^-1 h in the left-invariant frame: forward, sideways, in the
-            metric's unit, and rotation, radians; on r2 and r3 dx, dy, dz, on s2 south and east. Of
+            metric's unit, and rotation, radians; on r2 and r3 dx, dy, dz, on s2 south and east; on
+            r3s2 along the axis, two across it as `axis_frame` has them, and tilts to these. Of
             all candidates (orientations are modulo pi, periodic domains have images) the shortest
             under the metric.
         distances: (N,) under the metric: sqrt(c^T R c).
@@ -61,6 +63,8 @@ class Neighbors:
     @property
     def directions(self) -> tuple[str, ...]:
         """Names of the components."""
+        if self.spec.axes is not None:
+            return "along", "across_1", "across_2", "tilt_1", "tilt_2"
         if self.spec.geometry.oriented:
             return "forward", "sideways", "rotation"
         if not self.spec.geometry.base.flat:
@@ -115,7 +119,8 @@ def neighbors_of(
         vertex: its index, in [0, V).
         at: a place instead, of which the nearest vertex is taken: x, y(, z) in widths of the
             domain, on the sphere latitude, longitude in degrees; then, where there are
-            orientations, their angle in degrees. Numbers, or text with commas.
+            orientations, their angle in degrees, or nx, ny, nz along the axis. Numbers, or text
+            with commas.
         level: 0 is the finest.
 
     Raises:
@@ -143,6 +148,8 @@ def neighbors_of(
     start, ends = arrays.coordinates[found], arrays.coordinates[row.indices]
     metric = Metric(spec.eps, arrays.of_level.xi or 0.0)
     components, distances = shortest_logarithms(spec, metric, sampling, start, ends)
+    if spec.axes is not None:
+        components = components @ to_the_frame(start[0, 3:]).T
     order = np.lexsort((row.indices, _classes(distances)))
     return Neighbors(
         f"{version.parent.name}@{version.name}",
@@ -186,7 +193,8 @@ def shortest_logarithms(
     candidates = np.stack(found).view(np.ndarray)
     squared = np.einsum("kan,a->kn", candidates**2, np.array(geometry.weights(metric)))
     least = squared <= squared.min(axis=0) * (1 + TIE)
-    turn = np.where(least, abs(candidates[:, -1]), np.inf) if geometry.oriented else ~least
+    turns = np.linalg.norm(candidates[:, geometry.base.dimension :], axis=1)
+    turn = np.where(least, turns, np.inf)
     chosen = np.argmin(turn, axis=0)
     each = np.arange(len(ends))
     return candidates[chosen, :, each], np.sqrt(squared[chosen, each])

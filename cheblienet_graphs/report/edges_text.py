@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from cheblienet_graphs.report.axis_frame import axis_frame
 from cheblienet_graphs.report.edges_of import Neighbors
 from cheblienet_graphs.spec import units
+from cheblienet_graphs.spec.fibres import vector_in_words
 from cheblienet_graphs.typing import Floats
 
 
@@ -24,6 +26,9 @@ def edges_text(found: Neighbors) -> str:
         lines.append(f"  {_how_far(found)}")
     if not len(found.vertices):
         return "\n".join([*lines, "  no neighbours"])
+    if spec.axes is not None:
+        _, first, second = map(vector_in_words, axis_frame(found.coordinates[3:]).tolist())
+        lines.append(f"  across 1 is {first}, across 2 is {second}; tilts are to these")
     pixel = units.visible(spec, found.level, 1.0)
     several = "neighbours" if len(found.vertices) > 1 else "neighbour"
     lines += [
@@ -57,14 +62,18 @@ def edges_text(found: Neighbors) -> str:
     )
 
 
-ANGLES = {"theta", "alpha", "beta", "gamma", "rotation"}
+ANGLES = {"theta", "alpha", "beta", "gamma", "rotation", "tilt_1", "tilt_2"}
 """Columns that are stored in radians and shown in degrees,"""
-SHOWN = {"beta": "lat", "gamma": "lon", "theta": "theta", "alpha": "alpha", "rotation": "rotation"}
+SHOWN = {"beta": "lat", "gamma": "lon"}
 """and what they are called then: the sphere's places are shown as they are asked for."""
 
 
 def _names(columns: tuple[str, ...]) -> list[str]:
-    return [f"{SHOWN[name]} (deg)" if name in ANGLES else name for name in columns]
+    shown = [SHOWN.get(name, name.replace("_", " ")) for name in columns]
+    return [
+        f"{said} (deg)" if name in ANGLES else said
+        for name, said in zip(columns, shown, strict=True)
+    ]
 
 
 def _cells(columns: tuple[str, ...], values: Floats) -> list[list[str]]:
@@ -95,5 +104,6 @@ def _how_far(found: Neighbors) -> str:
     said = f"the nearest to what was asked: {asked.distance:.3g} {units.unit(spec)} "
     said += f"({away:.3g} {units.visible_unit(spec)})"
     if asked.turn is not None:
-        said += f" and {np.degrees(asked.turn):.3g} degrees of rotation"
+        turned = "rotation" if spec.axes is None else "tilt"
+        said += f" and {np.degrees(asked.turn):.3g} degrees of {turned}"
     return f"{said} away"

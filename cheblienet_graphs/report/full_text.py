@@ -8,7 +8,7 @@ import numpy as np
 
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.remarks import remarks, verdicts
-from cheblienet_graphs.spec import GraphSpec, units, words
+from cheblienet_graphs.spec import GraphSpec, fibres, units, words
 
 WIDTH = 110
 """Width of lines that are sentences."""
@@ -130,7 +130,8 @@ def _reading(spec: GraphSpec) -> list[str]:
     lines = []
     if spec.geometry.oriented:
         lines.append(
-            "realised eps^2: least .. largest over the orientations; smaller is more anisotropic"
+            f"realised eps^2: least .. largest over the {fibres.words(spec)}; smaller is more "
+            "anisotropic"
         )
     if spec.bandwidth is not None:
         lines.append("t: how wide the kernel is, a function of d^2 / (4 t)")

@@ -31,7 +31,7 @@ class _Recorded:
 
 def _lattice(spec: GraphSpec, boundary: str, *manifolds: str) -> bool:
     is_one = spec.sampling == "lattice" and spec.mask is None and spec.boundary == boundary
-    return is_one and (not manifolds or spec.manifold in manifolds)
+    return is_one and spec.manifold in manifolds
 
 
 def _masked(spec: GraphSpec, manifold: str, *samplings: str) -> bool:
@@ -40,8 +40,8 @@ def _masked(spec: GraphSpec, manifold: str, *samplings: str) -> bool:
     return is_part and spec.manifold == manifold and spec.sampling in samplings
 
 
-def _corrected(spec: GraphSpec) -> bool:
-    return _lattice(spec, "open") and bool(spec.boundary_correction)
+def _corrected(spec: GraphSpec, *manifolds: str) -> bool:
+    return _lattice(spec, "open", *manifolds) and bool(spec.boundary_correction)
 
 
 REGULAR = {"icosahedral", "healpix", "gaussian"}
@@ -49,20 +49,27 @@ REGULAR = {"icosahedral", "healpix", "gaussian"}
 
 _RECORDED = (
     _Recorded(
-        lambda spec: _lattice(spec, "periodic") and spec.geometry.oriented,
+        lambda spec: _lattice(spec, "periodic", "se2"),
         "second order on this periodic lattice ({weights}), pixels and orientations refined "
         "together",
     ),
     _Recorded(
-        lambda spec: _lattice(spec, "periodic"),
+        lambda spec: _lattice(spec, "periodic", "r3s2"),
+        "second order on this periodic lattice ({weights}), voxels and axes refined together",
+    ),
+    _Recorded(
+        lambda spec: _lattice(spec, "periodic", "r2", "r3"),
         "second order on this periodic lattice ({weights})",
     ),
     _Recorded(
-        lambda spec: _corrected(spec) and spec.geometry.oriented,
+        lambda spec: _corrected(spec, "se2"),
         "second order on this open lattice ({weights}, sides corrected), pixels and orientations "
         "refined together: 1.8 to 2.0 at eps^2 = 0.1, 1.4 to 1.8 at eps^2 = 0.01",
     ),
-    _Recorded(_corrected, "second order on this open lattice ({weights}, sides corrected)"),
+    _Recorded(
+        lambda spec: _corrected(spec, "r2", "r3"),
+        "second order on this open lattice ({weights}, sides corrected)",
+    ),
     _Recorded(
         lambda spec: _lattice(spec, "open", "se2"),
         "converges at order 1.1 to 1.4 on this open lattice ({weights}), pixels and orientations "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.errors import Found, SpecError
+from cheblienet_graphs.samplings.axes import angles_between, axis_set
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec import GraphSpec
@@ -24,7 +25,7 @@ class Nearest:
     Args:
         vertex: its index.
         distance: to the point along the base, in the metric's unit of length.
-        turn: to the orientation, radians in [0, pi/2]; None where there are none.
+        turn: to the orientation or axis, radians in [0, pi/2]; None where there are none.
     """
 
     vertex: int
@@ -39,7 +40,8 @@ def place(spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]) -> tup
         spec: of the graph.
         sampling: of a level.
         at: "X,Y" or "X,Y,Z" in widths of the domain; on the sphere "LAT,LON" in degrees; where
-            there are orientations their angle in degrees after it. Or as many numbers.
+            there are orientations their angle in degrees after it; where there are axes
+            "X,Y,Z,NX,NY,NZ", the axis of any length. Or as many numbers.
 
     Raises:
         SpecError: there are more or fewer numbers, or they are outside the domain.
@@ -55,6 +57,11 @@ def place(spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]) -> tup
     within = zip(numbers, limits, strict=False)
     if not known or not all(low <= number <= high for number, (low, high) in within):
         raise SpecError("at", _form(spec, sampling), at)
+    if spec.axes is not None:
+        length = math.hypot(*numbers[3:])
+        if not 0 < length < math.inf:
+            raise SpecError("at", _form(spec, sampling), at)
+        return (*numbers[:3], *(part / length for part in numbers[3:]))
     first, second, *others = numbers
     angles = [_modulo_pi(math.radians(angle)) for angle in numbers[base.dimension :]]
     if base.flat:
@@ -85,6 +92,10 @@ def nearest_vertex(spec: GraphSpec, sampling: Sampling, coordinates: Sequence[fl
         point = number
     if not spec.geometry.oriented:
         return Nearest(point, distance, None)
+    if spec.axes is not None:
+        tilts = angles_between(np.array([coordinates[3:]]), axis_set(spec.axes).points)[0]
+        k = int(tilts.argmin())
+        return Nearest(k * sampling.num_points + point, distance, float(tilts[k]))
     angle = coordinates[spec.geometry.columns.index(spec.geometry.fibre.columns[0])]
     samples = spec.geometry.fibre.samples(sampling.orientations)
     turns = [abs(_modulo_pi(angle - sample)) for (sample,) in samples]
@@ -142,6 +153,8 @@ def _form(spec: GraphSpec, sampling: Sampling) -> str:
     unit = "degrees" if sampling.extent is None else "widths of the domain"
     angles = [column.upper() for column in spec.geometry.fibre.columns]
     turned = "".join(f", {angle} in degrees" for angle in angles)
+    if spec.axes is not None:
+        turned = ", NX,NY,NZ along the axis, not all 0"
     return f"{','.join(names + angles)} with {' and '.join(ranges)} {unit}{turned}"
 
 

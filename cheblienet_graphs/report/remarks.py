@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.said import Remark, said_once
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec import GraphSpec, fibres
 
 SPARSE_ENOUGH = 0.985
 """The paper's rule of thumb for the share of zeros."""
@@ -84,7 +84,7 @@ def _connections(spec: GraphSpec, level: LevelReport) -> Iterator[Remark]:
     if level.components > 1:
         remedy = "more neighbours may link them"
         if spec.geometry.oriented:
-            remedy = "a smaller alpha links orientations, a larger one links points"
+            remedy = f"a smaller alpha links {fibres.words(spec)}, a larger one links points"
         if spec.mask is not None:
             remedy = "what is inside the mask may be in as many pieces"
         sentence = f"falls into {{}} components, between which no signal passes; {remedy}"

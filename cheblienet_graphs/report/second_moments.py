@@ -10,7 +10,7 @@ import math
 
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.report.diagnostics import EffectiveMetric
-from cheblienet_graphs.spec import GraphSpec, words
+from cheblienet_graphs.spec import GraphSpec, fibres, words
 
 CLOSE = 0.15
 """Second moments are those of the metric where they deviate by no more than this, relatively."""
@@ -72,7 +72,7 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
         wrong.append(_unlinked(spec))
     along = [m.eps_squared for m in metrics if m.eps_squared is not None]
     if len(along) < len(metrics):
-        wrong.append("at some orientations no neighbour lies forward")
+        wrong.append(f"at some {fibres.words(spec)} no neighbour lies forward")
     elif max(abs(value / metric.eps**2 - 1) for value in along) > CLOSE:
         realised = words.interval(min(along), max(along))
         wrong.append(f"realises eps^2 = {realised}, asked {metric.eps**2:.4g}")
@@ -87,9 +87,8 @@ def _unlinked(spec: GraphSpec) -> str:
     if spec.orientations == 1:
         return "has one orientation, so nothing turns"
     smaller = "`xi`" if spec.alpha is None else "`alpha`"
-    return (
-        f"orientations are not linked, as no edge leads to another one (a smaller {smaller} does)"
-    )
+    why = f"as no edge leads to another one (a smaller {smaller} does)"
+    return f"{fibres.words(spec)} are not linked, {why}"
 
 
 def _single_points(spec: GraphSpec, metrics: list[EffectiveMetric]) -> str:

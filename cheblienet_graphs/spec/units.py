@@ -1,4 +1,4 @@
-"""Lengths in reports: in the metric's unit, and in pixels, degrees or mean spacings."""
+"""Lengths in reports: in the metric's unit, and in pixels, voxels, degrees or mean spacings."""
 
 import math
 
@@ -11,14 +11,23 @@ def unit(spec: GraphSpec) -> str:
 
 
 def visible_unit(spec: GraphSpec) -> str:
-    """The other unit of lengths: pixels, degrees, or mean spacings where points have no grid."""
+    """The other unit of lengths: pixels, voxels, degrees, or mean spacings without a grid.
+
+    Where the sides of voxels differ it is their geometric mean.
+    """
     if not spec.geometry.base.flat:
         return "degrees of arc"
-    return "pixels" if spec.sampling_kind.regular else "mean spacings"
+    if not spec.sampling_kind.regular:
+        return "mean spacings"
+    if spec.spacing is not None:
+        return "mean voxel sides"
+    return "pixels" if spec.geometry.base.dimension == 2 else "voxels"
 
 
 SINGULAR = {
     "pixels": "pixel",
+    "voxels": "voxel",
+    "mean voxel sides": "mean voxel side",
     "mean spacings": "mean spacing",
     "degrees of arc": "degree of arc",
 }

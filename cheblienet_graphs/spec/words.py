@@ -92,7 +92,8 @@ def _domain(spec: GraphSpec) -> str:
 
 
 def _signals(spec: GraphSpec) -> str:
-    signals = "images" if spec.sampling_kind.regular else "signals"
+    on_grid = "images" if spec.geometry.base.dimension == 2 else "volumes"
+    signals = on_grid if spec.sampling_kind.regular else "signals"
     shape = ", ".join(map(str, spec.grid(0)[1:]))
     return f"{signals} (B, C, {shape})"
 
@@ -121,8 +122,9 @@ def _part(spec: GraphSpec) -> str:
 def _coordinates(spec: GraphSpec) -> str:
     """Name the columns of the coordinates; on the plane y goes down, as rows of images do."""
     kind = spec.sampling_kind
+    on_grid = "image" if spec.geometry.base.dimension == 2 else "volume"
     columns = spec.geometry.coordinates_in_words.format(
-        domain="image" if kind.regular else "domain", longitudes=kind.longitudes
+        domain=on_grid if kind.regular else "domain", longitudes=kind.longitudes
     )
     return f"coordinates {columns}"
 

@@ -23,7 +23,7 @@ def panels(figured: Path, name: str) -> list[Axes]:
         ("plane", [""], "x (pixels)", "y (pixels)"),
         ("own", [""], "x (mean spacings)", "y (mean spacings)"),
         ("sphere", [""], "east (degrees of arc)", "north (degrees of arc)"),
-        ("volume", ["xy plane", "xz plane", "yz plane"], "x (pixels)", "y (pixels)"),
+        ("volume", ["xy plane", "xz plane", "yz plane"], "x (voxels)", "y (voxels)"),
         (
             "two",
             ["orientation −90°", "orientation 0°", "0°, with rotation"],
