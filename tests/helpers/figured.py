@@ -26,6 +26,10 @@ SPECS = {
     "rotations": GraphSpec("so3", subdivisions=2, orientations=4, levels=1),
     "region": GraphSpec("so3", subdivisions=2, orientations=4, region=(-60, -10, 60, 60), levels=1),
     "volume": GraphSpec("r3", "6x5x4", levels=1),
+    "axes": GraphSpec(
+        "r3s2", 5, axes=12, eps_squared=0.1, weights="selling", boundary="periodic", levels=1
+    ),
+    "unequal": GraphSpec("r3s2", "4x4x3", axes=7, spacing=(1, 1, 2), levels=1),
     "masked": GraphSpec("se2", mask=_disc(20), orientations=4, levels=1),
     "dust": GraphSpec("r2", mask=np.random.default_rng(0).random((16, 16)) < 0.25, levels=1),
     "own": GraphSpec("r2", coordinates=[np.random.default_rng(1).random((60, 2))]),

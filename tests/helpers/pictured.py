@@ -22,6 +22,12 @@ def disc(side: int) -> npt.NDArray[np.bool_]:
     return (x**2 + y**2 < (0.45 * side) ** 2) & ~hole
 
 
+def ball(side: int) -> npt.NDArray[np.bool_]:
+    """A ball that touches the sides."""
+    z, y, x = np.mgrid[:side, :side, :side] - (side - 1) / 2
+    return x**2 + y**2 + z**2 < (0.5 * side) ** 2
+
+
 def islands() -> npt.NDArray[np.bool_]:
     """Two squares and a pixel that is alone."""
     inside = np.zeros((14, 14), bool)
@@ -54,6 +60,11 @@ SPECS = {
     "region": lambda: GraphSpec(
         "so3", subdivisions=3, orientations=3, region=(-60, -30, 60, 50), levels=1
     ),
+    "axes": lambda: GraphSpec(
+        "r3s2", "8x6x6", axes=4, weights="selling", boundary="periodic", levels=2
+    ),
+    "ball": lambda: GraphSpec("r3s2", mask=ball(8), axes=3, weights="matched", levels=1),
+    "scan": lambda: GraphSpec("r3s2", "4x4x2", axes="ico6", spacing=(1, 1, 2), levels=1),
 }
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from axes_truth import logarithm_moments
 from figured import SPECS, dense_weights
 from moments import plane_moments
 
@@ -83,6 +84,44 @@ def test_places_are_the_logarithms_without_rotation(opened: Opened, name: str) -
         straight = ~view.rotating[view.edges]
         within = view.components[straight][:, : len(data.axes)] @ view.frame
         np.testing.assert_allclose(within, view.places[view.edges[straight]], atol=1e-9)
+
+
+def test_of_an_axis_the_frame_goes_along_and_across(opened: Opened) -> None:
+    for name in ("axes", "unequal"):
+        [view] = neighbourhood_of(opened(name)).views
+        np.testing.assert_allclose(view.frame @ view.frame.T, np.eye(3), atol=1e-12)
+        np.testing.assert_allclose(view.frame[0], view.sample)
+        assert np.linalg.det(view.frame) == pytest.approx(1)
+        assert view.frame[1, 2] == 0
+        own = ~view.rotating[view.edges]
+        straight = view.components[own][:, :3] @ view.frame
+        np.testing.assert_allclose(straight, view.places[view.edges[own]], atol=1e-9)
+        tilted = view.components[~own][:, 3:] @ view.frame[1:]
+        sines = np.cross(view.frame[0], view.headings[view.edges[~own]])
+        found, true = (np.linalg.norm(part, axis=1) for part in (tilted, sines))
+        np.testing.assert_allclose(found, true, atol=1e-9)
+
+
+def test_moments_at_an_axis_are_those_of_matrix_logarithms(opened: Opened) -> None:
+    [view] = neighbourhood_of(opened("unequal")).views
+    truth = sum(
+        weight * logarithm_moments(np.array(view.sample), other, place)
+        for weight, other, place in zip(view.weights, view.headings, view.places, strict=True)
+    )
+    along_and_across = view.frame @ truth @ view.frame.T
+    np.testing.assert_allclose(view.moment[:3, :3], along_and_across, rtol=1e-6, atol=1e-9)
+
+
+def test_eps_at_an_axis_is_that_of_the_report(opened: Opened, figured: Path) -> None:
+    [view] = neighbourhood_of(opened("axes")).views
+    level = inspect(figured, "axes", eigenvalues=0).levels[0]
+    here = level.effective_metric[view.vertex // 125]
+    assert view.eps_squared == pytest.approx(here.eps_squared, rel=1e-6)
+
+
+def test_selling_and_tilts_realise_the_ellipsoid_asked_for(opened: Opened) -> None:
+    [view] = neighbourhood_of(opened("axes")).views
+    np.testing.assert_allclose(view.filled, view.ball, atol=1e-5 * view.ball.max())
 
 
 def chosen(data: Neighbourhood) -> int:

@@ -25,6 +25,12 @@ def panels(figured: Path, name: str) -> list[Axes]:
         ("sphere", [""], "east (degrees of arc)", "north (degrees of arc)"),
         ("volume", ["xy plane", "xz plane", "yz plane"], "x (voxels)", "y (voxels)"),
         (
+            "axes",
+            ["from one side", "from the other", "along the axis", "along and tilt", "tilts"],
+            "along (voxels)",
+            "across 1 (voxels)",
+        ),
+        (
             "two",
             ["orientation −90°", "orientation 0°", "0°, with rotation"],
             "x (pixels)",
@@ -42,7 +48,7 @@ def test_panels_are_to_scale_and_labelled(
         assert ax.get_aspect() == 1
         assert sum(ax.get_xlim()) == pytest.approx(sum(ax.get_ylim())) == pytest.approx(0)
     down = axes[0].get_ylim()[0] > axes[0].get_ylim()[1]
-    assert down == (name != "sphere")
+    assert down == (name not in {"sphere", "axes"})
 
 
 def test_edges_end_at_the_neighbours(figured: Path) -> None:
@@ -79,5 +85,7 @@ def test_captions_say_what_was_found(figured: Path) -> None:
     assert "realise eps^2 = 0.019 .. 0.0583, asked for 0.1" in caption("gaussian")
     assert "act alike in all directions, as asked for" in caption("volume")
     assert "no eps^2 is realised" in caption("columns")
+    assert "at axis 6, n = (−0.35, 0.87, 0.35), of 12; directions" in caption("axes")
+    assert "mean voxel sides" in neighbourhood_of(open_graph(figured, "unequal")).unit
     entries = np.diff(open_graph(figured, "dust").level(0).laplacian.indptr)
     assert "it has no neighbours" in caption("dust", int(entries.argmin()))

@@ -1,5 +1,6 @@
 """Figures of signals: heat, equivariance, eigenmaps, pooling."""
 
+import functools
 import io
 from pathlib import Path
 
@@ -14,15 +15,16 @@ from cheblienet_graphs.plot import eigenmaps, equivariance, pooling
 from cheblienet_graphs.plot import heat as heat_figure
 from cheblienet_graphs.plot.catalogue import FIGURES
 from cheblienet_graphs.plot.figure import Asked
-from cheblienet_graphs.plot.panels import degrees, shown_orientations
+from cheblienet_graphs.plot.panels import shown_orientations
 from cheblienet_graphs.plot.style import INK, style
 
 LARGEST_SVG = 300_000
 NAMES = ("heat", "equivariance", "eigenmaps", "pooling")
 
 
+@functools.cache
 def drawn(figure: object, name: str, **asked: int) -> tuple[Canvas, str, str]:
-    """The canvas, its caption and its SVG."""
+    """The canvas, its caption and its SVG; drawn once for all tests that look at it."""
     with style():
         canvas = Canvas(figsize=figure.size)
         caption = figure.draw(opened(name), Asked(**asked), canvas)
@@ -44,17 +46,31 @@ def slow(*names: str) -> list[object]:
     return [pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
-OTHERS = slow("odd", "random", "own", "sphere", "rotations", "region", "space", "group", "tiny")
+OTHERS = slow(
+    "odd",
+    "random",
+    "own",
+    "sphere",
+    "rotations",
+    "region",
+    "space",
+    "group",
+    "tiny",
+    "ball",
+    "scan",
+)
 
 
-@pytest.mark.parametrize("name", ["plane", "masked", *OTHERS])
+@pytest.mark.parametrize("name", ["plane", "masked", "axes", *OTHERS])
 def test_heat_is_drawn_of_every_graph(name: str) -> None:
     canvas, caption, svg = drawn(heat_figure.FIGURE, name)
     assert caption.startswith("Heat that started at vertex")
     assert len(svg) < LARGEST_SVG
     orientations = opened(name).spec.orientations
-    expected = {"plane": 1, "sphere": 1, "space": 3, "odd": 3}.get(name, 3 + 2 * orientations)
-    assert pictures(canvas) == expected
+    over_axes = {"axes": 3 + 6 + 6 + 3, "ball": 3 + 6 + 6 + 2, "scan": 3 + 6 + 6 + 5}
+    expected = {"plane": 1, "sphere": 1, "space": 3, "odd": 3, **over_axes}
+    expected.setdefault(name, 3 + 2 * orientations)
+    assert pictures(canvas) == expected[name]
 
 
 @pytest.mark.parametrize("name", ["plane", *slow("masked", "random", "grid", "rotations", "cube")])
@@ -65,6 +81,17 @@ def test_turning_is_drawn_of_every_graph(name: str) -> None:
     assert pictures(canvas) == 2 * (1 + opened(name).spec.orientations)
 
 
+@pytest.mark.parametrize("name", ["axes", *slow("ball", "scan")])
+def test_axes_are_named_with_their_vectors(name: str) -> None:
+    first = {"axes": "(.58, .58, .58)", "ball": "(1, 0, 0)", "scan": "(0, .53, .85)"}[name]
+    canvas, caption, _ = drawn(heat_figure.FIGURE, name)
+    said = [text for text in titles(canvas) if text.startswith("axis 0\n")]
+    assert said == [f"axis 0\n{first}"]
+    assert "orientation" not in caption
+    assert "pixel" not in caption
+    assert "Axes n = (x, y, z) are numbered from 0" in caption
+
+
 def test_a_tiny_graph_shows_its_symmetries_alone() -> None:
     canvas, caption, _ = drawn(equivariance.FIGURE, "tiny")
     assert pictures(canvas) == 0
@@ -73,7 +100,9 @@ def test_a_tiny_graph_shows_its_symmetries_alone() -> None:
     assert "rotation 90°" in [label.get_text() for label in axes.get_yticklabels()]
 
 
-@pytest.mark.parametrize("name", ["masked", "sphere", *slow("plane", "random", "region", "space")])
+@pytest.mark.parametrize(
+    "name", ["masked", "sphere", "axes", *slow("plane", "random", "region", "space")]
+)
 def test_eigenmaps_are_drawn_of_every_graph(name: str) -> None:
     canvas, caption, svg = drawn(eigenmaps.FIGURE, name)
     assert caption.startswith("The 8 smoothest eigenfunctions of level 0")
@@ -89,7 +118,9 @@ def test_multiplicities_are_written_and_those_cut_are_bounds() -> None:
     assert "equal eigenvalues" in caption
 
 
-@pytest.mark.parametrize("name", ["group", *slow("masked", "sphere", "rotations", "space", "grid")])
+@pytest.mark.parametrize(
+    "name", ["group", "axes", *slow("masked", "sphere", "rotations", "space", "grid")]
+)
 def test_pooling_is_drawn_of_every_pyramid(name: str) -> None:
     canvas, caption, svg = drawn(pooling.FIGURE, name)
     levels = min(pooling.SHOWN, opened(name).spec.levels)
@@ -137,4 +168,3 @@ def test_many_orientations_are_thinned_out() -> None:
     assert shown_orientations(6).tolist() == [0, 1, 2, 3, 4, 5]
     assert shown_orientations(16).tolist() == [0, 3, 6, 9, 12, 15]
     assert shown_orientations(16, through=8).tolist() == [2, 5, 8, 11, 14]
-    assert [degrees(k, 6) for k in (0, 2, 3, 5)] == ["−90°", "−30°", "0°", "60°"]

@@ -169,10 +169,11 @@ def test_fields_of_the_specification(store: Path) -> None:
         "bandwidth": (0.2, None),
         "laplacian": ("normalized", "combinatorial"),
         "levels": (2, 1),
+        "boundary_correction": (None, True),
     }
     lines = difference_text(found).splitlines()
     assert lines[:2] == ["a: kernel@v002", "b: selling@v001"]
-    assert "bandwidth      0.2         none" in lines
+    assert ["bandwidth", "0.2", "none"] in [line.split() for line in lines]
     assert max(map(len, lines)) <= 100
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["identical"] is False
 

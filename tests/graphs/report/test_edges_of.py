@@ -24,6 +24,7 @@ SPECS = {
     "open": GraphSpec("se2", 8, orientations=5, weights="selling", levels=2),
     "masked": GraphSpec("r2", mask=MASK, levels=1),
     "space": GraphSpec("r3", "4x5x6", boundary="periodic", levels=1),
+    "axes": GraphSpec("r3s2", "4x5x4", axes=7, boundary="periodic", levels=1),
     "sphere": GraphSpec("s2", subdivisions=1, levels=1),
     "turned": GraphSpec("so3", subdivisions=1, orientations=3, levels=1),
     "region": GraphSpec("s2", subdivisions=2, region=(-60, -30, 60, 70), levels=1),
@@ -133,6 +134,39 @@ def test_components_in_space_go_round_the_torus(store: Path) -> None:
     extent = np.array([4, 5, 6]) / 4
     missed = (found.ends - found.coordinates - found.components) / extent
     assert missed == pytest.approx(np.round(missed), abs=1e-9)
+
+
+def test_components_lead_to_the_neighbour_over_axes(store: Path) -> None:
+    for vertex in (0, 100, 333, 559):
+        found = neighbors_of(store, "axes", vertex=vertex)
+        n = found.coordinates[3:]
+        level = np.array([-n[1], n[0], 0]) if abs(n[2]) < 1 else np.array([1.0, 0, 0])
+        frame = np.stack([n, level / np.linalg.norm(level), np.cross(n, level)])
+        frame[2] /= np.linalg.norm(frame[2])
+        for end, (*moved, first, second) in zip(found.ends, found.components, strict=True):
+            motion = np.zeros((4, 4))
+            turn = np.cross(n, first * frame[1] + second * frame[2])
+            motion[:3, :3] = np.cross(np.eye(3), turn)
+            motion[:3, 3] = np.array(moved) @ frame
+            group = expm(motion)
+            step = (end[:3] - found.coordinates[:3] - group[:3, 3]) / [1, 1.25, 1]
+            np.testing.assert_allclose(step, step.round(), atol=1e-9)
+            assert abs(group[:3, :3] @ n @ end[3:]) == pytest.approx(1)
+        metric = SPECS["axes"].metric(0)
+        scaled = found.components * [1, *[1 / metric.eps] * 2, *[metric.xi] * 2]
+        np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), found.distances)
+
+
+def test_the_nearest_axis_of_any_length_and_sign(store: Path) -> None:
+    found = neighbors_of(store, "axes", at="0.3,0.5,0.74,-3,-3.2,3")
+    assert found.coordinates == pytest.approx([0.25, 0.5, 0.75, *np.array([-1, -1, 1]) / 3**0.5])
+    assert found.asked is not None
+    angle = math.acos(9.2 / math.sqrt(3 * (9 + 9 + 3.2**2)))
+    assert found.asked.turn == pytest.approx(angle)
+    text = edges_text(found)
+    assert "degrees of tilt away" in text
+    assert "across 1 is (0.71, −0.71, 0)" in text
+    assert "tilt 2 (deg)" in text
 
 
 def test_the_nearest_vertex_to_a_place(store: Path) -> None:
