@@ -13,7 +13,9 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError, UnknownGraphError
     from cheblienet_graphs.inputs.mask_files import read_mask
     from cheblienet_graphs.inputs.masks import LatLonMask
+    from cheblienet_graphs.inputs.nifti import read_nifti, write_nifti
     from cheblienet_graphs.inputs.points_files import read_points
+    from cheblienet_graphs.inputs.volumes import Volume
     from cheblienet_graphs.report.difference import compare
     from cheblienet_graphs.report.edges_of import neighbors_of
     from cheblienet_graphs.report.inspect import inspect
@@ -33,6 +35,7 @@ _PUBLIC = {
     "SpecError": "errors",
     "StoreError": "errors",
     "UnknownGraphError": "errors",
+    "Volume": "inputs.volumes",
     "build": "assembly.pipeline",
     "compare": "report.difference",
     "eigenpairs": "report.spectra",
@@ -42,8 +45,10 @@ _PUBLIC = {
     "open_group": "store.reader",
     "plan": "assembly.plan",
     "read_mask": "inputs.mask_files",
+    "read_nifti": "inputs.nifti",
     "read_points": "inputs.points_files",
     "verify": "store.verify",
+    "write_nifti": "inputs.nifti",
 }
 
 __all__ = [
@@ -55,6 +60,7 @@ __all__ = [
     "SpecError",
     "StoreError",
     "UnknownGraphError",
+    "Volume",
     "build",
     "compare",
     "eigenpairs",
@@ -64,8 +70,10 @@ __all__ = [
     "open_group",
     "plan",
     "read_mask",
+    "read_nifti",
     "read_points",
     "verify",
+    "write_nifti",
 ]
 
 

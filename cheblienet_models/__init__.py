@@ -11,6 +11,12 @@ from cheblienet_models.graphs.level_map import LevelMap
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.graphs.subgraphs import sample_edges, sample_vertices
+from cheblienet_models.harmonics import (
+    FromHarmonics,
+    ToHarmonics,
+    harmonics_matrix,
+    largest_degree,
+)
 from cheblienet_models.layers.cheb_conv import ChebConv
 from cheblienet_models.layers.diffusion import Diffusion
 from cheblienet_models.layers.lifting import Lift, Project
@@ -29,6 +35,7 @@ __all__ = [
     "BatchNorm",
     "ChebConv",
     "Diffusion",
+    "FromHarmonics",
     "GlobalPool",
     "Graph",
     "LatLonToVertices",
@@ -42,11 +49,14 @@ __all__ = [
     "SpatialUnpool",
     "Store",
     "StoreError",
+    "ToHarmonics",
     "UNet",
     "VerticesToLatLon",
     "WideResNet",
     "check_finite",
+    "harmonics_matrix",
     "ignore_graphs_in_ddp",
+    "largest_degree",
     "load_weights",
     "open_store",
     "portable",

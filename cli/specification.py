@@ -49,9 +49,10 @@ PLANE = {
 SPACE = {
     "--size N|WxHxD": f"Voxels of the finest level, width x height x depth, in {limits.SIDE}.  "
     "[default: that of the mask]",
-    "--mask FILE.npy": "Keep the voxels that are inside, True in an array (depth, height, width).",
+    "--mask FILE": "Keep the voxels that are inside: .npy, (depth, height, width), True inside, or "
+    "NIfTI, .nii or .nii.gz, not 0 inside; its affine gives the spacing.",
     "--spacing X,Y,Z": "Sides of a voxel, in any unit; lengths are in widths of the volume.  "
-    "[default: all equal]",
+    "[default: those of the mask, or all equal]",
     **BOUNDARY,
 }
 AXES = {

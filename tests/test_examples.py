@@ -78,7 +78,7 @@ def test_train_vessels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         saved(tmp_path / f"{n}.jpg", np.stack([green] * 3, axis=-1))
         saved(tmp_path / f"{n}_traced.png", lines > 0.5)
     patterns = tmp_path / "*.jpg", tmp_path / "*_traced.png"
-    sizes = "--steps", "30", "--side", str(HEIGHT)
+    sizes = "--steps", "12", "--side", str(HEIGHT)
     run(monkeypatch, "train_vessels.py", *patterns, tmp_path / "map.png", *sizes)
     green, traced, vessels = halves(tmp_path / "map.png", 3)
     np.testing.assert_array_equal(traced, lines > 0.5)

@@ -162,11 +162,11 @@ class Segmentation:
         }
 
 
-def report(kinds: Sequence[str], scores: list[Scores]) -> None:
-    """Print the table; scores are by seed, for each of the kinds."""
+def report(kinds: Sequence[str], scores: list[Scores], fields: int) -> None:
+    """Print the table; scores are by seed, for each of the kinds, on so many fields."""
     columns = list(scores[0])
     seeds = len(scores) // len(kinds)
-    print(f"F1 in % on {TEST} fields, mean +- deviation over {seeds} seeds\n")
+    print(f"F1 in % on {fields} fields, mean +- deviation over {seeds} seeds\n")
     print(f"| metric | {' | '.join(columns)} |")
     print(f"|---|{'---|' * len(columns)}")
     for index, kind in enumerate(kinds):
@@ -192,7 +192,7 @@ def main() -> None:
             for kind, pyramid in pyramids.items()
         ]
         scores, _ = Experiment(candidates, arguments.epochs).run()
-    report(list(SPECS), scores)
+    report(list(SPECS), scores, TEST)
     print(f"\n{time.perf_counter() - began:.0f} s")
 
 

@@ -38,7 +38,7 @@ def reading(file: Path, form: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.strerror:
             raise InputError(f"{file} can't be read: {error.strerror}.") from error
         said = one_line(" ".join(f"{error}".split()) or type(error).__name__, LONGEST_REASON)
-        raise InputError(f"{file} can't be read as {form}: {said.rstrip('.')}.") from error
+        raise InputError(f"{file} can't be read as {form}: {said.rstrip('.?')}.") from error
 
 
 def read_npy(file: Path) -> npt.NDArray[Any]:

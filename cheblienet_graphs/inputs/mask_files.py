@@ -1,4 +1,4 @@
-"""Masks from files: .npy, images, NetCDF."""
+"""Masks from files: .npy, images, NetCDF, NIfTI."""
 
 from pathlib import Path
 
@@ -13,12 +13,14 @@ from cheblienet_graphs.inputs.inside import (
 )
 from cheblienet_graphs.inputs.masks import LatLonMask
 from cheblienet_graphs.inputs.netcdf import NETCDF, read_field
+from cheblienet_graphs.inputs.nifti import NIFTI, is_nifti, read_mask_volume
+from cheblienet_graphs.inputs.volumes import Volume
 
-SUFFIXES = (".npy", *IMAGES, *NETCDF)
+SUFFIXES = (".npy", *IMAGES, *NETCDF, *NIFTI)
 DIMENSIONS = (1, 2, 3)
 
 
-def read_mask(source: str | Path) -> Booleans | LatLonMask:
+def read_mask(source: str | Path) -> Booleans | LatLonMask | Volume:
     """The mask in a file: which values are inside stands in `inside`.
 
     - `.npy`: (points,) in the order of a sampling of the sphere, in HEALPix nested or ring;
@@ -26,12 +28,14 @@ def read_mask(source: str | Path) -> Booleans | LatLonMask:
       `LatLonMask.whole_sphere`; or (depth, height, width) of space.
     - Grey images of 8 or 16 bits, one frame: (height, width) as above, the top row first.
     - NetCDF: a variable on latitudes and longitudes.
+    - NIfTI, .nii or .nii.gz, of one value a voxel: 0 outside, another one inside.
 
     Args:
         source: a path; of NetCDF also FILE:VARIABLE, where the file has several such variables.
 
     Returns:
-        Booleans; a mask on latitudes and longitudes where the file is NetCDF.
+        Booleans; a mask on latitudes and longitudes where the file is NetCDF; a volume (depth,
+        height, width) of booleans with its affine where it is NIfTI.
 
     Raises:
         InputError: there is no such file, it can't be read, or what it holds is no mask.
@@ -44,6 +48,8 @@ def read_mask(source: str | Path) -> Booleans | LatLonMask:
             return read_field(file, variable)
         if variable is not None:
             raise InputError(f"{file} is no NetCDF file, so it has no variable {variable}.")
+        if is_nifti(file):
+            return read_mask_volume(file)
         if suffix in IMAGES:
             return inside_of_image(read_image(file))
         if suffix == ".npy":

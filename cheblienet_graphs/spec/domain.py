@@ -133,12 +133,15 @@ def _array(geometry: Manifold, mask: Any) -> "npt.NDArray[Any]":
     import numpy as np  # help does without
 
     from cheblienet_graphs.inputs.masks import LatLonMask  # numpy, too
+    from cheblienet_graphs.inputs.volumes import Volume  # numpy, too
 
     if isinstance(mask, LatLonMask):
         if geometry.base.flat:
             accepted = f"an array of pixels on {geometry.name}"
             raise SpecError("mask", accepted, Found("one on latitudes and longitudes"))
         return mask.inside
+    if isinstance(mask, Volume):
+        return mask.values
     if np.ma.is_masked(mask):
         accepted = "an array without masked values; fill them, as .filled(False) does"
         raise SpecError("mask", accepted, MISSING)

@@ -39,6 +39,9 @@ from cheblienet_graphs.values import Number, choice, integer
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from cheblienet_graphs.inputs.masks import LatLonMask
+    from cheblienet_graphs.inputs.volumes import Volume
+
 
 @dataclass(frozen=True, init=False)
 class GraphSpec(Levels):
@@ -73,10 +76,11 @@ class GraphSpec(Levels):
             radians.
         mask: which points the graph has: booleans, True inside, or 0 and 1, or 8- or 16-bit grey,
             inside above half of the range. On the plane (H, W), in space (D, H, W), row 0 at
-            y = 0: these give the size, too. On the sphere one a point in the sampling's order, or
-            an image of the whole sphere (latitudes, longitudes), north up, its left edge at
-            longitude -180, or a LatLonMask: then points take the nearest pixel. Vertices are
-            numbered in the order of the full sampling; edges and weights are those of its graph.
+            y = 0: these give the size, too, and a `Volume`, as of a NIfTI file, the spacing. On the
+            sphere one a point in the sampling's order, or an image of the whole sphere (latitudes,
+            longitudes), north up, its left edge at longitude -180, or a LatLonMask: then points
+            take the nearest pixel. Vertices are numbered in the order of the full sampling; edges
+            and weights are those of its graph.
         mask_order: of HEALPix's pixels in the mask, "nested" (default) or "ring".
         region: of the sphere, (W, S, E, N) degrees, limits inside; W > E crosses the date line.
             With a mask, points have to be in both.
@@ -84,8 +88,9 @@ class GraphSpec(Levels):
         axes: of r3s2, a set of unit vectors n, n and -n being the same: 3, 4, 6, 7, 12 (default),
             13, 22 or 43, which all 24 rotations of the cube map to itself, or "ico6", "ico21" or
             "ico81", the vertices of icospheres, which 12 of them do. Then n_o is their number.
-        spacing: of voxels along x, y and z, "X,Y,Z" or a sequence in any unit; default all equal.
-            Lengths are in widths of the volume, and h is the geometric mean of a voxel's sides.
+        spacing: of voxels along x, y and z, "X,Y,Z" or a sequence in any unit; default all equal,
+            or those of the mask's affine. Lengths are in widths of the volume, and h is the
+            geometric mean of a voxel's sides.
         eps: anisotropy in R = diag(1, eps^-2, xi^2), in [0.001, 1]; default sqrt(0.1), and always
             1 on r2, r3 and s2, which are isotropic.
         eps_squared: eps^2, in [1e-6, 1]; give one of the two.
@@ -198,7 +203,7 @@ class GraphSpec(Levels):
         levels: Number | None = None,
         lambda_max: Number = "exact",
         eigenpairs: Number | None = None,
-        mask: "npt.ArrayLike | Mapping[str, Any] | None" = None,
+        mask: "npt.ArrayLike | LatLonMask | Volume | Mapping[str, Any] | None" = None,
         mask_order: str | None = None,
         region: "str | Sequence[float] | None" = None,
         directional: Number | None = None,
@@ -224,7 +229,7 @@ class GraphSpec(Levels):
             kind.field: finest,
             "seed": seed_field(kind, seed),
             "axes": (kinds := axes_field(geometry, orientations, axes)),
-            "spacing": spacing_field(geometry, spacing),
+            "spacing": spacing_field(geometry, spacing, mask),
             **fibre_fields(geometry, orientations, kinds, xi, alpha, in_plane_fraction),
             "eps": anisotropy(geometry, eps, eps_squared),
             **edge_fields(geometry, kind, weights, neighbors, kernel, bandwidth),

@@ -1,7 +1,7 @@
 """The fields of volumes: the axes over each voxel, and the sides of voxels."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cheblienet_graphs import limits
@@ -15,6 +15,8 @@ AXES = {
 }
 """Number of axes in each set, by its name; help does without the sets themselves, in numpy."""
 DEFAULT_AXES = "12"
+ROUNDING = 1e-4
+"""A spacing that is given may differ by so much of itself from that of the mask."""
 
 
 def axes_field(geometry: Manifold, orientations: Number | None, axes: object) -> str | None:
@@ -51,18 +53,44 @@ def axes_field(geometry: Manifold, orientations: Number | None, axes: object) ->
     return name
 
 
-def spacing_field(geometry: Manifold, spacing: object) -> tuple[float, ...] | None:
+def spacing_field(geometry: Manifold, spacing: object, mask: object) -> tuple[float, ...] | None:
     """Sides of voxels along x, y and z, in units of that along x; None where all are equal.
 
     Args:
         geometry: the manifold.
         spacing: as given, in any unit.
+        mask: as given; one with an affine says what the spacing is.
 
     Raises:
-        SpecError: it is out of range, or given where there are no voxels.
+        SpecError: it is out of range, given where there are no voxels, or another than the mask's.
     """
+    known = _spacing_of(mask) if geometry.base.dimension == 3 else None
     if spacing is None:
+        return None if known is None else _relative(geometry, known)
+    relative = _relative(geometry, spacing)
+    if known is not None and not _same(relative, _relative(geometry, known)):
+        accepted = f"{','.join(f'{side:g}' for side in known)}, as of the mask, or left out"
+        raise SpecError("spacing", accepted, spacing)
+    return relative
+
+
+def _spacing_of(mask: object) -> tuple[float, float, float] | None:
+    """Sides of the voxels of a mask, None where it does not know them."""
+    if mask is None or isinstance(mask, Mapping):
         return None
+    from cheblienet_graphs.inputs.volumes import Volume  # numpy, which help does without
+
+    return mask.spacing if isinstance(mask, Volume) else None
+
+
+def _same(some: Sequence[float] | None, others: Sequence[float] | None) -> bool:
+    """Whether relative spacings are equal, but for roundings of a header."""
+    pairs = zip(some or (1.0, 1.0, 1.0), others or (1.0, 1.0, 1.0), strict=True)
+    return all(math.isclose(*pair, rel_tol=ROUNDING) for pair in pairs)
+
+
+def _relative(geometry: Manifold, spacing: object) -> tuple[float, ...] | None:
+    """Checked, in units of that along x; None where all are equal."""
     if geometry.base.dimension != 3:
         raise SpecError("spacing", f"left out on {geometry.name}: it is of voxels", spacing)
     accepted = (

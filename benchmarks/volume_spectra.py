@@ -1,6 +1,6 @@
 """Graphs of positions and axes: eigenvalues under joint refinement, open sides, cost of the bound.
 
-python benchmarks/volumes.py [periodic|open|bound]
+python benchmarks/volume_spectra.py [periodic|open|bound]
 """
 
 import argparse

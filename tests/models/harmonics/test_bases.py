@@ -1,0 +1,107 @@
+"""Harmonics against dipy's values, scipy's complex ones, and orthonormality."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import sph_harm_y
+
+from cheblienet_models import harmonics_matrix
+from cheblienet_models.harmonics.bases import BASES, Basis
+
+# Written by benchmarks/harmonics.py --golden, with dipy 1.12.1.
+GOLDEN = json.loads((Path(__file__).parents[2] / "data" / "harmonics.json").read_text())
+
+
+def directions(count: int, seed: int = 0) -> torch.Tensor:
+    vectors = torch.from_numpy(np.random.default_rng(seed).standard_normal((count, 3)))
+    return vectors / vectors.norm(dim=1, keepdim=True)
+
+
+@pytest.mark.parametrize("basis", BASES)
+def test_values_are_dipys(basis: Basis) -> None:
+    axes = torch.tensor(GOLDEN["directions"], dtype=torch.float64)
+    values = harmonics_matrix(axes, GOLDEN["degree"], basis)
+    assert values.shape == (8, 28)
+    expected = torch.tensor(GOLDEN["values"][basis], dtype=torch.float64)
+    torch.testing.assert_close(values, expected, rtol=0, atol=1e-12)
+
+
+def test_bases_differ_as_their_definitions_say() -> None:
+    """In high degrees, where there is no golden value, the definitions hold for scipy's."""
+    axes, degree = directions(20), 40
+    theta, phi = axes[:, 2].arccos().numpy(), torch.atan2(axes[:, 1], axes[:, 0]).numpy()
+    matrices = {basis: harmonics_matrix(axes, degree, basis).numpy() for basis in BASES}
+    column = 0
+    for order in range(0, degree + 1, 2):
+        for m in range(-order, order + 1):
+            wave, positive = sph_harm_y(order, m, theta, phi), sph_harm_y(order, abs(m), theta, phi)
+            root = math.sqrt(2) if m else 1
+            expected = {
+                "descoteaux07": root * (wave.imag if m > 0 else wave.real),
+                "descoteaux07_legacy": root * (wave.imag if m > 0 else positive.real),
+                "tournier07": root * (positive.imag if m < 0 else positive.real),
+                "tournier07_legacy": positive.imag if m < 0 else positive.real,
+            }
+            for basis in BASES:
+                np.testing.assert_allclose(
+                    matrices[basis][:, column], expected[basis], rtol=0, atol=1e-12
+                )
+            column += 1
+    assert all(matrix.shape == (20, column) for matrix in matrices.values())
+
+
+@pytest.mark.parametrize("basis", BASES[:3])
+def test_orthonormal(basis: Basis) -> None:
+    z, weights = np.polynomial.legendre.leggauss(8)
+    angles = np.arange(16) * (2 * np.pi / 16)
+    sine = np.sqrt(1 - z**2)[:, None]
+    grid = [sine * np.cos(angles), sine * np.sin(angles), np.broadcast_to(z[:, None], (8, 16))]
+    axes = torch.from_numpy(np.stack(grid, axis=-1).reshape(-1, 3))
+    areas = torch.from_numpy(np.repeat(weights, 16) * (2 * np.pi / 16))
+    values = harmonics_matrix(axes, 6, basis)
+    torch.testing.assert_close(
+        values.T @ (areas[:, None] * values), torch.eye(28).double(), rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("basis", BASES)
+def test_even(basis: Basis) -> None:
+    axes = directions(10)
+    torch.testing.assert_close(harmonics_matrix(axes, 8, basis), harmonics_matrix(-axes, 8, basis))
+
+
+@pytest.mark.parametrize("degree", [3, -2, 66, 2.0, True, None, "4"])
+def test_degrees_that_are_refused(degree: object) -> None:
+    with pytest.raises(ValueError, match=r"degree must be an even integer in \[0, 64\]"):
+        harmonics_matrix(directions(5), degree, "tournier07")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("basis", ["tournier", "descoteaux07_new", None, 7, ""])
+def test_bases_that_are_refused(basis: object) -> None:
+    known = "descoteaux07, descoteaux07_legacy, tournier07, tournier07_legacy"
+    with pytest.raises(ValueError, match=f"basis must be one of {known}"):
+        harmonics_matrix(directions(5), 4, basis)  # type: ignore[arg-type]
+
+
+def test_a_basis_has_to_be_named() -> None:
+    with pytest.raises(TypeError, match="basis"):
+        harmonics_matrix(directions(5), 4)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        (torch.zeros(5, 2), r"\(n_o, 3\). Got \(5, 2\)"),
+        (torch.zeros(0, 3), r"\(n_o, 3\). Got \(0, 3\)"),
+        (np.zeros((5, 3)), "Got ndarray"),
+        (2 * directions(3), "unit vectors. Got lengths up to 1 off 1"),
+        (torch.full((2, 3), math.nan), "unit vectors"),
+    ],
+)
+def test_axes_that_are_refused(axes: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        harmonics_matrix(axes, 4, "tournier07")  # type: ignore[arg-type]
