@@ -62,7 +62,7 @@ def test_reports_know_axes(tmp_path: Path) -> None:
     assert level.equivariance.keys() == rotations | {f"reflection_{axis}" for axis in "xyz"}
     assert max(level.equivariance.values()) <= 1e-6
     assert "x 6 axes" in str(report)
-    assert "diag(1, 10, 10, " in str(report)
+    assert "diag(1, 10, 10, " in report.full_text()
     verify(store)
 
 
