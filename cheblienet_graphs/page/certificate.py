@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from cheblienet_graphs.page.glance import in_words, largest_errors
-from cheblienet_graphs.page.levels import turning
 from cheblienet_graphs.page.tables import Group, Row, table
 from cheblienet_graphs.page.tags import Markup, element, joined, powers, section
 from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs.report.rows import turning
 from cheblienet_graphs.report.second_moments import EXACT
 from cheblienet_graphs.spec import GraphSpec, fibres
 from cheblienet_graphs.spec.words import percent
