@@ -42,7 +42,7 @@ SIGMAS = ((1.0,), (1.0, 1.5, 2.0), (1.0, 2.0, 3.0))
 WAVELENGTHS = ((4.0,), (6.0,), (4.0, 8.0))
 TIMES = (1.0, 4.0, 16.0, 32.0)
 """In squared pixels: a line blurs by sqrt(2 t) pixels along itself."""
-ANGLES = (0, 45)
+ANGLES = (0, 45, 90)
 
 
 def ridge(filtered: Callable[..., NDArray[np.float64]], sigmas: tuple[float, ...]) -> Scored:
@@ -113,8 +113,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         built = build(GraphSpec("se2", (width, height), **METRIC), Path(folder) / "graphs.zarr")
         graph = open_store(Path(folder) / "graphs.zarr")[built.name].levels[0]
-        print("| noise | method | settings | AUC upright | 45 | F1 upright | 45 |")
-        print("|---|---|---|---|---|---|---|")
+        scores = [f"{score} at {angle}" for score in ("AUC", "F1") for angle in ANGLES]
+        print(f"| noise | method | settings | {' | '.join(scores)} |")
+        print("|" + "---|" * (3 + len(scores)))
         for sigma in arguments.noise:
             train, test = noisy(data[:TRAINING:4], sigma, 0), noisy(data[TRAINING:], sigma, 1)
             for name, settings in methods(graph):
