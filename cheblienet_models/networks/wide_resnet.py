@@ -31,7 +31,8 @@ class WideResNet(nn.Module):
     degrees (with random pooling, in eval mode).
 
     Args:
-        pyramid: the network pools to the next level after groups 1 and 2 while there is one.
+        pyramid: the network pools to the next level after groups 1 and 2 while there is one, from
+            `first_level` on.
         in_channels: of the images.
         num_classes: of the output.
         kernel_size: of the Chebyshev convolutions.
@@ -47,9 +48,13 @@ class WideResNet(nn.Module):
             make a whole output NaN; not while compiled or exported. On a GPU each call then waits
             for its queue.
         operators: of the convolutions, as ChebConv has it: "laplacian" or "directional".
+        first_level: of the first convolution; the lifted images are pooled down to it before. Line
+            filters see the image at its full resolution, so little is lost where the convolutions
+            begin on level 1, at a quarter of the cost in the plane.
 
     Raises:
-        ValueError: a number below 1, another pooling, or a lift that the graph does not allow.
+        ValueError: a number below 1, another pooling, a level that the pyramid does not have, or a
+            lift that the graph does not allow.
     """
 
     def __init__(
@@ -65,9 +70,11 @@ class WideResNet(nn.Module):
         lift: LiftChoice = "repeat",
         check_finite: bool = True,
         operators: Operators = "laplacian",
+        first_level: int = 0,
     ) -> None:
         super().__init__()
         self.check_finite = check_finite
+        _check_level(pyramid, first_level)
         for name, number in (("num_classes", num_classes), ("depth", depth), ("widen", widen)):
             if number < 1:
                 raise ValueError(f"{name} must be at least 1. Got {number}.")
@@ -75,11 +82,12 @@ class WideResNet(nn.Module):
         widths = [width * widen for width in BASE_WIDTHS]
         self.lift, self.places = chosen_lift(pyramid.levels[0], lift), Lift(pyramid.levels[0])
         self.lifted_channels = lifted_channels(self.lift, in_channels)
-        first = self.lifted_channels, widths[0], kernel_size, pyramid.levels[0]
+        self.down = nn.Sequential(*(SpatialPool(pyramid, n, pool) for n in range(first_level)))
+        first = self.lifted_channels, widths[0], kernel_size, pyramid.levels[first_level]
         self.conv = ChebConv(*first, bias=False, operators=operators)
         self.groups = nn.ModuleList()
         self.pools = nn.ModuleList()
-        channels, level = widths[0], 0
+        channels, level = widths[0], first_level
         for number, width in enumerate(widths):
             graph = pyramid.levels[level]
             self.groups.append(_group(channels, width, depth, kernel_size, graph, operators))
@@ -106,11 +114,20 @@ class WideResNet(nn.Module):
             ValueError: the images have another shape, or values that are not finite.
         """
         entrance = "WideResNet", self.pyramid.levels[0], self.lift, self.places, images
-        x = self.conv(entered(*entrance, finite=self.check_finite))
+        x = self.conv(self.down(entered(*entrance, finite=self.check_finite)))
         for group, pool in zip(self.groups, self.pools, strict=True):
             x = pool(group(x))
         x = self.global_pool(torch.relu(self.norm(x)))
         return torch.log_softmax(self.classify(x), dim=1)
+
+
+def _check_level(pyramid: Pyramid, first_level: int) -> None:
+    levels = len(pyramid.levels)
+    if not 0 <= first_level < levels:
+        raise ValueError(
+            f"first_level must be from 0 to {levels - 1}, as {pyramid.name}@{pyramid.version} has "
+            f"{levels} {'level' if levels == 1 else 'levels'}. Got {first_level}."
+        )
 
 
 def _group(

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import StoreError, WideResNet, open_store
+from cheblienet_models import StoreError, WideResNet, load_weights, open_store
 
 
 def trained(network: WideResNet, side: int) -> WideResNet:
@@ -108,3 +108,36 @@ def test_refusals(store: Path, numbers: dict[str, int]) -> None:
     arguments = {"in_channels": 1, "num_classes": 2} | numbers
     with pytest.raises(ValueError, match=r"must be at least 1\. Got 0"):
         WideResNet(open_store(store)["torus"], **arguments)
+
+
+def test_a_later_first_level_is_a_network_on_smaller_images(tmp_path: Path) -> None:
+    build(GraphSpec("r2", 16, levels=2), tmp_path / "g.zarr", name="whole")
+    build(GraphSpec("r2", 8), tmp_path / "g.zarr", name="half")
+    opened = open_store(tmp_path / "g.zarr")
+    options = {"in_channels": 3, "num_classes": 10, "depth": 1, "widen": 1, "pool": "mean"}
+    network = trained(WideResNet(opened["whole"], first_level=1, **options), 16)
+    half = WideResNet(opened["half"], **options).eval()
+    load_weights(half, network.state_dict(), allow_other_graph=True)
+    images = torch.randn(2, 3, 16, 16)
+    with torch.no_grad():
+        expected = half(nn.functional.avg_pool2d(images, 2))
+        assert torch.allclose(network(images), expected, atol=1e-5)
+
+
+def test_a_later_first_level_keeps_the_invariance(tmp_path: Path) -> None:
+    spec = GraphSpec("se2", 16, orientations=4, levels=2, weights="selling", directional=0.05)
+    built = build(spec, tmp_path / "g.zarr")
+    pyramid = open_store(tmp_path / "g.zarr")[built.name]
+    options = {"lift": "cake", "operators": "directional", "depth": 1, "widen": 1}
+    network = trained(WideResNet(pyramid, 3, 10, first_level=1, **options), 16)
+    images = torch.randn(2, 3, 16, 16)
+    with torch.no_grad():
+        change = network(torch.rot90(images, 1, (2, 3))) - network(images)
+    assert change.abs().max() <= 1e-4
+
+
+@pytest.mark.parametrize("level", [-1, 2])
+def test_refuses_a_first_level_that_is_not_there(store: Path, level: int) -> None:
+    pyramid = open_store(store)["torus"]
+    with pytest.raises(ValueError, match=rf"from 0 to 1, as torus@v001 has 2 levels\. Got {level}"):
+        WideResNet(pyramid, 1, 2, first_level=level)
