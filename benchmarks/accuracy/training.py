@@ -17,6 +17,9 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
 
+SECONDS = "processor seconds"
+"""Of a training, all threads together; beside the scores of its network."""
+
 
 class Training:
     """The training of one network, epoch by epoch.
@@ -29,6 +32,10 @@ class Training:
             resumed ends as an undisturbed one does if this depends on the epoch alone.
         batch: samples for each step.
         schedule: of the learning rate, a step of it after each one of the optimizer.
+
+    Attributes:
+        epoch: how many are done.
+        seconds: of processor time that its steps took, all threads together.
     """
 
     def __init__(
@@ -41,7 +48,7 @@ class Training:
         batch: int,
         schedule: LRScheduler | None = None,
     ) -> None:
-        self.network, self.epoch = network, 0
+        self.network, self.epoch, self.seconds = network, 0, 0.0
         self._optimizer, self._schedule = optimizer, schedule
         self._loss, self._order, self._batch = loss, order, batch
 
@@ -50,7 +57,9 @@ class Training:
         while self.epoch < epochs:
             self.network.train()
             batches = self._order(self.epoch).split(self._batch)
+            began = time.process_time()
             losses = [self._step(numbers) for numbers in batches]
+            self.seconds += time.process_time() - began
             self.epoch += 1
             yield statistics.mean(losses)
 
@@ -66,13 +75,13 @@ class Training:
     def state(self) -> dict[str, Any]:
         """All that changes as it goes on, for `restore`."""
         parts = {name: part.state_dict() for name, part in self._parts.items()}
-        return {"epoch": self.epoch, **parts}
+        return {"epoch": self.epoch, "seconds": self.seconds, **parts}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from where another of the same kind was."""
         for name, part in self._parts.items():
             part.load_state_dict(state[name])
-        self.epoch = state["epoch"]
+        self.epoch, self.seconds = state["epoch"], state["seconds"]
 
     @property
     def _parts(self) -> dict[str, Any]:
@@ -140,7 +149,8 @@ class Experiment:
                     bar.set_postfix(loss=f"{loss:.4f}")
                     after_epoch(index, training.epoch)
                 with torch.no_grad():
-                    scores.append(candidate.scores(training.network.eval()))
+                    found = candidate.scores(training.network.eval())
+                scores.append({**found, SECONDS: training.seconds})
                 seconds = keep(None)
         return scores[: len(self.candidates)], seconds
 

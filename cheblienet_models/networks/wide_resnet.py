@@ -1,5 +1,6 @@
 """The wide residual Chebyshev network for classification."""
 
+import math
 from itertools import pairwise
 
 import torch
@@ -37,7 +38,7 @@ class WideResNet(nn.Module):
         num_classes: of the output.
         kernel_size: of the Chebyshev convolutions.
         depth: residual blocks in each group.
-        widen: the groups have 16, 32 and 64 times this many channels.
+        widen: the groups have 16, 32 and 64 times this many channels, rounded to whole ones.
         pool: spatial pooling, "max", "mean" or "random". Where it is "mean" the last, global
             pooling is the mean too, else the maximum.
         lift: of images: "repeat" over orientations, "cake" or "gabor" by line filters of one scale
@@ -64,7 +65,7 @@ class WideResNet(nn.Module):
         num_classes: int,
         kernel_size: int = 4,
         depth: int = 2,
-        widen: int = 2,
+        widen: float = 2,
         pool: Mode = "max",
         *,
         lift: LiftChoice = "repeat",
@@ -75,11 +76,11 @@ class WideResNet(nn.Module):
         super().__init__()
         self.check_finite = check_finite
         _check_level(pyramid, first_level)
-        for name, number in (("num_classes", num_classes), ("depth", depth), ("widen", widen)):
+        for name, number in (("num_classes", num_classes), ("depth", depth)):
             if number < 1:
                 raise ValueError(f"{name} must be at least 1. Got {number}.")
         self.pyramid, self.in_channels = pyramid, in_channels
-        widths = [width * widen for width in BASE_WIDTHS]
+        widths = _widths(widen)
         self.lift, self.places = chosen_lift(pyramid.levels[0], lift), Lift(pyramid.levels[0])
         self.lifted_channels = lifted_channels(self.lift, in_channels)
         self.down = nn.Sequential(*(SpatialPool(pyramid, n, pool) for n in range(first_level)))
@@ -119,6 +120,17 @@ class WideResNet(nn.Module):
             x = pool(group(x))
         x = self.global_pool(torch.relu(self.norm(x)))
         return torch.log_softmax(self.classify(x), dim=1)
+
+
+def _widths(widen: float) -> list[int]:
+    """Channels of the three groups."""
+    widths = [round(width * widen) for width in BASE_WIDTHS] if math.isfinite(widen) else [0]
+    if min(widths) < 1:
+        raise ValueError(
+            f"widen must leave each group of {', '.join(map(str, BASE_WIDTHS))} channels at least "
+            f"one, as 1 does. Got {widen}."
+        )
+    return widths
 
 
 def _check_level(pyramid: Pyramid, first_level: int) -> None:

@@ -103,7 +103,18 @@ def test_ddp_ignores_the_graphs(store: Path) -> None:
     assert any("running_mean" in name for name in set(buffers) - ignored)
 
 
-@pytest.mark.parametrize("numbers", [{"num_classes": 0}, {"depth": 0}, {"widen": 0}])
+def test_widths_between_whole_multiples(store: Path) -> None:
+    network = WideResNet(open_store(store)["torus"], 1, 2, widen=0.4)
+    assert [group[-1].conv2.weight.shape[2] for group in network.groups] == [6, 13, 26]
+
+
+@pytest.mark.parametrize("widen", [0, -1, 0.01, float("nan"), float("inf")])
+def test_refuses_widths_of_nothing(store: Path, widen: float) -> None:
+    with pytest.raises(ValueError, match=rf"at least one, as 1 does\. Got {widen}\."):
+        WideResNet(open_store(store)["torus"], 1, 2, widen=widen)
+
+
+@pytest.mark.parametrize("numbers", [{"num_classes": 0}, {"depth": 0}])
 def test_refusals(store: Path, numbers: dict[str, int]) -> None:
     arguments = {"in_channels": 1, "num_classes": 2} | numbers
     with pytest.raises(ValueError, match=r"must be at least 1\. Got 0"):

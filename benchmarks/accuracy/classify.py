@@ -1,0 +1,239 @@
+"""Train an image classifier on files that you have, and test it on turned and flipped images.
+
+    python benchmarks/accuracy/classify.py DATA [--recipe mnist | --isotropic | --network plain] ...
+
+DATA is one of
+
+- a folder with IDX files as MNIST has them, gzipped or not, or one of images beside its labels;
+- a folder of CIFAR-10's, CIFAR-100's or STL-10's binary files;
+- a folder with a folder of pictures for each class, perhaps in train/ and test/;
+- an .npz with images (N, H, W) or (N, H, W, C) and labels (N,), or x_train, y_train, x_test, y_test.
+
+The network is the paper's wide residual network on SE(2), with --isotropic on the plane; --network
+plain or escnn is one of that form without a graph. Of each seed it prints accuracy on the test
+images upright, turned by 90 degrees without resampling, turned by any angle, and flipped; then mean
+and deviation. Without a split in the files a seed draws one: --train and --test images, else four
+fifths and one. With --checkpoint the same command goes on after the last epoch that was finished.
+
+A training of your own needs none of this: see the tutorial, docs/tutorials/classify.md.
+"""
+
+import argparse
+import csv
+import dataclasses
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import torch
+from checkpoint import Checkpoint, Scores
+from classifiers import Settings, network_of, of_recipe, parameters, pyramid_of
+from classifying import CHANGE, COLUMNS, Classification, Samples
+from pictures import Pictures, read, split
+from training import SECONDS, Experiment, mean_and_deviation
+
+from cheblienet_graphs import CheblienetError
+from cheblienet_models import StoreError
+
+HELP = {
+    "network": "graph, plain (3 x 3 convolutions) or escnn",
+    "manifold": "se2, or r2: isotropic filters on the plane",
+    "orientations": "samples of theta",
+    "eps_squared": "anisotropy eps^2; 1 is none",
+    "alpha": "xi^2 = alpha n_o A; 1 is the paper's 40/60 split",
+    "neighbors": "K of the graph",
+    "weights": "kernel, matched or selling",
+    "laplacian": "normalized or combinatorial",
+    "bandwidth": "of the kernel",
+    "directional": "delta of directional Laplacians, for --operators directional",
+    "levels": "graphs, each half as fine; the network pools at most twice",
+    "lift": "repeat, or line filters: cake or gabor",
+    "scales": "of line filters",
+    "operators": "laplacian or directional",
+    "first_level": "of the first convolution",
+    "pool": "max, mean or random",
+    "kernel_size": "Chebyshev polynomials",
+    "depth": "residual blocks in each of three groups",
+    "widen": "the groups have 16, 32, 64 times this many channels",
+    "smooth": "pixels: deviation of a Gaussian that images go through first",
+    "kappa_edges": "share of edges that a training step has",
+    "kappa_vertices": "share of vertices that a training step has",
+    "augment": "training images: none, rotations (any angle) or motions (and flips)",
+    "epochs": "passes over the training images",
+    "steps": "of the optimizer, instead of epochs",
+    "batch": "images a step",
+    "rate": "of learning, the largest of a one-cycle schedule",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = parsed(arguments)
+    try:
+        classify(given)
+    except (ValueError, StoreError, CheblienetError, OSError, ImportError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def classify(given: argparse.Namespace) -> None:
+    """Read, train, test, report."""
+    settings = chosen(given)
+    pictures = read(given.path, given.size)
+    height, width = pictures.images.shape[2:]
+    with tempfile.TemporaryDirectory() as folder:
+        store = given.store or Path(folder) / "graphs.zarr"
+        pyramid = pyramid_of(settings, store, height, width)
+        candidates = [
+            Classification(settings, samples(pictures, seed, given), pyramid, seed, given.device)
+            for seed in range(given.first_seed, given.first_seed + given.seeds)
+        ]
+        checkpoint = Checkpoint(given.checkpoint, kept(settings, pictures, given))
+        scores, _ = Experiment(candidates, candidates[0].epochs).run(checkpoint)
+    result = Result(settings, candidates, scores)
+    print(result.text())
+    if given.csv:
+        result.write_csv(given.csv)
+    if given.json:
+        given.json.write_text(json.dumps(result.document(), indent=1) + "\n")
+
+
+def samples(pictures: Pictures, seed: int, given: argparse.Namespace) -> Samples:
+    """Of a seed's split."""
+    train, test = split(pictures, seed, given.train, given.test)
+    return Samples.of(pictures.images, pictures.labels, train, test)
+
+
+def kept(settings: Settings, pictures: Pictures, given: argparse.Namespace) -> dict[str, str]:
+    """What has to agree for a checkpoint to be gone on from."""
+    asked = {name: str(value) for name, value in dataclasses.asdict(settings).items()}
+    data = {"data": f"of digest {pictures.digest[:12]}"}
+    return asked | data | {n: str(getattr(given, n)) for n in ("first_seed", "train", "test")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """Scores of a network over seeds.
+
+    Args:
+        settings: of the trainings.
+        candidates: one a seed.
+        scores: of each, in the same order.
+    """
+
+    settings: Settings
+    candidates: Sequence[Classification]
+    scores: Sequence[Scores]
+
+    @property
+    def parameters(self) -> int:
+        """Of the network."""
+        one = self.candidates[0]
+        channels = one.samples.images.shape[1]
+        return parameters(network_of(self.settings, one.pyramid, channels, one.samples.classes))
+
+    def text(self) -> str:
+        """A table: a row a seed, and one of means and deviations."""
+        first = self.candidates[0]
+        train, test = len(first.samples.train), len(first.samples.test)
+        names = [*COLUMNS, CHANGE, SECONDS]
+        lines = [
+            f"Accuracy in % on {test:,} test images, {train:,} to train on, {first.steps:,} steps, "
+            f"{self.parameters:,} parameters\n",
+            f"| seed | {' | '.join(names)} |",
+            f"|---|{'---|' * len(names)}",
+        ]
+        for candidate, found in zip(self.candidates, self.scores, strict=True):
+            cells = [f"{found[name]:.2f}" for name in COLUMNS]
+            cells += [f"{found[CHANGE]:.1e}", f"{found[SECONDS]:.0f}"]
+            lines.append(f"| {candidate.seed} | {' | '.join(cells)} |")
+        cells = [mean_and_deviation([f[name] for f in self.scores], ".2f") for name in COLUMNS]
+        change = max(found[CHANGE] for found in self.scores)
+        seconds = mean_and_deviation([found[SECONDS] for found in self.scores], ".0f")
+        return "\n".join([*lines, f"| all | {' | '.join(cells)} | {change:.1e} | {seconds} |"])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Of each seed the settings and the scores."""
+        settings = dataclasses.asdict(self.settings) | {"parameters": self.parameters}
+        return [
+            {**settings, "seed": candidate.seed, "steps": candidate.steps, **found}
+            for candidate, found in zip(self.candidates, self.scores, strict=True)
+        ]
+
+    def write_csv(self, file: Path) -> None:
+        """A row a seed."""
+        rows = self.rows()
+        with file.open("w", newline="") as opened:
+            writer = csv.DictWriter(opened, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def document(self) -> dict[str, Any]:
+        """Rows, and what they were measured with."""
+        return {
+            "torch": torch.__version__,
+            "threads": torch.get_num_threads(),
+            "device": device_name(self.candidates[0].device),
+            "train": len(self.candidates[0].samples.train),
+            "test": len(self.candidates[0].samples.test),
+            "runs": self.rows(),
+        }
+
+
+def device_name(device: str) -> str:
+    """Of the GPU, or the processor and how many cores."""
+    if device.startswith("cuda"):
+        return torch.cuda.get_device_name(device)
+    return f"{platform.machine()}, {os.cpu_count()} cores"
+
+
+def chosen(given: argparse.Namespace) -> Settings:
+    """Those of the recipe, over which go those that were given."""
+    names = {field.name for field in dataclasses.fields(Settings)}
+    settings = of_recipe(given.recipe) if given.recipe else {}
+    settings |= {name: value for name, value in vars(given).items() if name in names}
+    return Settings(**settings | ({"manifold": "r2"} if given.isotropic else {}))
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("path", type=Path, metavar="DATA")
+    parser.add_argument("--recipe", help="mnist, cifar10, stl10, or one with -isotropic: its graph")
+    parser.add_argument("--isotropic", action="store_true", help="as --manifold r2")
+    hints = get_type_hints(Settings)
+    for field in dataclasses.fields(Settings):
+        kind: Any = {"default": argparse.SUPPRESS, "help": f"{HELP[field.name]} ({field.default})"}
+        hint = hints[field.name]
+        if get_origin(hint) is Literal:
+            kind["choices"] = get_args(hint)
+        else:
+            kind["type"] = next(t for t in (*get_args(hint), hint) if t in {int, float, str})
+        parser.add_argument(f"--{field.name.replace('_', '-')}", **kind)
+    parser.add_argument("--size", type=positive, help="resize images to this side")
+    parser.add_argument("--train", type=positive, help="images to train on")
+    parser.add_argument("--test", type=positive, help="images to test on")
+    parser.add_argument("--seeds", type=positive, default=3)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--store", type=Path, help="for the graphs; default: a temporary one")
+    parser.add_argument("--checkpoint", type=Path, help="to go on from after an interruption")
+    parser.add_argument("--csv", type=Path, help="a row a seed")
+    parser.add_argument("--json", type=Path, help="the same, and what it was measured with")
+    return parser.parse_args(arguments)
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

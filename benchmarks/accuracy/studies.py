@@ -1,0 +1,129 @@
+"""The paper's studies on digits: anisotropy, thinned-out graphs, pooling, weights, lifts, equal time.
+
+    python benchmarks/accuracy/studies.py DATA RESULTS [--only anisotropy edges ...] [--page FILE]
+
+DATA is MNIST's test digits, or any other that classify.py reads; RESULTS a folder with a file for
+each run that is done. The same command goes on after an interruption. Runs are spread over
+processes of one thread each. Tables go to the page between its markers, and to the terminal;
+figures beside it (extra `plot`).
+
+Every study varies one thing about one network and recipe, see study_plans.py: 8,000 digits to train
+on and 2,000 to test, split by the seed, resized to 20 x 20 pixels, 500 steps of 32.
+"""
+
+import argparse
+import json
+import multiprocessing
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from checkpoint import Scores
+from classifiers import Settings, network_of, parameters, pyramid_of
+from classifying import Classification, Samples
+from pictures import Pictures, read, split
+from study_plans import SIDE, STUDIES, TEST, TRAIN
+from study_tables import write_figures, write_page
+from tqdm import tqdm
+from training import SECONDS, Training
+
+from cheblienet_graphs import CheblienetError
+from cheblienet_models import StoreError
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training of the studies.
+
+    Args:
+        data: the images' path.
+        side: pixels they are resized to.
+        settings: of the network and its training.
+        seed: of the split, the weights and the order.
+        results: the folder of the runs that are done.
+    """
+
+    data: Path
+    side: int
+    settings: Settings
+    seed: int
+    results: Path
+
+    @property
+    def file(self) -> Path:
+        """Of its scores."""
+        return self.results / f"{self.settings.digest}-{self.side}-{self.seed}.json"
+
+    def go(self) -> None:
+        """Train, test and keep the scores, at once or not at all."""
+        torch.set_num_threads(1)
+        pictures = pictures_of(self.data, self.side)
+        train, test = split(pictures, self.seed, TRAIN, TEST)
+        samples = Samples.of(pictures.images, pictures.labels, train, test)
+        pyramid = pyramid_of(self.settings, self.results / "graphs.zarr", self.side, self.side)
+        candidate = Classification(self.settings, samples, pyramid, self.seed)
+        training = candidate.start()
+        for _ in training.until(candidate.epochs):
+            pass
+        network = training.network.eval()
+        with torch.no_grad():
+            scores = candidate.scores(network)
+        self._keep({**scores, SECONDS: training.seconds, "parameters": parameters(network)})
+
+    def _keep(self, scores: Scores) -> None:
+        part = self.file.with_suffix(".part")
+        document = {"settings": asdict(self.settings), "seed": self.seed, "side": self.side}
+        part.write_text(json.dumps({**document, "scores": scores}, indent=1))
+        part.replace(self.file)
+
+
+@cache
+def pictures_of(data: Path, side: int) -> Pictures:
+    """Read once in each process."""
+    return read(data, side)
+
+
+def go(run: Run) -> str:
+    """What a process of the pool does; returns the run's file."""
+    run.go()
+    return str(run.file)
+
+
+def carried_out(runs: Sequence[Run], workers: int) -> None:
+    """Do what is not done yet, each run in a process with one thread; seeds come first to last."""
+    missing = [run for run in dict.fromkeys(runs) if not run.file.exists()]
+    # Here, as two processes would build the same graph twice.
+    for settings, side, results in dict.fromkeys((r.settings, r.side, r.results) for r in missing):
+        pyramid_of(settings, results / "graphs.zarr", side, side)
+    context = multiprocessing.get_context("spawn")
+    with (
+        tqdm(total=len(missing), unit="run", disable=None) as bar,
+        ProcessPoolExecutor(workers, mp_context=context) as pool,
+    ):
+        for done in as_completed([pool.submit(go, run) for run in missing]):
+            done.result()
+            bar.update()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--only", nargs="+", choices=list(STUDIES), default=list(STUDIES))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--page", type=Path, help="Markdown file with markers for the tables")
+    given = parser.parse_args(arguments)
+    given.results.mkdir(parents=True, exist_ok=True)
+    try:
+        study(given)
+    except (ValueError, StoreError, CheblienetError, OSError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,149 @@
+"""The paper's studies: in each, one thing is varied about one network and recipe."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from classifiers import Settings
+
+SIDE = 20
+"""Pixels of the images, resized by averaging areas."""
+TRAIN, TEST = 8000, 2000
+BASE = Settings(steps=500)
+PLANE = replace(BASE, manifold="r2")
+LINES = replace(BASE, lift="cake", scales=2, weights="selling", directional=0.05, widen=0.645)
+"""Directional Laplacians and line filters, with about as many parameters as BASE."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What one parameter does.
+
+    Args:
+        title: of the table and of the figure.
+        parameter: that is varied, on the figure's axis.
+        variants: settings by the parameter's value, as the table's rows say it.
+        numeric: whether the values are numbers on an axis, else they are names.
+        logarithmic: whether that axis is.
+        paper: its accuracies in % by the same values; "upright" and, where it has them, "rotated".
+        source: where in the paper, and on what data.
+    """
+
+    title: str
+    parameter: str
+    variants: Mapping[str, Settings]
+    numeric: bool = False
+    logarithmic: bool = False
+    paper: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    source: str = ""
+
+
+def varied(name: str, values: list[float]) -> dict[str, Settings]:
+    """The base with other values of one setting; its own value is among them or not."""
+    return {f"{value:g}": replace(BASE, **{name: value}) for value in values}
+
+
+KAPPAS = [0.1, 0.2, 0.4, 0.6, 0.8, 1.0]
+OF_EDGES = {
+    "upright": {"0.1": 11.35, "0.2": 25.42, "0.4": 92.43, "0.6": 96.89, "0.8": 97.94, "1": 97.92},
+    "rotated": {"0.1": 11.35, "0.2": 26.00, "0.4": 86.91, "0.6": 93.12, "0.8": 92.90, "1": 92.37},
+}
+OF_VERTICES = {
+    "upright": {"0.1": 12.75, "0.2": 26.34, "0.4": 87.27, "0.6": 95.59, "0.8": 97.52, "1": 97.92},
+    "rotated": {"0.1": 12.81, "0.2": 25.04, "0.4": 83.48, "0.6": 91.10, "0.8": 92.99, "1": 92.37},
+}
+STUDIES = {
+    "anisotropy": Study(
+        "Anisotropy",
+        "eps^2",
+        {**varied("eps_squared", [0.1, 0.2, 0.5, 1.0]), "plane": PLANE},
+        paper={"upright": {"0.1": 84.26, "0.2": 85.49, "0.5": 84.69, "plane": 77.34}},
+        source="its section 4.1, CIFAR10; its isotropic network is the one on the plane",
+    ),
+    "orientations": Study(
+        "Distance between orientations",
+        "alpha",
+        varied("alpha", [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]),
+        numeric=True,
+        logarithmic=True,
+        paper={
+            "upright": {
+                "0.5": 83.43, "1": 84.83, "2": 83.41, "4": 78.85, "8": 80.06, "16": 80.46
+            }  # fmt: skip
+        },
+        source="its section 4.1, CIFAR10; its unit of alpha is half of ours, in which 1 is 40/60",
+    ),
+    "edges": Study(
+        "A share of the edges in each training step",
+        "kappa",
+        varied("kappa_edges", KAPPAS),
+        numeric=True,
+        paper=OF_EDGES,
+        source="its appendix, MNIST's 60,000 digits, one level, eps^2 = 0.1",
+    ),
+    "vertices": Study(
+        "A share of the vertices in each training step",
+        "kappa",
+        varied("kappa_vertices", KAPPAS),
+        numeric=True,
+        paper=OF_VERTICES,
+        source="its appendix, MNIST's 60,000 digits, one level, eps^2 = 0.1",
+    ),
+    "pooling": Study(
+        "Pooling",
+        "pooling",
+        {pool: replace(BASE, pool=pool) for pool in ("max", "mean", "random")},
+    ),
+    "weights": Study(
+        "Edge weights",
+        "weights",
+        {
+            "Gaussian, normalized": BASE,
+            "Gaussian, combinatorial": replace(BASE, laplacian="combinatorial"),
+            "matched": replace(BASE, weights="matched"),
+            "Selling": replace(BASE, weights="selling"),
+        },
+    ),
+    "lifts": Study(
+        "Lifts and operators",
+        "lift, operators",
+        {
+            "repeated": BASE,
+            "cake": replace(BASE, lift="cake"),
+            "Gabor": replace(BASE, lift="gabor"),
+            "cake, two scales": replace(BASE, lift="cake", scales=2),
+            "repeated, directional": replace(LINES, operators="directional", lift="repeat"),
+            "cake, two scales, directional": replace(LINES, operators="directional"),
+        },
+    ),
+    "filters": Study(
+        "What else the anisotropic network may lack",
+        "change",
+        {
+            "none": BASE,
+            "2 polynomials": replace(BASE, kernel_size=2),
+            "8 polynomials": replace(BASE, kernel_size=8),
+            "K = 8": replace(BASE, neighbors=8),
+            "K = 32": replace(BASE, neighbors=32),
+            "bandwidth 0.5": replace(BASE, bandwidth=0.5),
+            "12 orientations": replace(BASE, orientations=12),
+            "twice as deep": replace(BASE, depth=2),
+            "smoothed by 0.7 pixels": replace(BASE, smooth=0.7),
+            "rotated images": replace(BASE, augment="rotations"),
+        },
+    ),
+    "plane": Study(
+        "What the isotropic network may lack",
+        "change",
+        {
+            "none": PLANE,
+            "2 polynomials": replace(PLANE, kernel_size=2),
+            "8 polynomials": replace(PLANE, kernel_size=8),
+            "K = 24": replace(PLANE, neighbors=24),
+            "bandwidth 0.12": replace(PLANE, bandwidth=0.12),
+            "combinatorial": replace(PLANE, laplacian="combinatorial"),
+            "twice as deep": replace(PLANE, depth=2),
+            "smoothed by 0.7 pixels": replace(PLANE, smooth=0.7),
+            "rotated images": replace(PLANE, augment="rotations"),
+        },
+    ),
+}
