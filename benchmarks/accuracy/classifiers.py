@@ -128,7 +128,9 @@ def of_recipe(name: str) -> dict[str, Any]:
     """
     spec = recipe(name).spec
     if spec.manifold not in {"se2", "r2"}:
-        raise ValueError(f"The recipe {name} is not one of images: its graph is on {spec.manifold}.")
+        raise ValueError(
+            f"The recipe {name} is not one of images: its graph is on {spec.manifold}."
+        )
     found = {"manifold": spec.manifold, "levels": spec.levels, "neighbors": spec.neighbors}
     if spec.manifold == "se2":
         found |= {

@@ -84,6 +84,13 @@ class Classification:
         )
 
     @property
+    def is_invariant(self) -> bool:
+        """Whether turns by 90 degrees change nothing but rounding, as on graphs with even n_o."""
+        settings = self.settings
+        even = settings.manifold == "r2" or settings.orientations % 2 == 0
+        return settings.network == "graph" and even
+
+    @property
     def steps(self) -> int:
         """Of the whole training."""
         return self.settings.steps or self.settings.epochs * self._steps_of_an_epoch
@@ -164,4 +171,3 @@ class Classification:
             sample_edges(self.pyramid, self.settings.kappa_edges)
         if self.settings.kappa_vertices < 1:
             sample_vertices(self.pyramid, self.settings.kappa_vertices)
-

@@ -21,17 +21,16 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import torch
 from checkpoint import Scores
-from classifiers import Settings, network_of, parameters, pyramid_of
+from classifiers import Settings, parameters, pyramid_of
 from classifying import Classification, Samples
 from pictures import Pictures, read, split
 from study_plans import SIDE, STUDIES, TEST, TRAIN
-from study_tables import write_figures, write_page
+from study_tables import draw, invariance, table, write_page
 from tqdm import tqdm
-from training import SECONDS, Training
+from training import SECONDS
 
 from cheblienet_graphs import CheblienetError
 from cheblienet_models import StoreError
@@ -74,7 +73,19 @@ class Run:
         network = training.network.eval()
         with torch.no_grad():
             scores = candidate.scores(network)
-        self._keep({**scores, SECONDS: training.seconds, "parameters": parameters(network)})
+        self._keep(
+            {
+                **scores,
+                SECONDS: training.seconds,
+                "parameters": parameters(network),
+                "exact": float(candidate.is_invariant),
+            }
+        )
+
+    def scores(self) -> Scores:
+        """Of the run, which is done."""
+        found: Scores = json.loads(self.file.read_text())["scores"]
+        return found
 
     def _keep(self, scores: Scores) -> None:
         part = self.file.with_suffix(".part")
@@ -111,6 +122,33 @@ def carried_out(runs: Sequence[Run], workers: int) -> None:
             bar.update()
 
 
+def study(given: argparse.Namespace) -> None:
+    """Do what is missing, seeds first, and write tables and figures."""
+    runs = {
+        (name, variant, seed): Run(given.data, SIDE, settings, seed, given.results)
+        for seed in range(given.seeds)
+        for name in given.only
+        for variant, settings in STUDIES[name].variants.items()
+    }
+    began = time.perf_counter()
+    carried_out(list(runs.values()), given.workers)
+    parts, all_found = {}, []
+    for name in given.only:
+        one = STUDIES[name]
+        found = {
+            variant: [runs[name, variant, seed].scores() for seed in range(given.seeds)]
+            for variant in one.variants
+        }
+        all_found.append(found)
+        parts[name] = table(one, found)
+        print(f"\n{one.title}\n\n{parts[name]}")
+        if given.page and one.drawn:
+            draw(one, found, given.page.parent / f"study-{name}.svg")
+    if given.page:
+        write_page(given.page, parts)
+    print(f"\n{invariance(all_found)}\n\n{time.perf_counter() - began:.0f} s")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
@@ -127,3 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Error: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

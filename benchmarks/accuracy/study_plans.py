@@ -22,6 +22,7 @@ class Study:
         title: of the table and of the figure.
         parameter: that is varied, on the figure's axis.
         variants: settings by the parameter's value, as the table's rows say it.
+        drawn: whether it has a figure.
         numeric: whether the values are numbers on an axis, else they are names.
         logarithmic: whether that axis is.
         paper: its accuracies in % by the same values; "upright" and, where it has them, "rotated".
@@ -31,6 +32,7 @@ class Study:
     title: str
     parameter: str
     variants: Mapping[str, Settings]
+    drawn: bool = False
     numeric: bool = False
     logarithmic: bool = False
     paper: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -56,6 +58,7 @@ STUDIES = {
         "Anisotropy",
         "eps^2",
         {**varied("eps_squared", [0.1, 0.2, 0.5, 1.0]), "plane": PLANE},
+        drawn=True,
         paper={"upright": {"0.1": 84.26, "0.2": 85.49, "0.5": 84.69, "plane": 77.34}},
         source="its section 4.1, CIFAR10; its isotropic network is the one on the plane",
     ),
@@ -63,11 +66,17 @@ STUDIES = {
         "Distance between orientations",
         "alpha",
         varied("alpha", [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]),
+        drawn=True,
         numeric=True,
         logarithmic=True,
         paper={
             "upright": {
-                "0.5": 83.43, "1": 84.83, "2": 83.41, "4": 78.85, "8": 80.06, "16": 80.46
+                "0.5": 83.43,
+                "1": 84.83,
+                "2": 83.41,
+                "4": 78.85,
+                "8": 80.06,
+                "16": 80.46,
             }  # fmt: skip
         },
         source="its section 4.1, CIFAR10; its unit of alpha is half of ours, in which 1 is 40/60",
@@ -76,6 +85,7 @@ STUDIES = {
         "A share of the edges in each training step",
         "kappa",
         varied("kappa_edges", KAPPAS),
+        drawn=True,
         numeric=True,
         paper=OF_EDGES,
         source="its appendix, MNIST's 60,000 digits, one level, eps^2 = 0.1",
@@ -84,6 +94,7 @@ STUDIES = {
         "A share of the vertices in each training step",
         "kappa",
         varied("kappa_vertices", KAPPAS),
+        drawn=True,
         numeric=True,
         paper=OF_VERTICES,
         source="its appendix, MNIST's 60,000 digits, one level, eps^2 = 0.1",

@@ -1,0 +1,96 @@
+"""Tables and figures of the studies, from the runs that are done."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from checkpoint import Scores
+from classifying import CHANGE
+from study_plans import Study
+from training import SECONDS, mean_and_deviation
+
+SHOWN = ("upright", "any angle")
+Found = Mapping[str, Sequence[Scores]]
+"""By variant, the scores of its seeds."""
+
+
+def table(study: Study, found: Found) -> str:
+    """Markdown: a row a variant, accuracy in % as mean +- deviation over seeds."""
+    columns = [f"{name}, paper" for name in study.paper]
+    head = [study.parameter, *SHOWN, *columns, "parameters", "processor s"]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for variant, scores in found.items():
+        cells = [mean_and_deviation([one[name] for one in scores], ".1f") for name in SHOWN]
+        for values in study.paper.values():
+            cells.append(f"{values[variant]:.1f}" if variant in values else "")
+        seconds = mean_and_deviation([one[SECONDS] for one in scores], ".0f")
+        cells += [f"{scores[0]['parameters']:,.0f}", seconds]
+        lines.append(f"| {variant} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def invariance(found: Sequence[Found]) -> str:
+    """One sentence on all runs with exactly invariant networks: 90 degrees against upright."""
+    runs = [one for variants in found for scores in variants.values() for one in scores]
+    exact = [one for one in runs if one["exact"]]
+    equal = sum(one["upright"] == one["90 degrees"] for one in exact)
+    change = max(one[CHANGE] for one in exact)
+    return (
+        f"Of {len(exact)} runs of networks on graphs {equal} have the same accuracy on test images "
+        f"turned by 90 degrees, to the last image; log-probabilities change by at most {change:.1e}."
+    )
+
+
+def write_page(page: Path, parts: Mapping[str, str]) -> None:
+    """Put text between the markers of a page: `<!-- NAME -->` and `<!-- /NAME -->`.
+
+    Raises:
+        ValueError: the page lacks a marker; it is left as it was.
+    """
+    text = page.read_text()
+    for name, part in parts.items():
+        between = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
+        text, count = between.subn(lambda m, part=part: f"{m[1]}{part}\n{m[2]}", text)
+        if count != 1:
+            raise ValueError(f"{page} must have <!-- {name} --> and <!-- /{name} --> once.")
+    page.write_text(text)
+
+
+def draw(study: Study, found: Found, file: Path) -> None:
+    """The figure of a study: accuracy by its parameter, ours and, dashed, the paper's.
+
+    Args:
+        study: with numbers on its axis.
+        found: scores by variant.
+        file: .svg, .png or .pdf.
+    """
+    import matplotlib.pyplot as plt  # an extra
+
+    figure, axes = plt.subplots(figsize=(4.5, 3), layout="constrained")
+    places = range(len(found)) if not study.numeric else [float(name) for name in found]
+    for number, column in enumerate(SHOWN):
+        values = [[one[column] for one in scores] for scores in found.values()]
+        means = [sum(one) / len(one) for one in values]
+        spread = [_deviation(one) for one in values]
+        axes.errorbar(places, means, spread, fmt="o-", color=f"C{number}", capsize=3, label=column)
+    for number, (column, values) in enumerate(study.paper.items()):
+        known = [(place, values[name]) for place, name in zip(places, found, strict=True)
+                 if name in values]  # fmt: skip
+        axes.plot(*zip(*known, strict=True), "s--", color=f"C{number}", mfc="none", alpha=0.6,
+                  label=f"{column}, paper")  # fmt: skip
+    if study.logarithmic:
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
+    elif not study.numeric:
+        axes.set_xticks(list(places), list(found))
+    axes.set(xlabel=study.parameter, ylabel="accuracy in %")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    figure.savefig(file, dpi=150)
+    plt.close(figure)
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """Over the sample, as `mean_and_deviation`."""
+    mean, count = sum(values) / len(values), len(values)
+    return (sum((v - mean) ** 2 for v in values) / max(1, count - 1)) ** 0.5
