@@ -7,7 +7,8 @@ DATA is one of
 - a folder with IDX files as MNIST has them, gzipped or not, or one of images beside its labels;
 - a folder of CIFAR-10's, CIFAR-100's or STL-10's binary files;
 - a folder with a folder of pictures for each class, perhaps in train/ and test/;
-- an .npz with images (N, H, W) or (N, H, W, C) and labels (N,), or x_train, y_train, x_test, y_test.
+- an .npz with images (N, H, W) or (N, H, W, C) and labels (N,), or the same of each part: x_train,
+  y_train, x_test, y_test.
 
 The network is the paper's wide residual network on SE(2), with --isotropic on the plane; --network
 plain or escnn is one of that form without a graph. Of each seed it prints accuracy on the test
@@ -143,8 +144,8 @@ class Result:
         train, test = len(first.samples.train), len(first.samples.test)
         names = [*COLUMNS, CHANGE, SECONDS]
         lines = [
-            f"Accuracy in % on {test:,} test images, {train:,} to train on, {first.steps:,} steps, "
-            f"{self.parameters:,} parameters\n",
+            f"Accuracy in % on {test:,} test images, {train:,} to train on",
+            f"{first.steps:,} steps, {self.parameters:,} parameters\n",
             f"| seed | {' | '.join(names)} |",
             f"|---|{'---|' * len(names)}",
         ]

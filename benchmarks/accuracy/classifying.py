@@ -43,7 +43,8 @@ class Samples:
         Args:
             pixels: (N, C, H, W) uint8.
             labels: (N,) from 0 on.
-            train, test: numbers (n,).
+            train: numbers (n,) of those to train on.
+            test: and of those to test on.
         """
         images = pixels.float()
         mean = images[train].mean((0, 2, 3), keepdim=True)

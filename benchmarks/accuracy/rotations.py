@@ -16,7 +16,7 @@ def turned(images: Tensor, seed: int) -> Tensor:
 
 
 def augmented(images: Tensor, augment: str) -> Tensor:
-    """Images for training: as they are, or each turned by its own angle, or also half of them flipped.
+    """Images for training: as they are, or each turned by an angle of its own, perhaps flipped.
 
     Args:
         images: (B, C, H, W).

@@ -1,5 +1,6 @@
-"""escnn's steerable network in the form of the others: equivariant under rotations by 90 degrees and
-flips, the group D4. Needs `pip install escnn`, which brings a numpy below 2.
+"""escnn's steerable network in the form of the others, equivariant under D4.
+
+That is rotations by 90 degrees and flips. Needs `pip install escnn`, which brings a numpy below 2.
 """
 
 from itertools import pairwise
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 
 
 def _accept_matrices() -> None:
-    """Let scikit-learn take numpy's matrices, as escnn 1.0 hands them to it and 1.2 refuses them."""
+    """Let scikit-learn take numpy's matrices: escnn 1.0 gives it some, and 1.2 refuses them."""
     from sklearn.utils import extmath  # only escnn needs it
 
     original = extmath.randomized_svd

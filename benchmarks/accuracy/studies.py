@@ -1,4 +1,4 @@
-"""The paper's studies on digits: anisotropy, thinned-out graphs, pooling, weights, lifts, equal time.
+"""The paper's studies on digits: anisotropy, sampled graphs, pooling, weights, lifts, equal time.
 
     python benchmarks/accuracy/studies.py DATA RESULTS [--only anisotropy edges ...] [--page FILE]
 
@@ -33,7 +33,30 @@ from tqdm import tqdm
 from training import SECONDS
 
 from cheblienet_graphs import CheblienetError
-from cheblienet_models import StoreError
+from cheblienet_models import Pyramid, StoreError
+
+
+@dataclass(frozen=True)
+class Images:
+    """What all networks of the studies see.
+
+    Args:
+        path: of the files.
+        side: pixels they are resized to.
+        train: how many to train on.
+        test: and to test on.
+    """
+
+    path: Path
+    side: int
+    train: int
+    test: int
+
+    def samples(self, seed: int) -> Samples:
+        """Of a seed's split."""
+        pictures = pictures_of(self.path, self.side)
+        train, test = split(pictures, seed, self.train, self.test)
+        return Samples.of(pictures.images, pictures.labels, train, test)
 
 
 @dataclass(frozen=True)
@@ -41,15 +64,13 @@ class Run:
     """One training of the studies.
 
     Args:
-        data: the images' path.
-        side: pixels they are resized to.
+        images: that it is on.
         settings: of the network and its training.
         seed: of the split, the weights and the order.
         results: the folder of the runs that are done.
     """
 
-    data: Path
-    side: int
+    images: Images
     settings: Settings
     seed: int
     results: Path
@@ -57,16 +78,20 @@ class Run:
     @property
     def file(self) -> Path:
         """Of its scores."""
-        return self.results / f"{self.settings.digest}-{self.side}-{self.seed}.json"
+        images = self.images
+        sizes = f"{images.side}-{images.train}-{images.test}"
+        return self.results / f"{self.settings.digest}-{sizes}-{self.seed}.json"
+
+    def pyramid(self) -> Pyramid | None:
+        """The graphs, built where they are not yet."""
+        side = self.images.side
+        return pyramid_of(self.settings, self.results / "graphs.zarr", side, side)
 
     def go(self) -> None:
         """Train, test and keep the scores, at once or not at all."""
         torch.set_num_threads(1)
-        pictures = pictures_of(self.data, self.side)
-        train, test = split(pictures, self.seed, TRAIN, TEST)
-        samples = Samples.of(pictures.images, pictures.labels, train, test)
-        pyramid = pyramid_of(self.settings, self.results / "graphs.zarr", self.side, self.side)
-        candidate = Classification(self.settings, samples, pyramid, self.seed)
+        samples = self.images.samples(self.seed)
+        candidate = Classification(self.settings, samples, self.pyramid(), self.seed)
         training = candidate.start()
         for _ in training.until(candidate.epochs):
             pass
@@ -89,7 +114,8 @@ class Run:
 
     def _keep(self, scores: Scores) -> None:
         part = self.file.with_suffix(".part")
-        document = {"settings": asdict(self.settings), "seed": self.seed, "side": self.side}
+        sizes = {"side": self.images.side, "train": self.images.train, "test": self.images.test}
+        document = {"settings": asdict(self.settings), "seed": self.seed, **sizes}
         part.write_text(json.dumps({**document, "scores": scores}, indent=1))
         part.replace(self.file)
 
@@ -110,8 +136,8 @@ def carried_out(runs: Sequence[Run], workers: int) -> None:
     """Do what is not done yet, each run in a process with one thread; seeds come first to last."""
     missing = [run for run in dict.fromkeys(runs) if not run.file.exists()]
     # Here, as two processes would build the same graph twice.
-    for settings, side, results in dict.fromkeys((r.settings, r.side, r.results) for r in missing):
-        pyramid_of(settings, results / "graphs.zarr", side, side)
+    for run in {(run.settings, run.images.side): run for run in missing}.values():
+        run.pyramid()
     context = multiprocessing.get_context("spawn")
     with (
         tqdm(total=len(missing), unit="run", disable=None) as bar,
@@ -124,8 +150,9 @@ def carried_out(runs: Sequence[Run], workers: int) -> None:
 
 def study(given: argparse.Namespace) -> None:
     """Do what is missing, seeds first, and write tables and figures."""
+    images = Images(given.data, SIDE, TRAIN, TEST)
     runs = {
-        (name, variant, seed): Run(given.data, SIDE, settings, seed, given.results)
+        (name, variant, seed): Run(images, settings, seed, given.results)
         for seed in range(given.seeds)
         for name in given.only
         for variant, settings in STUDIES[name].variants.items()

@@ -21,8 +21,8 @@ def table(study: Study, found: Found) -> str:
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for variant, scores in found.items():
         cells = [mean_and_deviation([one[name] for one in scores], ".1f") for name in SHOWN]
-        for values in study.paper.values():
-            cells.append(f"{values[variant]:.1f}" if variant in values else "")
+        known = study.paper.values()
+        cells += [f"{values[variant]:.1f}" if variant in values else "" for values in known]
         seconds = mean_and_deviation([one[SECONDS] for one in scores], ".0f")
         cells += [f"{scores[0]['parameters']:,.0f}", seconds]
         lines.append(f"| {variant} | {' | '.join(cells)} |")
@@ -36,8 +36,8 @@ def invariance(found: Sequence[Found]) -> str:
     equal = sum(one["upright"] == one["90 degrees"] for one in exact)
     change = max(one[CHANGE] for one in exact)
     return (
-        f"Of {len(exact)} runs of networks on graphs {equal} have the same accuracy on test images "
-        f"turned by 90 degrees, to the last image; log-probabilities change by at most {change:.1e}."
+        f"Of {len(exact)} runs on graphs {equal} have exactly the same accuracy on test images "
+        f"turned by 90 degrees; log-probabilities change by up to {change:.1e}."
     )
 
 

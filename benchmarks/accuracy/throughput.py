@@ -3,10 +3,10 @@
     python benchmarks/accuracy/throughput.py [--rounds 5] [--device cpu]
 
 All have about as many parameters. "PyG" is our network with PyG's ChebConv in place of ours, on the
-same graphs and with the same weights (needs `pip install torch_geometric`); escnn's needs `pip install
-escnn`. What is not installed is left out, and said. Networks take turns; a step is forward, backward
-and Adam's on 32 images of 28 x 28. Times are processor time, all threads together; on a GPU they are
-by the clock.
+same graphs and with the same weights (needs `pip install torch_geometric`); escnn's needs `pip
+install escnn`. What is not installed is left out, and said. Networks take turns; a step is forward,
+backward and Adam's on 32 images of 28 x 28. Times are processor time, all threads together; on a
+GPU they are by the clock.
 """
 
 import argparse
