@@ -18,7 +18,7 @@ SCRIPTS = Path(__file__).parents[1] / "benchmarks" / "robustness"
     ("script", "arguments", "expected"),
     [
         ("kill.py", ["--kills", "4", "--processes", "2"], "killed: 4"),
-        ("fuzz.py", ["--mutants", "30", "--seed", "1"], "refused: "),
+        ("fuzz.py", ["--mutants", "15", "--seed", "1"], "refused: "),
     ],
 )
 def test_short_run(script: str, arguments: list[str], expected: str) -> None:

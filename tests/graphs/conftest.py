@@ -1,5 +1,7 @@
-"""Graphs that tests in several files compare with."""
+"""Graphs that tests in several files compare with, and worker processes that start quickly."""
 
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import examined
@@ -8,6 +10,9 @@ import pytest
 from builds import Whole
 
 from cheblienet_graphs import build
+from cheblienet_graphs.pools import processes
+
+PRELOADED = ["cheblienet_graphs.assembly.pipeline", "cheblienet_graphs.neighbours.pruned"]
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +36,18 @@ def figured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, spec in of_figures.SPECS.items():
         build(spec, path, name=name)
     return path
+
+
+@pytest.fixture
+def quick_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Worker processes are forked from one that has imported torch and done nothing else.
+
+    For tests that ask what processes do, not how they start: a spawned one imports for 2.5 s.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    monkeypatch.setattr(
+        processes,
+        "ProcessPoolExecutor",
+        lambda workers, _, *start: ProcessPoolExecutor(workers, context, *start),
+    )

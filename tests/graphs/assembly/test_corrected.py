@@ -135,6 +135,7 @@ def edge_weights(version: Path, kind: str) -> scipy.sparse.csr_matrix:
     return (-delta.tocsr() * (clg["levels"][0]["lambda_max"] / 2)).tocsr()
 
 
+@pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize("how", [{"block_rows": 64}, {"block_rows": 100, "workers": 2}])
 def test_bytes_do_not_depend_on_blocks(how: dict, tmp_path: Path) -> None:
     spec = GraphSpec("se2", "20x14", orientations=4, eps=0.2, weights="matched", levels=1)

@@ -22,6 +22,7 @@ DIRECTIONAL = [name for name in SPECS if "directional" in name]
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize(
     "name",
     slow_but(["lattice", "torus", "selling"], [name for name in SPECS if name not in DIRECTIONAL]),

@@ -88,6 +88,7 @@ def test_healpix_without_areas_has_those_of_its_cells() -> None:
     assert 0.01 < np.abs(areas - 1).max() < 0.1
 
 
+@pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize("name", slow_but(["torus", "gaussian"], BUILDS))
 @pytest.mark.parametrize("how", [{"block_rows": 61}, {"workers": 2, "block_rows": 150}], ids=str)
 def test_in_blocks_the_bytes_are_the_same(

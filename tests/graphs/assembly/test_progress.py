@@ -23,6 +23,7 @@ def shares(calls: list[Call], what: str) -> list[float]:
     return [done / total for name, done, total in calls if name == what]
 
 
+@pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize(
     "how", slow_but([{}], [{}, {"block_rows": 500}, {"workers": 2, "block_rows": 1000}])
 )

@@ -61,6 +61,7 @@ class Stop(BaseException):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize(
     "how",
     slow_but(

@@ -37,6 +37,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / name for name in BUILDS}
 
 
+@pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize("name", slow_but(["sphere", "masked"], BUILDS))
 @pytest.mark.parametrize("how", [{"block_rows": 61}, {"workers": 2, "block_rows": 150}], ids=str)
 def test_in_blocks_the_bytes_are_the_same(

@@ -10,10 +10,10 @@ from cheblienet_graphs.neighbours.keops import KeopsSearch
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
 
 LARGEST = [
-    ({"manifold": "so3", "subdivisions": 3}, 16),
-    ({"manifold": "so3", "nside": 8, "orientations": 5}, 16),
-    ({"manifold": "so3", "bandlimit": 12}, 16),
-    ({"manifold": "so3", "points": 600}, 16),
+    ({"manifold": "so3", "subdivisions": 3, "orientations": 3}, 16),
+    ({"manifold": "so3", "nside": 8, "orientations": 3}, 16),
+    ({"manifold": "so3", "bandlimit": 12, "orientations": 3}, 16),
+    ({"manifold": "so3", "points": 600, "orientations": 3}, 16),
     ({"manifold": "s2", "subdivisions": 4}, 8),
     ({"manifold": "s2", "nside": 16}, 8),
     ({"manifold": "s2", "bandlimit": 31}, 8),
@@ -23,7 +23,7 @@ LARGEST = [
     ({"manifold": "r2", "size": 63, "boundary": "periodic"}, 8),
     ({"manifold": "r2", "points": 4000}, 8),
 ]
-"""Every sampling, with nearly 4,000 vertices."""
+"""Every sampling, with about 2,000 vertices on SO(3) and nearly 4,000 elsewhere."""
 
 
 @pytest.mark.parametrize("device", DEVICES)

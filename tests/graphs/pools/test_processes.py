@@ -25,12 +25,19 @@ from cheblienet_graphs.store.writer import Staging
 ELSEWHERE = {"masked matched", "masked torus", "random torus"}
 BY_PROCESSES = [name for name in SPECS if name not in ELSEWHERE]
 """Others of a kind are interrupted and resumed by two processes in another test."""
+SPAWNED = ["lattice", "selling", "sphere"]
+"""By processes that start as they do for users: one kind of build on a grid, one that searches."""
 
 
 @pytest.mark.parametrize("name", slow_but(["lattice", "selling"], BY_PROCESSES))
 def test_bytes_do_not_depend_on_processes(
-    tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
+    tmp_path: Path,
+    name: str,
+    expected: dict[str, dict[str, object]],
+    request: pytest.FixtureRequest,
 ) -> None:
+    if name not in SPAWNED:
+        request.getfixturevalue("quick_workers")
     build(SPECS[name], tmp_path / "g", workers=2, block_rows=211)
     assert manifest(tmp_path / "g") == expected[name]
 

@@ -85,6 +85,7 @@ WORKERS: dict[str, Any] = {"block_rows": 200, "workers": 2}
 SEARCHED: dict[str, Any] = {"engine": "pruned", "device": "cpu"}
 
 
+@pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize(
     ("name", "how"),
     [

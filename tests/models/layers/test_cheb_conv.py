@@ -69,7 +69,7 @@ def test_chebconv_gradients(graph: Graph) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel_size", [1, 2, 4])
-@pytest.mark.parametrize("channels", [(2, 5), (3, 3), (3, 4), (4, 2)])
+@pytest.mark.parametrize("channels", [(2, 5), (3, 4), (4, 2)])
 def test_operators_pass_opcheck(graph: Graph, channels: tuple[int, int], kernel_size: int) -> None:
     torch.manual_seed(0)
     narrow, wide = channels

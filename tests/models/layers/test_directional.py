@@ -144,7 +144,7 @@ def test_gradients_in_float32_equal_those_of_dense_float64(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel_size", [1, 2, 4])
-@pytest.mark.parametrize("channels", CHANNELS)
+@pytest.mark.parametrize("channels", [(2, 5), (3, 4), (4, 2)])
 def test_operators_pass_opcheck(graph: Graph, channels: tuple[int, int], kernel_size: int) -> None:
     narrow, wide = channels
     parts = [part.clone() for part in graph.directional_parts()]

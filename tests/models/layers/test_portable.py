@@ -1,8 +1,10 @@
 """Networks that leave the process: traced, exported, decomposed, as ONNX."""
 
+import functools
 import io
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from cheblienet_models import (
     StoreError,
     UNet,
     WideResNet,
+    open_store,
     portable,
 )
 from cheblienet_models.layers.portable import _padded
@@ -40,10 +43,21 @@ def networks(pyramid: Pyramid) -> list[nn.Module]:
     return [network.eval() for network in found]
 
 
-def exported(network: nn.Module) -> torch.export.ExportedProgram:
-    """For batches of any size."""
-    batch = torch.export.Dim("batch", min=1, max=64)
-    return torch.export.export(network, (torch.randn(2, 2, 16, 16),), dynamic_shapes=({0: batch},))
+Exported = tuple[nn.Module, torch.export.ExportedProgram, torch.export.ExportedProgram]
+
+
+@pytest.fixture(scope="module")
+def exported(store: Path) -> Callable[[int], Exported]:
+    """One of `networks`, its program for batches of any size and the portable one, made once."""
+    found = networks(open_store(store)["torus"])
+
+    @functools.cache
+    def of(which: int) -> Exported:
+        batch, images = torch.export.Dim("batch", min=1, max=64), torch.randn(2, 2, 16, 16)
+        program = torch.export.export(found[which], (images,), dynamic_shapes=({0: batch},))
+        return found[which], program, portable(program)
+
+    return of
 
 
 def operators(program: torch.export.ExportedProgram) -> set[str]:
@@ -52,18 +66,19 @@ def operators(program: torch.export.ExportedProgram) -> set[str]:
 
 
 @pytest.mark.slow
-def test_portable_programs_compute_the_same_with_torchs_operators(pyramid: Pyramid) -> None:
-    for network in networks(pyramid):
-        program = exported(network)
-        assert operators(program) == {"aten", "cheblienet_models"}
-        plain = portable(program)
-        assert operators(plain) == {"aten"}
-        for count in (1, 3):
-            images = torch.randn(count, 2, 16, 16)
-            with torch.no_grad():
-                expected = network(images)
-                found = plain.module()(images)
-            assert (found - expected).abs().max() <= 1e-5 * expected.abs().max()
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_portable_programs_compute_the_same_with_torchs_operators(
+    exported: Callable[[int], Exported], which: int
+) -> None:
+    network, program, plain = exported(which)
+    assert operators(program) == {"aten", "cheblienet_models"}
+    assert operators(plain) == {"aten"}
+    for count in (1, 3):
+        images = torch.randn(count, 2, 16, 16)
+        with torch.no_grad():
+            expected = network(images)
+            found = plain.module()(images)
+        assert (found - expected).abs().max() <= 1e-5 * expected.abs().max()
 
 
 def test_rows_are_padded_with_nothing() -> None:
@@ -107,9 +122,11 @@ def loaded_elsewhere(
 
 
 @pytest.mark.slow
-def test_portable_programs_need_no_package(pyramid: Pyramid, tmp_path: Path) -> None:
-    network, images = networks(pyramid)[0], torch.randn(3, 2, 16, 16)
-    process = loaded_elsewhere(portable(exported(network)), images, tmp_path)
+def test_portable_programs_need_no_package(
+    exported: Callable[[int], Exported], tmp_path: Path
+) -> None:
+    (network, _, plain), images = exported(0), torch.randn(3, 2, 16, 16)
+    process = loaded_elsewhere(plain, images, tmp_path)
     assert process.returncode == 0, process.stderr
     found = torch.load(tmp_path / "found.pt")
     with torch.no_grad():
@@ -117,9 +134,11 @@ def test_portable_programs_need_no_package(pyramid: Pyramid, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_others_name_the_package_to_import(pyramid: Pyramid, tmp_path: Path) -> None:
-    network, images = networks(pyramid)[0], torch.randn(3, 2, 16, 16)
-    process = loaded_elsewhere(exported(network), images, tmp_path)
+def test_others_name_the_package_to_import(
+    exported: Callable[[int], Exported], tmp_path: Path
+) -> None:
+    (network, program, _), images = exported(0), torch.randn(3, 2, 16, 16)
+    process = loaded_elsewhere(program, images, tmp_path)
     assert process.returncode != 0
     assert "failed to resolve torch.ops.cheblienet_models.chebyshev" in process.stderr
     again = torch.export.load(tmp_path / "network.pt2")  # here it is imported
@@ -129,22 +148,23 @@ def test_others_name_the_package_to_import(pyramid: Pyramid, tmp_path: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # torch's exporter has several of its own
-def test_onnx(pyramid: Pyramid, tmp_path: Path) -> None:
+@pytest.mark.parametrize("which", [0, 1])
+def test_onnx(exported: Callable[[int], Exported], tmp_path: Path, which: int) -> None:
     for module in ("onnx", "onnxscript"):
         pytest.importorskip(module)
     runtime = pytest.importorskip("onnxruntime")
-    for network in networks(pyramid)[:2]:
-        path = str(tmp_path / f"{type(network).__name__}.onnx")
-        torch.onnx.export(portable(exported(network)), (), path, dynamo=True, verbose=False)
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = 4  # among which terms of a scattered sum would be lost
-        session = runtime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        for count in (1, 3) * 10:
-            images = torch.randn(count, 2, 16, 16)
-            (found,) = session.run(None, {session.get_inputs()[0].name: images.numpy()})
-            with torch.no_grad():
-                expected = network(images)
-            assert (torch.from_numpy(found) - expected).abs().max() <= 1e-4
+    network, _, plain = exported(which)
+    path = str(tmp_path / "network.onnx")
+    torch.onnx.export(plain, (), path, dynamo=True, verbose=False)
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 4  # among which terms of a scattered sum would be lost
+    session = runtime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    for count in (1, 3) * 10:
+        images = torch.randn(count, 2, 16, 16)
+        (found,) = session.run(None, {session.get_inputs()[0].name: images.numpy()})
+        with torch.no_grad():
+            expected = network(images)
+        assert (torch.from_numpy(found) - expected).abs().max() <= 1e-4
 
 
 # Traced sizes are compared with numbers, of which torch warns, and tracing itself is deprecated.

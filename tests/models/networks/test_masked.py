@@ -152,18 +152,19 @@ def test_exported(masked_graphs: Path, name: str, which: int) -> None:
 
 @pytest.mark.slow
 def test_compiled(masked_graphs: Path) -> None:
-    for network in networks(masked_graphs, "ring"):
-        twin = copy.deepcopy(network)
-        compiled = torch.compile(twin, fullgraph=True, backend="aot_eager")
-        images = images_on(network)
-        for module in (network, compiled):
-            (module(images).nan_to_num() ** 2).sum().backward()
-        for mine, other in zip(network.parameters(), twin.parameters(), strict=True):
-            largest = mine.grad.abs().max()
-            assert torch.allclose(mine.grad, other.grad, rtol=1e-3, atol=1e-3 * largest)
-        with torch.no_grad():
-            whole = torch.compile(network.eval(), fullgraph=True, backend="aot_eager")
-            assert torch.allclose(whole(images), network(images), atol=1e-4, equal_nan=True)
+    """One in training and the other in evaluation: their blocks are the same."""
+    evaluated, network = networks(masked_graphs, "ring")
+    twin = copy.deepcopy(network)
+    compiled = torch.compile(twin, fullgraph=True, backend="aot_eager")
+    images = images_on(network)
+    for module in (network, compiled):
+        (module(images).nan_to_num() ** 2).sum().backward()
+    for mine, other in zip(network.parameters(), twin.parameters(), strict=True):
+        largest = mine.grad.abs().max()
+        assert torch.allclose(mine.grad, other.grad, rtol=1e-3, atol=1e-3 * largest)
+    with torch.no_grad():
+        whole = torch.compile(evaluated.eval(), fullgraph=True, backend="aot_eager")
+        assert torch.allclose(whole(images), evaluated(images), atol=1e-4, equal_nan=True)
 
 
 def test_weights_go_from_whole_samplings_to_masked_ones(masked_graphs: Path) -> None:

@@ -108,10 +108,11 @@ def test_double_and_back(pyramid: Pyramid) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["spawn", "fork"])
-def test_data_loader_workers_map_the_graph(pyramid: Pyramid, method: str) -> None:
+@pytest.mark.parametrize(("method", "workers"), [("spawn", 1), ("fork", 2)])
+def test_data_loader_workers_map_the_graph(pyramid: Pyramid, method: str, workers: int) -> None:
+    """A spawned worker imports torch first, so that one is enough."""
     loader = DataLoader(
-        Filtered(pyramid), batch_size=2, num_workers=2, multiprocessing_context=method
+        Filtered(pyramid), batch_size=2, num_workers=workers, multiprocessing_context=method
     )
     found = torch.cat(list(loader))[:, :, 0]
     assert torch.allclose(found, pyramid.levels[1].laplacian.to_dense()[:4])

@@ -221,8 +221,8 @@ def test_pickles_and_ddp(graphs: Path) -> None:
 
 @pytest.mark.slow
 def test_compiled(graphs: Path) -> None:
-    network = trained(narrow(open_store(graphs)["so3"]))
-    x = torch.randn(2, 3, 162)
+    network = trained(narrow(open_store(graphs)["healpix"]))
+    x = torch.randn(2, 3, *network.pyramid.levels[0].grid[1:])
     compiled = torch.compile(network, fullgraph=True, backend="aot_eager")
     with torch.no_grad():
         assert torch.allclose(compiled(x), network(x), atol=1e-4)

@@ -7,7 +7,8 @@ from cheblienet_models import Pyramid
 from cheblienet_models import open_store as open_graphs
 
 SPECS = {
-    "icosahedral": GraphSpec("s2", subdivisions=5, levels=2),
+    "fine": GraphSpec("s2", subdivisions=5, levels=1),
+    "icosahedral": GraphSpec("s2", subdivisions=4, levels=2),
     "healpix": GraphSpec("s2", nside=16, levels=1),
     "equiangular": GraphSpec("s2", bandlimit=24, levels=1),
     "random": GraphSpec("s2", points=2000),

@@ -52,7 +52,7 @@ def test_constants_stay(spheres: dict[str, Pyramid], name: str, method: str) -> 
 
 @pytest.mark.slow
 def test_harmonics_survive_round_trips(spheres: dict[str, Pyramid]) -> None:
-    pyramid, grid = spheres["icosahedral"], regular_grid(180, 360, west=-180)
+    pyramid, grid = spheres["fine"], regular_grid(180, 360, west=-180)
     up, down = LatLonToVertices(pyramid, *grid), VerticesToLatLon(pyramid, *grid)
     on_points, image = harmonics(*angles(pyramid)), harmonics(*on_grid(*grid))
     assert (up(image) - on_points).abs().max() < 0.004
@@ -115,7 +115,7 @@ def test_order_of_latitudes_and_start_of_longitudes_do_not_matter(
 
 @EVERY_METHOD
 def test_north_is_up_and_east_is_gamma(spheres: dict[str, Pyramid], method: str) -> None:
-    pyramid, (lat, lon) = spheres["icosahedral"], regular_grid(90, 180, west=-180)
+    pyramid, (lat, lon) = spheres["fine"], regular_grid(90, 180, west=-180)
     beta, gamma = angles(pyramid)
     image = torch.stack(
         [
@@ -158,7 +158,7 @@ def test_poles_and_seam(spheres: dict[str, Pyramid]) -> None:
 
 @pytest.mark.slow
 def test_rows_on_the_poles_and_uneven_latitudes(spheres: dict[str, Pyramid]) -> None:
-    pyramid = spheres["icosahedral"]
+    pyramid = spheres["fine"]
     lon = np.arange(0, 360, 2.0)
     gaussian = np.degrees(np.arcsin(np.polynomial.legendre.leggauss(90)[0]))
     for lat in (np.linspace(90, -90, 91), gaussian):

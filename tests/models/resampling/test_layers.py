@@ -44,7 +44,7 @@ def test_labels_keep_their_dtype(spheres: dict[str, Pyramid]) -> None:
 def test_other_levels_and_orientations(spheres: dict[str, Pyramid]) -> None:
     grid = regular_grid(20, 40, west=0)
     coarse = LatLonToVertices(spheres["icosahedral"], *grid, level=1)
-    assert coarse(torch.ones(1, 1, 20, 40)).shape == (1, 1, 2562)
+    assert coarse(torch.ones(1, 1, 20, 40)).shape == (1, 1, 642)
     graph = spheres["so3"].levels[0]
     lifted = Lift(graph)(LatLonToVertices(spheres["so3"], *grid)(torch.ones(1, 1, 20, 40)))
     assert lifted.shape == (1, 1, graph.num_vertices)
