@@ -29,6 +29,22 @@ def table(study: Study, found: Found) -> str:
     return "\n".join(lines)
 
 
+def equal_time_table(
+    found: Found, milliseconds: Mapping[str, float], steps: Mapping[str, int]
+) -> str:
+    """Markdown: a row a network, with the time of a step and how many steps it took."""
+    head = ["network", "parameters", "ms a step", "steps", *SHOWN, "processor s"]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for name, scores in found.items():
+        accuracies = [
+            mean_and_deviation([one[column] for one in scores], ".1f") for column in SHOWN
+        ]
+        seconds = mean_and_deviation([one[SECONDS] for one in scores], ".0f")
+        size = f"{scores[0]['parameters']:,.0f} | {milliseconds[name]:.0f} | {steps[name]:,}"
+        lines.append(f"| {name} | {size} | {' | '.join(accuracies)} | {seconds} |")
+    return "\n".join(lines)
+
+
 def invariance(found: Sequence[Found]) -> str:
     """One sentence on all runs with exactly invariant networks: 90 degrees against upright."""
     runs = [one for variants in found for scores in variants.values() for one in scores]

@@ -22,25 +22,31 @@ from pathlib import Path
 
 import torch
 from classifiers import Settings, network_of, parameters, pyramid_of
+from rotations import augmented
+from study_plans import CONTENDERS
 from torch import Tensor, nn
 
 from cheblienet_models import ChebConv, Graph
 
 SIDE, BATCH, CLASSES = 28, 32, 10
-CONTENDERS = {
-    "plain": Settings(network="plain"),
-    "plane": Settings(manifold="r2"),
-    "SE(2)": Settings(),
-    "SE(2), directional, from level 1": Settings(
-        lift="cake",
-        scales=3,
-        weights="selling",
-        directional=0.05,
-        operators="directional",
-        first_level=1,
-    ),
-    "escnn, D4": Settings(network="escnn"),
-}
+
+
+class Augmenting(nn.Module):
+    """A network that turns its images first, as a training does.
+
+    Args:
+        network: for the images.
+        augment: as `augmented` has it.
+    """
+
+    def __init__(self, network: nn.Module, augment: str) -> None:
+        super().__init__()
+        self.network, self.augment = network, augment
+
+    def forward(self, images: Tensor) -> Tensor:
+        """As the network."""
+        y: Tensor = self.network(augmented(images, self.augment))
+        return y
 
 
 class PygChebConv(nn.Module):
@@ -130,32 +136,43 @@ def _now(device: str) -> float:
     return time.process_time()
 
 
-def networks(folder: Path, device: str) -> dict[str, nn.Module]:
+def networks(store: Path, device: str) -> dict[str, nn.Module]:
     """All that can be made here, by name, with about as many parameters as the one on SE(2)."""
     made: dict[str, nn.Module] = {}
-    store = folder / "graphs.zarr"
-    base = Settings()
-    target = parameters(network_of(base, pyramid_of(base, store, SIDE, SIDE), 1, CLASSES))
-    for name, contender in CONTENDERS.items():
-        if contender.network == "escnn" and not _there("escnn"):
+    for name, settings in of_one_size(installed(CONTENDERS), store, SIDE).items():
+        if settings.augment != "none":
             continue
-        settings = of_size(contender, target, store)
         pyramid = pyramid_of(settings, store, SIDE, SIDE)
         made[name] = network_of(settings, pyramid, 1, CLASSES).to(device)
-        if settings.network == "graph" and settings.first_level == 0 and _there("torch_geometric"):
+        if settings in {Settings(), Settings(manifold="r2")} and _there("torch_geometric"):
             made[f"{name}, with PyG's layer"] = with_pyg(
                 network_of(settings, pyramid, 1, CLASSES).to(device)
             )
     return made
 
 
-def of_size(settings: Settings, target: int, store: Path) -> Settings:
-    """The same, but of the width whose number of parameters is nearest to a target."""
-    pyramid = pyramid_of(settings, store, SIDE, SIDE)
-    widths = [replace(settings, widen=sixteenths / 16) for sixteenths in range(2, 33)]
-    return min(
-        widths, key=lambda one: abs(parameters(network_of(one, pyramid, 1, CLASSES)) - target)
-    )
+def installed(contenders: Mapping[str, Settings]) -> dict[str, Settings]:
+    """Those whose packages are here; what is left out is said."""
+    return {
+        name: settings
+        for name, settings in contenders.items()
+        if settings.network != "escnn" or _there("escnn")
+    }
+
+
+def of_one_size(contenders: Mapping[str, Settings], store: Path, side: int) -> dict[str, Settings]:
+    """Of widths that give about as many parameters as the network on SE(2) has."""
+    target = _parameters(Settings(), store, side)
+    found = {}
+    for name, settings in contenders.items():
+        widths = [replace(settings, widen=sixteenths / 16) for sixteenths in range(2, 33)]
+        counts = {one: abs(_parameters(one, store, side) - target) for one in widths}
+        found[name] = min(counts, key=lambda one: counts[one])
+    return found
+
+
+def _parameters(settings: Settings, store: Path, side: int) -> int:
+    return parameters(network_of(settings, pyramid_of(settings, store, side, side), 1, CLASSES))
 
 
 def _there(package: str) -> bool:
@@ -173,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     torch.set_num_threads(given.threads)
     with tempfile.TemporaryDirectory() as folder:
-        made = networks(Path(folder), given.device)
+        made = networks(Path(folder) / "graphs.zarr", given.device)
         took = milliseconds(made, given.rounds, given.device)
     first = next(iter(made))
     print("| network | parameters | ms a step | least, most | images a second | over the first |")

@@ -1,0 +1,98 @@
+"""Networks that may train for the same processor time, and have about as many parameters.
+
+    python benchmarks/accuracy/equal_time.py DATA RESULTS [--seconds 60] [--page FILE]
+
+First the steps of all are timed in turns, in one process with one thread; then each takes as many
+as fit into the time, on 28 x 28 pixels, 8,000 digits to train on and 2,000 to test. DATA, RESULTS
+and the page are those of studies.py, and so is going on after an interruption: the times are kept
+in RESULTS. escnn's network is left out, and said, where escnn is not installed.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from classifiers import Settings, network_of, pyramid_of
+from studies import Images, Run, carried_out
+from study_plans import CONTENDERS, TEST, TRAIN
+from study_tables import equal_time_table, write_page
+from throughput import Augmenting, installed, milliseconds, of_one_size
+
+from cheblienet_graphs import CheblienetError
+from cheblienet_models import StoreError
+
+SIDE = 28
+
+
+def timed(settings: Mapping[str, Settings], store: Path, rounds: int) -> dict[str, float]:
+    """Milliseconds of a step of each, the median over rounds in which they take turns."""
+    torch.set_num_threads(1)
+    networks = {
+        name: Augmenting(network_of(one, pyramid_of(one, store, SIDE, SIDE), 1, 10), one.augment)
+        for name, one in settings.items()
+    }
+    took = milliseconds(networks, rounds)
+    return {name: statistics.median(times) for name, times in took.items()}
+
+
+def kept_times(file: Path, settings: Mapping[str, Settings], store: Path) -> dict[str, float]:
+    """Those that an interrupted command has measured, else new ones: so steps stay the same."""
+    if not file.exists():
+        part = file.with_suffix(".part")
+        part.write_text(json.dumps(timed(settings, store, rounds=7), indent=1))
+        part.replace(file)
+    found: dict[str, float] = json.loads(file.read_text())
+    if set(found) != set(settings):
+        raise ValueError(
+            f"{file} has times of other networks. Remove it to measure {', '.join(settings)}."
+        )
+    return found
+
+
+def compare(given: argparse.Namespace) -> None:
+    """Time, train, test, print."""
+    began, store = time.perf_counter(), given.results / "graphs.zarr"
+    settings = of_one_size(installed(CONTENDERS), store, SIDE)
+    times = kept_times(given.results / f"equal-time-{given.seconds:g}.json", settings, store)
+    images = Images(given.data, SIDE, TRAIN, TEST)
+    runs = {
+        (name, seed): Run(images, replace(one, steps=steps), seed, given.results)
+        for seed in range(given.seeds)
+        for name, one in settings.items()
+        for steps in [max(1, round(1e3 * given.seconds / times[name]))]
+    }
+    carried_out(list(runs.values()), given.workers)
+    found = {name: [runs[name, seed].scores() for seed in range(given.seeds)] for name in settings}
+    steps = {name: runs[name, 0].settings.steps or 0 for name in settings}
+    table = equal_time_table(found, times, steps)
+    print(f"{table}\n\n{time.perf_counter() - began:.0f} s")
+    if given.page:
+        write_page(given.page, {f"equal-time-{given.seconds:g}": table})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--seconds", type=float, default=60, help="of processor time")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--page", type=Path, help="Markdown file with markers for the table")
+    given = parser.parse_args(arguments)
+    given.results.mkdir(parents=True, exist_ok=True)
+    try:
+        compare(given)
+    except (ValueError, StoreError, CheblienetError, OSError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
