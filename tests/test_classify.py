@@ -2,46 +2,23 @@
 
 import csv
 import dataclasses
-import importlib
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from labelled_files import FOLDER, cifar, mnist, npz, stl
+from labelled_files import cifar, loaded, mnist, npz, stl, two_classes
 from PIL import Image
 
 QUICK = ["--levels", 1, "--orientations", 2, "--widen", 0.25, "--batch", 8, "--device", "cpu"]
 
 
-def loaded(name: str) -> ModuleType:
-    sys.path.insert(0, str(FOLDER))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(FOLDER))
-
-
 classify, classifying, classifiers = map(loaded, ("classify", "classifying", "classifiers"))
 rotations = loaded("rotations")
-
-
-def two_classes(count: int, side: int = 8, channels: int = 0) -> tuple[np.ndarray, list[int]]:
-    """A bright or a dark square on grey, unmistakable: (N, H, W[, C]) and labels."""
-    generator = np.random.default_rng(1)
-    labels = [number % 2 for number in range(count)]
-    shape = (count, side, side, *([channels] if channels else []))
-    images = generator.integers(100, 140, shape)
-    middle = slice(side // 4, 3 * side // 4)
-    for image, label in zip(images, labels, strict=True):
-        image[middle, middle] = 250 if label else 5
-    return images.astype(np.uint8), labels
 
 
 def in_mnists_files(folder: Path) -> Path:

@@ -37,7 +37,7 @@ def timed(settings: Mapping[str, Settings], store: Path, rounds: int) -> dict[st
         name: Augmenting(network_of(one, pyramid_of(one, store, SIDE, SIDE), 1, 10), one.augment)
         for name, one in settings.items()
     }
-    took = milliseconds(networks, rounds)
+    took = milliseconds(networks, rounds, SIDE)
     return {name: statistics.median(times) for name, times in took.items()}
 
 

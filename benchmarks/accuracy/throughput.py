@@ -92,17 +92,18 @@ def with_pyg(network: nn.Module) -> nn.Module:
 
 
 def milliseconds(
-    networks: Mapping[str, nn.Module], rounds: int, device: str = "cpu"
+    networks: Mapping[str, nn.Module], rounds: int, side: int = SIDE, device: str = "cpu"
 ) -> dict[str, list[float]]:
     """Of a training step of each, in each of the rounds.
 
     Args:
-        networks: by name, for images (B, 1, SIDE, SIDE).
+        networks: by name, for images (B, 1, side, side).
         rounds: in each of which every network takes a turn of three steps.
+        side: in pixels.
         device: where they are.
     """
     torch.manual_seed(0)
-    images = torch.randn(BATCH, 1, SIDE, SIDE, device=device)
+    images = torch.randn(BATCH, 1, side, side, device=device)
     labels = torch.randint(CLASSES, (BATCH,), device=device)
     steps = {name: _step(network, images, labels) for name, network in networks.items()}
     for step in steps.values():
@@ -191,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     torch.set_num_threads(given.threads)
     with tempfile.TemporaryDirectory() as folder:
         made = networks(Path(folder) / "graphs.zarr", given.device)
-        took = milliseconds(made, given.rounds, given.device)
+        took = milliseconds(made, given.rounds, device=given.device)
     first = next(iter(made))
     print("| network | parameters | ms a step | least, most | images a second | over the first |")
     print("|---|---|---|---|---|---|")

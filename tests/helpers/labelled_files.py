@@ -14,16 +14,16 @@ FOLDER = Path(__file__).parents[2] / "benchmarks" / "accuracy"
 RNG = np.random.default_rng(0)
 
 
-def loaded() -> ModuleType:
-    """The script's module, which imports those beside it by their names."""
+def loaded(name: str) -> ModuleType:
+    """A script of the benchmarks, which imports those beside it by their names."""
     sys.path.insert(0, str(FOLDER))
     try:
-        return importlib.import_module("pictures")
+        return importlib.import_module(name)
     finally:
         sys.path.remove(str(FOLDER))
 
 
-pictures = loaded()
+pictures = loaded("pictures")
 
 
 def grey(count: int, height: int = 4, width: int = 5) -> np.ndarray:
@@ -43,6 +43,18 @@ def mnist(
     folder.mkdir(exist_ok=True)
     idx(folder / (begins + name.format("labels", 1)), np.array(labels))
     return idx(folder / (begins + name.format("images", 3)), images)
+
+
+def two_classes(count: int, side: int = 8, channels: int = 0) -> tuple[np.ndarray, list[int]]:
+    """A bright or a dark square on grey, unmistakable: (N, H, W[, C]) and labels."""
+    generator = np.random.default_rng(1)
+    labels = [number % 2 for number in range(count)]
+    shape = (count, side, side, *([channels] if channels else []))
+    images = generator.integers(100, 140, shape)
+    middle = slice(side // 4, 3 * side // 4)
+    for image, label in zip(images, labels, strict=True):
+        image[middle, middle] = 250 if label else 5
+    return images.astype(np.uint8), labels
 
 
 def npz(file: Path, **arrays: Any) -> Path:
