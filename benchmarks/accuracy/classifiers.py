@@ -33,8 +33,9 @@ class Settings:
     Args:
         network: "graph", "plain" or "escnn".
         manifold: "se2", anisotropic, or "r2", isotropic.
-        orientations, eps_squared, alpha, neighbors, weights, laplacian, bandwidth, directional,
-            levels: of the graph, as GraphSpec has them; those that a manifold lacks do not count.
+        orientations, eps_squared, alpha, neighbors, weights, laplacian, bandwidth, lambda_max,
+            directional, levels: of the graph, as GraphSpec has them; those that a manifold lacks
+            do not count.
         lift: "repeat", "cake" or "gabor".
         scales: of line filters.
         operators: "laplacian" or "directional".
@@ -63,6 +64,7 @@ class Settings:
     weights: str = "kernel"
     laplacian: str | None = None
     bandwidth: float | None = None
+    lambda_max: Literal["exact", "2"] = "exact"
     directional: float | None = None
     levels: int = 3
     lift: Literal["repeat", "cake", "gabor"] = "repeat"
@@ -115,6 +117,7 @@ class Settings:
             weights=self.weights,
             laplacian=self.laplacian,
             bandwidth=self.bandwidth,
+            lambda_max=2 if self.lambda_max == "2" else "exact",
             **lifted,
         )
 

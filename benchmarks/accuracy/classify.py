@@ -51,6 +51,7 @@ HELP = {
     "weights": "kernel, matched or selling",
     "laplacian": "normalized or combinatorial",
     "bandwidth": "of the kernel",
+    "lambda_max": "exact, or 2: the bound, which holds for thinned-out graphs, too",
     "directional": "delta of directional Laplacians, for --operators directional",
     "levels": "graphs, each half as fine; the network pools at most twice",
     "lift": "repeat, or line filters: cake or gabor",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from checkpoint import Scores
-from classifying import CHANGE
+from classifying import CHANGE, FRESH
 from study_plans import Study
 from training import SECONDS, mean_and_deviation
 
@@ -16,11 +16,15 @@ Found = Mapping[str, Sequence[Scores]]
 
 def table(study: Study, found: Found) -> str:
     """Markdown: a row a variant, accuracy in % as mean +- deviation over seeds."""
+    shown = [*SHOWN, *[FRESH] * any(FRESH in one for scores in found.values() for one in scores)]
     columns = [f"{name}, paper" for name in study.paper]
-    head = [study.parameter, *SHOWN, *columns, "parameters", "processor s"]
+    head = [study.parameter, *shown, *columns, "parameters", "processor s"]
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for variant, scores in found.items():
-        cells = [mean_and_deviation([one[name] for one in scores], ".1f") for name in SHOWN]
+        cells = [
+            mean_and_deviation([one[name] for one in scores], ".1f") if name in scores[0] else ""
+            for name in shown
+        ]
         known = study.paper.values()
         cells += [f"{values[variant]:.1f}" if variant in values else "" for values in known]
         seconds = mean_and_deviation([one[SECONDS] for one in scores], ".0f")
@@ -83,7 +87,9 @@ def draw(study: Study, found: Found, file: Path) -> None:
     import matplotlib.pyplot as plt  # an extra
 
     figure, axes = plt.subplots(figsize=(4.5, 3), layout="constrained")
-    places = range(len(found)) if not study.numeric else [float(name) for name in found]
+    if study.numeric:
+        found = {name: scores for name, scores in found.items() if _is_number(name)}
+    places = [float(name) for name in found] if study.numeric else list(range(len(found)))
     for number, column in enumerate(SHOWN):
         values = [[one[column] for one in scores] for scores in found.values()]
         means = [sum(one) / len(one) for one in values]
@@ -98,12 +104,16 @@ def draw(study: Study, found: Found, file: Path) -> None:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
     elif not study.numeric:
-        axes.set_xticks(list(places), list(found))
+        axes.set_xticks(places, list(found))
     axes.set(xlabel=study.parameter, ylabel="accuracy in %")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     figure.savefig(file, dpi=150)
     plt.close(figure)
+
+
+def _is_number(name: str) -> bool:
+    return name.replace(".", "", 1).isdigit()
 
 
 def _deviation(values: Sequence[float]) -> float:
