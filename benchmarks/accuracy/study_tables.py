@@ -108,7 +108,9 @@ def draw(study: Study, found: Found, file: Path) -> None:
     axes.set(xlabel=study.parameter, ylabel="accuracy in %")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    figure.savefig(file, dpi=150)
+    plt.rcParams["svg.hashsalt"] = study.title  # the same file for the same numbers
+    dated = {"metadata": {"Date": None}} if file.suffix == ".svg" else {}
+    figure.savefig(file, dpi=150, **dated)
     plt.close(figure)
 
 
