@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.recipes import recipe
 from cheblienet_models import OrientedLift, Pyramid, WideResNet, open_store
+from cheblienet_models.networks.entrance import LiftChoice
 
 Kind = Literal["graph", "plain", "escnn"]
 KINDS: tuple[Kind, ...] = ("graph", "plain", "escnn")
@@ -164,8 +165,9 @@ def network_of(
 
         return Steerable(settings, channels, classes)
     finest = pyramid.levels[0]
-    lifted = settings.lift != "repeat" and settings.scales > 1
-    lift = OrientedLift(finest, settings.lift, settings.scales) if lifted else settings.lift
+    lift: LiftChoice = settings.lift
+    if settings.lift != "repeat" and settings.scales > 1:
+        lift = OrientedLift(finest, settings.lift, settings.scales)
     network = WideResNet(
         pyramid,
         channels,

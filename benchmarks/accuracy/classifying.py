@@ -164,7 +164,7 @@ class Classification:
         sample_edges(self.pyramid, 1)
         network = copy.deepcopy(network)
         parts = self.samples.train.split(self.settings.batch)[:AFRESH]
-        update_bn([self._images[numbers] for numbers in parts], network, self.device)
+        update_bn([self._images[numbers] for numbers in parts], network, torch.device(self.device))
         images, labels = self._images[self.samples.test], self._labels[self.samples.test]
         network.eval()
         best = torch.cat([network(part).argmax(1) for part in images.split(AT_ONCE)])

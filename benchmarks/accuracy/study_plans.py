@@ -39,18 +39,15 @@ class Study:
     source: str = ""
 
 
-def varied(name: str, values: list[float]) -> dict[str, Settings]:
-    """The base with other values of one setting; its own value is among them or not."""
-    return {f"{value:g}": replace(BASE, **{name: value}) for value in values}
+def thinned(
+    whole: Settings, by_its_own_spectrum: Settings, shares: Mapping[str, Settings]
+) -> dict[str, Settings]:
+    """Shares of a graph whose spectrum is bounded by 2, as in the paper; one bounded by its own."""
+    return {**shares, "1": whole, "0.6, exact lambda_max": by_its_own_spectrum}
 
 
-def thinned(name: str) -> dict[str, Settings]:
-    """Shares of a graph, whose spectrum is bounded by 2 as the paper has it, or by its own."""
-    bounded = replace(BASE, lambda_max="2")
-    found = {f"{kappa:g}": replace(bounded, **{name: kappa}) for kappa in (0.1, 0.4, 0.6, 1.0)}
-    return {**found, "0.6, exact lambda_max": replace(BASE, **{name: 0.6})}
-
-
+BOUNDED = replace(BASE, lambda_max="2")
+KAPPAS = (0.1, 0.4, 0.6)
 OF_EDGES = {
     "upright": {"0.1": 11.35, "0.4": 92.43, "0.6": 96.89, "1": 97.92},
     "rotated": {"0.1": 11.35, "0.4": 86.91, "0.6": 93.12, "1": 92.37},
@@ -63,7 +60,10 @@ STUDIES = {
     "anisotropy": Study(
         "Anisotropy",
         "eps^2",
-        {**varied("eps_squared", [0.1, 0.2, 0.5, 1.0]), "plane": PLANE},
+        {
+            **{f"{eps:g}": replace(BASE, eps_squared=eps) for eps in (0.1, 0.2, 0.5, 1.0)},
+            "plane": PLANE,
+        },
         drawn=True,
         paper={"upright": {"0.1": 84.26, "0.2": 85.49, "0.5": 84.69, "plane": 77.34}},
         source="its section 4.1, CIFAR10; its isotropic network is the one on the plane",
@@ -71,7 +71,7 @@ STUDIES = {
     "orientations": Study(
         "Distance between orientations",
         "alpha",
-        varied("alpha", [0.5, 1.0, 2.0, 8.0]),
+        {f"{alpha:g}": replace(BASE, alpha=alpha) for alpha in (0.5, 1.0, 2.0, 8.0)},
         drawn=True,
         numeric=True,
         logarithmic=True,
@@ -81,7 +81,11 @@ STUDIES = {
     "edges": Study(
         "A share of the edges in each training step",
         "kappa",
-        thinned("kappa_edges"),
+        thinned(
+            BOUNDED,
+            replace(BASE, kappa_edges=0.6),
+            {f"{kappa:g}": replace(BOUNDED, kappa_edges=kappa) for kappa in KAPPAS},
+        ),
         drawn=True,
         numeric=True,
         paper=OF_EDGES,
@@ -90,7 +94,11 @@ STUDIES = {
     "vertices": Study(
         "A share of the vertices in each training step",
         "kappa",
-        thinned("kappa_vertices"),
+        thinned(
+            BOUNDED,
+            replace(BASE, kappa_vertices=0.6),
+            {f"{kappa:g}": replace(BOUNDED, kappa_vertices=kappa) for kappa in KAPPAS},
+        ),
         drawn=True,
         numeric=True,
         paper=OF_VERTICES,
@@ -99,7 +107,7 @@ STUDIES = {
     "pooling": Study(
         "Pooling",
         "pooling",
-        {pool: replace(BASE, pool=pool) for pool in ("max", "mean", "random")},
+        {"max": BASE, "mean": replace(BASE, pool="mean"), "random": replace(BASE, pool="random")},
     ),
     "weights": Study(
         "Edge weights",

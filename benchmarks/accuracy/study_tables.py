@@ -1,7 +1,9 @@
 """Tables and figures of the studies, from the runs that are done."""
 
 import re
+import statistics
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from checkpoint import Scores
@@ -70,10 +72,14 @@ def write_page(page: Path, parts: Mapping[str, str]) -> None:
     text = page.read_text()
     for name, part in parts.items():
         between = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-        text, count = between.subn(lambda m, part=part: f"{m[1]}{part}\n{m[2]}", text)
+        text, count = between.subn(partial(_filled, part), text)
         if count != 1:
             raise ValueError(f"{page} must have <!-- {name} --> and <!-- /{name} --> once.")
     page.write_text(text)
+
+
+def _filled(part: str, markers: re.Match[str]) -> str:
+    return f"{markers[1]}{part}\n{markers[2]}"
 
 
 def draw(study: Study, found: Found, file: Path) -> None:
@@ -95,11 +101,10 @@ def draw(study: Study, found: Found, file: Path) -> None:
         means = [sum(one) / len(one) for one in values]
         spread = [_deviation(one) for one in values]
         axes.errorbar(places, means, spread, fmt="o-", color=f"C{number}", capsize=3, label=column)
-    for number, (column, values) in enumerate(study.paper.items()):
-        known = [(place, values[name]) for place, name in zip(places, found, strict=True)
-                 if name in values]  # fmt: skip
-        axes.plot(*zip(*known, strict=True), "s--", color=f"C{number}", mfc="none", alpha=0.6,
-                  label=f"{column}, paper")  # fmt: skip
+    for number, (column, paper) in enumerate(study.paper.items()):
+        known = {p: paper[n] for p, n in zip(places, found, strict=True) if n in paper}
+        style = {"color": f"C{number}", "mfc": "none", "alpha": 0.6, "label": f"{column}, paper"}
+        axes.plot(list(known), list(known.values()), "s--", **style)
     if study.logarithmic:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
@@ -120,5 +125,4 @@ def _is_number(name: str) -> bool:
 
 def _deviation(values: Sequence[float]) -> float:
     """Over the sample, as `mean_and_deviation`."""
-    mean, count = sum(values) / len(values), len(values)
-    return (sum((v - mean) ** 2 for v in values) / max(1, count - 1)) ** 0.5
+    return statistics.stdev(values) if len(values) > 1 else 0.0
