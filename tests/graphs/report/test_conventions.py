@@ -14,7 +14,7 @@ from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.spec import words
 from cheblienet_models import Lift, open_store
 
-PAGE = " ".join((Path(__file__).parents[3] / "docs/explanation/metric.md").read_text().split())
+PAGE = " ".join((Path(__file__).parents[3] / "docs/explanation/geometry.md").read_text().split())
 
 
 def directions(manifold: str, start: tuple[float, ...], end: tuple[float, ...]) -> np.ndarray:

@@ -1,0 +1,389 @@
+"""The numbers that the pages of docs/explanation state, computed without the package.
+
+Matrix logarithms, Mathieu functions, spheroidal eigenvalues, sums over lattices, Voronoi cells and
+least squares of scipy's. Each function of `TRUTH` returns the numbers of one name.
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import scipy.special
+from golden_axes import AXES, axes, cell_ratio, icosphere, widest_tilts
+from scipy.linalg import logm
+from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
+from truth import half_turn_distance, log_distance, matrix, se2_squared_distance
+
+EPS = math.sqrt(0.1)
+ELEMENTS = {
+    "se2": ((0.1, 0.2, 0.3), (0.4, 0.1, 1.1)),
+    "so3": ((0.1, 0.5, 0.2), (0.4, 0.8, 0.3)),
+    "r3s2": ((0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (0.1, 0.2, 0.3, 0.6, 0.0, 0.8)),
+}
+"""Pairs of elements of which the pages tell distances, with eps^2 = 0.1 and xi = 0.3."""
+XI = 0.3
+TRIANGLE = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.5), (0.2, 0.2, 0.5))
+SIDEWAYS = ((0.0, 0.0, 0.0), (0.0, 0.3, 0.0), 0.1)
+"""Two elements side by side, and an xi for which turning round is shorter."""
+SELLING_ANGLE = -math.pi / 3
+SIDE_ANGLE = math.radians(75)
+TIMES = (1.0, 10.0, 100.0, 1000.0)
+TOLERANCE = 1e-6
+
+Numbers = list[float]
+
+
+def se2_logarithm() -> Numbers:
+    g, h = (matrix(*element) for element in ELEMENTS["se2"])
+    log = logm(np.linalg.inv(g) @ h)
+    return [log[0, 2], log[1, 2], log[1, 0]]
+
+
+def se2_distance() -> Numbers:
+    g, h = (matrix(*element) for element in ELEMENTS["se2"])
+    return [math.sqrt(log_distance(g, h, EPS, XI))]
+
+
+def se2_sideways() -> Numbers:
+    _, (x, y, _), xi = SIDEWAYS
+    return [y / EPS, math.sqrt(half_turn_distance(x, y, 0.0, EPS, xi))]
+
+
+def se2_triangle() -> Numbers:
+    a, b, c = (matrix(*element) for element in TRIANGLE)
+    return [math.sqrt(log_distance(*pair, EPS, XI)) for pair in ((a, b), (b, c), (a, c))]
+
+
+def _so3_logs() -> list[np.ndarray]:
+    g, h = (Rotation.from_euler("ZYZ", element[::-1]).as_matrix() for element in ELEMENTS["so3"])
+    half_turn = np.diag([-1.0, -1.0, 1.0])
+    return [logm(g.T @ h @ turn).real for turn in (np.eye(3), half_turn)]
+
+
+def so3_logarithm() -> Numbers:
+    """(w_y, -w_x, w_z) of the rotation vector w."""
+    log = _so3_logs()[0]
+    return [log[0, 2], log[1, 2], log[1, 0]]
+
+
+def so3_distance() -> Numbers:
+    squared = [
+        log[0, 2] ** 2 + log[1, 2] ** 2 / EPS**2 + XI**2 * log[1, 0] ** 2 for log in _so3_logs()
+    ]
+    return [math.sqrt(min(squared))]
+
+
+def r3s2_distance() -> Numbers:
+    """The lengths to both ends of the axis, from logarithms of (4, 4) matrices."""
+    start, end = (np.array(element) for element in ELEMENTS["r3s2"])
+    axis, lengths = start[3:], []
+    for sign in (1, -1):
+        other = sign * end[3:]
+        cross = np.cross(axis, other)
+        angle = math.atan2(np.linalg.norm(cross), axis @ other)
+        element = np.eye(4)
+        element[:3, :3] = Rotation.from_rotvec(cross / np.linalg.norm(cross) * angle).as_matrix()
+        element[:3, 3] = end[:3] - start[:3]
+        moved = logm(element).real[:3, 3]
+        along = moved @ axis
+        across = moved @ moved - along**2
+        lengths.append(math.sqrt(along**2 + across / EPS**2 + XI**2 * angle**2))
+    return lengths
+
+
+def icosphere_areas() -> Numbers:
+    """Largest over smallest Voronoi cell, of 1 to 4 subdivisions."""
+    return [cell_ratio(icosphere(level)) for level in range(1, 5)]
+
+
+def gaussian_points() -> Numbers:
+    octahedral = 2 * sum(4 * row + 16 for row in range(1, 33))
+    return [octahedral, 64 * 128]
+
+
+def xi_squared() -> Numbers:
+    """On 96 x 96 pixels, and on 2,562 points of the sphere, six orientations, alpha = 1."""
+    return [6 / 96**2, 6 * 4 * math.pi / 2562]
+
+
+def auto_alpha() -> Numbers:
+    """Of continuous orientations' discs: six orientations, K = 16, f = 0.4."""
+    delta = math.pi / 6
+
+    def excess(rho: float) -> float:
+        steps = (k for k in range(-2, 4) if k)
+        share = (
+            max(0.0, 1 - k**2 * rho) * (math.sin(k * delta / 2) / (k * delta / 2)) ** 2
+            for k in steps
+        )
+        return sum(share) - (1 - 0.4) / 0.4
+
+    return [brentq(excess, 1e-6, 1) * 0.4 * 16 / (math.pi * EPS) / delta**2 / 6]
+
+
+def neighbourhoods(eps: float, alpha: float, count: int) -> list[tuple[list[tuple], int]]:
+    """By orientation, ((offset, other orientation, d^2), ...) of the rule, and those in the plane.
+
+    Six orientations, spacing 1.
+    """
+    theta = [-math.pi / 2 + k * math.pi / 6 for k in range(6)]
+    span = np.arange(-8, 9)
+    y, x = (grid.ravel() for grid in np.meshgrid(span, span, indexing="ij"))
+    squared = np.array(
+        [
+            [se2_squared_distance(x, y, a, b, eps, math.sqrt(alpha * 6)) for b in theta]
+            for a in theta
+        ]
+    )
+    radii = []
+    for own in squared:
+        near = np.sort(own.ravel())[1:]
+        ends = [n for n in range(1, count + 1) if near[n] > near[n - 1] * (1 + 1e-7)]
+        radii.append(near[ends[-1] - 1] if ends else 0.0)
+    found = []
+    for i in range(6):
+        edges = [
+            ((int(x[n]), int(y[n])), k, float(squared[i, k, n]))
+            for k in range(6)
+            for n in np.flatnonzero(squared[i, k] <= min(radii[i], radii[k]) * (1 + 1e-7))
+            if i != k or x[n] or y[n]
+        ]
+        found.append((edges, sum(k == i for _, k, _ in edges)))
+    return found
+
+
+def degrees(eps: float, count: int) -> Callable[[], Numbers]:
+    """Degrees at -90, -60 and -30 degrees, then those within the orientation."""
+
+    def of_three() -> Numbers:
+        three = neighbourhoods(eps, 1.0, count)[:3]
+        return [len(edges) for edges, _ in three] + [inside for _, inside in three]
+
+    return of_three
+
+
+def alpha_plateau() -> Numbers:
+    """The least and the largest alpha, to 1e-3, with two fifths of the edges in the plane."""
+
+    def fits(thousandths: int) -> bool:
+        found = neighbourhoods(EPS, thousandths / 1000, 16)
+        return 5 * sum(inside for _, inside in found) == 2 * sum(len(e) for e, _ in found)
+
+    ends = []
+    for far in (800, 1300):
+        near = 1000
+        while abs(far - near) > 1:
+            middle = (far + near) // 2
+            near, far = (middle, far) if fits(middle) else (near, middle)
+        ends.append(near / 1000)
+    return ends
+
+
+def shells(dimension: int) -> Callable[[], Numbers]:
+    """Numbers of points of Z^d in the first six balls around 0, 0 left out."""
+
+    def counted() -> Numbers:
+        points = itertools.product(range(-4, 5), repeat=dimension)
+        squares = sorted(sum(n * n for n in point) for point in points)
+        first = sorted(set(squares))[1:7]
+        return [sum(s <= limit for s in squares) - 1 for limit in first]
+
+    return counted
+
+
+def kernels() -> Numbers:
+    """Weights of an edge whose d^2 is the mean: u = 1 / 0.8."""
+    u = 1 / 0.8
+    return [math.exp(-u), math.exp(-math.sqrt(u)), 1 / (1 + u)]
+
+
+def _gaussian(squared: np.ndarray) -> np.ndarray:
+    return np.exp(-squared / (0.8 * squared.mean()))
+
+
+def largest_eigenvalues() -> Numbers:
+    """Of normalized Laplacians of periodic SE(2), K = 8, 16, 32, by Fourier series."""
+    found = []
+    for count in (8, 16, 32):
+        edges = [
+            (i, k, offset, squared)
+            for i, (own, _) in enumerate(neighbourhoods(EPS, 1.0, count))
+            for offset, k, squared in own
+        ]
+        weights = _gaussian(np.array([edge[3] for edge in edges]))
+        rows, columns = (np.array([edge[n] for edge in edges]) for n in (0, 1))
+        degree = np.bincount(rows, weights)
+        scaled = weights / np.sqrt(degree[rows] * degree[columns])
+        offsets = np.array([edge[2] for edge in edges])
+        largest = 0.0
+        for wave in itertools.product(range(7), range(12)):
+            block = np.zeros((6, 6), complex)
+            np.add.at(block, (rows, columns), scaled * np.exp(2j * np.pi / 12 * offsets @ wave))
+            largest = max(largest, 1 - np.linalg.eigvalsh(block)[0])
+        found.append(float(largest))
+    return found
+
+
+def largest_eigenvalues_in_space() -> Numbers:
+    """The same of periodic R^3, K = 6, 18, 26, 32."""
+    found = []
+    points = np.array(list(itertools.product(range(-2, 3), repeat=3)))
+    squares = (points**2).sum(axis=1)
+    waves = np.array(list(itertools.product(range(9), repeat=3))) * 2 * np.pi / 16
+    for most in (1, 2, 3, 4):
+        near = (squares > 0) & (squares <= most)
+        weights = _gaussian(squares[near].astype(float))
+        symbol = 1 - np.cos(waves @ points[near].T) @ weights / weights.sum()
+        found.append(float(symbol.max()))
+    return found
+
+
+def effective_eps(count: int) -> Callable[[], Numbers]:
+    """eps^2 that the paper's graph realises at -90 and at -60 degrees."""
+
+    def of_two() -> Numbers:
+        found = neighbourhoods(EPS, 1.0, count)
+        mean = np.mean([squared for own, _ in found for _, _, squared in own])
+        ratios = []
+        for i, (own, _) in list(enumerate(found))[:2]:
+            moments = np.zeros(2)
+            for (x, y), k, squared in own:
+                weight = math.exp(-squared / (0.8 * mean))
+                theta = -math.pi / 2 + i * math.pi / 6
+                turns = [
+                    math.remainder((k - i) * math.pi / 6 + n * math.pi, 2 * math.pi) for n in (0, 1)
+                ]
+                least = min(map(abs, turns))
+                # Both candidates count where the angles are +-pi/2.
+                both = [t for t in turns if abs(abs(t) - least) < 1e-9]
+                for turn in both:
+                    middle = theta + turn / 2
+                    stretch = 1 / np.sinc(turn / 2 / np.pi)
+                    c = stretch * np.array(
+                        [
+                            math.cos(middle) * x + math.sin(middle) * y,
+                            math.cos(middle) * y - math.sin(middle) * x,
+                        ]
+                    )
+                    moments += weight * c**2 / len(both)
+            ratios.append(float(moments[1] / moments[0]))
+        return ratios
+
+    return of_two
+
+
+def _tensor(angle: float, eps_squared: float) -> np.ndarray:
+    """Diffusion along an angle, eps^2 across."""
+    e = np.array([math.cos(angle), math.sin(angle)])
+    return np.outer(e, e) + eps_squared * (np.eye(2) - np.outer(e, e))
+
+
+def selling_stencil(angle: float, eps_squared: float) -> list[tuple[np.ndarray, float]]:
+    """Offsets, one of each pair, and weights: shortest vectors of each parity under D^-1.
+
+    They are the vectors next to 0 of the lattice's Voronoi cell; the weights then solve three
+    linear equations.
+    """
+    tensor = _tensor(angle, eps_squared)
+    near = np.array(list(itertools.product(range(-12, 13), repeat=2)))
+    length = np.einsum("na,ab,nb->n", near, np.linalg.inv(tensor), near)
+    offsets = []
+    for parity in ((1, 0), (0, 1), (1, 1)):
+        of_class = np.flatnonzero((near % 2 == parity).all(axis=1))
+        offsets.append(near[of_class[length[of_class].argmin()]])
+    equations = np.array([[v[0] ** 2, v[1] ** 2, v[0] * v[1]] for v in offsets]).T
+    weights = np.linalg.solve(equations, [tensor[0, 0], tensor[1, 1], tensor[0, 1]])
+    return [(v, float(w)) for v, w in zip(offsets, weights, strict=True) if w > 1e-9]
+
+
+def selling_weights() -> Numbers:
+    return sorted(weight for _, weight in selling_stencil(SELLING_ANGLE, 0.1))
+
+
+def selling_reach() -> Numbers:
+    """The longest offset over all angles, eps^2 = 0.1 and 0.01."""
+    angles = np.linspace(0, math.pi / 4, 91)
+    return [
+        max(float(np.linalg.norm(v)) for angle in angles for v, _ in selling_stencil(angle, e))
+        for e in (0.1, 0.01)
+    ]
+
+
+def side_energy() -> Numbers:
+    """What an open side takes at 75 degrees: cut off, and with the layer beside it.
+
+    By least squares over a strip of rows, for the gradient (1, p) without flow across the side.
+    """
+    tensor = _tensor(SIDE_ANGLE, 0.1)
+    gradient = np.array([1.0, -tensor[0, 1] / tensor[1, 1]])
+    stencil = selling_stencil(SIDE_ANGLE, 0.1)
+    offsets = [(sign * v, weight) for v, weight in stencil for sign in (1, -1)]
+    rows, equations, rises = 80, [], []
+    for row, (v, weight) in itertools.product(range(rows), offsets):
+        if 0 <= row + v[1] < rows:
+            equation = np.zeros(rows)
+            equation[row + v[1]] += 1
+            equation[row] -= 1
+            equations.append(math.sqrt(weight / 2) * equation)
+            rises.append(math.sqrt(weight / 2) * (gradient @ v))
+    rises_of = np.array(rises)
+    layer = np.linalg.lstsq(np.array(equations), -rises_of, rcond=None)[0]
+    whole = rows * gradient @ tensor @ gradient
+    energies = (rises_of @ rises_of, ((np.array(equations) @ layer + rises_of) ** 2).sum())
+    return [float(whole - energy) / 2 for energy in energies]
+
+
+def heat_degrees() -> Numbers:
+    """Degrees for exp(-t lambda) on [0, 2] to a tolerance, by Bessel functions: z = t."""
+    found = []
+    for z in TIMES:
+        orders = np.arange(int(z) + 200)
+        sizes = 2 * scipy.special.ive(orders, z)
+        left_out = sizes[::-1].cumsum()[::-1] - sizes
+        found.append(float((left_out > TOLERANCE / (2 + 2 * TOLERANCE)).sum()))
+    return found
+
+
+def first_fibre_mode() -> Numbers:
+    step = math.pi / 6
+    return [(step / math.sin(step)) ** 2]
+
+
+def quarter_turn_excess() -> Numbers:
+    return [math.pi**2 / 8 - 1]
+
+
+TRUTH: dict[str, Callable[[], Numbers]] = {
+    "se2.logarithm": se2_logarithm,
+    "se2.distance": se2_distance,
+    "se2.sideways": se2_sideways,
+    "se2.triangle": se2_triangle,
+    "so3.logarithm": so3_logarithm,
+    "so3.distance": so3_distance,
+    "r3s2.distance": r3s2_distance,
+    "icosphere.areas": icosphere_areas,
+    "gaussian.points": gaussian_points,
+    "xi.squared": xi_squared,
+    "xi.auto": auto_alpha,
+    "xi.plateau": alpha_plateau,
+    "degrees": degrees(EPS, 16),
+    "degrees.narrow": degrees(0.1, 16),
+    "degrees.narrow.32": degrees(0.1, 32),
+    "shells.plane": shells(2),
+    "shells.space": shells(3),
+    "kernels": kernels,
+    "lambda_max.se2": largest_eigenvalues,
+    "lambda_max.r3": largest_eigenvalues_in_space,
+    **{f"realised.{count}": effective_eps(count) for count in (8, 16, 32, 64)},
+    "selling.weights": selling_weights,
+    "selling.reach": selling_reach,
+    "side.energy": side_energy,
+    "heat.degrees": heat_degrees,
+    "fibre.moment": first_fibre_mode,
+    "r3s2.excess": quarter_turn_excess,
+    **{f"axes.{name}": axes(name) for name in AXES},
+    "tilts": widest_tilts,
+}
+"""The numbers of each name."""

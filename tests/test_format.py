@@ -1,0 +1,221 @@
+"""Stores read by docs/reference/format.md alone, and what the training side makes of them.
+
+The reader below is written from that page: json and numpy, no zarr, nothing of the packages.
+"""
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from masks import awkward
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import open_store
+
+TYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
+READS = (1, 1)
+
+
+def node(folder: Path, kind: str) -> dict[str, Any]:
+    document = json.loads((folder / "zarr.json").read_bytes())
+    assert (document["zarr_format"], document["node_type"]) == (3, kind)
+    return document
+
+
+def read_array(folder: Path) -> np.ndarray:
+    document = node(folder, "array")
+    shape, kind = document["shape"], np.dtype(TYPES[document["data_type"]])
+    assert document["codecs"] == [{"name": "bytes", "configuration": {"endian": "little"}}]
+    assert document["chunk_grid"]["configuration"]["chunk_shape"] == [max(1, n) for n in shape]
+    if not math.prod(shape):
+        return np.zeros(shape, kind)
+    contents = folder.joinpath("c", *["0"] * len(shape)).read_bytes()
+    assert len(contents) == math.prod(shape) * kind.itemsize
+    return np.frombuffer(contents, kind).reshape(shape)
+
+
+def read_matrix(folder: Path) -> np.ndarray:
+    """Dense."""
+    attributes = node(folder, "group")["attributes"]
+    assert attributes["encoding-type"] == "csr_matrix"
+    assert attributes["encoding-version"] == "0.1.0"
+    rows, columns = attributes["shape"]
+    indptr, indices, data = (read_array(folder / p) for p in ("indptr", "indices", "data"))
+    assert (indptr[0], indptr[-1], len(indptr)) == (0, len(data), rows + 1)
+    assert (np.diff(indptr) >= 0).all()
+    assert indices.dtype == indptr.dtype
+    row = np.repeat(np.arange(rows), np.diff(indptr))
+    assert (np.diff(row * columns + indices.astype(np.int64)) > 0).all()
+    dense = np.zeros((rows, columns))
+    dense[row, indices] = data
+    return dense
+
+
+def canonical_sha256(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass
+class Version:
+    """A version's folder and facts."""
+
+    folder: Path
+    facts: dict[str, Any]
+
+    @classmethod
+    def read(cls, store: Path, name: str) -> "Version":
+        assert node(store, "group")["attributes"]["clg"] == {"store_schema": 1}
+        graph = store / name
+        newest = max(graph.glob("v[0-9]*"), key=lambda version: int(version.name[1:]))
+        assert node(graph, "group")["attributes"]["clg"]["refs"]["latest"] == newest.name
+        facts = node(newest, "group")["attributes"]["clg"]
+        major, minor = map(int, facts["schema"].split("."))
+        assert major == READS[0]
+        assert minor <= READS[1]
+        return cls(newest, facts)
+
+    def check_digests(self) -> None:
+        facts = dict(self.facts)
+        assert facts.pop("attributes_sha256") == canonical_sha256(facts)
+        assert facts["spec_sha256"] == canonical_sha256(facts["spec"])
+        files = {path for path in self.folder.rglob("*") if path.is_file()}
+        for key, entry in facts["manifest"].items():
+            path = self.folder / key
+            if path.is_dir():
+                path = path.joinpath("c", *["0"] * len(node(path, "array")["shape"]))
+            assert len(path.read_bytes()) == entry["nbytes"]
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == entry["sha256"]
+            files.remove(path)
+        assert files == {self.folder / "zarr.json"}
+
+    def level(self, number: int) -> "LevelRead":
+        return LevelRead(self.facts["spec"], self.facts["levels"][number], self.folder, number)
+
+
+@dataclass
+class LevelRead:
+    """A level by its facts."""
+
+    spec: dict[str, Any]
+    facts: dict[str, Any]
+    version: Path
+    number: int
+
+    def array(self, name: str) -> np.ndarray:
+        return read_array(self.version / f"levels/{self.number}/{name}")
+
+    def delta(self, name: str = "laplacian") -> np.ndarray:
+        """Delta of a rescaled Laplacian."""
+        stored = read_matrix(self.version / f"levels/{self.number}/{name}")
+        facts = self.facts["directional"][name.split("/")[1]] if "/" in name else self.facts
+        return (stored + np.eye(len(stored))) * facts["lambda_max"] / 2
+
+    def weights(self) -> np.ndarray:
+        mass = self.array("degree" if self.spec["laplacian"] == "normalized" else "area")
+        weights = -self.delta() * np.sqrt(np.outer(mass, mass).astype(np.float64))
+        np.fill_diagonal(weights, 0)
+        return weights
+
+
+SPECS = {
+    "lattice": GraphSpec("se2", 8, orientations=4, levels=2),
+    "masked": GraphSpec("se2", mask=awkward(12), orientations=4, levels=2, eigenpairs=3),
+    "directional": GraphSpec("se2", 8, orientations=3, weights="selling", directional=0.2),
+    "volume": GraphSpec("r3s2", "4x3x3", axes=3, spacing="1,1,2", levels=1, neighbors=40),
+    "own": GraphSpec(
+        "s2",
+        coordinates=[[0, 0], [0, 90], [80, 10], [-80, 0], [0, 180], [0, -90], [45, 45]],
+        weights="voronoi",
+    ),
+}
+SCHEMAS = {"lattice": "1.0"} | dict.fromkeys(("masked", "directional", "volume", "own"), "1.1")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("format") / "g.zarr"
+    for name, spec in SPECS.items():
+        build(spec, folder, name=name, device="cpu")
+    return folder
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_reader_from_the_page_finds_the_same(store: Path, name: str) -> None:
+    version, pyramid = Version.read(store, name), open_store(store)[name]
+    version.check_digests()
+    assert version.facts["schema"] == SCHEMAS[name]
+    assert len(pyramid.levels) == version.facts["spec"]["levels"]
+    for number, graph in enumerate(pyramid.levels):
+        level = version.level(number)
+        delta = (graph.laplacian.to_dense().double().numpy() + np.eye(graph.num_vertices)) / 2
+        assert np.allclose(level.delta(), delta * graph.lambda_max, atol=1e-12 * graph.lambda_max)
+        for array in ("degree", "area", "coordinates"):
+            assert np.array_equal(level.array(array), getattr(graph, array).numpy())
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_arrays_mean_what_the_page_says(store: Path, name: str) -> None:
+    version = Version.read(store, name)
+    for number in range(version.facts["spec"]["levels"]):
+        level = version.level(number)
+        weights, facts = level.weights(), level.facts
+        scale = weights.max()
+        assert abs(weights - weights.T).max() <= 1e-6 * scale
+        assert weights.min() >= -1e-7 * scale
+        assert np.allclose(weights.sum(axis=1), level.array("degree"), rtol=1e-4, atol=1e-6 * scale)
+        assert 2 * facts["edges"] == (weights > 0).sum() == facts["nnz"] - facts["vertices"]
+        assert len(weights) == facts["vertices"]
+        assert level.array("area").mean() == pytest.approx(1, abs=1e-5)
+        points = level.array("base_index") if "mask" in level.spec else None
+        full = math.prod(facts["grid"][1:])
+        count = full if points is None else len(points)
+        assert facts["grid"][0] * count == facts["vertices"]
+        orientation = np.arange(len(weights)) // count
+        within = weights[orientation[:, None] == orientation]
+        assert (within > 0).sum() / (weights > 0).sum() == pytest.approx(facts["in_plane_fraction"])
+
+
+def test_a_mask_has_the_digest_of_its_points(store: Path) -> None:
+    level = Version.read(store, "masked").level(0)
+    inside = np.zeros(math.prod(level.facts["grid"][1:]), np.uint8)
+    inside[level.array("base_index")] = 1
+    assert hashlib.sha256(inside.tobytes()).hexdigest() == level.spec["mask"]["sha256"]
+    assert level.spec["mask"]["inside"][0] == inside.sum()
+
+
+def test_eigenpairs_are_the_smallest_of_delta(store: Path) -> None:
+    level = Version.read(store, "masked").level(0)
+    values, vectors = level.array("eigenvalues"), level.array("eigenvectors")
+    assert np.allclose(values, np.linalg.eigvalsh(level.delta())[:3], atol=1e-5)
+    assert np.allclose(level.delta() @ vectors, vectors * values, atol=1e-4)
+
+
+@pytest.mark.parametrize("direction", ["forward", "sideways", "rotation"])
+def test_directional_laplacians_lead_along_their_direction(store: Path, direction: str) -> None:
+    level = Version.read(store, "directional").level(0)
+    graph = open_store(store)["directional"].levels[0]
+    delta = level.delta(f"directional/{direction}")
+    points = math.prod(level.facts["grid"][1:])
+    index = np.arange(len(delta))
+    kept = index % points if direction == "rotation" else index // points
+    assert not delta[kept[:, None] != kept].any()
+    assert graph.num_vertices == len(delta)
+    root = np.sqrt(level.array("area").astype(np.float64))
+    assert abs(delta @ root).max() <= 1e-6 * delta.max()
+
+
+@pytest.mark.parametrize("name", ["lattice", "masked"])
+def test_maps_between_levels_are_averages(store: Path, name: str) -> None:
+    version = Version.read(store, name)
+    fine, coarse = (version.level(number).facts["vertices"] for number in (0, 1))
+    for path, shape in (("pooling/0to1", (coarse, fine)), ("unpooling/1to0", (fine, coarse))):
+        matrix = read_matrix(version.folder / path)
+        assert matrix.shape == shape
+        assert matrix.min() >= 0
+        assert np.allclose(matrix.sum(axis=1), 1, atol=1e-6)
