@@ -55,6 +55,10 @@ class StoreError(CheblienetError):
     """A store can't be read or written, or isn't one of ours."""
 
 
+class SchemaError(StoreError):
+    """A version has a schema that this package does not read; another cheblienet may."""
+
+
 class UnknownGraphError(StoreError):
     """No store, graph, version or ref of that name exists, or the name is ambiguous."""
 

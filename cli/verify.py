@@ -47,7 +47,9 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
                 click.echo(f"{items} left by interrupted builds, {fate}.", err=True)
     if faults:
         wrong = f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
-        raise StoreError(f"{store} has {wrong}; rebuild or import what they touch.")
+        raise StoreError(
+            f"{store} has {wrong}; rebuild or import what they touch, unless a line says otherwise."
+        )
     if not quiet:
         counted = f"{len(checked)} version{'s' if len(checked) != 1 else ''}"
         click.echo(f"{counted} as published.", err=True)

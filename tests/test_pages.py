@@ -15,7 +15,11 @@ from cheblienet_graphs import GraphSpec, build
 ROOT = Path(__file__).parents[1]
 PAGES = {
     str(file.relative_to(ROOT)): file.read_text()
-    for file in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for file in [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+    ]
 }
 EXAMPLES = {
     page: re.findall(r"```python\n(.*?)```", text, re.DOTALL) for page, text in PAGES.items()

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import StoreError, UnknownGraphError
+from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError
 from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 
 STORE_SCHEMA = 1
@@ -372,18 +372,18 @@ def check_schema(attributes: Attributes, where: str) -> Attributes:
     Later minor ones hold what would be misread.
 
     Raises:
-        StoreError: they have a later minor number, another major one, or none.
+        SchemaError: they have a later minor number, another major one, or none.
     """
     schema = attributes.get("schema")
     known = SCHEMA_NUMBER.fullmatch(schema) if isinstance(schema, str) else None
     major, minor = map(int, SCHEMA.split("."))
     if known is None or int(known[1]) != major:
-        raise StoreError(
+        raise SchemaError(
             f"{where} has schema {quoted(schema)}; this version reads {major}.x. Install the "
             f"version of cheblienet that wrote it: {quoted(attributes.get('generator'))}."
         )
     if int(known[2]) > minor:
-        raise StoreError(
+        raise SchemaError(
             f"{where} has schema {schema}; this version reads {major}.0 to {SCHEMA}. Install a "
             f"newer cheblienet; it was written by {quoted(attributes.get('generator'))}."
         )

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.errors import StoreError, UnknownGraphError
+from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.sparse.products import Product, mapped_product
 from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
@@ -83,6 +83,8 @@ def version_faults(version: Path) -> list[Fault]:
         attributes = layout.check_version(version)
         facts = checked_facts(attributes, "it")
         document = layout.read_document(version)
+    except SchemaError as error:
+        return [Fault("zarr.json", f"can't be checked: {error}")]
     except StoreError as error:
         return [Fault("zarr.json", f"is not the metadata of a version: {error}")]
     faults = []

@@ -1,0 +1,87 @@
+"""Stores kept as test data, one for each schema: what is in them, and what was found there once.
+
+`python tests/helpers/golden.py FOLDER` builds the graphs of `SPECS` into FOLDER/1.0 and so on, and
+writes beside each what zarr reads in it, FOLDER/1.0.json. The stores of a released schema are never
+written again: they stand for those that users have.
+"""
+
+import json
+import math
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+
+from cheblienet_graphs import GraphSpec, build, open_group
+
+KEPT = Path(__file__).parents[1] / "data" / "stores"
+OWN_POINTS = np.array([(n / 6, n * n % 31 / 8) for n in range(24)])
+MASK = np.array([[0, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]], bool)
+
+SPECS: dict[str, dict[str, GraphSpec]] = {
+    "1.0": {
+        "plane-orientations": GraphSpec(
+            "se2", 6, orientations=2, neighbors=8, levels=2, eigenpairs=3
+        ),
+        "sphere": GraphSpec("s2", subdivisions=1, neighbors=6, levels=1),
+        "rotations": GraphSpec("so3", subdivisions=0, orientations=3, neighbors=8, levels=1),
+    },
+    "1.1": {
+        "masked": GraphSpec(
+            "se2", mask=MASK, orientations=3, weights="selling", directional=0.1, levels=1
+        ),
+        "axes": GraphSpec("r3s2", "3x3x2", axes=3, weights="selling", levels=1),
+        "own-points": GraphSpec("r2", coordinates=OWN_POINTS, neighbors=5),
+    },
+}
+
+
+def arrays(version: zarr.Group) -> dict[str, np.ndarray]:
+    """Every array of a version by its path, as zarr reads it."""
+    found = dict(version.members(max_depth=None))
+    return {key: node[:] for key, node in sorted(found.items()) if isinstance(node, zarr.Array)}
+
+
+def recorded(array: np.ndarray) -> dict[str, Any]:
+    """Type, shape, sums plain and weighted by position, and the first and last value."""
+    values = array.astype(np.float64).ravel()
+    sums = math.fsum(values), math.fsum(values * np.arange(1, len(values) + 1))
+    ends = float(values[0]), float(values[-1])
+    return {"dtype": array.dtype.name, "shape": [*array.shape], "sums": [*sums], "ends": [*ends]}
+
+
+def record(store: Path, name: str) -> dict[str, Any]:
+    """What is kept of the first version of a graph: facts as they are, arrays as `recorded`."""
+    version = open_group(store, f"{name}@v001")
+    facts = version.attrs["clg"]
+    return {
+        "schema": facts["schema"],
+        "generator": facts["generator"],
+        "spec_sha256": facts["spec_sha256"],
+        "levels": facts["levels"],
+        "arrays": {path: recorded(array) for path, array in arrays(version).items()},
+    }
+
+
+def write(folder: Path) -> None:
+    """Build the stores into a folder that has none of them."""
+    for schema, specs in SPECS.items():
+        store = folder / schema
+        store.mkdir(parents=True)
+        for name, spec in specs.items():
+            build(spec, store, name=name)
+        found = {name: record(store, name) for name in specs}
+        (folder / f"{schema}.json").write_text(_lines(found) + "\n")
+
+
+def _lines(found: dict[str, Any]) -> str:
+    """JSON with a line for each array and fact."""
+    text = json.dumps(found, indent=1)
+    return re.sub(r"\n {4,}|(?<=[\d\]\"}])\n {3}(?=[\]}])", " ", text)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
