@@ -11,11 +11,38 @@ project = "cheblienet"
 version = release = __version__
 copyright = "the cheblienet authors"  # noqa: A001, Sphinx' own name
 
-extensions = ["myst_parser", "outside", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    # Of _ext:
+    "docstrings",
+    "outside",
+    "public",
+]
 exclude_patterns = ["_build", "gallery"]
+
+autodoc_default_options = {"members": True}
+autodoc_typehints_format = "short"
+default_role = "code"
+python_maximum_signature_line_length = 100
 
 # A link that leads nowhere warns, also one from a docstring; -W makes errors of warnings.
 nitpicky = True
+nitpick_ignore_regex = [
+    # Pages of other projects, which a build without a network can't ask for.
+    ("py:.*", r"(collections|matplotlib|numpy|pathlib|torch|zarr)\..*"),
+]
+nitpick_ignore = [
+    # What figures are made from, opened by one function and given to the others as it is.
+    ("py:class", "cheblienet_graphs.figures.opened.OpenedGraph"),
+    # Arguments that only the packages themselves give.
+    ("py:class", "cheblienet_graphs.samplings.lattice.Lattice"),
+    ("py:class", "cheblienet_graphs.samplings.point_sets.PointArrays"),
+    ("py:class", "cheblienet_graphs.samplings.protocol.Sampling"),
+    ("py:class", "cheblienet_models.store.csr.CsrArrays"),
+    ("py:class", "cheblienet_models.store.levels.Level"),
+]
 
 # What GitHub renders, too: anchors of headings, and formulas between dollars or in a block of math.
 myst_heading_anchors = 3
