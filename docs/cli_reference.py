@@ -64,7 +64,7 @@ def _options(context: click.Context) -> str:
     records = [
         parameter.get_help_record(context)
         for parameter in context.command.get_params(context)
-        if "--help" not in parameter.opts
+        if isinstance(parameter, click.Option) and "--help" not in parameter.opts
     ]
     return "\n".join(f"- `{names}`: {_prose(text)}" for names, text in filter(None, records))
 
