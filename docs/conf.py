@@ -15,6 +15,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
     # Of _ext:
     "docstrings",
     "outside",
@@ -48,6 +49,17 @@ nitpick_ignore = [
 myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath"]
 myst_fence_as_directive = ["math"]
+
+# Each script is run by the build; one that fails, fails it.
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "_gallery",
+    "reset_modules": ("matplotlib", "pictures.dress"),
+    "abort_on_example_error": False,
+    "only_warn_on_example_error": True,  # which -W makes an error of
+    "download_all_examples": False,
+    "show_memory": False,
+}
 
 html_theme = "furo"
 html_title = f"cheblienet {__version__}"
