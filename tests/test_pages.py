@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from masks import disc
+from paged import blocks, compare, run_page
 from PIL import Image
 
 from cheblienet_cli.main import run
@@ -30,6 +31,14 @@ BUILDS = {
     for command in re.findall(r"clg (build (?:\w+ --|recipe [a-z])[^`\n]*)", text)
 }
 TESTED_ELSEWHERE = {"docs/how-to/from-deepsphere.md": "test_from_deepsphere.py"}
+WHOLE = {
+    page
+    for page, text in PAGES.items()
+    if page.startswith(("docs/tutorials/", "docs/how-to/"))
+    and page not in TESTED_ELSEWHERE
+    and any(blocks(text))
+}
+"""Pages that are run from beginning to end."""
 LINKS = [
     (page, link)
     for page, text in PAGES.items()
@@ -85,9 +94,30 @@ def test_builds_are_valid(here: Path, command: str) -> None:
     assert {path.name for path in here.iterdir()} == brought
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("page", sorted(WHOLE))
+def test_pages_run_and_print_what_they_say(page: str) -> None:
+    run_page(PAGES[page])
+
+
+def test_what_pages_print_is_compared() -> None:
+    run_page(
+        "```python\nprint(1 + 1)  # prints 2\n```\n```python\nprint(3)\n```\n\n```text\n3\n```"
+    )
+    for wrong in (
+        "```python\nprint(1)  # prints 2\n```",
+        "```python\nprint(1)\n```\n\n```text\n2\n```",
+        "```console\n$ clg --version\nanother 1.0\n```",
+        "```console\n$ clg inspect nowhere\n```",
+    ):
+        with pytest.raises(AssertionError):
+            run_page(wrong)
+    compare("dots", "a ... c", "a b c  \n")
+
+
 def test_no_example_is_left_out() -> None:
     pages = {page for page, examples in EXAMPLES.items() if examples}
-    assert pages == {"README.md", "docs/reference/python.md", *TESTED_ELSEWHERE}
+    assert pages - WHOLE == {"README.md", "docs/reference/python.md", *TESTED_ELSEWHERE}
     assert all((ROOT / "tests" / file).exists() for file in TESTED_ELSEWHERE.values())
 
 

@@ -46,7 +46,7 @@ class Volume:
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """(W, H, D): voxels along i, j and k."""
+        """(W, H, D) voxels along i, j and k."""
         depth, height, width = self.values.shape[-3:]
         return width, height, depth
 
@@ -66,7 +66,7 @@ class Volume:
 
     @property
     def rotation(self) -> Floats:
-        """(3, 3), orthogonal: column a is the direction of the world in which index a grows.
+        """(3, 3), orthogonal; column a is the direction of the world in which index a grows.
 
         An axis n of a graph, which is a direction of the voxels, is rotation @ n in the world; a
         function f of the world's directions is f(rotation @ n) on the graph. A flip, or axes in

@@ -273,7 +273,7 @@ class GraphSpec(Levels):
 
     @property
     def schema(self) -> str:
-        """The schema of versions with this specification: the oldest that knows all it says."""
+        """The schema of versions with this specification, the oldest that knows all it says."""
         later = self.mask, self.directional, self.drift, self.boundary_correction, self.axes
         plain = (*later, self.spacing) == (None,) * 6 and self.weights != "voronoi"
         return self.sampling_kind.schema(self.levels) if plain else "1.1"
@@ -291,7 +291,7 @@ class GraphSpec(Levels):
 
     @property
     def searched_neighbors(self) -> int:
-        """K.
+        """K, at most how many neighbours each vertex gets.
 
         Raises:
             ValueError: neighbours are not searched for.

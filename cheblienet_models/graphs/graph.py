@@ -100,12 +100,12 @@ class Graph(Mapped):
 
     @property
     def num_points(self) -> int:
-        """Base points that the graph has: vertices of one orientation."""
+        """Base points that the graph has, the vertices of one orientation."""
         return self.num_vertices // self.grid[0]
 
     @property
     def mass(self) -> Tensor:
-        """(V,) m by which Delta_ij = -w_ij / sqrt(m_i m_j): the degrees or the areas."""
+        """(V,) m by which Delta_ij = -w_ij / sqrt(m_i m_j), the degrees or the areas."""
         return self.degree if self.laplacian_kind == "normalized" else self.area
 
     def laplacian_parts(self, *, training: bool = False) -> tuple[Tensor, Tensor, Tensor]:

@@ -62,7 +62,6 @@ class OrientedLift(Recorded):
 
     Attributes:
         lengths: (S,) of the scales, finest first.
-        num_scales: S, channels that it makes of one.
 
     Raises:
         ValueError: the graph is not one of SE(2) on a lattice; another kind; fewer scales than one,

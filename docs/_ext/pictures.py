@@ -1,0 +1,13 @@
+"""Figures of the gallery: in the project's colours and letters, on white on dark pages, too."""
+
+import matplotlib as mpl
+
+from cheblienet_graphs.plot.style import style
+
+
+def dress(_gallery: dict[str, object], _script: str) -> None:
+    """Set matplotlib up before each script."""
+    with style():
+        settings = dict(mpl.rcParams)
+    mpl.rcParams.update(settings)
+    mpl.rcParams["figure.facecolor"] = mpl.rcParams["savefig.facecolor"] = "white"

@@ -1,0 +1,65 @@
+"""How Sphinx makes a site of these pages: `sphinx-build docs docs/_build`, from the root."""
+
+import sys
+from pathlib import Path
+
+from cheblienet_graphs import __version__
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "cheblienet"
+version = release = __version__
+copyright = "the cheblienet authors"  # noqa: A001, Sphinx' own name
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+    # Of _ext:
+    "docstrings",
+    "outside",
+    "public",
+]
+exclude_patterns = ["_build", "gallery"]
+
+autodoc_default_options = {"members": True}
+autodoc_typehints_format = "short"
+default_role = "code"
+python_maximum_signature_line_length = 100
+
+# A link that leads nowhere warns, also one from a docstring; -W makes errors of warnings.
+nitpicky = True
+nitpick_ignore_regex = [
+    # Pages of other projects, which a build without a network can't ask for.
+    ("py:.*", r"(collections|matplotlib|numpy|pathlib|torch|zarr)\..*"),
+]
+nitpick_ignore = [
+    # What figures are made from, opened by one function and given to the others as it is.
+    ("py:class", "cheblienet_graphs.figures.opened.OpenedGraph"),
+    # Arguments that only the packages themselves give.
+    ("py:class", "cheblienet_graphs.samplings.lattice.Lattice"),
+    ("py:class", "cheblienet_graphs.samplings.point_sets.PointArrays"),
+    ("py:class", "cheblienet_graphs.samplings.protocol.Sampling"),
+    ("py:class", "cheblienet_models.store.csr.CsrArrays"),
+    ("py:class", "cheblienet_models.store.levels.Level"),
+]
+
+# What GitHub renders, too: anchors of headings, and formulas between dollars or in a block of math.
+myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+myst_fence_as_directive = ["math"]
+
+# Each script is run by the build; one that fails, fails it.
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "_gallery",
+    "reset_modules": ("matplotlib", "pictures.dress"),
+    "abort_on_example_error": False,
+    "only_warn_on_example_error": True,  # which -W makes an error of
+    "download_all_examples": False,
+    "show_memory": False,
+}
+
+html_theme = "furo"
+html_title = f"cheblienet {__version__}"

@@ -1,0 +1,35 @@
+"""
+Heat on SE(2) and on the sphere
+===============================
+
+An impulse at one vertex, diffused. On SE(2) with eps^2 = 0.1 heat runs along the orientation it is
+at; with eps = 1, and on the plane, it spreads evenly. On the sphere it is compared with the exact
+kernel.
+"""
+
+# %%
+# SE(2), with what it is compared with: the figure of ``clg plot heat``. A row for each graph, a
+# column for each orientation.
+
+import tempfile
+
+import matplotlib.pyplot as plt
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.plot import draw_heat, heat_of, open_graph
+
+folder = tempfile.TemporaryDirectory()
+plane = GraphSpec("se2", 32, orientations=6, eps_squared=0.1, weights="selling", levels=1)
+build(plane, folder.name, name="plane")
+draw_heat(plt.figure(figsize=(9, 4.5)), heat_of(open_graph(folder.name, "plane")))
+plt.show()
+
+# %%
+# The sphere. Points that lie on the curve have the heat that they should have.
+
+build(GraphSpec("s2", subdivisions=4, levels=1), folder.name, name="sphere")
+draw_heat(plt.figure(figsize=(9, 3.2)), heat_of(open_graph(folder.name, "sphere")))
+plt.show()
+
+# %%
+folder.cleanup()

@@ -1,0 +1,44 @@
+"""The scripts of the gallery run, draw, and leave nothing behind."""
+
+import runpy
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+SCRIPTS = sorted((Path(__file__).parents[1] / "docs/gallery").glob("*.py"))
+
+
+@pytest.fixture
+def pyplot(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    """matplotlib.pyplot that draws into no window, whose figures stay open after `show`."""
+    with mpl.rc_context():
+        mpl.use("Agg")
+        from matplotlib import pyplot as plt  # after its backend was chosen
+
+        monkeypatch.setattr(plt, "show", lambda: None)
+        yield plt
+        plt.close("all")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_script_draws(
+    script: Path, pyplot: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    runpy.run_path(str(script))
+    numbers = pyplot.get_fignums()
+    assert numbers
+    for number in numbers:
+        figure = pyplot.figure(number)
+        figure.savefig(tmp_path / f"{number}.png")
+        assert any(axes.has_data() for axes in figure.axes)
+    assert {path.suffix for path in tmp_path.iterdir()} == {".png"}
+
+
+def test_all_scripts_are_in_the_gallery() -> None:
+    assert len(SCRIPTS) >= 5
+    assert all(script.stem.startswith("plot_") for script in SCRIPTS)

@@ -1,0 +1,97 @@
+"""The site of docs/: every public name is on it, and faults fail its build."""
+
+import inspect
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from sphinx.util.inventory import InventoryFile
+
+ROOT = Path(__file__).parents[1]
+MODULES = ["cheblienet_graphs", "cheblienet_graphs.plot", "cheblienet_models"]
+LEFT_OUT = shutil.ignore_patterns("_build", "_gallery", "__pycache__")
+
+FAULTY_MODULE = '''
+"""A module."""
+__all__ = ["nameless"]
+
+def nameless() -> None: ...
+'''
+FAULTY_PAGE = """
+# Faulty
+
+[A page](nowhere.md) and [a file](../../nowhere.py).
+
+```{eval-rst}
+.. public:: faulty_module
+
+:py:class:`cheblienet_graphs.Nowhere`
+```
+"""
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    """A copy of docs/ beside links to the rest, as Sphinx writes the gallery into its sources."""
+    for path in ROOT.iterdir():
+        if path.name != "docs":
+            (tmp_path / path.name).symlink_to(path)
+    return Path(shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=LEFT_OUT))
+
+
+def built(pages: Path, builder: str = "html") -> subprocess.CompletedProcess[str]:
+    """The strict build, without the scripts of the gallery, which have tests of their own."""
+    command = "-m sphinx -W --keep-going -q -D plot_gallery=0 -b"
+    return subprocess.run(
+        [sys.executable, *command.split(), builder, pages, pages / "_build"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("package", MODULES)
+def test_public_names_have_docstrings(package: str) -> None:
+    module = import_module(package)
+    functions_and_classes = {
+        name: value
+        for name in module.__all__
+        if callable(value := getattr(module, name)) or inspect.isclass(value)
+    }
+    assert functions_and_classes
+    without = {name for name, value in functions_and_classes.items() if not value.__doc__}
+    inherited = {
+        name
+        for name, value in functions_and_classes.items()
+        if inspect.isclass(value) and "__doc__" not in vars(value)
+    }
+    assert without | inherited == set()
+
+
+@pytest.mark.slow
+def test_it_builds_and_has_every_public_name(pages: Path) -> None:
+    done = built(pages)
+    assert (done.stderr, done.returncode) == ("", 0)
+    inventory = InventoryFile.loads((pages / "_build/objects.inv").read_bytes(), uri="").data
+    known = {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}
+    public = {f"{package}.{name}" for package in MODULES for name in import_module(package).__all__}
+    assert public <= known
+    assert {"GraphSpec.sha256", "build"} <= {n.removeprefix("cheblienet_graphs.") for n in known}
+
+
+@pytest.mark.slow
+def test_faults_fail_it(pages: Path) -> None:
+    (pages / "how-to/faulty.md").write_text(FAULTY_PAGE)
+    (pages / "_ext/faulty_module.py").write_text(FAULTY_MODULE)
+    done = built(pages, "dummy")
+    assert done.returncode == 1
+    for complaint in (
+        "nowhere.md",
+        "nowhere.py",
+        "faulty_module.nameless has no docstring",
+        "cheblienet_graphs.Nowhere",
+    ):
+        assert complaint in done.stderr
