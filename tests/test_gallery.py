@@ -1,5 +1,6 @@
 """The scripts of the gallery run, draw, and leave nothing behind."""
 
+import getpass
 import runpy
 import tempfile
 from collections.abc import Iterator
@@ -36,7 +37,8 @@ def test_a_script_draws(
         figure = pyplot.figure(number)
         figure.savefig(tmp_path / f"{number}.png")
         assert any(axes.has_data() for axes in figure.axes)
-    assert {path.suffix for path in tmp_path.iterdir()} == {".png"}
+    left = {path.name for path in tmp_path.iterdir() if path.suffix != ".png"}
+    assert left <= {f"torchinductor_{getpass.getuser()}"}  # torch's own cache
 
 
 def test_all_scripts_are_in_the_gallery() -> None:

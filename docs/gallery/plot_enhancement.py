@@ -51,7 +51,7 @@ panels = {
 }
 figure, axes = plt.subplots(1, 4, figsize=(9, 2.6))
 for ax, (title, image) in zip(axes, panels.items(), strict=True):
-    ax.imshow(image, cmap="gray")
+    ax.imshow(torch.as_tensor(image).numpy(), cmap="gray")
     ax.set_title(title)
     ax.set_axis_off()
 plt.show()

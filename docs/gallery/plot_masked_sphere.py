@@ -47,9 +47,10 @@ figure, axes = plt.subplots(1, 3, figsize=(9, 2.4), sharex=True, sharey=True)
 limits = {"vmin": -5, "vmax": 35, "cmap": "cividis"}
 box = {"extent": (0, 360, -90, 90), "aspect": "auto"}
 axes[0].imshow(field, **box, **limits)
-beta, gamma = graph.coordinates[:, -2], graph.coordinates[:, -1]
-image = axes[1].scatter(np.degrees(gamma) % 360, 90 - np.degrees(beta), 3, signal[0, 0], **limits)
-axes[2].imshow(to_grid(smooth)[0, 0], **box, **limits)
+beta, gamma = graph.coordinates[:, -2:].numpy().T
+longitudes, latitudes = np.degrees(gamma) % 360, 90 - np.degrees(beta)
+image = axes[1].scatter(longitudes, latitudes, 3, signal[0, 0].numpy(), **limits)
+axes[2].imshow(to_grid(smooth)[0, 0].numpy(), **box, **limits)
 for ax, title in zip(axes, ("field", "on the graph", "diffused"), strict=True):
     ax.imshow(np.where(land, 0.8, np.nan), **box, cmap="gray", vmin=0, vmax=1, zorder=0)
     ax.set(title=title, xlabel="longitude", xticks=range(0, 361, 90), yticks=range(-90, 91, 45))

@@ -39,7 +39,9 @@ def run_page(page: str) -> None:
     """Run all blocks, Python's with one namespace, and compare what they print with the page."""
     names: dict[str, Any] = {"__name__": "page"}
     for block in blocks(page):
-        if any(f"import {name}" in block.text for name in missing()):
+        if any(
+            re.search(rf"^(import|from) {name}\b", block.text, re.MULTILINE) for name in missing()
+        ):
             continue
         if block.language == "console":
             for command, printed in commands(block.text):
