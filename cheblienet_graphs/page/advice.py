@@ -11,6 +11,7 @@ from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.order import order_of
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.remarks import remarks, verdicts
+from cheblienet_graphs.report.training import on_training
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.layout import NAME
 
@@ -31,7 +32,7 @@ def advice(report: Report, say: Say) -> Markup:
         content += _remedy(report, wrong[0], say)
     if order := order_of(spec):
         content += [element("p", "Eigenvalues of finer graphs of this kind: ", say(order), ".")]
-    if also := remarks(spec, levels):
+    if also := [*remarks(spec, levels), *on_training(spec)]:
         content += [element("h3", "Remarks"), _list(also, say)]
     title = "Not consistent: what to do" if wrong else "Consistency"
     return section("consistency", title, *content)

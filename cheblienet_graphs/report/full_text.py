@@ -8,6 +8,7 @@ import numpy as np
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.remarks import remarks, verdicts
 from cheblienet_graphs.report.rows import rows_of
+from cheblienet_graphs.report.training import on_training
 from cheblienet_graphs.spec import GraphSpec, fibres
 
 WIDTH = 110
@@ -15,7 +16,7 @@ WIDTH = 110
 
 
 def full_text(spec: GraphSpec, levels: Sequence[LevelReport]) -> str:
-    """The levels side by side, their spectra, and remarks.
+    """The levels side by side, their spectra, remarks, and what studies say of such graphs.
 
     Args:
         spec: of the build.
@@ -30,7 +31,7 @@ def full_text(spec: GraphSpec, levels: Sequence[LevelReport]) -> str:
     if any(level.eigenvalues for level in levels):
         lines += [f"  of the operator: scaled to be those of {_operator(spec)}"]
     lines.append("")
-    for sentence in [*verdicts(levels), *remarks(spec, levels)]:
+    for sentence in [*verdicts(levels), *remarks(spec, levels), *on_training(spec)]:
         lines += textwrap.wrap(sentence, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     return "\n".join(lines)
 
