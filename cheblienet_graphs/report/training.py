@@ -15,12 +15,12 @@ def on_training(spec: GraphSpec) -> Iterator[str]:
         wanted = NEIGHBORS_AN_ORIENTATION * spec.orientations
         if spec.neighbors < wanted:
             yield (
-                f"training: K = {spec.neighbors} for {spec.orientations} orientations reads digits "
-                f"at angles between the grid's worse than {NEIGHBORS_AN_ORIENTATION} neighbours an "
-                f"orientation, `neighbors={wanted}`; upright ones as well ({WHERE})"
+                f"training: K = {spec.neighbors} for {spec.orientations} orientations. For six, "
+                "networks with K = 16 read 83 % of digits at any angle right, with K = 32 86 %; "
+                f"that would be `neighbors={wanted}` here ({WHERE})"
             )
     if spec.laplacian == "normalized" and spec.lambda_max == "exact":
         yield (
-            "training on random shares of edges or vertices: build with `lambda_max=2`, as what is "
-            f"left of a graph may have eigenvalues up to 2 ({WHERE})"
+            "training on random shares of edges or vertices: what is left of a graph may have "
+            f"eigenvalues up to 2; build with `lambda_max=2` ({WHERE})"
         )
