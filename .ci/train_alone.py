@@ -32,7 +32,7 @@ def main(store: str, checkpoint: str) -> None:
         raise SystemExit(f"The loss did not fall: {losses}")
     torch.save(network.state_dict(), checkpoint)
     again = WideResNet(pyramid, in_channels=1, num_classes=2)
-    again.load_state_dict(torch.load(checkpoint))
+    again.load_state_dict(torch.load(checkpoint, weights_only=True))
     if not torch.equal(again.eval()(images), network.eval()(images)):
         raise SystemExit("The weights that were loaded give another output.")
     print("loss", *(f"{loss:.3f}" for loss in losses))

@@ -1,126 +1,24 @@
-"""What an image classifier is and how it is trained: settings, and the networks they stand for.
+"""The graphs and networks that settings stand for.
 
 Graph networks are the package's WideResNet, the paper's wide residual network. The others have its
 form, a convolution and three groups of residual blocks: plain ones with 3 x 3 convolutions, and
 escnn's, equivariant under rotations by 90 degrees and flips.
 """
 
-import dataclasses
-import hashlib
-import json
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
+from settings import Settings, widths_of
+from steerable import Steerable
 from torch import Tensor, nn
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import build
 from cheblienet_graphs.recipes import recipe
 from cheblienet_models import OrientedLift, Pyramid, WideResNet, open_store
 from cheblienet_models.networks.entrance import LiftChoice
-
-Kind = Literal["graph", "plain", "escnn"]
-KINDS: tuple[Kind, ...] = ("graph", "plain", "escnn")
-BASE_WIDTHS = (16, 32, 64)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """All that decides a training, but for data and seed.
-
-    Args:
-        network: "graph", "plain" or "escnn".
-        manifold: "se2", anisotropic, or "r2", isotropic.
-        orientations, eps_squared, alpha, neighbors, weights, laplacian, bandwidth, lambda_max,
-            directional, levels: of the graph, as GraphSpec has them; those that a manifold lacks
-            do not count.
-        lift: "repeat", "cake" or "gabor".
-        scales: of line filters.
-        operators: "laplacian" or "directional".
-        first_level: of the convolutions.
-        pool: "max", "mean" or "random".
-        kernel_size: Chebyshev polynomials.
-        depth: residual blocks in each of the three groups.
-        widen: the three groups have 16, 32 and 64 times this many channels, rounded.
-        smooth: standard deviation in pixels of a Gaussian that images go through first; 0 for none.
-        kappa_edges, kappa_vertices: share of each graph's edges, or vertices, that a training step
-            has, drawn anew for each; 1 is all. The whole graph is tested.
-        augment: what is done to training images: "none", "rotations" by any angle, or "motions",
-            rotations and flips.
-        epochs: passes over the training images.
-        steps: of the optimizer, instead of epochs.
-        batch: images a step.
-        rate: the largest of a one-cycle schedule of Adam's.
-    """
-
-    network: Kind = "graph"
-    manifold: Literal["se2", "r2"] = "se2"
-    orientations: int = 6
-    eps_squared: float = 0.1
-    alpha: float = 1.0
-    neighbors: int | None = None
-    weights: str = "kernel"
-    laplacian: str | None = None
-    bandwidth: float | None = None
-    lambda_max: Literal["exact", "2"] = "exact"
-    directional: float | None = None
-    levels: int = 3
-    lift: Literal["repeat", "cake", "gabor"] = "repeat"
-    scales: int = 1
-    operators: Literal["laplacian", "directional"] = "laplacian"
-    first_level: int = 0
-    pool: Literal["max", "mean", "random"] = "max"
-    kernel_size: int = 4
-    depth: int = 1
-    widen: float = 1.0
-    smooth: float = 0.0
-    kappa_edges: float = 1.0
-    kappa_vertices: float = 1.0
-    augment: Literal["none", "rotations", "motions"] = "none"
-    epochs: int = 2
-    steps: int | None = None
-    batch: int = 32
-    rate: float = 1e-2
-
-    def __post_init__(self) -> None:
-        if self.kappa_edges < 1 and self.kappa_vertices < 1:
-            raise ValueError(
-                "A step has a share of the edges or of the vertices: one of kappa_edges and "
-                f"kappa_vertices must be 1. Got {self.kappa_edges} and {self.kappa_vertices}."
-            )
-        if self.network != "graph" and self.pool == "random":
-            raise ValueError(f"pool='random' is for graph networks. Got network={self.network!r}.")
-
-    @property
-    def digest(self) -> str:
-        """Of all values, by which results are found again."""
-        text = json.dumps(dataclasses.asdict(self), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-    def spec(self, height: int, width: int) -> GraphSpec:
-        """The graphs for images of a size."""
-        lifted: dict[str, Any] = {}
-        if self.manifold == "se2":
-            lifted = {
-                "orientations": self.orientations,
-                "eps_squared": self.eps_squared,
-                "alpha": self.alpha,
-                "directional": self.directional,
-            }
-        return GraphSpec(
-            self.manifold,
-            (width, height),
-            levels=self.levels,
-            neighbors=self.neighbors,
-            weights=self.weights,
-            laplacian=self.laplacian,
-            bandwidth=self.bandwidth,
-            lambda_max=2 if self.lambda_max == "2" else "exact",
-            **lifted,
-        )
 
 
 def of_recipe(name: str) -> dict[str, Any]:
@@ -161,8 +59,6 @@ def network_of(
     if pyramid is None:
         if settings.network == "plain":
             return Plain(settings, channels, classes)
-        from steerable import Steerable  # escnn is no dependency of ours
-
         return Steerable(settings, channels, classes)
     finest = pyramid.levels[0]
     lift: LiftChoice = settings.lift
@@ -255,11 +151,6 @@ class _Block(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         y: Tensor = self.skip(x) + self.branch(x)
         return y
-
-
-def widths_of(settings: Settings) -> list[int]:
-    """Channels of the three groups."""
-    return [max(1, round(width * settings.widen)) for width in BASE_WIDTHS]
 
 
 def _convolution(before: int, after: int, size: int) -> nn.Conv2d:

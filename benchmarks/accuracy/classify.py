@@ -33,9 +33,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import torch
 from checkpoint import Checkpoint, Scores
-from classifiers import Settings, network_of, of_recipe, parameters, pyramid_of
+from classifiers import network_of, of_recipe, parameters, pyramid_of
 from classifying import CHANGE, COLUMNS, Classification, Samples
 from pictures import Pictures, read, split
+from settings import Settings
 from training import SECONDS, Experiment, mean_and_deviation
 
 from cheblienet_graphs import CheblienetError

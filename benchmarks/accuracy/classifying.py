@@ -6,8 +6,9 @@ from functools import cached_property
 
 import torch
 from checkpoint import Scores
-from classifiers import Settings, network_of
+from classifiers import network_of
 from rotations import augmented, turned
+from settings import Settings
 from torch import Tensor, nn
 from torch.optim.swa_utils import update_bn
 from training import Training

@@ -18,7 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from classifiers import Settings, network_of, pyramid_of
+from classifiers import network_of, pyramid_of
+from settings import Settings
 from studies import Images, Run, carried_out
 from study_plans import CONTENDERS, TEST, TRAIN
 from study_tables import equal_time_table, write_page

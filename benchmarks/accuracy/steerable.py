@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from classifiers import Settings, widths_of
+from settings import Settings, widths_of
 from torch import Tensor, nn
 
 

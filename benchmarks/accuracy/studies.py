@@ -24,9 +24,10 @@ from pathlib import Path
 
 import torch
 from checkpoint import Scores
-from classifiers import Settings, parameters, pyramid_of
+from classifiers import parameters, pyramid_of
 from classifying import Classification, Samples
 from pictures import Pictures, read, split
+from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN
 from study_tables import draw, invariance, table, write_page
 from tqdm import tqdm

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from classifiers import Settings
+from settings import Settings
 
 SIDE = 20
 """Pixels of the images, resized by averaging areas."""

@@ -21,8 +21,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from classifiers import Settings, network_of, parameters, pyramid_of
+from classifiers import network_of, parameters, pyramid_of
 from rotations import augmented
+from settings import Settings
 from study_plans import CONTENDERS
 from torch import Tensor, nn
 

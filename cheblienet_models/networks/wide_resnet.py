@@ -50,8 +50,8 @@ class WideResNet(nn.Module):
             for its queue.
         operators: of the convolutions, as ChebConv has it: "laplacian" or "directional".
         first_level: of the first convolution; the lifted images are pooled down to it before. Line
-            filters see the image at its full resolution, so little is lost where the convolutions
-            begin on level 1, at a quarter of the cost in the plane.
+            filters see images at full resolution whatever it is; on level 1 a lattice in the plane
+            has a quarter of the vertices.
 
     Raises:
         ValueError: a number below 1, another pooling, a level that the pyramid does not have, or a
