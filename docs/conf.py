@@ -3,9 +3,6 @@
 import sys
 from pathlib import Path
 
-from pygments.lexers.special import TextLexer
-from sphinx.application import Sphinx
-
 from cheblienet_graphs import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
@@ -66,8 +63,3 @@ sphinx_gallery_conf = {
 
 html_theme = "furo"
 html_title = f"cheblienet {__version__}"
-
-
-def setup(app: Sphinx) -> None:
-    """Show diagrams, which GitHub draws, as the text that they are written in."""
-    app.add_lexer("mermaid", TextLexer)
