@@ -51,7 +51,8 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
             raise InputError(f"{file} is no NetCDF file.")
         try:
             if engine == "h5netcdf":
-                import_module(engine)  # its absence xarray says less clearly
+                for library in (engine, "h5py"):
+                    import_module(library)  # their absence xarray says less clearly
             source = file if engine == "h5netcdf" else opened  # else scipy leaves a map behind
             with xr.open_dataset(source, engine=engine, decode_times=False) as dataset:
                 return _mask(_chosen(dataset, file, variable), file)
@@ -64,7 +65,7 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
 
 def _not_installed(file: Path, library: str) -> CheblienetError:
     return CheblienetError(
-        f"{file} is NetCDF; reading it needs xarray and h5netcdf, of which {library} is not "
+        f"{file} is NetCDF; reading it needs xarray, h5netcdf and h5py, of which {library} is not "
         "installed. Install them: pip install 'cheblienet[netcdf]'."
     )
 

@@ -344,6 +344,7 @@ LIBRARIES: list[tuple[str, str, Callable[[Path], Any]]] = [
     ("PIL", "images", lambda folder: Image.fromarray(GREY).save(folder / "m.png")),
     ("xarray", "netcdf", lambda folder: netcdf(folder / "m.nc", m=field(INSIDE * 1.0))),
     ("h5netcdf", "netcdf", lambda folder: netcdf(folder / "m.nc", m=field(INSIDE * 1.0))),
+    ("h5py", "netcdf", lambda folder: netcdf(folder / "m.nc", m=field(INSIDE * 1.0))),
 ]
 
 
