@@ -110,7 +110,7 @@ def filled(command: str, given: Mapping[str, str], root: Path) -> list[str]:
 
 
 def printed(words: Sequence[str]) -> str:
-    """What a command prints, as it stands on the page.
+    """What a command prints, as it stands on the page; its warnings are passed on.
 
     Raises:
         ValueError: it failed, or printed nothing, or something that looks like a marker.
@@ -119,6 +119,7 @@ def printed(words: Sequence[str]) -> str:
     if done.returncode:
         last = (done.stderr.strip() or "it said nothing").splitlines()[-1]
         raise ValueError(f"exited with {done.returncode}: {last}")
+    print(done.stderr, end="", file=sys.stderr)  # such as what a script leaves out
     lines = [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
     if not any(lines):
         raise ValueError("printed nothing")

@@ -145,6 +145,13 @@ def test_lines_without_a_table_are_code(page: Path) -> None:
     assert recorded(page, "lines")[1] == "\n    one: 1\n    two: 2\n"
 
 
+def test_what_a_script_leaves_out_is_said(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = page.with_name("lines.py")
+    script.write_text(script.read_text() + "import sys; print('left out', file=sys.stderr)")
+    assert record.main(["lines"], page) == 0
+    assert capsys.readouterr().err == "left out\n"
+
+
 @pytest.mark.parametrize(
     ("source", "why"),
     [
