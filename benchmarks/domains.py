@@ -98,13 +98,11 @@ def above(height: float, **size: int) -> GraphSpec:
 def domains() -> Iterator[Domain]:
     """The three, with graphs of three resolutions."""
     discs = {w: [disc(n, w) for n in (32, 64, 128)] for w in ("selling", "matched")}
-    yield Domain("disc in r2, 32, 64, 128 pixels", math.pi / 4, disc_spectrum, discs)
+    yield Domain("disc in r2", math.pi / 4, disc_spectrum, discs)
     halves = [above(1e-9, subdivisions=n) for n in (3, 4, 5)]
-    name = "half of s2, icosphere 3, 4, 5"
-    yield Domain(name, 1 / 2, half_sphere_spectrum, {"matched": halves})
+    yield Domain("half of s2, icosphere", 1 / 2, half_sphere_spectrum, {"matched": halves})
     caps = [above(math.cos(CAP), nside=n) for n in (8, 16, 32)]
-    name = "cap of s2, HEALPix nside 8, 16, 32"
-    yield Domain(name, (1 - math.cos(CAP)) / 2, cap_spectrum, {"matched": caps})
+    yield Domain("cap of s2, HEALPix", (1 - math.cos(CAP)) / 2, cap_spectrum, {"matched": caps})
 
 
 def errors(spec: GraphSpec, exact: NDArray[np.float64]) -> tuple[float, float, float]:
@@ -122,17 +120,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=10, help="eigenvalues but 0")
     count = parser.parse_args().count + 1
+    print("| domain | weights | vertices | largest error | mean | order | area |")
+    print("|---|---|---|---|---|---|---|")
     for domain in domains():
         exact = domain.exact(count)
         for weights, graphs in domain.graphs.items():
-            print(f"{domain.name}, {weights}: exact {exact[1:4].round(3)} ...")
             before = math.nan
             for spec in graphs:
                 largest, mean, inside = errors(spec, exact)
                 off = inside / domain.area - 1
-                order = math.log2(before / largest)
-                said = f"largest {largest:7.2%}  mean {mean:7.2%}  order {order:5.2f}"
-                print(f"  {spec.num_vertices:7,} vertices  {said}  area {off:+.2%}")
+                order = "" if math.isnan(before) else f"{math.log2(before / largest):.2f}"
+                cells = f"{spec.num_vertices:,} | {largest:.2%} | {mean:.2%} | {order} | {off:+.2%}"
+                print(f"| {domain.name} | {weights} | {cells} |", flush=True)
                 before = largest
 
 

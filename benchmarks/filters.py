@@ -5,9 +5,10 @@ to 10^4, in units of the signal's norm; "worst" is that of the polynomial itself
 Times are medians of interleaved runs on one thread, t = 0.04 of the operator on 64x64x24 vertices
 of the periodic SE(2) with Selling's weights: those of scipy's expm_multiply in units of each.
 
-    python benchmarks/filters.py
+    python benchmarks/filters.py [errors|times]
 """
 
+import argparse
 import statistics
 import tempfile
 import time
@@ -114,7 +115,7 @@ def timed(graph: Graph) -> None:
             seconds[way].append(time.perf_counter() - start)
     reference = np.asarray(next(iter(results.values())))
     first, *_ = seconds.values()
-    print(f"\n{size:,} vertices, t lambda_max = {t * graph.lambda_max:,.0f}, degree ", end="")
+    print(f"{size:,} vertices, t lambda_max = {t * graph.lambda_max:,.0f}, degree ", end="")
     print(f"{graph.diffusion_polynomial(t).degree} at tolerance 1e-6\n")
     print("| | seconds | expm_multiply takes | differs from it by, of the norm of x |")
     print("|---|---|---|---|")
@@ -125,15 +126,29 @@ def timed(graph: Graph) -> None:
         print(f"| {way} | {statistics.median(spent):.3f} | {ratio:.1f} times | {apart:.0e} |")
 
 
-def main() -> None:
-    torch.set_num_threads(1)
-    print("| graph | lambda_max | tolerance 1e-3 (worst) | 1e-6 | 1e-10 | float32 |")
+def print_errors(store: Path) -> None:
+    print("| graph | lambda_max | tolerance 1e-3 (worst) | 1e-6 | 1e-10 | float32, 1e-6 |")
     print("|---|---|---|---|---|---|")
+    for name, spec in ERRORS.items():
+        print("|", " | ".join([name, *errors(graph_of(store, spec))]), "|", flush=True)
+
+
+PARTS: dict[str, Callable[[Path], None]] = {
+    "errors": print_errors,
+    "times": lambda store: timed(graph_of(store, TIMED)),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", choices=PARTS)
+    part = parser.parse_args().part
+    torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        for name, spec in ERRORS.items():
-            print("|", " | ".join([name, *errors(graph_of(store, spec))]), "|", flush=True)
-        timed(graph_of(store, TIMED))
+        for name, work in PARTS.items():
+            if part in {None, name}:
+                work(Path(folder) / "graphs.zarr")
+                print()
 
 
 if __name__ == "__main__":

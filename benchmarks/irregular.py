@@ -256,7 +256,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, work in PARTS.items():
             if part in {None, name}:
-                print(f"{name}\n")
+                if part is None:
+                    print(f"{name}\n")
                 work(Path(folder) / f"{name}.zarr")
                 print()
 

@@ -9,7 +9,9 @@ processes.
 One table compares layers on directional Laplacians with those on a single one, of the paper's
 K = 16 and of Selling's stencils, at equal channels.
 
-    python benchmarks/layers.py [--rounds 7] [--device cpu|cuda]
+    python benchmarks/layers.py [PART] [--rounds 7] [--device cpu|cuda]
+
+PART is one of layer, directions, sizes, memory (on a CPU alone) and networks.
 """
 
 import argparse
@@ -42,6 +44,8 @@ from cheblienet_models import (
 
 KERNEL_SIZE, NARROW, WIDE, BATCH = 4, 16, 32, 8
 LAYERS = 8
+ONES = ("one, K = 16", "one, Selling")
+"""What directional Laplacians are compared with."""
 
 
 class CsrConv(nn.Module):
@@ -189,7 +193,8 @@ def saved_bytes(layer: nn.Module, x: Tensor) -> int:
     return total
 
 
-def compare(graph: Graph, rounds: int, device: str) -> None:
+def compare(store: Path, rounds: int, device: str) -> None:
+    graph = opened(store, 96, device)
     layers = {name: make(NARROW, WIDE, graph).to(device) for name, make in contenders().items()}
     signals = {name: signal(name, graph) for name in layers}
     forward: dict[str, list[float]] = {name: [] for name in layers}
@@ -220,12 +225,12 @@ def directions(store: Path, rounds: int, device: str) -> None:
     """Directional Laplacians against a single one, channels, kernel size and batch being equal."""
     paper = opened(store, 96, device, directional=0.05)
     selling = opened(store, 96, device, weights="selling")
-    print("\n| channels | operators | weights | forward | both | both / K = 16 | both / Selling |")
-    print("|---|---|---|---|---|---|---|")
+    print("| channels | directional | one, K = 16 | one, Selling | over K = 16 | over Selling |")
+    print("|---|---|---|---|---|---|")
     for channels in ((16, 16), (16, 32), (32, 16)):
         made = {
-            "one, K = 16": ChebConv(*channels, KERNEL_SIZE, paper, bias=False),
-            "one, Selling": ChebConv(*channels, KERNEL_SIZE, selling, bias=False),
+            ONES[0]: ChebConv(*channels, KERNEL_SIZE, paper, bias=False),
+            ONES[1]: ChebConv(*channels, KERNEL_SIZE, selling, bias=False),
             "directional": ChebConv(
                 *channels, KERNEL_SIZE, paper, bias=False, operators="directional"
             ),
@@ -235,32 +240,24 @@ def directions(store: Path, rounds: int, device: str) -> None:
             torch.randn(paper.num_vertices, BATCH, count, device=device).permute(1, 2, 0)
             for count in channels
         )
-        took: dict[str, list[tuple[float, float]]] = {name: [] for name in layers}
+        took: dict[str, list[float]] = {name: [] for name in layers}
         for turn in range(rounds + 1):
             for name, layer in layers.items():
-                with torch.no_grad():
-                    ahead = milliseconds(partial(layer, x), device)
                 signal = x.detach().requires_grad_()
                 both = milliseconds(partial(forth_and_back, layer, signal, g), device)
                 if turn:
-                    took[name].append((ahead, both))
-        for name, times in took.items():
-            ahead, both = (statistics.median(part) for part in zip(*times, strict=True))
-            ratios = (
-                statistics.median(a[1] / b[1] for a, b in zip(times, took[other], strict=True))
-                for other in ("one, K = 16", "one, Selling")
-            )
-            count = layers[name].weight.numel()
-            told = " | ".join(f"{ratio:.2f}" for ratio in ratios)
-            print(
-                f"| {channels[0]} -> {channels[1]} | {name} | {count:,} | {ahead:.1f} ms | "
-                f"{both:.1f} ms | {told} |",
-                flush=True,
-            )
+                    took[name].append(both)
+        ratios = [
+            statistics.median(a / b for a, b in zip(took["directional"], took[one], strict=True))
+            for one in ONES
+        ]
+        middles = [statistics.median(took[name]) for name in ("directional", *ONES)]
+        cells = [*(f"{middle:.0f} ms" for middle in middles), *(f"{r:.2f}" for r in ratios)]
+        print(f"| {channels[0]} -> {channels[1]} | {' | '.join(cells)} |", flush=True)
 
 
 def sizes(store: Path, rounds: int, device: str) -> None:
-    print("\n| graph | V | forward + backward, ours | ns per vertex |\n|---|---|---|---|")
+    print("| graph | V | forward + backward, ours | ns per vertex |\n|---|---|---|---|")
     for size in (24, 48, 96, 192):
         graph = opened(store, size, device)
         layer = contenders()["ours"](NARROW, WIDE, graph).to(device)
@@ -297,8 +294,11 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def stacks(store: Path) -> None:
-    print(f"\n| {LAYERS} layers, B = {BATCH} | peak memory of a step | / ours |\n|---|---|---|")
+def stacks(store: Path, _: int, device: str) -> None:
+    if device != "cpu":
+        return
+    opened(store, 96, device)  # so that no process of those below has to build it
+    print(f"| {LAYERS} layers, B = {BATCH} | peak memory of a step | / ours |\n|---|---|---|")
     found = {}
     for name in contenders():
         command = [sys.executable, __file__, "--stack", name, "--store", str(store)]
@@ -310,7 +310,7 @@ def stacks(store: Path) -> None:
 
 def networks(store: Path, rounds: int, device: str) -> None:
     """A training step of whole networks, and what drawing a sub-graph before it adds."""
-    print("\n| WideResNet, B = 16 | step | sample_edges | sample_vertices | share of a step |")
+    print("| WideResNet, B = 16 | step | sample_edges | sample_vertices | share of a step |")
     print("|---|---|---|---|---|")
     for name, channels, size in (("mnist", 1, 28), ("cifar10", 3, 32)):
         build(recipe(name).spec, store, name=name)
@@ -338,8 +338,18 @@ def opened(store: Path, size: int, device: str, **fields: Any) -> Graph:
     return open_store(store)[name].levels[0].to(device)
 
 
+PARTS: dict[str, Callable[[Path, int, str], None]] = {
+    "layer": compare,
+    "directions": directions,
+    "sizes": sizes,
+    "memory": stacks,
+    "networks": networks,
+}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", choices=PARTS)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--stack")
@@ -350,16 +360,12 @@ def main() -> None:
         stack(options.store, options.stack)
         return
     name = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
-    print(f"{name}, torch {torch.__version__}, {torch.get_num_threads()} threads")
-    print(f"96x96x6, K = 16, R = {KERNEL_SIZE}, {NARROW} -> {WIDE} channels, B = {BATCH}\n")
+    print(f"{name}, torch {torch.__version__}, {torch.get_num_threads()} threads\n")
     with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        compare(opened(store, 96, options.device), options.rounds, options.device)
-        directions(store, options.rounds, options.device)
-        sizes(store, options.rounds, options.device)
-        if options.device == "cpu":
-            stacks(store)
-        networks(store, options.rounds, options.device)
+        for part, work in PARTS.items():
+            if options.part in {None, part}:
+                work(Path(folder) / "graphs.zarr", options.rounds, options.device)
+                print()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What of the weights of Voronoi cells carries over to SO(3), and what does not.
 
-    python benchmarks/lifted.py
+    python benchmarks/lifted.py [transport|budget|anisotropic]
 
 transport: eps = 1. An edge of the sphere joins frames that are parallel along it. As these fall
 between two orientations, its weight is shared by both, linearly, which keeps first moments 0 and
@@ -17,7 +17,9 @@ of edges have one decomposition of the matrix diag(1, eps^2), turned: it is not 
 orientation where eps^2 >= 1/3 only, whatever made the weights.
 """
 
+import argparse
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -160,12 +162,24 @@ def anisotropic() -> None:
         print(f"| {eps_squared:.2g} | {' | '.join(cells)} |", flush=True)
 
 
+PARTS: dict[str, Callable[[], None]] = {
+    "transport": transport,
+    "budget": budget,
+    "anisotropic": anisotropic,
+}
+
+
 def main() -> None:
     """Print a table for each part."""
-    for part in (transport, budget, anisotropic):
-        print(f"{part.__name__}\n")
-        part()
-        print()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", choices=PARTS)
+    part = parser.parse_args().part
+    for name, work in PARTS.items():
+        if part in {None, name}:
+            if part is None:
+                print(f"{name}\n")
+            work()
+            print()
 
 
 if __name__ == "__main__":

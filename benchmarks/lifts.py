@@ -17,10 +17,11 @@ turning by splines costs.
 Time: of the lift of images beside the same by torch's Fourier transform of the mirrored images, the
 two taking turns, on one thread.
 
-    python benchmarks/lifts.py [--rounds 9]
+    python benchmarks/lifts.py [reconstruction|turns|times] [--rounds 9]
 """
 
 import argparse
+import itertools
 import math
 import statistics
 import tempfile
@@ -171,7 +172,14 @@ def seconds(work: Callable[[], Tensor]) -> float:
     return time.process_time() - began
 
 
-def print_reconstruction(graphs: dict[str, Graph]) -> None:
+def print_reconstruction(store: Path) -> None:
+    sizes = itertools.product(("open", "periodic"), ((64, 8), (63, 6)))
+    graphs = {
+        f"{size} x {size} x {n_o}, {boundary}": graph_of(
+            store, f"{boundary}{size}", size, n_o, boundary
+        )
+        for boundary, (size, n_o) in sizes
+    }
     print(
         "| graph | kind | scales | float32, in the band | float64 | 1/f, float64 | rot90 | flip |"
     )
@@ -194,7 +202,7 @@ def print_reconstruction(graphs: dict[str, Graph]) -> None:
 
 def print_turns(store: Path) -> None:
     angles = 5, 15, 45
-    print(f"\n| size | n_o | kind | {' | '.join(f'{d} degrees' for d in angles)} | image, 15 |")
+    print(f"| size | n_o | kind | {' | '.join(f'{d} degrees' for d in angles)} | image, 15 |")
     print("|---|---|---|---|---|---|---|")
     for size in (64, 128, 192):
         for n_o in (6, 8, 12, 16):
@@ -210,7 +218,7 @@ def print_turns(store: Path) -> None:
 
 def print_times(store: Path, rounds: int) -> None:
     titles = "size", "n_o", "lift", "Fourier transform", "ratio", "difference"
-    print(f"\n| {' | '.join(titles)} |\n|---|---|---|---|---|---|")
+    print(f"| {' | '.join(titles)} |\n|---|---|---|---|---|---|")
     for size, n_o in ((28, 6), (96, 6), (96, 16), (256, 8), (512, 8)):
         graph = graph_of(store, f"times{size}x{n_o}", size, n_o, "open")
         lift, images = OrientedLift(graph), torch.randn(8 if size < 200 else 1, 3, size, size)
@@ -233,28 +241,25 @@ def graph_of(store: Path, name: str, size: int, n_o: int, boundary: str) -> Grap
     return open_store(store)[name].levels[0]
 
 
+PARTS: dict[str, Callable[[Path, int], None]] = {
+    "reconstruction": lambda store, _: print_reconstruction(store),
+    "turns": lambda store, _: print_turns(store),
+    "times": print_times,
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", choices=PARTS)
     parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-        store = Path(folder) / "graphs.zarr"
-        graphs = {
-            f"{size} x {size} x {n_o}, {boundary}": graph_of(
-                store, f"{boundary}{size}", size, n_o, boundary
-            )
-            for size, n_o, boundary in (
-                (64, 8, "open"),
-                (63, 6, "open"),
-                (64, 8, "periodic"),
-                (63, 6, "periodic"),
-            )
-        }
-        print_reconstruction(graphs)
-        print_turns(store)
-        print_times(store, options.rounds)
+        for name, work in PARTS.items():
+            if options.part in {None, name}:
+                work(Path(folder) / "graphs.zarr", options.rounds)
+                print()
 
 
 if __name__ == "__main__":

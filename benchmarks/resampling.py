@@ -5,15 +5,16 @@ trip from points over a grid, and from a grid over points, bilinear both ways; i
 half a harmonic) from the grid to points, conservatively, which are exact but for float32 (single
 cells and blobs are in cells.py); and times. Then images of a degree of which 30 % are missing,
 pixel by pixel and in three continents, to points and back, conservatively: how far constants move,
-and integrals over what is there.
+and integrals over what is there. These are trips, times and gaps.
 
-    python benchmarks/resampling.py
+    python benchmarks/resampling.py [trips|times|gaps]
 """
 
 import argparse
 import math
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +63,82 @@ def with_gaps(image: Tensor, kind: str) -> Tensor:
     return image.masked_fill(land, math.nan)
 
 
-def print_gaps(pyramid: Pyramid, title: str) -> None:
+def pyramids() -> Iterator[tuple[str, Pyramid]]:
+    """Of each sampling, with its name."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "graphs.zarr"
+        for title, size in SAMPLINGS.items():
+            name = build(GraphSpec("s2", levels=1, **size), store, device="cpu").name
+            yield title, open_store(store)[name]
+
+
+def angles(grid: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    """(H, W) colatitudes and longitudes of a grid, radians."""
+    beta, gamma = torch.meshgrid(torch.deg2rad(90 - grid[0]), torch.deg2rad(grid[1]), indexing="ij")
+    return beta, gamma
+
+
+def waves_on(beta: Tensor, gamma: Tensor) -> Tensor:
+    """(1, count, H, W) harmonics."""
+    found: Tensor = harmonics(beta.flatten(), gamma.flatten()).unflatten(2, beta.shape)
+    return found
+
+
+def print_trips() -> None:
+    print("| sampling | grid | points - grid - points | grid - points - grid | integral |")
+    print("|---|---|---|---|---|")
+    for title, pyramid in pyramids():
+        graph = pyramid.levels[0]
+        at_points = harmonics(*graph.coordinates.T)
+        for height in (180, 90):
+            grid = regular_grid(height, 2 * height, west=0)
+            beta, gamma = angles(grid)
+            on_grid = waves_on(beta, gamma)
+            down, up = LatLonToVertices(pyramid, *grid), VerticesToLatLon(pyramid, *grid)
+            there_and_back = float((down(up(at_points)) - at_points).abs().max())
+            back_and_there = float((up(down(on_grid)) - on_grid).abs().max())
+            means = LatLonToVertices(pyramid, *grid, method="conservative")
+            weights = beta.sin() / beta.sin().sum()
+            integral = ((1 + on_grid.double() / 2) * weights).sum(dim=(2, 3))
+            kept = (means(1 + on_grid / 2).double() * graph.area.double()).mean(dim=2)
+            lost = float((kept / integral - 1).abs().max())
+            print(
+                f"| {title} | {180 // height} degree | {there_and_back:.2%} | "
+                f"{back_and_there:.2%} | {lost:.1e} |",
+                flush=True,
+            )
+
+
+def print_times() -> None:
+    """Of building the bilinear matrices of both directions, and the conservative one to points."""
+    print("| sampling | grid | bilinear, both ways | conservative, to points |")
+    print("|---|---|---|---|")
+    for title, pyramid in pyramids():
+        for height in (180, 90):
+            grid = regular_grid(height, 2 * height, west=0)
+            began = time.perf_counter()
+            LatLonToVertices(pyramid, *grid)
+            VerticesToLatLon(pyramid, *grid)
+            both = time.perf_counter()
+            LatLonToVertices(pyramid, *grid, method="conservative")
+            averaged = time.perf_counter() - both
+            cells = f"{both - began:.1f} s | {averaged:.1f} s"
+            print(f"| {title} | {180 // height} degree | {cells} |", flush=True)
+
+
+def print_gaps() -> None:
+    print("| sampling | missing | constants | integral at points | integral after the way back |")
+    print("|---|---|---|---|---|")
+    for title, pyramid in pyramids():
+        print_gaps_of(pyramid, title)
+
+
+def print_gaps_of(pyramid: Pyramid, title: str) -> None:
     """A line for each kind of gaps: share missing, constants, integrals at the points and back."""
     grid = regular_grid(180, 360, west=0)
     up = LatLonToVertices(pyramid, *grid, "conservative", skipna=True).double()
     down = VerticesToLatLon(pyramid, *grid, "conservative", skipna=True).double()
-    beta, gamma = torch.meshgrid(torch.deg2rad(90 - grid[0]), torch.deg2rad(grid[1]), indexing="ij")
-    waves = harmonics(beta.flatten(), gamma.flatten()).unflatten(2, beta.shape).double()
+    waves = waves_on(*angles(grid)).double()
     edges = torch.linspace(90, -90, 181, dtype=torch.float64).deg2rad().sin()
     pixel = -edges.diff()[:, None] / 720
     area = pyramid.levels[0].area.double() / up.num_points
@@ -91,52 +161,21 @@ def print_gaps(pyramid: Pyramid, title: str) -> None:
         )
 
 
+PARTS: dict[str, Callable[[], None]] = {
+    "trips": print_trips,
+    "times": print_times,
+    "gaps": print_gaps,
+}
+
+
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    print("| sampling | grid | points - grid - points | grid - points - grid | integral |")
-    print("|---|---|---|---|---|")
-    times = []
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        for title, size in SAMPLINGS.items():
-            name = build(GraphSpec("s2", levels=1, **size), store, device="cpu").name
-            pyramid = open_store(store)[name]
-            graph = pyramid.levels[0]
-            at_points = harmonics(*graph.coordinates.T)
-            for height in (180, 90):
-                grid = regular_grid(height, 2 * height, west=0)
-                beta, gamma = torch.meshgrid(
-                    torch.deg2rad(90 - grid[0]), torch.deg2rad(grid[1]), indexing="ij"
-                )
-                on_grid = harmonics(beta.flatten(), gamma.flatten()).unflatten(2, beta.shape)
-                began = time.perf_counter()
-                down = LatLonToVertices(pyramid, *grid)
-                up = VerticesToLatLon(pyramid, *grid)
-                built = time.perf_counter() - began
-                there_and_back = float((down(up(at_points)) - at_points).abs().max())
-                back_and_there = float((up(down(on_grid)) - on_grid).abs().max())
-                began = time.perf_counter()
-                means = LatLonToVertices(pyramid, *grid, method="conservative")
-                averaged = time.perf_counter() - began
-                weights = beta.sin() / beta.sin().sum()
-                integral = ((1 + on_grid.double() / 2) * weights).sum(dim=(2, 3))
-                kept = (means(1 + on_grid / 2).double() * graph.area.double()).mean(dim=2)
-                lost = float((kept / integral - 1).abs().max())
-                print(
-                    f"| {title} | {180 // height} degree | {there_and_back:.2%} | "
-                    f"{back_and_there:.2%} | {lost:.1e} |",
-                    flush=True,
-                )
-                times.append(f"{title}, {180 // height} degree: {built:.1f} s, {averaged:.1f} s")
-    print("\nBuilding the bilinear matrices of both directions, the conservative one to points:\n")
-    print("\n".join(f"    {line}" for line in times))
-    print("\n| sampling | missing | constants | integral at points | integral after the way back |")
-    print("|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        for title, size in SAMPLINGS.items():
-            name = build(GraphSpec("s2", levels=1, **size), store, device="cpu").name
-            print_gaps(open_store(store)[name], title)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", choices=PARTS)
+    part = parser.parse_args().part
+    for name, work in PARTS.items():
+        if part in {None, name}:
+            work()
+            print()
 
 
 if __name__ == "__main__":

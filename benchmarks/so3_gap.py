@@ -337,7 +337,9 @@ def main() -> None:
     part = parser.parse_args().part
     for name, work in PARTS.items():
         if part in {None, name}:
-            print(f"{name}\n\n{HEAD}\n{'|---' * 11}|")
+            if part is None:
+                print(f"{name}\n")
+            print(f"{HEAD}\n{'|---' * 11}|")
             work()
             print()
 

@@ -20,13 +20,14 @@ matched weights, K = 30: the range of their errors and the verdict.
 
 open: the same refinement of SE(2) with an open boundary, against the Neumann operator's spectrum
 by Galerkin's method (`neumann.py`): the largest error of the first 10 and 30, its order, and the
-largest error upwards.
+largest error upwards; with sides corrected, and with stencils cut off at them.
 
-times: `clg inspect` on the STL10 recipe's pyramid, as a whole process; all eigenvalues of a
-periodic graph of the same size.
+times: `clg inspect` on the STL10 recipe's pyramid, as a whole process, also as a page; all
+eigenvalues of a periodic graph of the same size.
 """
 
 import argparse
+import itertools
 import math
 import statistics
 import subprocess
@@ -64,7 +65,7 @@ def moments(store: Path) -> None:
         for count in (16, 32)
         for eps in (0.1, 0.3162, 0.5, 1)
     ]
-    print("| weights | settings | residual | least weight | |P'LP - L| | degree |")
+    print(r"| weights | settings | residual | least weight | \|P'LP - L\| | degree |")
     print("|---|---|---|---|---|---|")
     for weights in ("matched", "selling"):
         rows = [moments_of(store, weights, dict(setting)) for setting in settings]
@@ -202,12 +203,13 @@ def random_points(store: Path) -> None:
 
 def open_boundary(store: Path) -> None:
     exact = neumann_spectrum(FIRST + 1, math.sqrt(METRIC["eps_squared"]), METRIC["xi"])[1:]
-    print("| weights | graph | first 10 | first 30 | order | upwards |")
-    print("|---|---|---|---|---|---|")
-    for weights in ("selling", "matched"):
-        before = math.nan
+    print("| weights | sides | graph | first 10 | first 30 | order | upwards |")
+    print("|---|---|---|---|---|---|---|")
+    for weights, corrected in itertools.product(("selling", "matched"), (True, False)):
+        before, sides = math.nan, "corrected" if corrected else "cut off"
+        kind: dict[str, Any] = {"weights": weights, "boundary_correction": corrected}
         for n, n_o in ((16, 6), (32, 12), (64, 24)):
-            spec = GraphSpec("se2", n, orientations=n_o, weights=weights, levels=1, **METRIC)
+            spec = GraphSpec("se2", n, orientations=n_o, levels=1, **METRIC, **kind)
             built = build(spec, store, name="open", device="cpu", force=True)
             (level,) = inspect(store, f"open@{built.version}", eigenvalues=FIRST + 1).levels
             assert level.eigenvalues_converged
@@ -216,7 +218,7 @@ def open_boundary(store: Path) -> None:
             few, error = abs(errors[:10]).max(), abs(errors).max()
             order = "" if math.isnan(before) else f"{math.log2(before / error):.2f}"
             cells = f"{few:.4f} | {error:.4f} | {order} | {max(errors.max(), 0):.4f}"
-            print(f"| {weights} | {n}x{n}x{n_o} | {cells} |", flush=True)
+            print(f"| {weights} | {sides} | {n}x{n}x{n_o} | {cells} |", flush=True)
             before = error
 
 
@@ -239,12 +241,14 @@ def rotation_specs() -> dict[str, list[GraphSpec]]:
 
 def times(store: Path) -> None:
     pyramid = build(recipe("stl10").spec, store, name="stl10", force=True)
-    clg = str(Path(sys.executable).with_name("clg"))
-    for count in (6, 30):
-        command = [clg, "inspect", f"stl10@{pyramid.version}", "--store", str(store)]
+    clg, page = str(Path(sys.executable).with_name("clg")), store.with_name("page.html")
+    options = {f"{count} eigenvalues": ["--eigenvalues", str(count)] for count in (6, 30)}
+    for name, more in {**options, "as a page": ["--html", str(page)]}.items():
+        command = [clg, "inspect", f"stl10@{pyramid.version}", "--store", str(store), *more]
         began = time.perf_counter()
-        subprocess.run([*command, "--eigenvalues", str(count)], check=True, capture_output=True)
-        print(f"clg inspect stl10, {count} eigenvalues: {time.perf_counter() - began:.1f} s")
+        subprocess.run(command, check=True, capture_output=True)
+        print(f"clg inspect stl10, {name}: {time.perf_counter() - began:.1f} s")
+    print(f"size of the page: {page.stat().st_size / 1e6:.2f} MB")
     spec = GraphSpec("se2", 96, orientations=6, boundary="periodic", levels=1)
     name = build(spec, store, name="torus", force=True).name
     began = time.perf_counter()
@@ -271,7 +275,8 @@ def main() -> None:
         store = Path(folder) / "graphs.zarr"
         for name, work in PARTS.items():
             if part in {None, name}:
-                print(f"{name}, {torch.get_num_threads()} threads\n")
+                if part is None:
+                    print(f"{name}\n")
                 work(store)
                 print()
 

@@ -12,7 +12,6 @@ circle, tell them apart.
 
 import argparse
 import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -116,7 +115,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
     epochs, samples = arguments.epochs, digits()
-    began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "graphs.zarr"
         built = {name: build(spec, store) for name, spec in SPECS.items()}
@@ -133,7 +131,6 @@ def main() -> None:
     print(f"|---|{'---|' * len(COLUMNS)}---|---|")
     for index, (name, one) in enumerate(built.items()):
         print(row(name, scores[index :: len(built)], one.levels[0]))
-    print(f"\n{time.perf_counter() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ filaments and blobs.
 import argparse
 import statistics
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -180,7 +179,6 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
-    began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "graphs.zarr"
         built = {kind: build(spec, store, device="cpu") for kind, spec in SPECS.items()}
@@ -193,7 +191,6 @@ def main() -> None:
         ]
         scores, _ = Experiment(candidates, arguments.epochs).run()
     report(list(SPECS), scores, TEST)
-    print(f"\n{time.perf_counter() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ over all pixels of the test photographs, F1 the best over thresholds.
 import argparse
 import csv
 import math
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -265,7 +266,7 @@ class Study:
 
 
 def main() -> None:
-    """Train all kinds with all seeds, and print a line for each run and a table."""
+    """Train all kinds with all seeds, tell of each run, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--networks", nargs="+", choices=KINDS, default=list(KINDS))
@@ -284,7 +285,7 @@ def main() -> None:
             for name in arguments.networks:
                 run = study.run(name, seed, arguments.steps, arguments.seconds)
                 runs.append(run)
-                print(run, flush=True)
+                print(run, file=sys.stderr, flush=True)
     if arguments.csv:
         with arguments.csv.open("w", newline="") as file:
             table = csv.writer(file)
@@ -293,14 +294,16 @@ def main() -> None:
                 for angle in ANGLES:
                     first = [r.network, r.seed, r.weights, r.steps, round(r.seconds, 1)]
                     table.writerow([*first, angle, r.auc[angle], r.f1[angle]])
-    print("\n| network | weights | AUC upright | 45 | 90 | F1 upright | 45 | 90 | s |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| network | weights | steps | AUC upright | 45 | 90 | F1 upright | 45 | 90 | s |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for name in arguments.networks:
         own: list[Run] = [run for run in runs if run.network == name]
         cells = [mean_and_deviation([r.auc[a] for r in own], ".1f") for a in ANGLES]
         cells += [mean_and_deviation([r.f1[a] for r in own], ".1f") for a in ANGLES]
         took = mean_and_deviation([r.seconds for r in own], ".0f")
-        print(f"| {name} | {own[0].weights:,} | {' | '.join(cells)} | {took} |")
+        done = sorted({r.steps for r in own})
+        steps = " to ".join(f"{n:,}" for n in dict.fromkeys((done[0], done[-1])))
+        print(f"| {name} | {own[0].weights:,} | {steps} | {' | '.join(cells)} | {took} |")
 
 
 if __name__ == "__main__":

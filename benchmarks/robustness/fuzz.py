@@ -142,10 +142,15 @@ def fuzz(mutants: int, seed: int = 0) -> tuple[collections.Counter[str], list[st
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mutants", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--mutants", type=int, default=10_000, help="of each seed")
+    parser.add_argument("--seed", type=int, nargs="+", default=[0])
     arguments = parser.parse_args()
-    outcomes, wrong = fuzz(arguments.mutants, arguments.seed)
+    outcomes: collections.Counter[str] = collections.Counter()
+    wrong: list[str] = []
+    for seed in arguments.seed:
+        found, faults_found = fuzz(arguments.mutants, seed)
+        outcomes += found
+        wrong += faults_found
     print(", ".join(f"{outcome}: {count}" for outcome, count in sorted(outcomes.items())))
     print(*wrong, sep="\n", end="", file=sys.stderr)
     sys.exit(1 if wrong else 0)
