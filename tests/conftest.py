@@ -1,9 +1,19 @@
-"""One thread each, and stores that several tests read, built once."""
+"""One thread each, properties without deadlines, and stores that several tests read, built once."""
 
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# The same examples for everybody, however busy the machine is. Others are tried by
+# `--hypothesis-profile exploring`.
+HASTE = [hypothesis.HealthCheck.too_slow]
+hypothesis.settings.register_profile(
+    "same", derandomize=True, deadline=None, suppress_health_check=HASTE
+)
+hypothesis.settings.register_profile("exploring", deadline=None, suppress_health_check=HASTE)
+hypothesis.settings.load_profile("same")
 
 # Before numpy and torch are imported, here and in the processes that tests start. What they compute
 # is small: several threads spend most of the time waiting for each other, above all where other

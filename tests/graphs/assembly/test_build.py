@@ -94,7 +94,7 @@ samplings = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     sampling=samplings,
     neighbors=st.integers(8, 20),

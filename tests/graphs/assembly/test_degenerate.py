@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from counted import LIMITS, Work
-from hypothesis import HealthCheck, Phase, assume, example, given, settings
+from hypothesis import Phase, assume, example, given, settings
 from hypothesis import strategies as st
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect
@@ -66,10 +66,7 @@ def built_and_inspected(spec: GraphSpec, store: Path, **how: object) -> str:
 @pytest.mark.slow
 @settings(
     max_examples=10,
-    deadline=None,
-    derandomize=True,  # some take a second: the same ones for everybody
     phases=[Phase.explicit, Phase.generate],  # what fails is small already
-    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(spec=specs())
 @example(spec=GraphSpec("se2", points=5, boundary="periodic", orientations=2, eps=0.001, xi=10))

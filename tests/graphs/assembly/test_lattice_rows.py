@@ -17,7 +17,7 @@ from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.weights.kernel import KernelWeights
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     size=st.tuples(st.integers(9, 40), st.integers(9, 40)),
     orientations=st.integers(1, 5),

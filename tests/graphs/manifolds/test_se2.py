@@ -33,7 +33,7 @@ def compose(k: tuple, g: tuple) -> tuple:
     return k[0] + cos * g[0] - sin * g[1], k[1] + sin * g[0] + cos * g[1], k[2] + g[2]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(g=element, h=element, eps=eps, xi=xi)
 def test_equals_matrix_logarithm(g: tuple, h: tuple, eps: float, xi: float) -> None:
     turn = abs(math.remainder(h[2] - g[2], math.pi))

@@ -160,7 +160,7 @@ def test_so3_logarithms_are_the_shortest() -> None:
         assert np.linalg.norm(np.stack(components), axis=0).max() <= math.pi + 1e-14
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(g=element, h=element, k=element, metric=metrics)
 def test_so3_exact_properties(g: tuple, h: tuple, k: tuple, metric: Metric) -> None:
     def distance(a: tuple | np.ndarray, b: tuple | np.ndarray) -> float:

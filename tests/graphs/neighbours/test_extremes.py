@@ -26,7 +26,7 @@ from cheblienet_graphs.samplings.sampled import SampledManifold
 PRUNED = Choice("pruned", "cpu")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     orientations=st.integers(1, 6),
     k=st.integers(0, 5),

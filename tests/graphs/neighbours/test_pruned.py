@@ -68,7 +68,7 @@ def test_random_se2_equals_all_pairs(
     check_against_all_pairs(fields | {"orientations": orientations, "eps": eps}, count)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     points=st.integers(2, 12),
     seed=st.integers(0, 1000),
@@ -93,7 +93,7 @@ def test_images_all_around_few_points(
     check_rule(edges(spec), expected, count)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     points=st.integers(2, 15),
     seed=st.integers(0, 1000),

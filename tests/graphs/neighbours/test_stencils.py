@@ -117,7 +117,7 @@ specs = st.builds(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(spec=specs, block=st.integers(1, 60))
 def test_rule(spec: GraphSpec, block: int) -> None:
     assume(gives_edges(spec))
@@ -129,7 +129,7 @@ def test_rule(spec: GraphSpec, block: int) -> None:
     assert all(a != b and squared > 0 for (a, b), squared in found.items())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(spec=specs)
 def test_columns_ascend(spec: GraphSpec) -> None:
     assume(gives_edges(spec))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import SPECS, laplacian_of, random_matrix
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
@@ -26,7 +26,6 @@ from cheblienet_graphs.store import verify
 from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr, mapped_weights
 
 
-@settings(deadline=None)
 @given(st.integers(1, 80), st.floats(0, 0.06), st.integers(0, 99), st.integers(1, 20))
 def test_components_are_those_of_scipy(size: int, density: float, seed: int, entries: int) -> None:
     matrix = random_matrix(size, density, seed)

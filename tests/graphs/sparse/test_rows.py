@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 from examined import laplacian_of, random_matrix
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cheblienet_graphs.sparse.median import median
@@ -22,7 +22,6 @@ def test_blocks_cover_all_rows_once(degrees: list[int], entries: int) -> None:
         assert stop - start == 1 or indptr[stop] - indptr[start] <= entries
 
 
-@settings(deadline=None)
 @given(st.integers(1, 60), st.floats(0, 0.4), st.integers(0, 99), st.integers(1, 50))
 def test_products_are_the_same_in_blocks(
     size: int, density: float, seed: int, entries: int
@@ -46,7 +45,6 @@ def test_rows_are_views(versions: Path) -> None:
 NUMBERS = st.floats(-1e300, 1e300)
 
 
-@settings(deadline=None)
 @given(st.lists(NUMBERS | st.sampled_from([0.0, 1.0, -1.5]), min_size=1), st.integers(1, 9))
 def test_median_is_exact(numbers: list[float], size: int) -> None:
     values = np.array(numbers)

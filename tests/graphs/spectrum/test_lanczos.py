@@ -59,7 +59,7 @@ def test_giving_up_is_admitted() -> None:
     assert seen
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     st.integers(1, 40),
     st.lists(st.integers(-100, 100), min_size=1, max_size=12),

@@ -131,7 +131,7 @@ def test_poles_and_sides_on_meridians_and_parallels(name: str, grid: Pixels) -> 
         assert np.abs(cells / polygon_areas(points) - 1).max() < 1e-10
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     places=st.sets(st.tuples(*[st.integers(-2, 2)] * 3).filter(any), min_size=1, max_size=20),
     grid=st.sampled_from(list(GRIDS.values())),

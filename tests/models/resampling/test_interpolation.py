@@ -75,7 +75,7 @@ def test_harmonics_survive_on_other_samplings(
     assert (down(up(image)) - image).abs().max() < bound
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     height=st.integers(2, 12),
     width=st.integers(2, 12),
