@@ -121,7 +121,7 @@ def chebyshev_layers(store: Path, rounds: int, device: str, *, quick: bool) -> N
         f"agree to {TOLERANCE:g} of the largest.\n"
     )
     installed("torch_geometric", PYG)
-    print("| graph | V | layer | forward + backward, median (quartiles) | / ours |")
+    print("| graph | V | layer | forward + backward (quartiles) | / ours |")
     print("|---|---|---|---|---|", flush=True)
     for side in (6,) if quick else (24, 48, 96):
         graph = layers.opened(store, side, device)

@@ -5,6 +5,7 @@ and decoder take any Laplacians: here they get those of our graph, so that all l
 """
 
 import copy
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -36,11 +37,11 @@ from cheblienet_models.tensors.layout import logical, vertex_major
 WIDTHS = (32, 64, 128, 256, 512, 512, 512)
 """DeepSphere's: after its first convolution, and of the encoder on each of six levels."""
 IN, CLASSES, KERNEL_SIZE, BATCH = 16, 3, 4, 4
-TOLERANCE = 1e-9
-"""Largest difference of outputs and gradients in float64, relative to the largest entry.
+SAME_OUTPUT, SAME_GRADIENT = 1e-5, 0.02
+"""Largest differences in float64: of outputs relative to the largest, of gradients in their norm.
 
-In float32 gradients differ by some percent: of ten million units rounding puts some on the other
-side of 0."""
+PyG normalises weights anew that are stored in float32, so its outputs are some 1e-6 apart. That
+puts some of ten million units on the other side of 0, and each turns the gradient where it is."""
 HALVINGS = 10
 """Of the interval in which factors of widths are sought."""
 FORM = "its form, our layers"
@@ -181,11 +182,11 @@ def output_and_gradient(network: nn.Module, x: Tensor, g: Tensor) -> tuple[Tenso
 
 def difference(found: tuple[Tensor, Tensor], expected: tuple[Tensor, Tensor]) -> str:
     """How much outputs or gradients differ; empty where they are the same."""
-    for name, one, other in zip(("outputs", "gradients"), found, expected, strict=True):
-        off = relative_difference(one, other)
-        if not off <= TOLERANCE:
-            return f"{name} differ by {off:.1e}"
-    return ""
+    off = relative_difference(found[0], expected[0])
+    if not off <= SAME_OUTPUT:
+        return f"outputs differ by {off:.1e}"
+    turned = float((found[1] - expected[1]).norm() / expected[1].norm())
+    return "" if turned <= SAME_GRADIENT else f"gradients differ by {turned:.1e}"
 
 
 def of_one_form(pyramid: Pyramid, device: str, *, quick: bool) -> dict[str, nn.Module]:
@@ -227,44 +228,62 @@ def sphere(store: Path, rounds: int, device: str, *, quick: bool) -> None:
     nside, levels, batch = (4, 3, 1) if quick else (32, 6, BATCH)
     build(GraphSpec("s2", nside=nside, levels=levels), store, name="healpix")
     pyramid = open_store(store)["healpix"].to(device)
-    vertices = pyramid.levels[0].num_vertices
     torch.manual_seed(0)
     same = of_one_form(pyramid, device, quick=quick)
-    count = parameters(same[FORM])
-    beside = others(pyramid, count, device)
+    beside = others(pyramid, parameters(same[FORM]), device)
+    vertices = pyramid.levels[0].num_vertices
     x = torch.randn(vertices, batch, IN, device=device).permute(1, 2, 0)
     g = torch.randn(vertices, batch, CLASSES, device=device).permute(1, 2, 0)
+    print(
+        f"nside {nside}, {vertices:,} pixels, {levels} levels, B = {batch}, {KERNEL_SIZE} "
+        f"polynomials, float32. The first {len(same)} have the same weights, and are compared in "
+        f"float64: outputs agree to {SAME_OUTPUT:g} of the largest. The rectangle has "
+        f"{3 * nside} x {4 * nside} pixels, its convolutions 3 x 3.\n"
+    )
+    compared(same, beside, (x, g), rounds, device)
+
+
+def compared(
+    same: dict[str, nn.Module],
+    beside: dict[str, nn.Module],
+    signals: tuple[Tensor, Tensor],
+    rounds: int,
+    device: str,
+) -> None:
+    """Compare those that are to be the same, let all take turns, and print a row for each.
+
+    Args:
+        same: by name, ours first.
+        beside: others, by name.
+        signals: (B, 16, V), and the gradient of the output (B, 3, V).
+        rounds: of turns.
+        device: that they are on.
+    """
     progress("HEALPix: comparing outputs")
-    results = {name: output_and_gradient(network, x[:1], g[:1]) for name, network in same.items()}
+    one = [signal[:1] for signal in signals]
+    results = {name: output_and_gradient(network, *one) for name, network in same.items()}
     refused = refusals(results, difference)
-    works = {
-        name: step(network, x, g, nside)
-        for name, network in (same | beside).items()
-        if name not in refused
-    }
+    every = same | beside
+    works = {n: step(network, *signals) for n, network in every.items() if n not in refused}
     for work in works.values():
         work()
     took = in_turns(works, rounds, device)
-    print(
-        f"nside {nside}, {vertices:,} pixels, {levels} levels, B = {batch}, {KERNEL_SIZE} "
-        f"polynomials, float32. The first {len(same)} have the same weights; in float64 outputs "
-        f"and gradients agree to {TOLERANCE:g} of the largest. The rectangle has {3 * nside} x "
-        f"{4 * nside} pixels, its convolutions 3 x 3.\n"
-    )
-    print("| network | parameters | forward + backward, median (quartiles) | / ours |")
-    print("|---|---|---|---|")
-    for name, network in (same | beside).items():
+    print("| network | parameters | outputs differ | forward + backward (quartiles) | / ours |")
+    print("|---|---|---|---|---|")
+    for name, network in every.items():
+        off = relative_difference(results[name][0], results[FORM][0]) if name in same else 0
         cells = f"refused: {refused[name]} | " if name in refused else ""
         if name in took:
             cells = f"{middle_and_spread(took[name])} | {ratio_and_spread(took[name], took[FORM])}"
-        print(f"| {name} | {parameters(network):,} | {cells} |", flush=True)
+        told = f"{off:.1e}" if off else ""
+        print(f"| {name} | {parameters(network):,} | {told} | {cells} |", flush=True)
 
 
-def step(network: nn.Module, x: Tensor, g: Tensor, nside: int) -> Callable[[], None]:
+def step(network: nn.Module, x: Tensor, g: Tensor) -> Callable[[], None]:
     """Forward and backward, signals in the layout that the network likes best."""
     if isinstance(network, ConvolutionalUNet):
-        shape = (3 * nside, 4 * nside)
-        x, g = (part.contiguous().unflatten(2, shape) for part in (x, g))
+        nside = math.isqrt(x.shape[2] // 12)
+        x, g = (part.contiguous().unflatten(2, (3 * nside, 4 * nside)) for part in (x, g))
     elif isinstance(network, Published):
         x, g = (part.transpose(1, 2).contiguous().transpose(1, 2) for part in (x, g))
     return partial(forth_and_back, network, x.detach().requires_grad_(), g)

@@ -107,6 +107,13 @@ def steerable_layers(store: Path, rounds: int, device: str, *, quick: bool) -> N
     side = 8 if quick else 32
     progress("D4: turning images")
     made = list(layers(store, side, device))
+    print(
+        f"{side} x {side} pixels, {NUMBERS} numbers each, B = {BATCH}, float32: {FIELDS} regular "
+        f"fields of D4; {NUMBERS} channels on the plane, {NUMBERS // ORIENTATIONS} on "
+        f"{ORIENTATIONS} orientations of SE(2), {KERNEL_SIZE} polynomials. A layer whose output "
+        f"does not turn with the image, to {TOLERANCE:g}, is refused; a plain convolution does not "
+        "promise it.\n"
+    )
     refused = {name for name, _, _, change in made if name != PLAIN and not change <= TOLERANCE}
     works = {
         name: partial(forth_and_back, layer, x.detach().requires_grad_(), torch.ones_like(x))
@@ -116,14 +123,7 @@ def steerable_layers(store: Path, rounds: int, device: str, *, quick: bool) -> N
     for work in works.values():
         work()
     took = in_turns(works, rounds, device)
-    print(
-        f"{side} x {side} pixels, {NUMBERS} numbers each, B = {BATCH}, float32: {FIELDS} regular "
-        f"fields of D4; {NUMBERS} channels on the plane, {NUMBERS // ORIENTATIONS} on "
-        f"{ORIENTATIONS} orientations of SE(2), {KERNEL_SIZE} polynomials. A layer whose output "
-        f"does not turn with the image, to {TOLERANCE:g}, is refused; a plain convolution does not "
-        "promise it.\n"
-    )
-    print("| layer | parameters | turned image | forward + backward, median (quartiles) | / ours |")
+    print("| layer | parameters | turned image | forward + backward (quartiles) | / ours |")
     print("|---|---|---|---|---|")
     for name, layer, _, change in made:
         cells = "refused | "

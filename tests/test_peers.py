@@ -28,6 +28,7 @@ def loaded(name: str) -> ModuleType:
 
 peers, turns = loaded("peers"), loaded("turns")
 peers_neighbours, peers_layers = loaded("peers_neighbours"), loaded("peers_layers")
+peers_sphere, peers_steerable = loaded("peers_sphere"), loaded("peers_steerable")
 
 
 def tables(text: str) -> list[list[list[str]]]:
@@ -48,7 +49,7 @@ def check_form(text: str, ours: int) -> list[list[str]]:
     """The rows of the only table: as wide as its head, a time and a ratio or a refusal in each."""
     ((head, line, *rows),) = tables(text)
     assert set(line) == {"---"}
-    assert head[-2:] == ["forward + backward, median (quartiles)", "/ ours"]
+    assert head[-2:] == ["forward + backward (quartiles)", "/ ours"]
     for row in rows:
         assert len(row) == len(head)
         assert re.fullmatch(TIME, row[-2]), row
@@ -125,6 +126,36 @@ def test_other_gradients_are_refused() -> None:
     assert peers_layers.difference((y, y), (y, y)) == ""
     assert peers_layers.difference((y, 1.01 * y), (y, y)) == "gradients differ by 1.0e-02"
     assert peers_layers.difference((y * torch.nan, y), (y, y)) == "outputs differ by nan"
+
+
+def test_other_networks_are_refused() -> None:
+    """Outputs count one by one; of gradients a few entries may be others, not all."""
+    y = torch.ones(1, 3, 100)
+    few, all_of_them = y.clone(), 1.03 * y
+    few[0, 0, 0] = 1.2
+    assert peers_sphere.difference((y, few), (y, y)) == ""
+    assert peers_sphere.difference((few, y), (y, y)) == "outputs differ by 2.0e-01"
+    assert peers_sphere.difference((y, all_of_them), (y, y)) == "gradients differ by 3.0e-02"
+    assert peers_sphere.difference((y, y * torch.nan), (y, y)) == "gradients differ by nan"
+
+
+def test_layers_that_do_not_turn_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ours, made to depend on the place: both are refused, the plain one promises nothing."""
+
+    class Placed(peers_layers.ChebConv):  # type: ignore[misc]
+        def forward(self, x: Tensor) -> Tensor:
+            y: Tensor = super().forward(x) * torch.arange(x.shape[2])
+            return y
+
+    monkeypatch.setattr(peers_steerable, "ChebConv", Placed)
+    peers_steerable.steerable_layers(tmp_path / "g.zarr", 1, "cpu", quick=True)
+    ((_, _, *rows),) = tables(capsys.readouterr().out)
+    cells = {row[0]: row[3] for row in rows if row[0] in {"ours, plane", "ours, SE(2)"}}
+    assert set(cells.values()) == {"refused"}
+    assert len(cells) == 2
+    assert re.fullmatch(TIME, rows[-1][3])
 
 
 def test_other_edges_are_refused() -> None:
