@@ -16,9 +16,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.level import Level
@@ -43,19 +45,25 @@ def synchronised_seconds(work: Callable[[], object], device: str) -> float:
     return time.perf_counter() - began
 
 
-def brute_force_seconds(cloud: Cloud, device: str, rows: int) -> float:
-    """Seconds for the radii of some rows, compared with every vertex."""
+def nearest_of_all(cloud: Cloud, device: str, chosen: Tensor) -> tuple[Tensor, Tensor]:
+    """(n, K + 2) ascending d^2 of those nearest to the chosen (n,), themselves too, and these."""
     elements = tuple(torch.from_numpy(e.ravel()).to(device) for e in cloud.elements)
     vertices = len(elements[0])
+    found = []
+    for block in chosen.split(max(1, PAIRS_AT_ONCE[device] // vertices)):
+        start = tuple(e[block, None] for e in elements)
+        end = tuple(e[None] for e in elements)
+        squared = cloud.manifold.squared_distance(start, end, cloud.metric)
+        found.append(squared.topk(min(NEIGHBORS + 2, vertices), dim=1, largest=False))
+    squared, others = zip(*found, strict=True)
+    return torch.cat(squared), torch.cat(others)
+
+
+def brute_force_seconds(cloud: Cloud, device: str, rows: int) -> float:
+    """Seconds for the radii of some rows, compared with every vertex."""
+    vertices = cloud.elements[0].size
     chosen = torch.linspace(0, vertices - 1, rows, device=device).long()
-
-    def work() -> None:
-        for block in chosen.split(max(1, PAIRS_AT_ONCE[device] // vertices)):
-            start = tuple(e[block, None] for e in elements)
-            end = tuple(e[None] for e in elements)
-            squared = cloud.manifold.squared_distance(start, end, cloud.metric)
-            squared.topk(NEIGHBORS + 2, dim=1, largest=False)
-
+    work = partial(nearest_of_all, cloud, device, chosen)
     work()
     return synchronised_seconds(work, device)
 

@@ -12,7 +12,7 @@ from settings import Settings, widths_of
 from torch import Tensor, nn
 
 
-def _accept_matrices() -> None:
+def accept_matrices() -> None:
     """Let scikit-learn take numpy's matrices: escnn 1.0 gives it some, and 1.2 refuses them."""
     from sklearn.utils import extmath  # only escnn needs it
 
@@ -31,7 +31,7 @@ class Steerable(nn.Module):
 
     def __init__(self, settings: Settings, channels: int, classes: int) -> None:
         super().__init__()
-        _accept_matrices()
+        accept_matrices()
         from escnn import gspaces  # no dependency of ours
         from escnn import nn as steerable
 

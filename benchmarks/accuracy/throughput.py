@@ -54,7 +54,7 @@ class PygChebConv(nn.Module):
     """PyG's layer with the weights and the graph of one of ours: (B, C, V) -> (B, C', V).
 
     Args:
-        ours: the layer that it computes the same as; without a bias.
+        ours: the layer that it computes the same as.
         graph: its graph.
     """
 
@@ -63,7 +63,9 @@ class PygChebConv(nn.Module):
         from torch_geometric.nn import ChebConv as Layer  # no dependency of ours
 
         size, inner, outer = ours.weight.shape
-        self.layer = Layer(inner, outer, size, bias=False, node_dim=-2)
+        self.layer = Layer(inner, outer, size, bias=ours.bias is not None, node_dim=-2)
+        if ours.bias is not None:
+            self.layer.bias.data = ours.bias.detach().clone()
         for line, weight in zip(self.layer.lins, ours.weight, strict=True):
             line.weight.data = weight.detach().T.clone()
         entries = graph.laplacian.to_sparse_coo().coalesce()
@@ -72,14 +74,13 @@ class PygChebConv(nn.Module):
         rows, columns = rows[edges], columns[edges]
         root = graph.degree.to(rows.device).sqrt()
         weights = -entries.values()[edges] * graph.lambda_max / 2 * root[rows] * root[columns]
-        self.index, self.weights = torch.stack([rows, columns]), weights
-        self.lambda_max = graph.lambda_max
+        self.index, self.lambda_max = torch.stack([rows, columns]), graph.lambda_max
+        self.register_buffer("weights", weights, persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, V) -> (B, C', V)."""
-        y: Tensor = self.layer(
-            x.transpose(1, 2), self.index, self.weights, lambda_max=self.lambda_max
-        )
+        weights = self.get_buffer("weights")
+        y: Tensor = self.layer(x.transpose(1, 2), self.index, weights, lambda_max=self.lambda_max)
         return y.transpose(1, 2)
 
 

@@ -19,13 +19,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from composed import compose
+from convolutional import ConvolutionalUNet
 from numpy.typing import NDArray
 from PIL import Image
 from sklearn.metrics import precision_recall_curve, roc_auc_score
@@ -102,38 +102,6 @@ def patches(data: list[Photograph], generator: torch.Generator) -> tuple[Tensor,
         pairs.append((one.green[cut], target))
     greens, targets = zip(*pairs, strict=True)
     return torch.stack(greens)[:, None], torch.stack(targets)
-
-
-class ConvolutionalUNet(nn.Module):
-    """The plain counterpart: 3 x 3 convolutions, three levels, log-probabilities of two classes."""
-
-    def __init__(self, widths: list[int]) -> None:
-        super().__init__()
-        self.first = _convolved(1, widths[0])
-        self.down = nn.ModuleList(_convolved(a, b) for a, b in pairwise(widths))
-        self.up = nn.ModuleList(_convolved(a + b, a) for a, b in pairwise(widths))
-        self.last = nn.Conv2d(widths[0], 2, 1)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, 1, H, W) -> (B, 2, H, W); H and W multiples of 4."""
-        skips = [self.first(x)]
-        for block in self.down:
-            skips.append(block(nn.functional.max_pool2d(skips[-1], 2)))
-        y = skips.pop()
-        for block in reversed(self.up):
-            y = block(torch.cat([nn.functional.interpolate(y, scale_factor=2), skips.pop()], 1))
-        return torch.log_softmax(self.last(y), 1)
-
-
-def _convolved(inner: int, outer: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Conv2d(inner, outer, 3, padding=1, bias=False),
-        nn.BatchNorm2d(outer),
-        nn.ReLU(),
-        nn.Conv2d(outer, outer, 3, padding=1, bias=False),
-        nn.BatchNorm2d(outer),
-        nn.ReLU(),
-    )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 from cheblienet_cli.main import run
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-OPTIONAL = {"torch_geometric"}
+OPTIONAL = {"escnn", "torch_geometric"}
 """Libraries that the tests do not install: blocks that import one run where it is."""
 PRINTS = re.compile(r"# prints (.*)$", re.MULTILINE)
 
