@@ -1,6 +1,7 @@
-"""One thread each, properties without deadlines, and stores that several tests read, built once."""
+"""One thread, no deadlines, no waiting for disks; stores that several tests read, built once."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -19,6 +20,22 @@ hypothesis.settings.load_profile("same")
 # is small: several threads spend most of the time waiting for each other, above all where other
 # processes have the cores. Tests that are about threads set their numbers themselves.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def _seen(descriptor: int) -> None:
+    """Ask for a file that must be open, as os.fsync does, and wait for nothing."""
+    os.fstat(descriptor)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_power_failures() -> Iterator[None]:
+    """Let no test wait for the disk a hundred times a build: what is written is read as it is.
+
+    Of a file that is not open it is an error as before. Processes that tests start wait.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", _seen)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
     loaded = modules_after(code)
     assert {"zarr", "scipy", "click", "pykeops"}.isdisjoint(loaded)
     assert {"cheblienet_graphs", "cheblienet_cli"}.isdisjoint(loaded)
+    assert "torch._dynamo" not in loaded  # the compiler, which takes as long as torch itself
 
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: file.name)

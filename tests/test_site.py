@@ -23,7 +23,7 @@ def nameless() -> None: ...
 FAULTY_PAGE = """
 # Faulty
 
-[A page](nowhere.md) and [a file](../../nowhere.py).
+[A page](nowhere.md) and [a file](../nowhere.py).
 
 ```{eval-rst}
 .. public:: faulty_module
@@ -84,10 +84,15 @@ def test_it_builds_and_has_every_public_name(pages: Path) -> None:
 
 @pytest.mark.slow
 def test_faults_fail_it(pages: Path) -> None:
-    (pages / "how-to/faulty.md").write_text(FAULTY_PAGE)
+    """Of a site that has the faulty page alone."""
+    for path in [*pages.rglob("*.md"), *(pages / "gallery").glob("*.py")]:
+        path.unlink()
+    (pages / "index.md").write_text("# Index\n\n```{toctree}\nfaulty\n_gallery/index\n```\n")
+    (pages / "faulty.md").write_text(FAULTY_PAGE)
     (pages / "_ext/faulty_module.py").write_text(FAULTY_MODULE)
     done = built(pages, "dummy")
     assert done.returncode == 1
+    assert all("faulty" in line for line in done.stderr.splitlines() if "WARNING" in line)
     for complaint in (
         "nowhere.md",
         "nowhere.py",

@@ -74,7 +74,6 @@ def check_tolerance(tolerance: float) -> None:
         raise ValueError(f"tolerance must be in [{SMALLEST_TOLERANCE:g}, 1). Got {tolerance!r}.")
 
 
-@torch.compiler.disable  # type: ignore[untyped-decorator]  # torch's
 def approximated(function: Function, lambda_max: float, tolerance: float) -> Polynomial:
     """The polynomial for a function, of a degree found by doubling the number of samples.
 
@@ -87,6 +86,14 @@ def approximated(function: Function, lambda_max: float, tolerance: float) -> Pol
         ValueError: the tolerance is out of range; f returns another dtype or shape, needs
             gradients, is not finite, or is not smooth enough.
     """
+    # Not as a decorator, which would import torch's compiler: half of the time of our import.
+    compiling = torch.compiler.is_dynamo_compiling()
+    make = torch.compiler.disable(_approximated) if compiling else _approximated
+    found: Polynomial = make(function, lambda_max, tolerance)
+    return found
+
+
+def _approximated(function: Function, lambda_max: float, tolerance: float) -> Polynomial:
     check_tolerance(tolerance)
     count = FEWEST_SAMPLES
     while count <= 2 * MOST_DEGREE:

@@ -6,7 +6,6 @@ depends on time.
 
 import dis
 import gc
-import os
 import signal
 import sys
 from collections import Counter
@@ -70,7 +69,6 @@ Trace = Callable[[FrameType, str, object], object]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(pipeline, "rows_within", lambda *_: BLOCK_ROWS)
-    monkeypatch.setattr(os, "fsync", lambda _: None)  # hundreds of builds, none of which crashes
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -193,6 +193,17 @@ def test_exported_and_portable(pyramid: Pyramid) -> None:
 
 
 @pytest.mark.slow
+def test_functions_are_approximated_outside_of_compiled_programs(pyramid: Pyramid) -> None:
+    graph, x = pyramid.levels[0], torch.randn(2, 3, 1024)
+
+    def doubled(x: Tensor) -> Tensor:
+        return 2 * graph.filter(x + 1, lambda e: torch.exp(-e))
+
+    compiled = torch.compile(doubled, backend="aot_eager")
+    assert torch.allclose(compiled(x), doubled(x), atol=1e-5)
+
+
+@pytest.mark.slow
 def test_operators_pass_opcheck(heated_graphs: Path) -> None:
     graph = graph_of(heated_graphs, "normalized")
     parts = tuple(part.clone() for part in graph.laplacian_parts())
