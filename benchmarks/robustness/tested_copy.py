@@ -1,5 +1,6 @@
 """A copy of the project, whose tests run in forks of a process that has imported what they need."""
 
+import gc
 import importlib
 import json
 import os
@@ -116,6 +117,7 @@ class TestedCopy:
             if self.root not in Path(file).parents:
                 with suppress(Exception):  # then runs import it themselves
                     importlib.import_module(name)
+        gc.freeze()  # or each fork would go through, and so copy, all that is imported
         return seen
 
     def _run(self, tests: Sequence[str] | None, limit: int | None = None) -> tuple[int | None, Any]:
