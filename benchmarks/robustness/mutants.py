@@ -1,7 +1,7 @@
 """Change the code a little, many times over: the tests of that part should notice.
 
 Each mutant is one small change (`code_changes.py`) of a part of the code, in a copy of the project.
-The part's own tests that call the changed function run on it, the quickest first, until one fails.
+The part's own tests that call the changed function run on it, quick ones first, until one fails.
 A process that has imported what they need forks for each mutant, so that none waits for torch. A
 mutant that takes three times the CPU time of all tests has hung, which counts as noticed.
 
@@ -61,6 +61,7 @@ PARTS = {
         (
             "tests/models/layers/test_cheb_conv.py",
             "tests/models/layers/test_chebyshev_gradients.py",
+            "tests/models/layers/test_chebyshev_sums.py",
             "tests/models/layers/test_layout.py",
             "tests/models/layers/test_directional.py",
         ),
