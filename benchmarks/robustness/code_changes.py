@@ -64,7 +64,7 @@ class Change:
             value = getattr(inner, field)
             inner = value if number is None else value[number]
             if isinstance(inner, ast.FunctionDef):
-                found = min(part.lineno for part in (inner, *inner.decorator_list))
+                found = min([inner.lineno, *(one.lineno for one in inner.decorator_list)])
         return found
 
     @property
