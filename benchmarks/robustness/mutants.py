@@ -10,6 +10,7 @@ mutant that takes three times the CPU time of all tests has hung, which counts a
 
 Results are kept in a file: what it has is not done again. With --again those that survived are,
 with all tests of the part: some look at what another one's fixture has called the function for.
+Tests write stores: with TMPDIR=/dev/shm they don't wait for a disk.
 """
 
 import argparse
