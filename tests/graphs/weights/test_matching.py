@@ -61,6 +61,27 @@ def test_nearest_matching_is_scipys(
     assert abs(columns[positive] @ dual - gradient[positive]).max() <= 1e-6
 
 
+@pytest.mark.parametrize("dense", [1000, 0], ids=["dense", "sparse"])
+@pytest.mark.parametrize("seed", [1, 8, 12, 18, 19, 22])
+def test_newton_steps_that_overshoot_are_shortened(
+    monkeypatch: pytest.MonkeyPatch, seed: int, dense: int
+) -> None:
+    """Priors over four decades, where whole steps lead away from the solution."""
+    monkeypatch.setattr(matching, "DENSE", dense)
+    constraints, targets, _, repeats = problem(seed, 6, 25)
+    prior = 10.0 ** np.random.default_rng(seed).uniform(-3, 1, 25)
+    found = nearest_matching(constraints, targets, prior, repeats)
+    assert found.converged
+    assert (found.values >= 0).all()
+    assert abs(constraints @ found.values - targets).max() <= 1e-10
+    gradient = repeats * (found.values - prior) / prior
+    positive, columns = found.values > 0, constraints.toarray().T
+    dual = np.linalg.lstsq(columns[positive], gradient[positive], rcond=1e-10)[0]
+    scale = abs(gradient).max()
+    assert abs(columns[positive] @ dual - gradient[positive]).max() <= 1e-6 * scale
+    assert (gradient - columns @ dual >= -1e-6 * scale).all()
+
+
 def test_a_prior_that_fulfils_the_constraints_is_left_alone() -> None:
     constraints, _, prior, repeats = problem(1, 6, 30)
     found = nearest_matching(constraints, constraints @ prior, prior, repeats)

@@ -83,6 +83,25 @@ def test_operators_pass_opcheck(graph: Graph, channels: tuple[int, int], kernel_
     torch.library.opcheck(chebyshev_gradients, (g, x, weight, None, *parts))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_results_on_no_device_are_shaped_as_on_one(graph: Graph, dtype: torch.dtype) -> None:
+    """As programs that are exported or compiled ask, which compute nothing for it."""
+    parts = graph.laplacian_parts()
+    x, g, weight = (torch.randn(shape).to(dtype) for shape in ((256, 2, 3), (256, 2, 5), (4, 3, 5)))
+    for operator, given in (
+        (chebyshev, (x, weight, *parts)),
+        (chebyshev_basis, (x, weight, *parts)),
+        (chebyshev_moments, (x, g, 4, *parts)),
+        (chebyshev_gradients, (g, x, weight, None, *parts)),
+    ):
+        nowhere = [part.to("meta") if isinstance(part, Tensor) else part for part in given]
+        pairs = (operator(*given), operator(*nowhere))
+        found, expected = (pair if isinstance(pair, tuple) else (pair,) for pair in pairs)
+        for one, other in zip(found, expected, strict=True):
+            assert (one.shape, one.dtype) == (other.shape, other.dtype)
+            assert one.stride() == other.stride()
+
+
 def test_initial_weights_are_kaiming(graph: Graph) -> None:
     torch.manual_seed(0)
     conv = ChebConv(64, 64, 4, graph)

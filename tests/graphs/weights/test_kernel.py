@@ -1,0 +1,43 @@
+"""Weights that a kernel gives, against the kernel at each pair of points."""
+
+import math
+
+import numpy as np
+import pytest
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.sparse.blocks import with_diagonal
+from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.weights.kernel import KernelWeights
+
+PLACES = np.array([0.0, 0.3, 1.1, 2.0, 2.2])
+
+
+class OnALine:
+    """Measures points on a line."""
+
+    def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
+        squared: Floats = (PLACES[rows] - PLACES[columns]) ** 2
+        return squared
+
+
+@pytest.mark.parametrize("bandwidth", [None, 0.2, 1.0])
+def test_weights_by_definition(bandwidth: float | None) -> None:
+    spec = GraphSpec("r2", 8) if bandwidth is None else GraphSpec("r2", 8, bandwidth=bandwidth)
+    weighs = KernelWeights.of_mean(spec, 0.7, OnALine())
+    time = spec.bandwidth * 0.7
+    assert weighs.bandwidth == pytest.approx(time, rel=1e-15)
+    assert weighs.dropped_edges == 0
+    block = with_diagonal(1, np.array([2, 0, 3]), np.array([0, 2, 0, 1, 4]))
+    expected = [
+        0.0 if row == column else math.exp(-((PLACES[row] - PLACES[column]) ** 2) / (4 * time))
+        for row, column in zip(block.rows, block.columns, strict=True)
+    ]
+    assert expected.count(0.0) == 3
+    assert weighs.weights(block) == pytest.approx(expected, rel=1e-14)
+    squared = OnALine().squared_distances(block.rows, block.columns)
+    assert np.array_equal(weighs.of_lengths(block, squared), weighs.weights(block))
+    table = np.array([[0.0, 1.0], [4.0, 9.0]])
+    kernel = np.exp(-table / (4 * time))
+    assert np.allclose(weighs.of_squared_lengths(table), kernel, rtol=1e-14)
+    assert table.tolist() == [[0.0, 1.0], [4.0, 9.0]]

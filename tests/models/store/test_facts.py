@@ -1,0 +1,229 @@
+"""Facts and Laplacians that contradict one another are refused, though every digest agrees."""
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sealing import digest
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import StoreError
+from cheblienet_models.store.csr import CsrArrays
+from cheblienet_models.store.facts import verify_facts, verify_spec
+from cheblienet_models.store.files import opened
+from cheblienet_models.store.laplacian import verify_laplacian
+from cheblienet_models.store.levels import Level
+from cheblienet_models.store.version import read_version
+
+SPECS = {
+    "normalized": GraphSpec("se2", 8, orientations=4, levels=1, directional=0.05),
+    "combinatorial": GraphSpec("se2", (8, 6), orientations=2, levels=1, laplacian="combinatorial"),
+}
+NAMES = pytest.mark.parametrize("name", SPECS)
+FACTS = {"isolated": 1, "vertices": 1, "nnz": 2, "edges": 2}
+
+
+@pytest.fixture(scope="session")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("facts") / "graphs.zarr"
+    for name, spec in SPECS.items():
+        build(spec, path, name=name)
+    return path
+
+
+class Stored:
+    """What a version holds, in memory, to be changed."""
+
+    def __init__(self, graphs: Path, name: str) -> None:
+        document = json.loads((graphs / name / "v001" / "zarr.json").read_text())
+        self.attributes = document["attributes"]["clg"]
+        self.spec, (self.facts,) = self.attributes["spec"], self.attributes["levels"]
+        with opened(str(graphs)) as root:
+            self.folder = root / name / "v001"
+            (self.level,) = read_version(self.folder, name).levels
+
+    def check(self) -> None:
+        verify_spec(self.folder, self.attributes)
+        verify_laplacian(self.level)
+        verify_facts(self.spec, self.facts, self.level)
+
+    def refused(self, told: str) -> None:
+        with pytest.raises(StoreError, match=told) as caught:
+            self.check()
+        assert str(caught.value).isprintable()
+
+
+@NAMES
+def test_what_was_built_agrees(graphs: Path, name: str) -> None:
+    Stored(graphs, name).check()
+
+
+@NAMES
+@pytest.mark.parametrize("fact", FACTS)
+def test_counts(graphs: Path, name: str, fact: str) -> None:
+    true = Stored(graphs, name).facts[fact]
+    for other in (true + FACTS[fact], float(true), str(true), None, True):
+        stored = Stored(graphs, name)
+        stored.facts[fact] = other
+        stored.refused(rf"must have {fact} {true}, as its arrays say\. Got ")
+
+
+@NAMES
+def test_numbers(graphs: Path, name: str) -> None:
+    for fact, others in {
+        "in_plane_fraction": (0.0, 1.0, None, "0.5", float("nan"), 1e300),
+        "xi_squared": (0.0, None, True, 10**400),
+    }.items():
+        true = Stored(graphs, name).facts[fact]
+        for other in (*others, true * (1 + 1e-8)):
+            stored = Stored(graphs, name)
+            stored.facts[fact] = other
+            stored.refused(f"must have {fact} .*, as its arrays say")
+        stored.facts[fact] = true * (1 + 1e-10)
+        stored.check()
+    for other in ("1", [1], 1e300, float("nan")):
+        stored.facts["xi"] = other
+        stored.refused(r"must have a number or null as xi\. Got ")
+    stored.facts["xi"] = stored.facts["xi_squared"] = None
+    stored.check()
+
+
+@NAMES
+def test_the_specification(graphs: Path, name: str) -> None:
+    stored = Stored(graphs, name)
+    for orientations in (3, float(stored.level.orientations), None):
+        stored.spec["orientations"] = orientations
+        stored.attributes["spec_sha256"] = digest(stored.spec)
+        stored.refused(f"must have orientations {stored.level.orientations}, as its arrays say")
+    stored.attributes["spec_sha256"] = "0" * 64
+    stored.refused("has a spec_sha256 that is not the digest of its spec")
+    for levels in (2, 1.0, True, None):
+        stored.spec["levels"] = levels
+        stored.attributes["spec_sha256"] = digest(stored.spec)
+        stored.refused("has 1 levels; its spec says ")
+
+
+def put(array: str, place: int, value: float) -> Callable[[Level], Level]:
+    def change(level: Level) -> Level:
+        changed = getattr(level, array).clone()
+        changed.view(-1)[place] = value
+        return replace(level, **{array: changed})
+
+    return change
+
+
+def entry(matrix: CsrArrays, row: int, column: int) -> int:
+    """Where an entry is stored."""
+    start, stop = matrix.indptr[row : row + 2]
+    return int(start + np.flatnonzero(matrix.indices[start:stop] == column)[0])
+
+
+def with_data(matrix: CsrArrays, change: Callable[[np.ndarray], object]) -> CsrArrays:
+    data = matrix.data.copy()
+    change(data)
+    return replace(matrix, data=data)
+
+
+def edge(matrix: CsrArrays) -> tuple[int, int]:
+    """Where the first edge of vertex 0 is stored, and the same edge from its other end."""
+    columns = matrix.indices[: matrix.indptr[1]]
+    column = int(columns[columns > 0][0])
+    return entry(matrix, 0, column), entry(matrix, column, 0)
+
+
+def lighter(matrix: CsrArrays) -> CsrArrays:
+    """Symmetric, but with another kernel."""
+    places = list(edge(matrix))
+    return with_data(matrix, lambda data: data.__setitem__(places, 0.99 * data[places]))
+
+
+def without_diagonal(matrix: CsrArrays) -> CsrArrays:
+    """Without the entry of vertex 0 on the diagonal."""
+    place = entry(matrix, 0, 0)
+    indptr = matrix.indptr.copy()
+    indptr[1:] -= 1
+    data, indices = (np.delete(part, place) for part in (matrix.data, matrix.indices))
+    return replace(matrix, indptr=indptr, indices=indices, data=data)
+
+
+@NAMES
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (put("degree", 5, -1), "must have finite coordinates"),
+        (put("degree", 5, np.nan), "must have finite coordinates"),
+        (put("area", 0, np.inf), "must have finite coordinates"),
+        (put("area", 0, 0), "must have finite coordinates"),
+        (put("area", 0, 1.1), "positive areas with mean 1"),
+        (put("coordinates", 3, np.nan), "must have finite coordinates"),
+        (put("degree", 5, 3), "another diagonal|does not vanish"),
+        (lambda level: replace(level, lambda_max=level.lambda_max * 1.001), "another diagonal"),
+    ],
+)
+def test_masses(graphs: Path, name: str, change: Callable[[Level], Level], told: str) -> None:
+    stored = Stored(graphs, name)
+    stored.level = change(stored.level)
+    stored.refused(told)
+
+
+@NAMES
+def test_laplacians(graphs: Path, name: str) -> None:
+    true = Stored(graphs, name).level.laplacian
+    one, other = edge(true)
+    for changed, told in (
+        (with_data(true, lambda data: data.__setitem__(one, -1e-3)), "not finite and symmetric"),
+        (with_data(true, lambda data: data.__setitem__([one, other], np.nan)), "not finite and"),
+        (with_data(true, lambda data: data.__imul__(1.1)), "eigenvalues outside"),
+        (lighter(true), "does not vanish on the square roots"),
+    ):
+        stored = Stored(graphs, name)
+        stored.level = replace(stored.level, laplacian=changed)
+        stored.refused(f"The Laplacian of {name}.* {told}")
+
+
+@NAMES
+def test_laplacians_without_a_diagonal(graphs: Path, name: str) -> None:
+    stored = Stored(graphs, name)
+    stored.level = replace(stored.level, laplacian=without_diagonal(stored.level.laplacian))
+    stored.facts.update(nnz=len(stored.level.laplacian.data), edges=stored.level.num_edges)
+    stored.facts["in_plane_fraction"] *= Stored(graphs, name).level.num_edges
+    stored.facts["in_plane_fraction"] /= stored.level.num_edges
+    with pytest.raises(StoreError, match="another diagonal"):
+        verify_facts(stored.spec, stored.facts, stored.level)
+
+
+@pytest.mark.parametrize("direction", ["forward", "sideways", "rotation"])
+def test_directional_laplacians(graphs: Path, direction: str) -> None:
+    def refused(told: str, facts: dict[str, Any], matrix: CsrArrays) -> None:
+        stored = Stored(graphs, "normalized")
+        stored.facts["directional"][direction] |= facts
+        changed = replace(stored.level.directional[direction], laplacian=matrix)
+        stored.level = replace(
+            stored.level, directional={**stored.level.directional, direction: changed}
+        )
+        stored.refused(told)
+
+    stored = Stored(graphs, "normalized")
+    true, facts = stored.level.directional[direction].laplacian, stored.facts["directional"]
+    for fact in ("nnz", "edges"):
+        expected = facts[direction][fact]
+        for other in (expected + 1, float(expected), None):
+            refused(rf"must have {direction} {fact} {expected}, as its", {fact: other}, true)
+    one, other = edge(true)
+    told = f"The {direction} Laplacian of normalized.* is not finite and symmetric"
+    refused(told, {}, with_data(true, lambda data: data.__setitem__(one, -1e-3)))
+    refused("eigenvalues outside", {}, with_data(true, lambda data: data.__imul__(1.1)))
+    vanish = f"The {direction} Laplacian of normalized.* must store its diagonal, have edges along"
+    refused(vanish, {}, lighter(true))
+    lacking = without_diagonal(true)
+    entries = len(lacking.data)
+    counts = {"nnz": entries, "edges": (entries - lacking.shape[0]) // 2}
+    refused(vanish if direction == "rotation" else f"{vanish}|eigenvalues outside", counts, lacking)
+    across = "forward" if direction == "rotation" else "rotation"
+    elsewhere = copy.deepcopy(facts[across])
+    refused(vanish, elsewhere, stored.level.directional[across].laplacian)

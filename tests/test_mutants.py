@@ -1,0 +1,166 @@
+"""Changes that tests must notice: where they are made, and that tests run on changed code."""
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = ROOT / "benchmarks" / "robustness"
+
+
+@pytest.fixture
+def code_changes(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    return importlib.import_module("code_changes")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a < b", {"a <= b"}),
+        ("a == b is c", {"a != b is c", "a == b is not c"}),
+        ("a not in b", {"a in b"}),
+        ("a + b", {"a - b"}),
+        ("a // b", {"a * b"}),
+        ("a and b", {"a or b"}),
+        ("not a", {"a"}),
+        ("-a", {"a"}),
+        ("7", {"8"}),
+        ("1", {"0"}),
+        ("0.5", {"1.5"}),
+        ("True", {"False"}),
+        ("a[b:c]", {"a[:c]", "a[b:]"}),
+        ("f(a, b, c)", {"f(b, a, c)", "pass"}),
+        ("f(a, a)", {"pass"}),
+        ("f(*a, b)", {"pass"}),
+        ("a += b", {"pass", "a -= b"}),
+        ("raise f(1, 2)", {"pass"}),
+        ("b if a else c", {"b if not a else c"}),
+        ("f'{a + 1}'", set()),
+        ("'''Words of 1 and 2.'''", set()),
+        ("a: f[1] = b", set()),
+        ("def f(a: 1) -> 2:\n    return a", {"def f(a: 1) -> 2:\n    return None"}),
+        ("@f(1)\ndef f():\n    return None", set()),
+        ("if TYPE_CHECKING:\n    f(1, 2)", {"if not TYPE_CHECKING:\n    f(1, 2)"}),
+    ],
+)
+def test_changes(code_changes: ModuleType, before: str, after: set[str]) -> None:
+    found = [change.source.strip() for change in code_changes.changes(before)]
+    assert len(found) == len(set(found))
+    assert set(found) == after
+
+
+def test_changes_say_where_they_are(code_changes: ModuleType) -> None:
+    source = "def f(a):\n    b = a * 2\n    return b\n"
+    told = [str(change) for change in code_changes.changes(source)]
+    assert told == ["2:9 `a * 2` -> `a / 2`", "2:13 `2` -> `3`", "3:5 `return b` -> `return None`"]
+
+
+def test_larger_samples_begin_with_smaller_ones(code_changes: ModuleType) -> None:
+    source_of = {file.name: file.read_text() for file in SCRIPTS.glob("k*.py")}
+
+    def drawn(count: int, seed: str) -> list[str]:
+        return [f"{file}:{one}" for file, one in code_changes.sampled(source_of, count, seed)]
+
+    assert drawn(50, "0")[:5] == drawn(5, "0")
+    assert set(drawn(50, "0")) != set(drawn(50, "1"))
+
+
+def test_changes_know_their_function(code_changes: ModuleType) -> None:
+    source = "A = 1\n@cache\ndef f(a):\n    def g():\n        return 2\n    return 3 * g()\n"
+    found = {str(one): one.function for one in code_changes.changes(source)}
+    assert found["1:5 `1` -> `0`"] is None
+    assert found["5:16 `2` -> `3`"] == 4
+    assert found["6:12 `3` -> `4`"] == 2
+
+
+def test_every_change_is_one(code_changes: ModuleType) -> None:
+    source = (ROOT / "cheblienet_graphs" / "sparse" / "sums.py").read_text()
+    sources = [change.source for change in code_changes.changes(source)]
+    assert len(set(sources) - {ast.unparse(ast.parse(source)) + "\n"}) == len(sources) > 20
+
+
+DIGITS = """
+def digits(n):
+    count = 0
+    while n > 0:
+        n //= 10
+        count += 1
+    return count
+"""
+TEST = """
+from tiny.digits import digits
+
+def test_digits():
+    assert digits(1234) == 4
+"""
+RUN = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from mutants import Part, Results, examine, table
+import tested_copy
+root, folder = Path(sys.argv[2]), Path(sys.argv[3])
+part = Part(("tiny/digits.py",), ("tests",))
+copy = tested_copy.TestedCopy(root, folder, part.sources, part.tests)
+tested_copy.MORE = 1
+source = (root / "tiny/digits.py").read_text()
+told = [
+    copy.judge("tiny/digits.py", source.replace(*change), copy.tests_of("tiny/digits.py", 2))
+    for change in (
+        ("n //= 10", "pass"),
+        ("count += 1", "count -= 1"),
+        ("n > 0", "n >= 1"),
+        ("count = 0", "import os; os.abort()"),
+        ("def digits", "def other"),
+    )
+]
+print(json.dumps(told))
+results = Results(folder / "results.json")
+print(json.dumps(examine(root, part, 2, "0", results)))
+print(json.dumps(examine(root, part, 2, "0", Results(folder / "results.json"))))
+(root / "tests/test_digits.py").write_text("def test_nothing(): assert True")
+try:
+    examine(root, part, 3, "0", results)
+except RuntimeError as error:
+    print(json.dumps(str(error)))
+(root / "tests/test_digits.py").write_text("def test_wrong(): assert False")
+try:
+    examine(root, part, 3, "0", results)
+except RuntimeError as error:
+    print(json.dumps(str(error)))
+"""
+
+
+@pytest.mark.slow
+def test_tests_run_on_the_changed_code(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "tiny").mkdir(parents=True)
+    (project / "tests").mkdir()
+    (project / "tiny" / "digits.py").write_text(DIGITS)
+    (project / "tests" / "test_digits.py").write_text(TEST)
+    (tmp_path / "work").mkdir()
+    command = [sys.executable, "-c", RUN, str(SCRIPTS), str(project), str(tmp_path / "work")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    judged, examined, known, unrelated, failing = map(json.loads, done.stdout.splitlines())
+    named = "tests/test_digits.py::test_digits"
+    assert judged[0][0] == "timed out"
+    assert judged[1:] == [
+        ["killed", named],
+        ["survived", ""],
+        ["killed", "exit code -6"],
+        ["killed", "tests/test_digits.py"],
+    ]
+    assert len(examined) == 2
+    assert known == examined
+    assert "must import what is changed" in unrelated
+    assert "must pass before code is changed" in failing
+    assert (project / "tiny" / "digits.py").read_text() == DIGITS
+    assert "digits.py" in {path.name for path in (tmp_path / "work").rglob("*")}
