@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from cheblienet_models.graphs.full_grid import on_grid
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.recorded import Recorded
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift, Project, Reduction
 from cheblienet_models.layers.normalisation import BatchNorm
@@ -25,7 +26,7 @@ from cheblienet_models.tensors.layout import logical, vertex_major
 PAPER_CHANNELS = (16, 32, 64, 128, 256, 256, 256)
 
 
-class UNet(nn.Module):
+class UNet(Recorded):
     """The paper's U-ChebNet: down the pyramid and up again, then a class for each base point.
 
     Convolve; on each level a residual block, then pooling to the next; from the coarsest level
@@ -38,6 +39,9 @@ class UNet(nn.Module):
 
     Equivariant under the symmetries that all levels share, to rounding (with random pooling, in
     eval mode): the prediction for a turned signal is the turned prediction.
+
+    Checkpoints have `pool`, `unpool` and `project`, which no weight tells of: a network with others
+    refuses them.
 
     Args:
         pyramid: on any manifold, of at least two levels; all of them are used.
@@ -64,6 +68,8 @@ class UNet(nn.Module):
             mode, or a lift that the graph does not allow.
     """
 
+    since_later = True
+
     def __init__(
         self,
         pyramid: Pyramid,
@@ -86,6 +92,7 @@ class UNet(nn.Module):
         if num_classes < 1:
             raise ValueError(f"num_classes must be at least 1. Got {num_classes}.")
         self.pyramid, self.in_channels, self.channels = pyramid, in_channels, widths
+        self.settings = {"pool": pool, "unpool": unpool, "project": project}
         self.lift, self.places = chosen_lift(levels[0], lift), Lift(levels[0])
         self.lifted_channels = lifted_channels(self.lift, in_channels)
         first = self.lifted_channels, widths[0], kernel_size, levels[0]

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.recorded import Recorded
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift
 from cheblienet_models.layers.normalisation import BatchNorm
@@ -24,12 +25,15 @@ from cheblienet_models.networks.residual import ResidualBlock
 BASE_WIDTHS = (16, 32, 64)
 
 
-class WideResNet(nn.Module):
+class WideResNet(Recorded):
     """Lift, convolve, three groups of residual blocks, pool over everything, classify.
 
     Invariant under the symmetries of the graph: on a square SE(2) lattice with an even number of
     orientations, and on the plane, the output does not change when the image is turned by 90
     degrees (with random pooling, in eval mode).
+
+    Checkpoints have `pool` and `first_level`, which no weight tells of: a network with others
+    refuses them.
 
     Args:
         pyramid: the network pools to the next level after groups 1 and 2 while there is one, from
@@ -58,6 +62,9 @@ class WideResNet(nn.Module):
             lift that the graph does not allow.
     """
 
+    sampled = frozenset({"first_level"})
+    since_later = True
+
     def __init__(
         self,
         pyramid: Pyramid,
@@ -76,6 +83,7 @@ class WideResNet(nn.Module):
         super().__init__()
         self.check_finite = check_finite
         _check_level(pyramid, first_level)
+        self.settings = {"first_level": first_level, "pool": pool}
         for name, number in (("num_classes", num_classes), ("depth", depth)):
             if number < 1:
                 raise ValueError(f"{name} must be at least 1. Got {number}.")
