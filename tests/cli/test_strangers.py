@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from cheblienet_cli.main import run
+from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.store.export import check_output
 
 
 @pytest.fixture(autouse=True)
@@ -113,6 +115,25 @@ def test_an_export_never_writes_into_a_store(
             assert message.endswith("choose another --output.")
     assert (built / "zarr.json").read_bytes() == before
     assert run(["verify"]) == 0
+
+
+def test_an_export_never_replaces_a_device_or_a_pipe(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Renaming a file onto /dev/null, as root may, would take it from the whole machine."""
+    for name in ("pipe.png", "pipe"):
+        os.mkfifo(name)
+    outputs = [["export", "--to", kind, "--output", "pipe"] for kind in ("scipy", "zip", "npz")]
+    outputs += [["plot", "degrees", "-o", "pipe.png"], ["inspect", "--html", "pipe"]]
+    for arguments in outputs:
+        message = refused(capsys, *arguments)
+        assert (
+            " is a device or a pipe, which would be replaced by a file; choose another" in message
+        )
+    assert all(Path(name).is_fifo() for name in ("pipe.png", "pipe"))
+    for device in ("/dev/null", "/dev/stdout"):
+        with pytest.raises(StoreError, match=f"^{device} is a device or a pipe"):
+            check_output(Path(device))
 
 
 @pytest.mark.parametrize("kind", ["scipy", "anndata", "pyg", "zip"])
