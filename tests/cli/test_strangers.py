@@ -1,10 +1,13 @@
 """Mistakes that a first user makes: one line that says what was wrong, found, and to do."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import cheblienet_models as models
 from cheblienet_cli.main import run
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.store.export import check_output
@@ -96,6 +99,42 @@ def test_messages(
     built: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     assert refused(capsys, *arguments) == message
+
+
+def test_a_graph_is_no_store(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = built / "r2-8x8"
+    message = refused(capsys, "ls", "--store", str(graph))
+    assert message == f"{graph} is a graph within a store: give the store, {built}, as --store."
+    with pytest.raises(models.StoreError, match=f"a graph within a store: open the store, {built}"):
+        models.open_store(graph)
+    with pytest.raises(models.StoreError, match=r"is no store: it has no zarr\.json"):
+        models.open_store(built.parent)
+
+
+def test_similar_options_end_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    message = refused(capsys, "build", "s2", "--size", "16")
+    assert message.endswith("'--store'?) See `clg build s2 --help`.")
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="it is Linux that has one")
+def test_what_is_printed_onto_a_full_disk(built: Path) -> None:
+    command = "import sys; from cheblienet_cli.main import run; sys.exit(run(['ls']))"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([sys.executable, "-c", command], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    said = b"Error: what was to be printed can't be written: no space left; free some.\n"
+    assert done.stderr.startswith(said)
+
+
+def test_a_short_report_says_where_the_rest_is(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["inspect"]) == 0
+    said = capsys.readouterr().err
+    assert said == "--full has every measurement, --html FILE figures, too.\n"
+    for more in ("--full", "--json"):
+        assert run(["inspect", more]) == 0
+        assert capsys.readouterr().err == ""
 
 
 def test_numbers_are_read_alike_everywhere(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
