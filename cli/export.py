@@ -58,7 +58,7 @@ def export(name: str | None, target: str, level: int, output: Path | None, store
     if output is not None and output.is_dir() and target != "npz":
         raise click.UsageError(f"--output must be a file. {output} is a folder.")
     file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
-    exports.refuse_in_store(file)
+    exports.check_output(file)
     if target == "zip":
         export_zip(version, file)
     elif target == "npz":

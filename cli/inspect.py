@@ -63,6 +63,8 @@ def inspect(
         click.echo(json.dumps(with_options(report.to_json()), allow_nan=False))
     else:
         click.echo(as_options(report.full_text() if full else str(report)))
+        if not full:
+            click.echo("--full has every measurement, --html FILE figures, too.", err=True)
 
 
 def _write(file: Path, store: Path, name: str | None, eigenvalues: int, level: int | None) -> None:

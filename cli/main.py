@@ -1,5 +1,6 @@
 """Entry point: commands, exit codes, errors of one line."""
 
+import errno
 import os
 import signal
 import sys
@@ -41,6 +42,7 @@ class Terminated(BaseException):
 ENDINGS = (KeyboardInterrupt, click.Abort, Terminated)
 """Exceptions that signals raise; click turns a KeyboardInterrupt into an Abort."""
 
+FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
 DONE, FAILED, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
@@ -124,6 +126,8 @@ def _explained(error: Exception) -> tuple[str, int]:
         return as_options(str(error)), USAGE if of_usage else FAILED
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename} can't be used: {error.strerror}.", FAILED
+    if isinstance(error, OSError) and error.errno in FULL_DISK:  # of standard output: no file's
+        return "what was to be printed can't be written: no space left; free some.", FAILED
     if isinstance(error, MemoryError):
         return "out of memory; build fewer vertices or free some.", FAILED
     text = " ".join(str(error).split())
@@ -135,7 +139,7 @@ def _with_page(error: click.UsageError) -> str:
     message = " ".join(error.format_message().split())
     if error.ctx is None:  # our own message, which has a remedy
         return message
-    end = "" if message.endswith((".", "?")) else "."
+    end = "" if message.endswith((".", "?", "?)")) else "."
     return f"{message}{end} See `{error.ctx.command_path} --help`."
 
 

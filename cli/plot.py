@@ -7,6 +7,7 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.help import examples
 from cheblienet_cli.spelling import as_options
+from cheblienet_graphs.figures.titles import TITLES
 
 
 @click.command(
@@ -63,22 +64,20 @@ def plot(
     NAME may be left out where the store has one graph. Figures need matplotlib: pip install
     'cheblienet[plot]'.
     """
-    from cheblienet_graphs.plot.catalogue import FIGURES  # help does without
-
-    names = [known.name for known in FIGURES]
     if listed:
-        _list({known.name: known.title for known in FIGURES})
+        _list(TITLES)
         return
-    if figure not in names:
+    if figure not in TITLES:
         given = "FIGURE is missing." if figure is None else f"There is no figure {figure!r}."
-        raise click.UsageError(f"{given} Choose one of {', '.join(names)}.")
+        raise click.UsageError(f"{given} Choose one of {', '.join(TITLES)}.")
     if output is None:
         raise click.UsageError("--output must be given: a file that ends in .png, .svg or .pdf.")
-    from cheblienet_graphs.figures.opened import open_graph
+    from cheblienet_graphs.figures.opened import open_graph  # help does without
+    from cheblienet_graphs.plot.catalogue import figure_named  # and lists without matplotlib
     from cheblienet_graphs.plot.figure import Asked
     from cheblienet_graphs.plot.files import write_figure
 
-    chosen, asked = FIGURES[names.index(figure)], Asked(level, vertex, seed)
+    chosen, asked = figure_named(figure), Asked(level, vertex, seed)
     caption = write_figure(chosen, open_graph(store, name), asked, output)
     click.echo(as_options(caption))
 

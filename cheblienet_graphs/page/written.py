@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.store.durable import replace, write_errors
-from cheblienet_graphs.store.export import refuse_in_store
+from cheblienet_graphs.store.export import check_output
 
 
 def check_file(file: Path) -> None:
@@ -22,7 +22,7 @@ def check_file(file: Path) -> None:
             f"{file} can't be written: there is no folder {file.parent}; make it or choose another "
             "`html`."
         )
-    refuse_in_store(file, "html")
+    check_output(file, "html")
 
 
 def write_page(document: str, file: Path) -> None:

@@ -25,7 +25,7 @@ FIGURES: tuple[Figure, ...] = (
     degrees.FIGURE,
     sparsity.FIGURE,
 )
-"""In order of worth; a new figure is a module beside this one and a line here."""
+"""In the order of TITLES; a new figure is a module beside this one, a line here and one there."""
 
 
 def figure_named(name: str) -> Figure:

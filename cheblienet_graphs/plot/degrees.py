@@ -7,6 +7,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from cheblienet_graphs.figures.degrees import Degrees, degrees_of
 from cheblienet_graphs.figures.opened import OpenedGraph
+from cheblienet_graphs.figures.titles import TITLES
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.style import SERIES
 
@@ -87,4 +88,4 @@ def _caption(graph: OpenedGraph, data: Degrees) -> str:
     return " ".join(sentences)
 
 
-FIGURE = Figure("degrees", "Numbers of neighbours, and weights of edges", (6.4, 2.8), _draw)
+FIGURE = Figure("degrees", TITLES["degrees"], (6.4, 2.8), _draw)

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure as Canvas
 
 from cheblienet_graphs.figures.eigenmaps import Eigenmaps, eigenmaps_of
 from cheblienet_graphs.figures.opened import OpenedGraph
+from cheblienet_graphs.figures.titles import TITLES
 from cheblienet_graphs.figures.views import View, whole
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.panels import (
@@ -117,4 +118,4 @@ def caption(spec: GraphSpec, data: Eigenmaps, level: int) -> str:
     return " ".join(parts)
 
 
-FIGURE = Figure("eigenmaps", "The smoothest eigenfunctions", (8.0, 4.5), _draw)
+FIGURE = Figure("eigenmaps", TITLES["eigenmaps"], (8.0, 4.5), _draw)

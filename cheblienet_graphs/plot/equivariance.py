@@ -13,6 +13,7 @@ from matplotlib.figure import SubFigure
 from cheblienet_graphs.figures.equivariance import Equivariance, Pictures, equivariance_of, steps_of
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.symmetric import Symmetry
+from cheblienet_graphs.figures.titles import TITLES
 from cheblienet_graphs.figures.views import around
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.panels import (
@@ -211,4 +212,4 @@ def _curves_in_words(spec: GraphSpec, data: Equivariance) -> str:
     )
 
 
-FIGURE = Figure("equivariance", "A random layer on a turned input", (8.0, 5.4), _draw)
+FIGURE = Figure("equivariance", TITLES["equivariance"], (8.0, 5.4), _draw)

@@ -10,7 +10,7 @@ from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.style import style
 from cheblienet_graphs.store.durable import replace, write_errors
-from cheblienet_graphs.store.export import refuse_in_store
+from cheblienet_graphs.store.export import check_output
 
 PAPER = "white"
 _SAVED: dict[str, dict[str, Any]] = {
@@ -64,5 +64,5 @@ def check_file(file: Path) -> str:
             f"{file} can't be written: there is no folder {file.parent}; make it or choose another "
             "`output`."
         )
-    refuse_in_store(file)
+    check_output(file)
     return ending

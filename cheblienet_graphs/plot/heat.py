@@ -10,6 +10,7 @@ from matplotlib.figure import Figure as Canvas
 from cheblienet_graphs.figures.exact_heat import exact_density
 from cheblienet_graphs.figures.heat import Heat, heat_of
 from cheblienet_graphs.figures.opened import OpenedGraph
+from cheblienet_graphs.figures.titles import TITLES
 from cheblienet_graphs.figures.views import around
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.heat_over_axes import BAR, ROWS, draw_over_axes, other_axes
@@ -206,4 +207,4 @@ def _rows_in_words(spec: GraphSpec, data: Heat) -> str:
     return text
 
 
-FIGURE = Figure("heat", "Heat from an impulse at one vertex", (8.0, 3.7), _draw)
+FIGURE = Figure("heat", TITLES["heat"], (8.0, 3.7), _draw)

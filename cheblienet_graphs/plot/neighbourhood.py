@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from cheblienet_graphs.figures.neighbourhood import Neighbourhood, View, neighbourhood_of
 from cheblienet_graphs.figures.opened import OpenedGraph
+from cheblienet_graphs.figures.titles import TITLES
 from cheblienet_graphs.plot.around_an_axis import draw_sides, draw_tilts
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.marks import (
@@ -240,4 +241,4 @@ def _finding(graph: OpenedGraph, data: Neighbourhood) -> str:
     return f"its edges realise eps^2 = {realised}, asked for {graph.spec.eps**2:.3g}"
 
 
-FIGURE = Figure("neighbourhood", "The neighbourhood of one vertex, to scale", (6.75, 6.75), _draw)
+FIGURE = Figure("neighbourhood", TITLES["neighbourhood"], (6.75, 6.75), _draw)

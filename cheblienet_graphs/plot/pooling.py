@@ -9,6 +9,7 @@ from matplotlib.figure import Figure as Canvas
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.places import Places
 from cheblienet_graphs.figures.pooling import REACH, Cells, Pooling, pooling_of
+from cheblienet_graphs.figures.titles import TITLES
 from cheblienet_graphs.figures.views import View, whole
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.panels import colour_bar, picture, row_label
@@ -113,4 +114,4 @@ def caption(spec: GraphSpec, data: Pooling) -> str:
     return " ".join(parts)
 
 
-FIGURE = Figure("pooling", "Pooling and unpooling", (8.0, 3.6), _draw)
+FIGURE = Figure("pooling", TITLES["pooling"], (8.0, 3.6), _draw)

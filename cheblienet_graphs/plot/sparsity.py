@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.sparsity import Sparsity, sparsity_of
+from cheblienet_graphs.figures.titles import TITLES
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.style import FAINT, SEQUENTIAL
 from cheblienet_graphs.spec.fibres import title, word, words
@@ -97,4 +98,4 @@ def _digits(percent: float) -> int:
     return 1 if rest >= 0.1 else min(8, 1 - math.floor(math.log10(rest)))
 
 
-FIGURE = Figure("sparsity", "The sparsity pattern of the Laplacian", (5.2, 4.6), _draw)
+FIGURE = Figure("sparsity", TITLES["sparsity"], (5.2, 4.6), _draw)

@@ -8,6 +8,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.spectrum import Spectrum, spectrum_of
+from cheblienet_graphs.figures.titles import TITLES
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.style import FAINT, INK, SERIES
 from cheblienet_graphs.spec import words
@@ -102,4 +103,4 @@ def _finding(data: Spectrum) -> str:
     return f"up to {words.percent(error)} off those of the operator"
 
 
-FIGURE = Figure("spectrum", "The smallest eigenvalues and the exact ones", (6.0, 4.5), _draw)
+FIGURE = Figure("spectrum", TITLES["spectrum"], (6.0, 4.5), _draw)

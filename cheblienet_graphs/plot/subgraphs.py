@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.figures.subgraphs import Subgraphs, subgraphs_of
+from cheblienet_graphs.figures.titles import TITLES
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.style import FAINT, INK, SERIES
 from cheblienet_graphs.spec import words
@@ -81,4 +82,4 @@ def _caption(graph: OpenedGraph, data: Subgraphs, level: int) -> str:
     )
 
 
-FIGURE = Figure("subgraphs", "Random sub-graphs, as training draws them", (6.75, 2.9), _draw)
+FIGURE = Figure("subgraphs", TITLES["subgraphs"], (6.75, 2.9), _draw)

@@ -139,6 +139,8 @@ def _scheduler_address(address: str) -> str:
         ValueError: the file is another one.
     """
     if not Path(address).is_file():
+        if address.endswith(".json"):
+            raise ValueError("there is no such file")
         return address
     try:
         return str(json.loads(Path(address).read_bytes())["address"])

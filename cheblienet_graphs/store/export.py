@@ -14,6 +14,7 @@ from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays, all_weights
 
+DEVICES = Path("/dev")
 PYG_LINES = """\
 arrays = {{name: torch.from_numpy(array) for name, array in numpy.load("{file}").items()}}
 data = torch_geometric.data.Data(num_nodes=len(arrays["pos"]), **arrays)
@@ -65,16 +66,25 @@ def to_anndata(version: Path, level: int, file: Path) -> None:
     _written(file, ".h5ad", data.write_h5ad)
 
 
-def refuse_in_store(file: Path, parameter: str = "output") -> None:
-    """Refuse to write into a store, whose files belong to what was published.
+def check_output(file: Path, parameter: str = "output") -> None:
+    """Check that a file may be written, or replaced, where it was asked for.
+
+    Files of a store belong to what was published. A device or pipe, such as /dev/null, would itself
+    be replaced by a file.
 
     Args:
         file: to be written.
         parameter: by which it was given.
 
     Raises:
-        StoreError: a folder above the file is a store.
+        StoreError: a folder above the file is a store, or there is no file but something else.
     """
+    special = file.exists() and not file.is_file() and not file.is_dir()
+    if special or file.absolute().parent == DEVICES:
+        raise StoreError(
+            f"{file} is a device or a pipe, which would be replaced by a file; choose another "
+            f"`{parameter}`."
+        )
     for folder in file.absolute().resolve().parents:
         if (folder / "zarr.json").is_file() and layout.read_attributes(folder) is not None:
             raise StoreError(f"{file} is in the store {folder}; choose another `{parameter}`.")

@@ -268,6 +268,10 @@ def check_store(store: Path) -> bool:
     if attributes is None:
         raise StoreError(f"{store} is a zarr group of another program; choose another `store`.")
     schema = attributes.get("store_schema")
+    if schema is None and isinstance(attributes.get("refs"), dict):
+        raise StoreError(
+            f"{store} is a graph within a store: give the store, {store.parent}, as `store`."
+        )
     if type(schema) is not int or schema != STORE_SCHEMA:
         raise StoreError(
             f"{store} has store schema {quoted(schema)}; this version reads {STORE_SCHEMA}. "

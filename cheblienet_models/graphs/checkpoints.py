@@ -1,6 +1,6 @@
 """Loading weights, also those that were trained on another sampling of the same manifold."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from torch import Tensor, nn
@@ -8,9 +8,8 @@ from torch import Tensor, nn
 from cheblienet_models.errors import StoreError
 from cheblienet_models.graphs.identity import Difference, Identity, differences
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.graphs.recorded import Recorded, decoded, told
+from cheblienet_models.graphs.recorded import EXTRA, Recorded, decoded, told
 
-EXTRA = "_extra_state"
 Kept = TypeVar("Kept", bound=nn.Module)
 OPERATOR_NAMES = "operator_names"
 """Buffer of layers whose operators are not the metric's Laplacian."""
@@ -25,8 +24,9 @@ def load_weights(
     images. What a filter means depends on the operator that it is a polynomial of: manifold,
     orientations, eps, weights with their kernel, bandwidth and neighbors, Laplacian and lambda_max
     must be specified alike, directional ones too. Size, sampling, mask, boundary, the number of
-    levels and xi may differ. All entries must have the same names and shapes, and a lift by line
-    filters the same settings; layers without any, such as poolings, can't be compared.
+    levels and xi may differ, and `first_level` of a WideResNet. All entries must have the same
+    names and shapes, a lift by line filters and the poolings of WideResNet and UNet the same
+    settings; other layers without weights can't be compared, nor what older checkpoints do not say.
 
     Args:
         network: registers its pyramid, as WideResNet and UNet do.
@@ -38,19 +38,24 @@ def load_weights(
 
     Raises:
         StoreError: the graphs differ in more than they may, or nothing says what graph the weights
-            were trained on, or the lifts differ. Nothing has been loaded then.
+            were trained on, or lifts or poolings differ. Nothing has been loaded then.
         ValueError: the weights are of other layers. Nothing has been loaded then.
     """
     own = network.state_dict()
-    _check_recorded(network, state)
-    _check(network, own, state)
+    recorded = _with_extra(network, Recorded)
+    later = {key: module for key, module in recorded.items() if module.since_later}
+    lifts = {key: module for key, module in recorded.items() if key not in later}
+    settings = _other_settings(lifts, state, leave=allow_other_graph)
+    _check(network, own, state, later)
+    settings += _other_settings(later, state, leave=allow_other_graph)
     found: list[Difference] = []
     if allow_other_graph:
         graphs = _graphs(network)
         for key, pyramid in graphs.items():
             apart = differences(Identity.decoded(state[key]), pyramid.identity)
             found += [difference for difference in apart if difference not in found]
-        state = {**state, **{key: own[key] for key in graphs}}
+        found += [difference for difference in settings if difference not in found]
+        state = {**state, **{key: own[key] for key in (*graphs, *recorded)}}
     network.load_state_dict(state)
     return tuple(found)
 
@@ -76,19 +81,32 @@ def _with_extra(network: nn.Module, kind: type[Kept]) -> dict[str, Kept]:
     }
 
 
-def _check_recorded(network: nn.Module, state: Mapping[str, Any]) -> None:
-    """Whether modules that record their settings, such as lifts, have the trained ones."""
-    here = _with_extra(network, Recorded)
-    for key, module in here.items():
-        if key not in state:
+def _other_settings(
+    recorded: Mapping[str, Recorded], state: Mapping[str, Any], *, leave: bool
+) -> list[Difference]:
+    """In what modules that record their settings, such as lifts, differ from the trained ones.
+
+    Raises:
+        StoreError: in more than, with leave, the level they are on.
+    """
+    found = []
+    for key, module in recorded.items():
+        if key in state:
+            trained, may = module.decoded(state[key]), module.sampled if leave else frozenset[str]()
+            module.compare(trained, may)
+            both = ((name, trained.get(name), module.settings[name]) for name in sorted(may))
+            found += [Difference(name, then, now) for name, then, now in both if then != now]
+        elif not module.since_later:
             raise StoreError(
                 f"The weights were trained without {type(module).__name__}({told(module.settings)})"
                 ", which this network has: make it as the trained one was."
             )
-        module.set_extra_state(state[key])
+    return found
 
 
-def _check(network: nn.Module, own: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+def _check(
+    network: nn.Module, own: Mapping[str, Any], state: Mapping[str, Any], needless: Collection[str]
+) -> None:
     """Whether a state is of a network's layers: `load_state_dict` would tell in many lines."""
     theirs, ours = (_operators(entries) for entries in (state, own))
     if theirs != ours:
@@ -96,7 +114,7 @@ def _check(network: nn.Module, own: Mapping[str, Any], state: Mapping[str, Any])
             f"The weights are of operators='{theirs}'; {type(network).__name__} here has "
             f"operators='{ours}', of which the same weights would be another function."
         )
-    faults = [f"{key} is missing" for key in own if key not in state]
+    faults = [f"{key} is missing" for key in own if key not in state and key not in needless]
     faults += [_foreign(key, state[key]) for key in state if key not in own]
     faults += [
         f"{key} has shape {_shape(state[key])}, the network's {_shape(own[key])}"
@@ -115,10 +133,10 @@ def _foreign(key: str, value: Any) -> str:
     fault, part = f"{key!r:.99} is not the network's", key.removesuffix(f".{EXTRA}")
     if part == key:
         return fault
-    try:
-        return f"{part!r:.99} was trained with {told(decoded(value))}, which it has not here"
-    except StoreError:
+    settings = decoded(value)
+    if settings is None:
         return fault
+    return f"{part!r:.99} was trained with {told(settings)}, which it has not here"
 
 
 def _operators(state: Mapping[str, Any]) -> str:

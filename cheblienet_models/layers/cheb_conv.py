@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from cheblienet_models.graphs.checkpoints import OPERATOR_NAMES
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.layers.arguments import check_graph, check_size, check_tensor
 from cheblienet_models.layers.chebyshev import chebyshev, chebyshev_basis
 from cheblienet_models.layers.parallel import parallel
 from cheblienet_models.tensors.layout import logical, vertex_major
@@ -47,6 +48,7 @@ class ChebConv(nn.Module):
         bias: (out,), or None.
 
     Raises:
+        TypeError: a size is no integer, or graph is something else, such as a whole pyramid.
         ValueError: a size below 1, other operators, or ones that the graph does not have.
     """
 
@@ -67,8 +69,8 @@ class ChebConv(nn.Module):
             ("out_channels", out_channels),
             ("kernel_size", kernel_size),
         ):
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1. Got {size}.")
+            check_size(name, size)
+        check_graph(graph)
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.graph, self.save_basis = kernel_size, graph, save_basis
         self.operators = operators
@@ -90,6 +92,7 @@ class ChebConv(nn.Module):
         recursion itself runs in the dtype of the graph, float32 unless the graph is double.
 
         Raises:
+            TypeError: x is no tensor.
             ValueError: x has another shape, dtype or device; the message states both. Or a random
                 sub-graph is drawn, and the operators are directional.
         """
@@ -154,6 +157,7 @@ class ChebConv(nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *others, **named)
 
     def _check(self, x: Tensor) -> None:
+        check_tensor("ChebConv", x)
         graph, expected = self.graph, (self.in_channels, self.graph.num_vertices)
         if x.ndim != 3 or x.shape[1] != expected[0] or x.shape[2] != expected[1]:
             raise ValueError(

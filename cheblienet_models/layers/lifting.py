@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from cheblienet_models.graphs.full_grid import Order
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.grid_places import GridPlaces
+from cheblienet_models.layers.arguments import check_graph, check_tensor
 from cheblienet_models.tensors.layout import logical, vertex_major
 
 Reduction = Literal["max", "mean", "sum"]
@@ -24,11 +25,13 @@ class Lift(nn.Module):
         order: of HEALPix maps: "nested", which is that of the vertices, or "ring".
 
     Raises:
+        TypeError: graph is something else, such as a whole pyramid.
         ValueError: another order, or "ring" where the sampling is not HEALPix.
     """
 
     def __init__(self, graph: Graph, order: Order = "nested") -> None:
         super().__init__()
+        check_graph(graph)
         self.grid, self.num_vertices, self.order = graph.grid, graph.num_vertices, order
         self.grid_places = GridPlaces.of(graph, order)
 
@@ -48,8 +51,10 @@ class Lift(nn.Module):
         of the full sampling, where n_o > 1; it is put in the order of the vertices.
 
         Raises:
+            TypeError: x is no tensor.
             ValueError: x has another shape.
         """
+        check_tensor("Lift", x)
         # No set: traced sizes are tensors, equal to numbers, but with other hashes.
         if tuple(x.shape[2:]) not in self.sizes:
             shapes = [f"(B, C, {', '.join(map(str, size))})" for size in self.sizes]

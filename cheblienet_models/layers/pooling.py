@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from cheblienet_models.graphs.level_map import LevelMap
 from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.layers.arguments import check_pyramid, integer
 from cheblienet_models.tensors.layout import logical, vertex_major
 
 Mode = Literal["max", "mean", "random"]
@@ -59,11 +60,13 @@ class SpatialPool(_Reduce):
             call while training, the mean in eval mode.
 
     Raises:
+        TypeError: pyramid is something else, such as one of its levels, or level is no integer.
         ValueError: another mode, or no such level.
     """
 
     def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "max") -> None:
-        super().__init__(pyramid.pooling(level), mode)
+        check_pyramid(pyramid)
+        super().__init__(pyramid.pooling(integer("level", level)), mode)
 
 
 class SpatialUnpool(_Reduce):
@@ -75,11 +78,13 @@ class SpatialUnpool(_Reduce):
         mode: of the parents, as in SpatialPool; on lattices there is only one.
 
     Raises:
+        TypeError: pyramid is something else, such as one of its levels, or level is no integer.
         ValueError: another mode, or no such level.
     """
 
     def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "mean") -> None:
-        super().__init__(pyramid.unpooling(level), mode)
+        check_pyramid(pyramid)
+        super().__init__(pyramid.unpooling(integer("level", level)), mode)
 
 
 class GlobalPool(nn.Module):
@@ -99,7 +104,13 @@ class GlobalPool(nn.Module):
         self.mode = mode
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, C, V) -> (B, C)."""
+        """(B, C, V) -> (B, C).
+
+        Raises:
+            ValueError: x has another number of dimensions.
+        """
+        if x.ndim != 3:
+            raise ValueError(f"GlobalPool takes (B, C, V). Got {tuple(x.shape)}.")
         return x.amax(2) if self.mode == "max" else x.mean(2)
 
     def extra_repr(self) -> str:

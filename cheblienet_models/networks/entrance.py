@@ -5,6 +5,7 @@ from typing import Literal
 from torch import Tensor, nn
 
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.layers.arguments import check_tensor
 from cheblienet_models.layers.lifting import Lift, has_orientations, is_lifted
 from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.tensors.finite import check_finite
@@ -33,6 +34,38 @@ def lifted_channels(lift: nn.Module, in_channels: int) -> int:
     """How many channels a lift makes of so many."""
     scales: int = getattr(lift, "num_scales", 1)
     return in_channels * scales
+
+
+def check_signal(
+    name: str,
+    graph: Graph,
+    lift: nn.Module,
+    places: Lift,
+    channels: tuple[int, int],
+    signal: Tensor,
+) -> None:
+    """Check that a network's signal has a shape that it takes.
+
+    Args:
+        name: of the network, for messages.
+        graph: the finest level.
+        lift: of images; those that name no sizes take the images of `places`.
+        places: of signals that have orientations.
+        channels: of an image, and of a lifted one.
+        signal: (B, C, *base shape), or as `entered` takes it.
+
+    Raises:
+        TypeError: it is no tensor.
+        ValueError: it has another shape.
+    """
+    check_tensor(name, signal)
+    images = getattr(lift, "sizes", places.sizes)
+    fibres = [*[graph.grid] * (graph.orientations > 1), (graph.num_vertices,)]
+    taken = [(channels[0], *size) for size in images if size not in fibres]
+    taken += [(channels[1], *size) for size in fibres]
+    if tuple(signal.shape[1:]) not in taken:
+        shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
+        raise ValueError(f"{name} on {graph.label} takes {shapes}. Got {tuple(signal.shape)}.")
 
 
 def entered(

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.full_grid import on_grid
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.recorded import Recorded
+from cheblienet_models.layers.arguments import check_pyramid, check_size, integer
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift, Project, Reduction
 from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import Mode, SpatialPool, SpatialUnpool
 from cheblienet_models.networks.entrance import (
     LiftChoice,
+    check_signal,
     chosen_lift,
     entered,
     lifted_channels,
@@ -25,7 +29,7 @@ from cheblienet_models.tensors.layout import logical, vertex_major
 PAPER_CHANNELS = (16, 32, 64, 128, 256, 256, 256)
 
 
-class UNet(nn.Module):
+class UNet(Recorded):
     """The paper's U-ChebNet: down the pyramid and up again, then a class for each base point.
 
     Convolve; on each level a residual block, then pooling to the next; from the coarsest level
@@ -38,6 +42,9 @@ class UNet(nn.Module):
 
     Equivariant under the symmetries that all levels share, to rounding (with random pooling, in
     eval mode): the prediction for a turned signal is the turned prediction.
+
+    Checkpoints have `pool`, `unpool` and `project`, which no weight tells of: a network with others
+    refuses them.
 
     Args:
         pyramid: on any manifold, of at least two levels; all of them are used.
@@ -60,9 +67,12 @@ class UNet(nn.Module):
         operators: of the convolutions, as ChebConv has it: "laplacian" or "directional".
 
     Raises:
+        TypeError: pyramid is something else, such as a store, or a number is no integer.
         ValueError: fewer than two levels, another number of channels, a number below 1, another
             mode, or a lift that the graph does not allow.
     """
+
+    since_later = True
 
     def __init__(
         self,
@@ -81,11 +91,12 @@ class UNet(nn.Module):
     ) -> None:
         super().__init__()
         self.check_finite = check_finite
+        check_pyramid(pyramid)
         levels = pyramid.levels
         widths = _checked_channels(pyramid, channels)
-        if num_classes < 1:
-            raise ValueError(f"num_classes must be at least 1. Got {num_classes}.")
+        check_size("num_classes", num_classes)
         self.pyramid, self.in_channels, self.channels = pyramid, in_channels, widths
+        self.settings = {"pool": pool, "unpool": unpool, "project": project}
         self.lift, self.places = chosen_lift(levels[0], lift), Lift(levels[0])
         self.lifted_channels = lifted_channels(self.lift, in_channels)
         first = self.lifted_channels, widths[0], kernel_size, levels[0]
@@ -119,13 +130,14 @@ class UNet(nn.Module):
         are; lifted_channels is in_channels, or that times the lift's scales.
 
         Raises:
-            ValueError: the signal has another shape, dtype or device, or values that are not
+            TypeError: the signal is no tensor.
+            ValueError: it has another shape, dtype or device, or values that are not
                 finite.
         """
         finest = self.pyramid.levels[0]
-        self._check(signal)
-        entrance = "UNet", finest, self.lift, self.places, signal
-        x: Tensor = self.conv(entered(*entrance, finite=self.check_finite))
+        entrance = "UNet", finest, self.lift, self.places
+        check_signal(*entrance, (self.in_channels, self.lifted_channels), signal)
+        x: Tensor = self.conv(entered(*entrance, signal, finite=self.check_finite))
         skips: list[Tensor] = []
         for n, block in enumerate(self.down):
             if n:
@@ -138,16 +150,6 @@ class UNet(nn.Module):
         x = self.project(self.classify(torch.relu(self.norm(x))))
         parts = (finest.label, finest.grid, finest.num_points, self.places.grid_places.places)
         return on_grid(*parts, torch.log_softmax(x, dim=1), math.nan)
-
-    def _check(self, signal: Tensor) -> None:
-        finest = self.pyramid.levels[0]
-        images = getattr(self.lift, "sizes", self.places.sizes)
-        fibres = [*[finest.grid] * (finest.orientations > 1), (finest.num_vertices,)]
-        taken = [(self.in_channels, *size) for size in images if size not in fibres]
-        taken += [(self.lifted_channels, *size) for size in fibres]
-        if tuple(signal.shape[1:]) not in taken:
-            shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
-            raise ValueError(f"UNet on {finest.label} takes {shapes}. Got {tuple(signal.shape)}.")
 
 
 def default_channels(levels: int) -> tuple[int, ...]:
@@ -165,7 +167,9 @@ def _checked_channels(pyramid: Pyramid, channels: Sequence[int] | None) -> tuple
         )
     if channels is None:
         return default_channels(levels)
-    if len(channels) != levels + 1 or min(channels) < 1:
+    if not isinstance(channels, Sequence):
+        raise TypeError(f"channels must be {levels + 1} integers. Got {quoted(channels)}.")
+    if len(channels) != levels + 1 or min(integer("channels", each) for each in channels) < 1:
         raise ValueError(
             f"channels must be {levels + 1} numbers of at least 1 for the {levels} levels of "
             f"{label}: after the first convolution and on each level. Got {tuple(channels)}."

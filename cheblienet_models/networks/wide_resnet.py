@@ -9,12 +9,15 @@ from torch import Tensor, nn
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.recorded import Recorded
+from cheblienet_models.layers.arguments import check_pyramid, check_size, integer
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift
 from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import GlobalPool, Mode, SpatialPool
 from cheblienet_models.networks.entrance import (
     LiftChoice,
+    check_signal,
     chosen_lift,
     entered,
     lifted_channels,
@@ -24,12 +27,15 @@ from cheblienet_models.networks.residual import ResidualBlock
 BASE_WIDTHS = (16, 32, 64)
 
 
-class WideResNet(nn.Module):
+class WideResNet(Recorded):
     """Lift, convolve, three groups of residual blocks, pool over everything, classify.
 
     Invariant under the symmetries of the graph: on a square SE(2) lattice with an even number of
     orientations, and on the plane, the output does not change when the image is turned by 90
     degrees (with random pooling, in eval mode).
+
+    Checkpoints have `pool` and `first_level`, which no weight tells of: a network with others
+    refuses them.
 
     Args:
         pyramid: the network pools to the next level after groups 1 and 2 while there is one, from
@@ -54,9 +60,13 @@ class WideResNet(nn.Module):
             has a quarter of the vertices.
 
     Raises:
+        TypeError: pyramid is something else, such as a store, or a number is no integer.
         ValueError: a number below 1, another pooling, a level that the pyramid does not have, or a
             lift that the graph does not allow.
     """
+
+    sampled = frozenset({"first_level"})
+    since_later = True
 
     def __init__(
         self,
@@ -75,10 +85,11 @@ class WideResNet(nn.Module):
     ) -> None:
         super().__init__()
         self.check_finite = check_finite
+        check_pyramid(pyramid)
         _check_level(pyramid, first_level)
+        self.settings = {"first_level": first_level, "pool": pool}
         for name, number in (("num_classes", num_classes), ("depth", depth)):
-            if number < 1:
-                raise ValueError(f"{name} must be at least 1. Got {number}.")
+            check_size(name, number)
         self.pyramid, self.in_channels = pyramid, in_channels
         widths = _widths(widen)
         self.lift, self.places = chosen_lift(pyramid.levels[0], lift), Lift(pyramid.levels[0])
@@ -112,10 +123,13 @@ class WideResNet(nn.Module):
         as they are; lifted_channels is in_channels, or that times the lift's scales.
 
         Raises:
-            ValueError: the images have another shape, or values that are not finite.
+            TypeError: the images are no tensor.
+            ValueError: they have another shape, or values that are not finite.
         """
-        entrance = "WideResNet", self.pyramid.levels[0], self.lift, self.places, images
-        x = self.conv(self.down(entered(*entrance, finite=self.check_finite)))
+        entrance = "WideResNet", self.pyramid.levels[0], self.lift, self.places
+        if hasattr(self.lift, "sizes"):  # a module of one's own may take other images
+            check_signal(*entrance, (self.in_channels, self.lifted_channels), images)
+        x = self.conv(self.down(entered(*entrance, images, finite=self.check_finite)))
         for group, pool in zip(self.groups, self.pools, strict=True):
             x = pool(group(x))
         x = self.global_pool(torch.relu(self.norm(x)))
@@ -135,7 +149,7 @@ def _widths(widen: float) -> list[int]:
 
 def _check_level(pyramid: Pyramid, first_level: int) -> None:
     levels = len(pyramid.levels)
-    if not 0 <= first_level < levels:
+    if not 0 <= integer("first_level", first_level) < levels:
         raise ValueError(
             f"first_level must be from 0 to {levels - 1}, as {pyramid.name}@{pyramid.version} has "
             f"{levels} {'level' if levels == 1 else 'levels'}. Got {first_level}."

@@ -2,6 +2,7 @@
 
 import re
 import stat
+from pathlib import Path
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.files import SEGMENT, Folder, own_attributes
@@ -22,7 +23,13 @@ def check_schema(root: Folder) -> None:
     Raises:
         StoreError: it is not.
     """
-    schema = own_attributes(root).get("store_schema")
+    if "zarr.json" not in root.names():
+        raise StoreError(f"{root} is no store: it has no zarr.json. Give the folder of one.")
+    attributes = own_attributes(root)
+    schema = attributes.get("store_schema")
+    if schema is None and isinstance(attributes.get("refs"), dict):
+        store = Path(str(root)).parent
+        raise StoreError(f"{root} is a graph within a store: open the store, {store}.")
     if schema != STORE_SCHEMA:
         raise StoreError(
             f"{root} has store schema {quoted(schema)}; this version reads {STORE_SCHEMA}. "

@@ -86,12 +86,25 @@ def test_a_missing_folder_and_a_store_are_refused(
     assert "--output must be a file. Got 'b.png, a folder'." in said
 
 
-def test_without_matplotlib_one_line_says_how_to_install_it(tmp_path: Path) -> None:
+def without_matplotlib(*arguments: str) -> "subprocess.CompletedProcess[str]":
     script = (
         "import sys; sys.modules['matplotlib'] = None; from cheblienet_cli.main import run; "
-        f"sys.exit(run(['plot', 'degrees', '-o', {str(tmp_path / 'a.png')!r}]))"
+        f"sys.exit(run(['plot', *{arguments!r}]))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+
+def test_figures_are_listed_and_mistakes_told_without_matplotlib() -> None:
+    done = without_matplotlib("--list")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == f"{FIGURES[0].name}  {FIGURES[0].title}"
+    done = without_matplotlib("heart")
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: There is no figure 'heart'. Choose one of neighb")
+
+
+def test_without_matplotlib_one_line_says_how_to_install_it(tmp_path: Path) -> None:
+    done = without_matplotlib("degrees", "-o", str(tmp_path / "a.png"))
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (

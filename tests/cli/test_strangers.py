@@ -1,11 +1,16 @@
 """Mistakes that a first user makes: one line that says what was wrong, found, and to do."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import cheblienet_models as models
 from cheblienet_cli.main import run
+from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.store.export import check_output
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +101,42 @@ def test_messages(
     assert refused(capsys, *arguments) == message
 
 
+def test_a_graph_is_no_store(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = built / "r2-8x8"
+    message = refused(capsys, "ls", "--store", str(graph))
+    assert message == f"{graph} is a graph within a store: give the store, {built}, as --store."
+    with pytest.raises(models.StoreError, match=f"a graph within a store: open the store, {built}"):
+        models.open_store(graph)
+    with pytest.raises(models.StoreError, match=r"is no store: it has no zarr\.json"):
+        models.open_store(built.parent)
+
+
+def test_similar_options_end_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    message = refused(capsys, "build", "s2", "--size", "16")
+    assert message.endswith("'--store'?) See `clg build s2 --help`.")
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="it is Linux that has one")
+def test_what_is_printed_onto_a_full_disk(built: Path) -> None:
+    command = "import sys; from cheblienet_cli.main import run; sys.exit(run(['ls']))"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([sys.executable, "-c", command], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    said = b"Error: what was to be printed can't be written: no space left; free some.\n"
+    assert done.stderr.startswith(said)
+
+
+def test_a_short_report_says_where_the_rest_is(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["inspect"]) == 0
+    said = capsys.readouterr().err
+    assert said == "--full has every measurement, --html FILE figures, too.\n"
+    for more in ("--full", "--json"):
+        assert run(["inspect", more]) == 0
+        assert capsys.readouterr().err == ""
+
+
 def test_numbers_are_read_alike_everywhere(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["inspect", "--eigenvalues", "2.0", "--json"]) == 0
 
@@ -113,6 +154,25 @@ def test_an_export_never_writes_into_a_store(
             assert message.endswith("choose another --output.")
     assert (built / "zarr.json").read_bytes() == before
     assert run(["verify"]) == 0
+
+
+def test_an_export_never_replaces_a_device_or_a_pipe(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Renaming a file onto /dev/null, as root may, would take it from the whole machine."""
+    for name in ("pipe.png", "pipe"):
+        os.mkfifo(name)
+    outputs = [["export", "--to", kind, "--output", "pipe"] for kind in ("scipy", "zip", "npz")]
+    outputs += [["plot", "degrees", "-o", "pipe.png"], ["inspect", "--html", "pipe"]]
+    for arguments in outputs:
+        message = refused(capsys, *arguments)
+        assert (
+            " is a device or a pipe, which would be replaced by a file; choose another" in message
+        )
+    assert all(Path(name).is_fifo() for name in ("pipe.png", "pipe"))
+    for device in ("/dev/null", "/dev/stdout"):
+        with pytest.raises(StoreError, match=f"^{device} is a device or a pipe"):
+            check_output(Path(device))
 
 
 @pytest.mark.parametrize("kind", ["scipy", "anndata", "pyg", "zip"])

@@ -1,0 +1,91 @@
+"""Layers and networks made with, or given, something else than they take: one line says what."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from cheblienet_models import (
+    ChebConv,
+    GlobalPool,
+    Lift,
+    Pyramid,
+    SpatialPool,
+    SpatialUnpool,
+    UNet,
+    WideResNet,
+)
+
+NO_PYRAMID = r'pyramid must be a Pyramid, as open_store\("graphs.zarr"\)\["NAME"\] is. Got a '
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda given: WideResNet(given, 1, 2),
+        lambda given: UNet(given, 1, 2),
+        lambda given: SpatialPool(given, 0),
+        lambda given: SpatialUnpool(given, 0),
+    ],
+)
+def test_what_is_no_pyramid_is_refused(pyramid: Pyramid, make: Callable[[Any], object]) -> None:
+    for given, kind in (("torus", "str"), (pyramid.levels[0], "Graph"), (None, "NoneType")):
+        with pytest.raises(TypeError, match=f"^{NO_PYRAMID}{kind}\\.$"):
+            make(given)
+
+
+@pytest.mark.parametrize("make", [lambda given: ChebConv(1, 2, 3, given), Lift])
+def test_what_is_no_graph_is_refused(pyramid: Pyramid, make: Callable[[Any], object]) -> None:
+    """A pyramid is a module, too, and was taken until the first signal came."""
+    with pytest.raises(TypeError, match=r"graph must be a Graph, .* Got a Pyramid\.$"):
+        make(pyramid)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda p: ChebConv(1, 2, 2.5, p.levels[0]), "kernel_size must be an integer. Got 2.5."),
+        (lambda p: ChebConv(True, 2, 2, p.levels[0]), "in_channels must be an integer. Got True."),
+        (lambda p: WideResNet(p, 1, "10"), "num_classes must be an integer. Got '10'."),
+        (lambda p: WideResNet(p, 1, 2, depth=1.5), "depth must be an integer. Got 1.5."),
+        (lambda p: WideResNet(p, 1, 2, first_level=True), "first_level must be an integer. Got T"),
+        (lambda p: UNet(p, 1, 2.0), "num_classes must be an integer. Got 2.0."),
+        (lambda p: UNet(p, 1, 2, channels=16), "channels must be 3 integers. Got 16."),
+        (lambda p: UNet(p, 1, 2, channels=(4, 4.0, 4)), "channels must be an integer. Got 4.0."),
+        (lambda p: SpatialPool(p, "0"), "level must be an integer. Got '0'."),
+    ],
+)
+def test_what_is_no_integer_is_refused(
+    pyramid: Pyramid, make: Callable[[Pyramid], object], message: str
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        make(pyramid)
+    assert str(caught.value).startswith(message)
+
+
+def test_integers_of_numpy_are_integers(pyramid: Pyramid) -> None:
+    conv = ChebConv(np.int64(1), 2, np.int32(3), pyramid.levels[0])
+    assert conv.weight.shape == (3, 1, 2)
+
+
+def test_what_is_no_tensor_is_refused(pyramid: Pyramid) -> None:
+    graph = pyramid.levels[0]
+    networks = WideResNet(pyramid, 1, 2, depth=1, widen=0.25), UNet(pyramid, 1, 2)
+    for module in (*networks, Lift(graph), ChebConv(1, 2, 2, graph)):
+        for given, kind in ((np.zeros((1, 1, 16, 16), np.float32), "ndarray"), ([1], "list")):
+            with pytest.raises(TypeError, match=rf"^\w+ takes a torch.Tensor.* Got a {kind}\.$"):
+                module(given)
+
+
+def test_networks_name_the_shapes_of_their_images(pyramid: Pyramid) -> None:
+    network = WideResNet(pyramid, 3, 2, depth=1, widen=0.25)
+    for shape in ((2, 1, 16, 16), (3, 16, 16), (2, 16, 16, 3), (2, 3, 8, 8)):
+        with pytest.raises(
+            ValueError, match=r"WideResNet on .* takes \(B, 3, 16, 16\) or"
+        ) as caught:
+            network(torch.zeros(shape))
+        assert str(caught.value).endswith(f"Got {shape}.")
+    with pytest.raises(ValueError, match=r"GlobalPool takes \(B, C, V\)\. Got \(2, 3\)\."):
+        GlobalPool()(torch.zeros(2, 3))
