@@ -1,6 +1,7 @@
 """Messages of the libraries name parameters, as `neighbors=24`; never options, nor bare names."""
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Iterator
@@ -25,9 +26,13 @@ OPTIONS = {
 }
 
 
-def texts(file: Path) -> Iterator[str]:
+@functools.cache
+def texts(file: Path) -> list[str]:
     """Every literal of a module but docstrings; what is filled into an f-string stands as {}."""
-    tree = ast.parse(file.read_text())
+    return list(literals(ast.parse(file.read_text())))
+
+
+def literals(tree: ast.Module) -> Iterator[str]:
     bare = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
     inner = {id(part) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for part in n.values}
     for node in ast.walk(tree):

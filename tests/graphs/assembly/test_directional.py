@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builds import SPECS, interrupted, manifest
+from marks import slow_but
 from masks import awkward, disc
 from sealing import reseal, reseal_array
 
@@ -144,7 +145,7 @@ def test_the_first_mode_along_the_fibre_is_exact(tmp_path: Path, orientations: i
     np.testing.assert_allclose(image, 4 * mode, atol=1e-6 * scale)
 
 
-@pytest.mark.parametrize("name", ["directional", "masked directional"])
+@pytest.mark.parametrize("name", slow_but(["directional"], ["directional", "masked directional"]))
 def test_resumed_anywhere(tmp_path: Path, name: str, expected: dict[str, dict]) -> None:
     for after in range(0, 400, 37):
         store = tmp_path / str(after)

@@ -98,12 +98,6 @@ def test_in_blocks_the_bytes_are_the_same(
     assert manifest(tmp_path / "g") == manifest(whole[name])
 
 
-@pytest.mark.slow
-def test_on_a_cluster_the_bytes_are_the_same(tmp_path: Path, whole: dict[str, Path]) -> None:
-    build(BUILDS["plane"], tmp_path / "g", name="g", dask="local", workers=2, block_rows=150)
-    assert manifest(tmp_path / "g") == manifest(whole["plane"])
-
-
 @pytest.mark.parametrize("name", slow_but(["sphere"], ["sphere", "plane", "matched"]))
 def test_interrupted_and_resumed(tmp_path: Path, whole: dict[str, Path], name: str) -> None:
     resumed = 0

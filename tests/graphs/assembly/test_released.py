@@ -47,13 +47,21 @@ def maps_of(folder: Path) -> list[str]:
     return [line for line in lines if str(folder) in line]
 
 
+@pytest.fixture(scope="module")
+def _frozen() -> Iterator[None]:
+    """What is there before these tests is looked through once: it takes most of a second."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture
-def alive() -> Iterator[Callable[[], set[str]]]:
+def alive(_frozen: None) -> Callable[[], set[str]]:
     """Kinds of objects of builds that are there, but for those that other tests keep."""
     gc.collect()
     gc.freeze()  # what is there now is not looked through again, nor counted
-    yield lambda: {type(thing).__name__ for thing in parts_of_builds()}
-    gc.unfreeze()
+    return lambda: {type(thing).__name__ for thing in parts_of_builds()}
 
 
 class Stop(BaseException):

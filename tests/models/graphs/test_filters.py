@@ -176,6 +176,7 @@ class Filters(nn.Module):
         return self.level.diffuse(x, 0.1, density=True) if self.whole else x
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
 def test_exported_and_portable(pyramid: Pyramid) -> None:
     batch = torch.export.Dim("batch", min=1, max=64)

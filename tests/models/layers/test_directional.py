@@ -329,6 +329,7 @@ def test_buffers_are_shared_mapped_and_not_saved(plane: Pyramid) -> None:
 
 
 # Of torch's own, in its decompositions.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
 def test_exported_and_portable(plane: Pyramid) -> None:
     network = WideResNet(plane, 2, 3, 3, depth=1, widen=1, operators="directional")

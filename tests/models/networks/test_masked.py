@@ -135,6 +135,7 @@ def test_random_subgraphs_and_broadcasts(masked_graphs: Path) -> None:
         assert all("norm" in name for name in others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "which"), [("ring", 1), ("healpix", 0)])
 def test_exported(masked_graphs: Path, name: str, which: int) -> None:
     network = networks(masked_graphs, name)[which].eval()
