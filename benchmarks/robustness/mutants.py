@@ -3,7 +3,8 @@
 Each mutant is one small change (`code_changes.py`) of a part of the code, in a copy of the project.
 The part's own tests that call the changed function run on it, quick ones first, until one fails.
 A process that has imported what they need forks for each mutant, so that none waits for torch. A
-mutant that takes three times the CPU time of all tests has hung, which counts as noticed.
+mutant that takes twice the CPU time that these tests took, which noted calls then, has hung; that
+counts as noticed. Tests that are slow are left out.
 
     python benchmarks/robustness/mutants.py [--part NAME ...] [--mutants 50] [--seed 0]
         [--results mutants.json] [--again]

@@ -1,0 +1,56 @@
+"""What a store lists and resolves, with whatever else lies in its folder."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from damage import edit
+
+from cheblienet_models import StoreError, open_store
+from cheblienet_models.store.catalogue import UnknownGraphError, graph_names, is_graph, resolved
+from cheblienet_models.store.files import opened
+
+NAMES = ["r2-24x16", "se2-16x16x6", "torus"]
+
+
+def test_other_folders_and_files_are_no_graphs(copy: Path) -> None:
+    (copy / "notes.txt").write_text("mine")
+    (copy / "backup").mkdir()
+    shutil.copytree(copy / "torus", copy / "without-versions")
+    shutil.rmtree(copy / "without-versions" / "v001")
+    shutil.copytree(copy / "torus", copy / "without-refs")
+    edit(copy / "without-refs/zarr.json", lambda d: d["attributes"]["clg"].pop("refs"))
+    shutil.copytree(copy / "torus", copy / "_torus")
+    with opened(str(copy)) as root:
+        assert graph_names(root) == NAMES
+        assert [name for name in root.names() if is_graph(root, name)] == NAMES
+        assert not is_graph(root, "_torus")
+        assert not is_graph(root, "../torus")
+    assert sorted(open_store(copy)) == NAMES
+
+
+def test_refs_name_versions(copy: Path) -> None:
+    """The newest is the latest by its number, whatever is written down as that."""
+    graph = copy / "torus"
+    for version in ("v002", "v1000", "v12", "v0100", "w003"):
+        shutil.copytree(graph / "v001", graph / version)
+    (graph / "v999").write_text("no folder")
+    refs = {"paper": "v002", "latest": "v001", "lost": "v007", "odd": ["v001"], "twelve": "v12"}
+    edit(graph / "zarr.json", lambda d: d["attributes"]["clg"].update(refs=refs))
+    with opened(str(copy)) as root:
+        found = root / "torus"
+        assert resolved(found, "latest") == "v1000"
+        assert resolved(found, "paper") == "v002"
+        assert resolved(found, "v001") == "v001"
+        for unknown in ("v003", "v999", "v12", "twelve", "w003", "lost", "", "none"):
+            with pytest.raises(UnknownGraphError, match="No version ") as caught:
+                resolved(found, unknown)
+            assert f"'{unknown}'" in str(caught.value)
+            assert "There: v001, v002, v0100, v1000, paper, latest" in str(caught.value)
+    for refs in ([1], "v001", None):
+        edit(graph / "zarr.json", lambda d, refs=refs: d["attributes"]["clg"].update(refs=refs))
+        with opened(str(copy)) as root:
+            assert not is_graph(root, "torus")
+            assert resolved(root / "torus", "v001") == "v001"
+            with pytest.raises(StoreError):
+                resolved(root / "torus", "latest")
