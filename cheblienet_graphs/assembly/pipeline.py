@@ -93,12 +93,14 @@ def build(
         The version.
 
     Raises:
+        TypeError: spec is no GraphSpec.
         SpecError: the neighbour rule gives no edge, weights vanish, an argument is out of range, or
             there is no such engine or device here.
         StoreError: the store can't be written, or holds something else of that name.
         CheblienetError: a library that this sampling or engine needs does not work here, or a
             worker vanished.
     """
+    _check_spec(spec)
     store = layout.store_path(store)
     name = layout.check_name(spec.default_name if name is None else name)
     if block_rows is not None:
@@ -290,3 +292,11 @@ class _Build:
         with write_errors(self.store), Writer(durable=False) as out:
             out.write(values, 0, pairs.values)
             out.write(vectors, 0, pairs.vectors)
+
+
+def _check_spec(given: object) -> None:
+    """Refuse a name or a mapping in place of a specification."""
+    if not isinstance(given, GraphSpec):
+        raise TypeError(
+            f'spec must be a GraphSpec, such as GraphSpec("se2", 64). Got a {type(given).__name__}.'
+        )

@@ -10,7 +10,7 @@ from cheblienet_graphs.store.facts import read_facts
 
 @dataclass(frozen=True)
 class Listed:
-    """A published version: vertices of its levels, bytes of its arrays, and the refs naming it.
+    """A published version: vertices of its levels, bytes of its files, and the refs naming it.
 
     Where it can't be read, `fault` is the reason, and the rest is empty.
     """
@@ -49,4 +49,5 @@ def _listed(graph: Path, version: str) -> Listed:
     except StoreError as error:
         return Listed(graph.name, version, names, (), 0, "", str(error))
     vertices = tuple(level.vertices for level in facts.levels)
-    return Listed(graph.name, version, names, vertices, facts.nbytes, facts.created)
+    nbytes = facts.nbytes + (graph / version / "zarr.json").stat().st_size  # as in the report
+    return Listed(graph.name, version, names, vertices, nbytes, facts.created)

@@ -34,6 +34,8 @@ def test_no_cluster_there(tmp_path: Path, address: str, monkeypatch: pytest.Monk
         build(SPEC, tmp_path / "g", dask=address)
     with pytest.raises(SpecError, match="workers must be left out where a cluster has its own"):
         build(SPEC, tmp_path / "g", dask=address, workers=2)
+    with pytest.raises(CheblienetError, match=r"at none\.json: there is no such file\. Give"):
+        build(SPEC, tmp_path / "g", dask="none.json")
     dask = pytest.importorskip("dask")
     assert dask.config.get("scheduler", None) is None  # that of the caller's other work
 

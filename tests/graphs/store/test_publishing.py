@@ -8,12 +8,13 @@ import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import zarr
 
-from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, open_group
+from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, inspect, open_group
 from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.listing import listing
 from cheblienet_graphs.store.reader import mapped_array, mapped_csr
@@ -264,3 +265,16 @@ def test_mapped_array_of_a_broken_version_is_refused(tmp_path: Path) -> None:
     (degree / "c" / "0").unlink()
     with pytest.raises(StoreError, match="can't be read"):
         mapped_array(degree)
+
+
+def test_a_listing_has_the_size_of_the_report(store: Path) -> None:
+    for version in listing(store):
+        named = f"{version.name}@{version.version}"
+        assert version.bytes == inspect(store, named, eigenvalues=0).bytes
+
+
+@pytest.mark.parametrize("given", ["se2", {"manifold": "se2", "size": 8}, None])
+def test_what_is_no_specification_is_refused(tmp_path: Path, given: Any) -> None:
+    with pytest.raises(TypeError, match=r"spec must be a GraphSpec, such as .* Got a \w+\.$"):
+        build(given, tmp_path / "g.zarr")
+    assert list(tmp_path.iterdir()) == []
