@@ -31,7 +31,7 @@ def cluster() -> Iterator[object]:
         yield cluster
 
 
-@pytest.mark.parametrize("name", slow_but(["lattice"], ["lattice", "matched"]))
+@pytest.mark.parametrize("name", slow_but(["lattice"], ["lattice", "matched", "sphere"]))
 def test_dask_cluster_of_which_a_worker_is_killed(
     tmp_path: Path, name: str, cluster: object, expected: dict[str, dict[str, object]]
 ) -> None:
