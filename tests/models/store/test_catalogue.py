@@ -54,3 +54,19 @@ def test_refs_name_versions(copy: Path) -> None:
             assert resolved(root / "torus", "v001") == "v001"
             with pytest.raises(StoreError):
                 resolved(root / "torus", "latest")
+
+
+def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
+    """What they are instead is said."""
+    (copy / "empty").mkdir()
+    edit(copy / "r2-24x16/zarr.json", lambda d: d["attributes"]["clg"].pop("refs"))
+    for place, said in (
+        ("empty", "is no store: it has no zarr.json"),
+        ("torus", f"is a graph within a store: open the store, {copy}"),
+        ("r2-24x16", "has store schema None; this version reads 1"),
+    ):
+        with pytest.raises(StoreError, match=said):
+            open_store(copy / place)
+    edit(copy / "zarr.json", lambda d: d["attributes"]["clg"].update(refs={}, store_schema=2))
+    with pytest.raises(StoreError, match="has store schema 2; this version reads 1"):
+        open_store(copy)

@@ -1,16 +1,19 @@
 """Reading arrays: as they were written, and as zarr reads them."""
 
+import errno
+import os
 import warnings
 from pathlib import Path
 
 import pytest
 import zarr
+from damage import edit
 
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_models import StoreError, open_store
 from cheblienet_models.store.csr import read_csr
-from cheblienet_models.store.files import opened
+from cheblienet_models.store.files import MAX_DEPTH, opened
 
 LAPLACIAN = "torus/v001/levels/0/laplacian"
 CHUNK = f"{LAPLACIAN}/data/c/0"
@@ -56,3 +59,25 @@ def test_missing_chunk_is_refused_where_zarr_reads_zeros(copy: Path) -> None:
     assert not zarr.open_array(copy / LAPLACIAN / "data", mode="r")[:].any()
     with pytest.raises(StoreError, match="No such file"):
         open_store(copy)["torus"]
+
+
+def test_metadata_that_the_system_can_not_read(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "pread", fail)
+    with pytest.raises(StoreError, match=r"zarr\.json can't be read: Input/output error"):
+        open_store(copy)
+
+
+def test_metadata_are_as_deep_as_is_allowed_and_no_deeper(copy: Path) -> None:
+    def nested(depth: int) -> list | None:
+        return [nested(depth - 1)] if depth else None
+
+    for depth, opens in ((MAX_DEPTH - 3, True), (MAX_DEPTH - 2, False)):  # within three objects
+        edit(copy / "zarr.json", lambda d, n=depth: d["attributes"]["clg"].update(more=nested(n)))
+        if opens:
+            assert "torus" in open_store(copy)
+        else:
+            with pytest.raises(StoreError, match=f"nested more than {MAX_DEPTH} deep"):
+                open_store(copy)
