@@ -61,6 +61,7 @@ PARTS = {
             "cheblienet_models/tensors/product.py",
         ),
         (
+            "tests/models/layers/test_arguments.py",
             "tests/models/layers/test_cheb_conv.py",
             "tests/models/layers/test_chebyshev_gradients.py",
             "tests/models/layers/test_chebyshev_sums.py",
