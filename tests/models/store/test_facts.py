@@ -73,6 +73,18 @@ def test_counts(graphs: Path, name: str, fact: str) -> None:
         stored.refused(rf"must have {fact} {true}, as its arrays say\. Got ")
 
 
+def test_vertices_alone_and_in_pairs(tmp_path: Path) -> None:
+    """Only those without any neighbour are isolated."""
+    mask = np.zeros((16, 16), bool)
+    mask[:5, :5] = mask[12, 2] = mask[12, 10] = mask[12, 11] = True
+    build(GraphSpec("r2", 16, levels=1, mask=mask), tmp_path / "g.zarr", name="pieces")
+    stored = Stored(tmp_path / "g.zarr", "pieces")
+    stored.check()
+    degrees = np.diff(stored.level.laplacian.indptr) - 1  # without the diagonal
+    assert (degrees == 1).sum() == 2
+    assert stored.facts["isolated"] == 1
+
+
 @NAMES
 def test_numbers(graphs: Path, name: str) -> None:
     for fact, others in {
