@@ -23,7 +23,6 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-import hypothesis
 from code_changes import sampled
 from tested_copy import TestedCopy, files
 from tqdm import tqdm
@@ -156,12 +155,6 @@ def main() -> None:
     parser.add_argument("--again", action="store_true")
     given = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    # The same examples for all mutants, and none is made smaller: that one fails is enough.
-    phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
-    hypothesis.settings.register_profile(
-        "same", derandomize=True, database=None, deadline=None, phases=phases
-    )
-    hypothesis.settings.load_profile("same")
     results = Results(given.results)
     outcomes = {
         name: examine(

@@ -166,6 +166,7 @@ class TestedCopy:
         os.chdir(self.root)
         sys.path.insert(0, str(self.root))
         os.environ["PYTHONPATH"] = str(self.root)
+        os.environ.pop("PYTEST_ADDOPTS", None)  # of those who started this, such as several workers
         if limit:
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
             # The copy keeps the bytecode of the code as it is.
