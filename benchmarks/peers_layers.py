@@ -130,4 +130,5 @@ def chebyshev_layers(store: Path, rounds: int, device: str, *, quick: bool) -> N
         start = f"| {side} x {side} x 6 | {graph.num_vertices:,}"
         compared(same_weights(graph, device), x, rounds, device, start)
     if device == "cpu" and not quick:
+        print()
         layers.stacks(store, rounds, device)
