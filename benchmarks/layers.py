@@ -21,7 +21,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -30,6 +29,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from turns import seconds_of
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.recipes import recipe
@@ -150,13 +150,7 @@ def signal(name: str, graph: Graph) -> Tensor:
 
 
 def milliseconds(work: Callable[[], object], device: str) -> float:
-    if device == "cuda":
-        torch.cuda.synchronize()
-    began = time.perf_counter()
-    work()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return 1e3 * (time.perf_counter() - began)
+    return 1e3 * seconds_of(work, device)
 
 
 def forth_and_back(layer: nn.Module, x: Tensor, gradient: Tensor) -> None:
