@@ -16,7 +16,6 @@ PART is one of layer, directions, sizes, memory (on a CPU alone) and networks.
 
 import argparse
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -29,7 +28,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from turns import seconds_of
+from turns import installed, machine, peak_memory, seconds_of
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.recipes import recipe
@@ -44,6 +43,8 @@ from cheblienet_models import (
 
 KERNEL_SIZE, NARROW, WIDE, BATCH = 4, 16, 32, 8
 LAYERS = 8
+PYG = ("torch_geometric", "pip install torch_geometric")
+"""Its package, and how to get it."""
 ONES = ("one, K = 16", "one, Selling")
 """What directional Laplacians are compared with."""
 
@@ -133,7 +134,7 @@ def contenders() -> dict[str, Layer]:
         "CSR, addmm": CsrConv,
         "COO recursion": CooConv,
     }
-    if find_spec("torch_geometric"):
+    if find_spec(PYG[0]):
         found["PyG, (B, V, C)"] = lambda a, b, g: PygConv(a, b, g, disjoint=False)
         found["PyG, disjoint copies"] = lambda a, b, g: PygConv(a, b, g, disjoint=True)
     return found
@@ -188,6 +189,7 @@ def saved_bytes(layer: nn.Module, x: Tensor) -> int:
 
 
 def compare(store: Path, rounds: int, device: str) -> None:
+    installed(*PYG)
     graph = opened(store, 96, device)
     layers = {name: make(NARROW, WIDE, graph).to(device) for name, make in contenders().items()}
     signals = {name: signal(name, graph) for name in layers}
@@ -273,7 +275,7 @@ def stack(store: Path, name: str) -> None:
     before = resident()
     Path("/proc/self/clear_refs").write_text("5")
     layers(x).sum().backward()
-    print(peak() - before)
+    print(peak_memory() - before)
 
 
 def resident() -> int:
@@ -281,16 +283,10 @@ def resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def peak() -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
 def stacks(store: Path, _: int, device: str) -> None:
     if device != "cpu":
         return
+    installed(*PYG)
     opened(store, 96, device)  # so that no process of those below has to build it
     print(f"| {LAYERS} layers, B = {BATCH} | peak memory of a step | / ours |\n|---|---|---|")
     found = {}
@@ -353,8 +349,7 @@ def main() -> None:
     if options.stack:
         stack(options.store, options.stack)
         return
-    name = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
-    print(f"{name}, torch {torch.__version__}, {torch.get_num_threads()} threads\n")
+    print(f"{machine(options.device, ('torch', PYG[0]))}\n")
     with tempfile.TemporaryDirectory() as folder:
         for part, work in PARTS.items():
             if options.part in {None, part}:

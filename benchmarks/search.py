@@ -9,18 +9,17 @@ Peak memory is that of a fresh process that builds nothing but that level.
 
 import argparse
 import math
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor
+from turns import machine, peak_memory, seconds_of
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.level import Level
@@ -35,14 +34,6 @@ PAIRS_AT_ONCE = {"cpu": 2**20, "cuda": 2**27}
 def level_of(subdivisions: int, device: str) -> Level:
     spec = GraphSpec("so3", subdivisions=subdivisions, orientations=6, eps_squared=0.1, levels=1)
     return Level(spec, Choice("pruned", device))
-
-
-def synchronised_seconds(work: Callable[[], object], device: str) -> float:
-    began = time.perf_counter()
-    work()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return time.perf_counter() - began
 
 
 def nearest_of_all(cloud: Cloud, device: str, chosen: Tensor) -> tuple[Tensor, Tensor]:
@@ -65,7 +56,7 @@ def brute_force_seconds(cloud: Cloud, device: str, rows: int) -> float:
     chosen = torch.linspace(0, vertices - 1, rows, device=device).long()
     work = partial(nearest_of_all, cloud, device, chosen)
     work()
-    return synchronised_seconds(work, device)
+    return seconds_of(work, device)
 
 
 def search_seconds(level: Level, device: str) -> tuple[float, int]:
@@ -77,7 +68,7 @@ def search_seconds(level: Level, device: str) -> tuple[float, int]:
         nonlocal total
         total = level.neighbours.engine().total_degree
 
-    return synchronised_seconds(work, device), total
+    return seconds_of(work, device), total
 
 
 def compare(largest: int, device: str) -> None:
@@ -112,7 +103,7 @@ def build_once(subdivisions: int, device: str) -> None:
         began = time.perf_counter()
         build(spec, Path(folder) / "graphs.zarr", device=device)
         took = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = peak_memory() / 1e9
     print(f"| {subdivisions} x 6 | {spec.num_vertices:,} | {took:.1f} s | {peak:.2f} GB |")
 
 
@@ -125,8 +116,7 @@ def main() -> None:
     if options.build is not None:
         build_once(options.build, options.device)
         return
-    name = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
-    print(f"{name}, torch {torch.__version__}, {torch.get_num_threads()} threads\n")
+    print(f"{machine(options.device, ('torch',))}\n")
     compare(options.largest, options.device)
     print("\n| whole build | V | seconds | peak memory |\n|---|---|---|---|", flush=True)
     for subdivisions in range(4, options.largest + 1):

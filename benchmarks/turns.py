@@ -60,6 +60,17 @@ def seconds_of(work: Work, device: str) -> float:
     return time.perf_counter() - began
 
 
+def peak_memory() -> int:
+    """Most bytes that were resident in this process.
+
+    `ru_maxrss` would not do: on Linux it counts the process that started this one, too.
+    """
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) * 1024
+    raise OSError("The system does not tell VmHWM, the peak memory of a process.")
+
+
 def middle_and_spread(times: Sequence[float]) -> str:
     """'12.3 ms (12.1 to 12.9)': the median and the quartiles."""
     low, middle, high = quartiles(times)

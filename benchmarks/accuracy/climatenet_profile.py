@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 from climatenet_data import CHANNELS, CLASSES
+from process_memory import memory
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
@@ -49,14 +50,6 @@ def step(network: nn.Module, optimizer: Optimizer, fields: Tensor, labels: Tenso
     optimizer.step()
     times.append(time.perf_counter())
     return Step(*(1e3 * (after - before) for before, after in pairwise(times)))
-
-
-def memory(kind: str) -> int:
-    """Bytes resident in this process now, VmRSS, or at most so far, VmHWM."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(kind):
-            return int(line.split()[1]) * 1024
-    raise ValueError(f"This system does not tell {kind} of a process.")
 
 
 def main(store: Path, name: str, threads: int) -> None:

@@ -23,7 +23,6 @@ dipy is needed: pip install dipy. Its kernel takes minutes, and much longer for 
 import argparse
 import itertools
 import multiprocessing
-import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -34,6 +33,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from process_memory import memory
 from scipy.ndimage import gaussian_filter
 from torch import Tensor
 
@@ -133,7 +133,7 @@ class Outcome:
 
 def diffused(coefficients: Tensor, times: Sequence[float], **spec: Any) -> Outcome:
     """By diffusion on the graph."""
-    began, before = time.process_time(), _peak()
+    began, before = time.process_time(), memory("VmHWM")
     # The unit of length is the volume's width.
     xi = 1 / RATIO**0.5 / SIDE
     whole = GraphSpec("r3s2", SIDE, axes=AXES, xi=xi, levels=1, **spec)
@@ -152,7 +152,7 @@ def diffused(coefficients: Tensor, times: Sequence[float], **spec: Any) -> Outco
             part = graph.diffuse(signal.float(), t / SIDE**2 * scale, density=True, tolerance=1e-3)
             fields[t] = graph.to_grid(part)[0, 0].double().numpy()
             applied[t] = time.process_time() - began
-    return Outcome(fields, dict.fromkeys(times, prepared), applied, _peak() - before)
+    return Outcome(fields, dict.fromkeys(times, prepared), applied, memory("VmHWM") - before)
 
 
 def convolved(coefficients: Tensor, times: Sequence[float]) -> Outcome:
@@ -161,7 +161,7 @@ def convolved(coefficients: Tensor, times: Sequence[float]) -> Outcome:
     from dipy.denoise.enhancement_kernel import EnhancementKernel
     from dipy.denoise.shift_twist_convolution import convolve_sf
 
-    before = _peak()
+    before = memory("VmHWM")
     values = harmonics_matrix(axes(), DEGREE, "tournier07")
     field = torch.einsum("nk,kzyx->xyzn", values, coefficients)
     both = np.ascontiguousarray(torch.cat([field, field], dim=3).numpy())
@@ -177,12 +177,12 @@ def convolved(coefficients: Tensor, times: Sequence[float]) -> Outcome:
         found = np.asarray(convolve_sf(both, kernel, num_threads=1, normalize=False))
         fields[t] = found.reshape(SIDE, SIDE, SIDE, 2, -1).mean(3).T
         applied[t] = time.process_time() - began
-    return Outcome(fields, prepared, applied, _peak() - before)
+    return Outcome(fields, prepared, applied, memory("VmHWM") - before)
 
 
 def blurred(coefficients: Tensor, times: Sequence[float]) -> Outcome:
     """By a Gaussian filter, the same for all axes."""
-    before = _peak()
+    before = memory("VmHWM")
     values = harmonics_matrix(axes(), DEGREE, "tournier07")
     fields, applied = {}, {}
     for t in times:
@@ -190,7 +190,7 @@ def blurred(coefficients: Tensor, times: Sequence[float]) -> Outcome:
         field = torch.einsum("nk,kzyx->nzyx", values, coefficients).numpy()
         fields[t] = np.stack([gaussian_filter(part, (2 * t) ** 0.5) for part in field])
         applied[t] = time.process_time() - began
-    return Outcome(fields, dict.fromkeys(times, 0.0), applied, _peak() - before)
+    return Outcome(fields, dict.fromkeys(times, 0.0), applied, memory("VmHWM") - before)
 
 
 def unchanged(coefficients: Tensor, _: Sequence[float]) -> Outcome:
@@ -198,11 +198,6 @@ def unchanged(coefficients: Tensor, _: Sequence[float]) -> Outcome:
     values = harmonics_matrix(axes(), DEGREE, "tournier07")
     field = torch.einsum("nk,kzyx->nzyx", values, coefficients).numpy()
     return Outcome({0.0: field}, {0.0: 0.0}, {0.0: 0.0}, 0.0)
-
-
-def _peak() -> float:
-    """Peak memory of this process, bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def alone(method: Callable[..., Outcome], *given: Any, **more: Any) -> Outcome:

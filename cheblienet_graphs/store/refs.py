@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
-from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
+from cheblienet_graphs.quoting import listed, quoted
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import locked_folder, replace, sync, write_errors
 from cheblienet_graphs.values import Number, integer
@@ -143,14 +143,15 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
         UnknownGraphError: there is no such version, or `name` names none.
         StoreError: refs name it, or the store can't be written to.
     """
-    if "@" not in name:
-        graph_name = one_line(name, VALUE)
-        raise UnknownGraphError(
-            f"Say which version: {graph_name}@v001, or {graph_name}@latest; or how many to `keep`."
-        )
     store = layout.store_path(store)
     with _changing(store):
         version = layout.resolve(store, name)
+        if "@" not in name:
+            graph_name = version.parent.name
+            raise UnknownGraphError(
+                f"Say which version: {graph_name}@v001, or {graph_name}@latest; "
+                "or how many to `keep`."
+            )
         naming = _naming(version)
         if naming and not force:
             named = f"{version.parent.name}@{version.name} is named {listed(naming)}"

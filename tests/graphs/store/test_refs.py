@@ -47,6 +47,8 @@ def test_removal(three: Path) -> None:
         remove(three, f"{NAME}@v002")
     with pytest.raises(UnknownGraphError, match="Say which version"):
         remove(three, NAME)
+    with pytest.raises(UnknownGraphError, match="No graph 'nothing'"):
+        remove(three, "nothing")
     remove(three, f"{NAME}@latest")
     assert layout.versions(three / NAME) == ["v001", "v002"]
     assert open_store(three)[NAME].version == "v002"
