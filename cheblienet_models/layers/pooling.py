@@ -91,7 +91,8 @@ class GlobalPool(nn.Module):
     """Reduce a signal over all vertices: invariant under every symmetry of the graph.
 
     Args:
-        mode: "max" or "mean".
+        mode: "max" or "mean"; the mean is that of the vertices, whatever area each stands for, so
+            that on latitudes and longitudes the poles count for more than their share.
 
     Raises:
         ValueError: another mode.
