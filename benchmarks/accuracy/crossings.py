@@ -125,7 +125,12 @@ def methods(graphs: dict[int, Graph], noise: float) -> Iterator[tuple[str, dict[
         sigmas = ((1.0,), (1.5,), (2.0,), (3.0,), (1.0, 2.0, 3.0))
         yield (
             ridge.__name__,
-            {str(s): partial(ridge, sigmas=s, black_ridges=False) for s in sigmas},
+            {
+                f"{', '.join(map('{:g}'.format, s))} px": partial(
+                    ridge, sigmas=s, black_ridges=False
+                )
+                for s in sigmas
+            },
         )
     one = graphs[ALPHAS[0]]
     yield "scores, sum of diffused (a blur)", {f"t = {t}": diffused(one, t, "sum") for t in TIMES}

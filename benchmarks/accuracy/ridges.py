@@ -95,10 +95,15 @@ def noisy(data: list[Photograph], sigma: float, seed: int) -> list[Photograph]:
 def methods(graph: Graph) -> Iterator[tuple[str, dict[str, Scored]]]:
     """Each with all settings that are tried."""
     for filtered in (frangi, sato, meijering):
-        yield filtered.__name__, {str(s): ridge(filtered, s) for s in SIGMAS}
-    yield "oriented maximum", {str(w): oriented(graph, w, None) for w in WAVELENGTHS}
+        yield filtered.__name__, {pixels(s): ridge(filtered, s) for s in SIGMAS}
+    yield "oriented maximum", {pixels(w): oriented(graph, w, None) for w in WAVELENGTHS}
     pairs = itertools.product(WAVELENGTHS, TIMES)
-    yield "oriented, diffused", {f"{w}, t = {t:g}": oriented(graph, w, t) for w, t in pairs}
+    yield "oriented, diffused", {f"{pixels(w)}, t = {t:g}": oriented(graph, w, t) for w, t in pairs}
+
+
+def pixels(lengths: tuple[float, ...]) -> str:
+    """'1, 1.5 px'."""
+    return f"{', '.join(map('{:g}'.format, lengths))} px"
 
 
 def main() -> None:
