@@ -122,3 +122,9 @@ def test_equal_parameters(tmp_path: Path) -> None:
     count = convolutions + norms + 10 * c + 10
     assert throughput.parameters(throughput.network_of(found, None, 1, 10)) == count
     assert abs(count - 36_522) < 3_000
+
+
+def test_one_seed_has_no_deviation() -> None:
+    cell = loaded("training").mean_and_deviation
+    assert cell([98.14], ".1f") == "98.1"
+    assert cell([97.0, 98.0, 99.0], ".1f") == "98.0 +- 1.0"

@@ -169,11 +169,11 @@ class Experiment:
 
 
 def mean_and_deviation(values: Sequence[float], form: str) -> str:
-    """A table's cell, as in '98.1 +- 0.3'; of one value the deviation is 0.
+    """A table's cell, as in '98.1 +- 0.3'; of one value there is no deviation: '98.1'.
 
     Args:
         values: of the seeds.
         form: of both numbers, as for `format`.
     """
-    spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    return f"{statistics.mean(values):{form}} +- {spread:{form}}"
+    mean = f"{statistics.mean(values):{form}}"
+    return f"{mean} +- {statistics.stdev(values):{form}}" if len(values) > 1 else mean
