@@ -1,6 +1,6 @@
 """Why eigenvalues of SO(3) with matched weights are lower than the quotients of smooth functions.
 
-    python benchmarks/so3_gap.py [size|metric|slack|gauge|s2]   # everything: half an hour
+    python benchmarks/so3_gap.py [size|metric|slack|gauge|s2]   # size takes hours
 
 Exact eigenfunctions of the rotor, put on the vertices, have Rayleigh quotients; the graph's own
 eigenvalues are lower, by the gap. All numbers are of the first 15 nonzero eigenvalues:
