@@ -48,7 +48,7 @@ class KeopsSearch:
     def __init__(self, cloud: Cloud, device: str, index_limit: int = INDEX_LIMIT) -> None:
         self._cloud, self._device, self._limit = cloud, torch.device(device), index_limit
         self._lazy = _lazy_tensor()
-        self._compiled: set[int] = set()
+        self._compiled: set[tuple[int, bool, bool]] = set()
         self._elements = tuple(torch.from_numpy(e).to(self._device) for e in cloud.elements)
 
     @property
@@ -88,11 +88,6 @@ class KeopsSearch:
         """(rows, width) ascending d^2 to the nearest vertices, self included, and their indices."""
         rows = tuple(e[:, start:stop].reshape(-1, 1) for e in self._elements)
         columns = tuple(e.reshape(-1, 1) for e in self._elements)
-        if width not in self._compiled:  # KeOps compiles for a number of neighbours
-            few = tuple(c[:width] for c in columns)
-            with _compiling():
-                self._reduced(tuple(r[:1] for r in rows), few, 0, width)
-            self._compiled.add(width)
         size = len(columns[0])
         parts = [
             self._reduced(rows, tuple(c[lo : lo + self._limit] for c in columns), lo, width)
@@ -105,11 +100,25 @@ class KeopsSearch:
     def _reduced(
         self, rows: tuple[Tensor, ...], columns: tuple[Tensor, ...], offset: int, width: int
     ) -> tuple[Tensor, Tensor]:
+        count = min(width, len(columns[0]))
+        # KeOps compiles for a number of neighbours, and anew where there is but one row or column.
+        formula = (count, len(rows[0]) == 1, len(columns[0]) == 1)
+        if formula not in self._compiled:
+            few = tuple(r[:2] for r in rows), tuple(c[: max(count, 2)] for c in columns)
+            with _compiling():
+                self._smallest_of(*few, count)
+            self._compiled.add(formula)
+        values, which = self._smallest_of(rows, columns, count)
+        return values, which.long() + offset
+
+    def _smallest_of(
+        self, rows: tuple[Tensor, ...], columns: tuple[Tensor, ...], count: int
+    ) -> tuple[Tensor, Tensor]:
         start = tuple(self._lazy(x[:, None].contiguous()) for x in rows)
         end = tuple(self._lazy(x[None].contiguous()) for x in columns)
         squared = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)
-        values, which = squared.Kmin_argKmin(min(width, len(columns[0])), dim=1)
-        return values, which.long() + offset
+        smallest: tuple[Tensor, Tensor] = squared.Kmin_argKmin(count, dim=1)
+        return smallest
 
 
 @contextlib.contextmanager

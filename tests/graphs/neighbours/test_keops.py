@@ -1,5 +1,10 @@
 """KeOps finds the edges that the pruned search finds, in parts of any size."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from all_pairs import DEVICES, SOME, cloud_of, edges, name, nearest
@@ -52,3 +57,43 @@ def test_keops_and_pruned_on_fewer_vertices_than_neighbours() -> None:
         spec = GraphSpec("s2", sampling="random", points=10, neighbors=count)
         assert edges(spec, Choice("keops", "cpu")) == edges(spec)
         assert len(edges(spec)) == 10 * 9
+
+
+@pytest.mark.slow
+def test_all_that_is_compiled_is_compiled_under_the_lock(tmp_path: Path) -> None:
+    """Another process would find half a file. With one row, KeOps' formula is another one."""
+    program = """if True:
+        import sys
+        from contextlib import contextmanager
+        from pathlib import Path
+
+        from all_pairs import cloud_of
+
+        from cheblienet_graphs import GraphSpec
+        from cheblienet_graphs.neighbours import keops
+
+        compiled, lock = [], keops._compiling
+
+        def modules():
+            return set(Path(sys.argv[1]).rglob("pykeops_cpp*.so"))
+
+        @contextmanager
+        def watched():
+            before = modules()
+            with lock():
+                yield
+            compiled.append(modules() - before)
+
+        keops._compiling = watched
+        search = keops.KeopsSearch(cloud_of(GraphSpec("so3", subdivisions=1)), "cpu")
+        search._smallest(0, 42, 3)
+        search._smallest(42, 43, 3)
+        assert [len(found) for found in compiled] == [1, 1], compiled
+        assert set().union(*compiled) == modules()
+    """
+    environment = {
+        **os.environ,
+        "KEOPS_CACHE_FOLDER": str(tmp_path),
+        "PYTHONPATH": str(Path(__file__).parents[2] / "helpers"),
+    }
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=environment)
