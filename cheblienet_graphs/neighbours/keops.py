@@ -106,12 +106,12 @@ class KeopsSearch:
         if formula not in self._compiled:
             few = tuple(r[:2] for r in rows), tuple(c[: max(count, 2)] for c in columns)
             with _compiling():
-                self._smallest_of(*few, count)
+                self._of_formula(*few, count)
             self._compiled.add(formula)
-        values, which = self._smallest_of(rows, columns, count)
+        values, which = self._of_formula(rows, columns, count)
         return values, which.long() + offset
 
-    def _smallest_of(
+    def _of_formula(
         self, rows: tuple[Tensor, ...], columns: tuple[Tensor, ...], count: int
     ) -> tuple[Tensor, Tensor]:
         start = tuple(self._lazy(x[:, None].contiguous()) for x in rows)
