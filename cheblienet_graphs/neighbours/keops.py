@@ -4,24 +4,17 @@ KeOps compiles each formula on first use, about five seconds, into a cache of it
 ~/.cache (or KEOPS_CACHE_FOLDER) that is particular to the user, the machine and the versions.
 """
 
-import contextlib
-import fcntl
-import hashlib
-import io
 import math
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.neighbours import keops_cache
 from cheblienet_graphs.neighbours.cloud import Cloud
 from cheblienet_graphs.neighbours.shells import neighbours_within
 
@@ -105,7 +98,7 @@ class KeopsSearch:
         formula = (count, len(rows[0]) == 1, len(columns[0]) == 1)
         if formula not in self._compiled:
             few = tuple(r[:2] for r in rows), tuple(c[: max(count, 2)] for c in columns)
-            with _compiling():
+            with keops_cache.guarded():
                 self._of_formula(*few, count)
             self._compiled.add(formula)
         values, which = self._of_formula(rows, columns, count)
@@ -121,61 +114,6 @@ class KeopsSearch:
         return smallest
 
 
-@contextlib.contextmanager
-def _compiling() -> Iterator[None]:
-    """Hold a lock while KeOps compiles: two processes that compile would disturb each other.
-
-    Raises:
-        CheblienetError: KeOps fails.
-    """
-    chatter = io.StringIO()
-    try:
-        identity = hashlib.sha256(_cache_folder().encode()).hexdigest()[:16]
-        lock = Path(tempfile.gettempdir()) / f"cheblienet-keops-{os.getuid()}-{identity}.lock"
-        with lock.open("w") as held, contextlib.redirect_stdout(chatter):
-            fcntl.flock(held, fcntl.LOCK_EX)
-            yield
-    except (Exception, SystemExit) as error:
-        raise CheblienetError(_remedy(error, chatter.getvalue())) from error
-
-
-def _cache_folder() -> str:
-    import pykeops  # slow to import, and prints what it finds
-
-    return str(pykeops.get_build_folder())
-
-
-def _remedy(error: BaseException, chatter: str) -> str:
-    """One line on what is wrong and what to do."""
-    folder = os.environ.get("KEOPS_CACHE_FOLDER") or str(Path.home() / ".cache")
-    if not _writable(Path(folder)):
-        return (
-            f"KeOps can't write to its cache in {folder}. Set KEOPS_CACHE_FOLDER to a folder that "
-            "can be written, or use `engine='pruned'`."
-        )
-    compiler = os.environ.get("CXX") or "g++"
-    if shutil.which(compiler) is None:
-        return (
-            f"KeOps can't compile: there is no C++ compiler {compiler}. Install one (Debian: apt "
-            "install g++) or set CXX, or use `engine='pruned'`, which needs none."
-        )
-    said = " ".join(f"{type(error).__name__}: {error} {chatter}".split())[:300]
-    return (
-        f"KeOps can't compile or run here ({said}). See that {compiler} works and for a GPU that "
-        "the CUDA toolkit with nvrtc is there, or use `engine='pruned'`, which needs neither."
-    )
-
-
-def _writable(folder: Path) -> bool:
-    """Whether a folder can be written to; it is made if it does not exist."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
 @cache
 def _lazy_tensor() -> Callable[[Tensor], Any]:
     """A LazyTensor with the methods of torch that the distances use.
@@ -184,15 +122,15 @@ def _lazy_tensor() -> Callable[[Tensor], Any]:
         CheblienetError: KeOps can't be imported.
     """
     os.environ.setdefault("PYKEOPS_VERBOSE", "0")
-    chatter = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(chatter):
-            import pykeops  # slow to import, and prints what it finds
-            from pykeops.torch import LazyTensor
+    with keops_cache.guarded():
+        import keopscore  # slow to import, and prints what it finds
+        import pykeops
+        from pykeops.torch import LazyTensor
 
-            pykeops.set_verbose(False)
-    except (Exception, SystemExit) as error:
-        raise CheblienetError(_remedy(error, chatter.getvalue())) from error
+        pykeops.set_verbose(False)
+        binders = pykeops.common.keops_io.keops_binder.values()
+        for formulas in (keopscore.get_keops_dll.get_keops_dll, *binders):
+            keops_cache.save_whole(formulas)
 
     class Lazy(LazyTensor):  # type: ignore[misc]
         """A symbolic tensor with torch's method names."""

@@ -65,7 +65,7 @@ def test_doctor_explains_a_missing_compiler(
 def test_keops_explains_a_cache_that_cannot_be_written(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cheblienet_graphs.neighbours.keops import _remedy
+    from cheblienet_graphs.neighbours.keops_cache import remedy
 
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", "/proc/nowhere")
-    assert "can't write to its cache in /proc/nowhere" in _remedy(OSError("no"), "")
+    assert "can't write to its cache in /proc/nowhere" in remedy(OSError("no"), "")

@@ -1,6 +1,8 @@
 """KeOps finds the edges that the pruned search finds, in parts of any size."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,8 @@ import numpy as np
 import pytest
 from all_pairs import DEVICES, SOME, cloud_of, edges, name, nearest
 
-from cheblienet_graphs import GraphSpec
+from cheblienet_graphs import CheblienetError, GraphSpec
+from cheblienet_graphs.neighbours import keops_cache
 from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.keops import KeopsSearch
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
@@ -59,41 +62,120 @@ def test_keops_and_pruned_on_fewer_vertices_than_neighbours() -> None:
         assert len(edges(spec)) == 10 * 9
 
 
+KILLED = """if True:
+    import os, signal
+    from pathlib import Path
+
+    from all_pairs import cloud_of
+
+    from cheblienet_graphs import GraphSpec
+    from cheblienet_graphs.neighbours.keops import KeopsSearch
+    from pykeops.common.keops_io import LoadKeOps_cpp
+
+    def half(command):
+        Path(command.split()[-1]).write_bytes(b"half")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    LoadKeOps_cpp.KeOps_OS_Run = half
+    KeopsSearch(cloud_of(GraphSpec("s2", subdivisions=1)), "cpu")._smallest(0, 42, 3)
+"""
+"""Is killed when it has compiled half a module."""
+
+WATCHED = """if True:
+    import sys
+    from contextlib import contextmanager
+    from pathlib import Path
+
+    from all_pairs import cloud_of
+
+    from cheblienet_graphs import GraphSpec
+    from cheblienet_graphs.neighbours import keops, keops_cache
+
+    def modules():
+        found = Path(sys.argv[1]).rglob("pykeops_cpp*.so")
+        return {file for file in found if file.read_bytes() != b"half"}
+
+    compiled, guarded = [], keops_cache.guarded
+
+    @contextmanager
+    def watched():
+        before = modules()
+        with guarded():
+            yield
+        compiled.append(modules() - before)
+
+    search = keops.KeopsSearch(cloud_of(GraphSpec("s2", subdivisions=1)), "cpu")
+    keops_cache.guarded = watched
+    search._smallest(0, 41, 3)
+    search._smallest(41, 42, 3)
+    assert [len(found) for found in compiled] == [1, 1], compiled
+    assert set().union(*compiled) == modules()
+"""
+"""Searches, and asserts that all modules came to be under the lock."""
+
+
 @pytest.mark.slow
-def test_all_that_is_compiled_is_compiled_under_the_lock(tmp_path: Path) -> None:
+def test_all_is_compiled_under_the_lock_and_half_a_module_is_compiled_again(tmp_path: Path) -> None:
     """Another process would find half a file. With one row, KeOps' formula is another one."""
-    program = """if True:
-        import sys
-        from contextlib import contextmanager
-        from pathlib import Path
+    assert _run(KILLED, tmp_path).returncode == -signal.SIGKILL
+    (half,) = tmp_path.rglob("pykeops_cpp*.so")
+    assert half.read_bytes() == b"half"
+    whole = _run(WATCHED, tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    assert half.stat().st_size > 4
 
-        from all_pairs import cloud_of
 
-        from cheblienet_graphs import GraphSpec
-        from cheblienet_graphs.neighbours import keops
+def test_a_file_of_formulas_is_replaced_when_it_is_whole(tmp_path: Path) -> None:
+    """KeOps would rewrite it in place; a process that ends in between would leave half of it."""
+    start = "from cheblienet_graphs.neighbours.keops import _lazy_tensor; _lazy_tensor(); "
+    assert _run(start, tmp_path).returncode == 0
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*.pkl")}
+    assert len(before) == 2
+    killed = _run(
+        start + "import os, pickle, signal; from pathlib import Path\n"
+        "def dump(value, file):\n"
+        "    file.write(b'half'); file.flush()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "pickle.dump = dump\n",
+        tmp_path,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*.pkl")} == before
 
-        compiled, lock = [], keops._compiling
 
-        def modules():
-            return set(Path(sys.argv[1]).rglob("pykeops_cpp*.so"))
+def test_what_an_interrupted_process_left_is_removed_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEOPS_CACHE_FOLDER", str(tmp_path))
+    cache = keops_cache.cache_folder()
+    with keops_cache.guarded():
+        (cache / "whole").touch()
+    mine = tmp_path / "mine"
 
-        @contextmanager
-        def watched():
-            before = modules()
-            with lock():
-                yield
-            compiled.append(modules() - before)
+    @keops_cache.guarded()
+    def fail() -> None:
+        (cache / "half").touch()
+        mine.touch()
+        raise ImportError("half: file too short")
 
-        keops._compiling = watched
-        search = keops.KeopsSearch(cloud_of(GraphSpec("s2", subdivisions=1)), "cpu")
-        search._smallest(0, 41, 3)
-        search._smallest(41, 42, 3)
-        assert [len(found) for found in compiled] == [1, 1], compiled
-        assert set().union(*compiled) == modules()
-    """
+    with pytest.raises(CheblienetError, match=f"delete {re.escape(str(cache))}"):
+        fail()
+    with keops_cache.guarded():
+        assert {file.name for file in cache.iterdir()} == {"whole", keops_cache.MARK}
+    assert [file.name for file in cache.iterdir()] == ["whole"]
+    assert mine.exists()
+
+
+def _run(program: str, cache: Path) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
-        "KEOPS_CACHE_FOLDER": str(tmp_path),
+        "KEOPS_CACHE_FOLDER": str(cache),
         "PYTHONPATH": str(Path(__file__).parents[2] / "helpers"),
     }
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=environment)
+    return subprocess.run(
+        [sys.executable, "-c", program, str(cache)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
