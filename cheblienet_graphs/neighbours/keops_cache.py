@@ -3,7 +3,6 @@
 import atexit
 import contextlib
 import fcntl
-import hashlib
 import io
 import json
 import os
@@ -13,12 +12,13 @@ import tempfile
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from cheblienet_graphs.errors import CheblienetError
 
-MARK = "cheblienet-compiling.json"
-"""In the cache while KeOps compiles: the files that were there before."""
+MARK = "cheblienet-compiling"
+"""The file in the cache that is locked while KeOps compiles. It names those that were there before,
+and is empty when all are whole."""
 
 
 @contextlib.contextmanager
@@ -26,25 +26,15 @@ def guarded() -> Iterator[None]:
     """Hold a lock while KeOps is imported or compiles: two processes would disturb each other.
 
     A process that is killed may leave half a file, which KeOps would load ever after: the next one
-    removes what came since the mark was set.
+    removes what came since the lock was taken.
 
     Raises:
         CheblienetError: KeOps fails; the message says what to do.
     """
     chatter = io.StringIO()
     try:
-        cache = cache_folder()
-        identity = hashlib.sha256(str(cache).encode()).hexdigest()[:16]
-        lock = Path(tempfile.gettempdir()) / f"cheblienet-keops-{os.getuid()}-{identity}.lock"
-        with lock.open("w") as held, contextlib.redirect_stdout(chatter):
-            fcntl.flock(held, fcntl.LOCK_EX)
-            _remove_unfinished(cache)
-            # A cache that can't be written to gets no half files either.
-            with contextlib.suppress(OSError):
-                _set_mark(cache)
+        with contextlib.redirect_stdout(chatter), _locked(cache_folder()):
             yield
-            with contextlib.suppress(OSError):
-                (cache / MARK).unlink()
     except (Exception, SystemExit) as error:
         raise CheblienetError(remedy(error, chatter.getvalue())) from error
 
@@ -65,6 +55,9 @@ def cache_folder() -> Path:
     """Where KeOps keeps what it compiled, of this machine and this Python.
 
     It is known before KeOps is imported, as that compiles, too, where there is a GPU.
+
+    Raises:
+        ModuleNotFoundError: KeOps is not installed.
     """
     own = os.environ.get("KEOPS_CACHE_FOLDER")
     folder = Path(own) if own else Path.home() / ".cache" / f"keops{version('keopscore')}"
@@ -78,6 +71,8 @@ def remedy(error: BaseException, chatter: str) -> str:
         error: what KeOps raised.
         chatter: what it printed.
     """
+    if isinstance(error, ModuleNotFoundError) and error.name in ("keopscore", "pykeops"):
+        return "KeOps is not installed: pip install pykeops, or use `engine='pruned'`."
     cache = cache_folder()
     if not _writable(cache):
         return (
@@ -98,22 +93,43 @@ def remedy(error: BaseException, chatter: str) -> str:
     )
 
 
+@contextlib.contextmanager
+def _locked(cache: Path) -> Iterator[None]:
+    mark = _mark_of(cache)
+    if mark is None:
+        yield
+        return
+    with mark:
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        mark.seek(0)
+        _remove_unfinished(cache, mark.read())
+        mark.truncate(0)
+        mark.write(json.dumps(sorted(_files(cache))))
+        mark.flush()
+        yield
+        mark.truncate(0)
+
+
+def _mark_of(cache: Path) -> TextIO | None:
+    """The file to lock; None where nothing can be written, and so nothing half, either."""
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        return (cache / MARK).open("a+")
+    except OSError:
+        return None
+
+
+def _remove_unfinished(cache: Path, mark: str) -> None:
+    try:
+        before = json.loads(mark)
+    except ValueError:  # empty, or half of one: it is written before anything comes
+        return
+    for file in _files(cache) - set(before):
+        (cache / file).unlink(missing_ok=True)
+
+
 def _files(cache: Path) -> set[str]:
     return {file.name for file in cache.glob("*") if file.is_file()}
-
-
-def _set_mark(cache: Path) -> None:
-    cache.mkdir(parents=True, exist_ok=True)
-    (cache / MARK).write_text(json.dumps(sorted(_files(cache))))
-
-
-def _remove_unfinished(cache: Path) -> None:
-    try:
-        before = json.loads((cache / MARK).read_text())
-    except (OSError, ValueError):  # no mark, or half of one: it is set before anything comes
-        return
-    for file in _files(cache) - {*before, MARK}:
-        (cache / file).unlink(missing_ok=True)
 
 
 def _replace(formulas: Any) -> None:

@@ -1,11 +1,13 @@
 """The doctor, and engines that are missing something."""
 
 import json
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
 from cheblienet_cli.main import run
+from cheblienet_graphs import CheblienetError
 from cheblienet_graphs.doctor import Finding
 
 
@@ -69,3 +71,21 @@ def test_keops_explains_a_cache_that_cannot_be_written(
 
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", "/proc/nowhere")
     assert "can't write to its cache in /proc/nowhere" in remedy(OSError("no"), "")
+
+
+def test_keops_that_is_not_installed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cheblienet_graphs.neighbours import keops_cache
+
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.delenv("KEOPS_CACHE_FOLDER", raising=False)
+    monkeypatch.setattr(keops_cache, "version", absent)
+    said = "not installed: pip install pykeops, or use `engine"
+    with pytest.raises(CheblienetError, match=said), keops_cache.guarded():
+        pass
+    monkeypatch.setenv("KEOPS_CACHE_FOLDER", str(tmp_path))
+    with pytest.raises(CheblienetError, match=said), keops_cache.guarded():
+        raise ModuleNotFoundError("No module named 'pykeops'", name="pykeops")

@@ -1,5 +1,6 @@
 """KeOps finds the edges that the pruned search finds, in parts of any size."""
 
+import fcntl
 import os
 import re
 import signal
@@ -162,8 +163,17 @@ def test_what_an_interrupted_process_left_is_removed_and_nothing_else(
         fail()
     with keops_cache.guarded():
         assert {file.name for file in cache.iterdir()} == {"whole", keops_cache.MARK}
-    assert [file.name for file in cache.iterdir()] == ["whole"]
+    assert (cache / keops_cache.MARK).read_text() == ""
     assert mine.exists()
+
+
+def test_one_process_at_a_time_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock lies in the cache: on clusters each job may have a temporary folder of its own."""
+    monkeypatch.setenv("KEOPS_CACHE_FOLDER", str(tmp_path))
+    with keops_cache.guarded():
+        mark = (keops_cache.cache_folder() / keops_cache.MARK).open()
+        with mark, pytest.raises(BlockingIOError):
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _run(program: str, cache: Path) -> subprocess.CompletedProcess[str]:
