@@ -128,12 +128,12 @@ def test_all_is_compiled_under_the_lock_and_half_a_module_is_compiled_again(tmp_
 
 def test_a_file_of_formulas_is_replaced_when_it_is_whole(tmp_path: Path) -> None:
     """KeOps would rewrite it in place; a process that ends in between would leave half of it."""
-    start = "from cheblienet_graphs.neighbours.keops import _lazy_tensor; _lazy_tensor(); "
+    start = "from cheblienet_graphs.neighbours.keops import _lazy_tensor; _lazy_tensor()\n"
     assert _run(start, tmp_path).returncode == 0
     before = {file: file.read_bytes() for file in tmp_path.rglob("*.pkl")}
-    assert len(before) == 2
+    assert len(before) >= 2  # three with a GPU
     killed = _run(
-        start + "import os, pickle, signal; from pathlib import Path\n"
+        start + "import os, pickle, signal\n"
         "def dump(value, file):\n"
         "    file.write(b'half'); file.flush()\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
