@@ -1,4 +1,4 @@
-"""KeOps' cache on disk, guarded: KeOps takes every file that is there for a whole one."""
+"""KeOps guarded: a cache in which each file is whole, and what to do where it fails."""
 
 import atexit
 import contextlib

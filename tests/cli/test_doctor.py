@@ -64,9 +64,7 @@ def test_doctor_explains_a_missing_compiler(
     assert "apt install g++" in said[0]
 
 
-def test_keops_explains_a_cache_that_cannot_be_written(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keops_explains_a_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     from cheblienet_graphs.neighbours.keops_cache import remedy
 
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", "/proc/nowhere")

@@ -177,10 +177,12 @@ def test_one_process_at_a_time_compiles(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def _run(program: str, cache: Path) -> subprocess.CompletedProcess[str]:
+    helpers = str(Path(__file__).parents[2] / "helpers")
+    paths = [helpers, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {
         **os.environ,
         "KEOPS_CACHE_FOLDER": str(cache),
-        "PYTHONPATH": str(Path(__file__).parents[2] / "helpers"),
+        "PYTHONPATH": os.pathsep.join(paths),
     }
     return subprocess.run(
         [sys.executable, "-c", program, str(cache)],
