@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from PIL import Image
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".gif")
+FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "GIF")
+"""What Pillow may take a file for; by itself it would have Ghostscript run PostScript."""
 TRAINING = ("train", "training")
 TEST = ("test", "testing")
 VALIDATION = ("val", "valid", "validation")
@@ -142,7 +144,7 @@ def _pixels(file: Path) -> Array:
         ) from error
     try:
         # Pillow warns of large pictures and of odd EXIF.
-        with warnings.catch_warnings(action="ignore"), Image.open(file) as image:
+        with warnings.catch_warnings(action="ignore"), Image.open(file, formats=FORMATS) as image:
             upright = ImageOps.exif_transpose(image)
             refusal = _refusal(upright)
             pixels = None if refusal else _converted(upright)

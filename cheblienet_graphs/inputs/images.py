@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from PIL import Image
 
 IMAGES = (".png", ".tif", ".tiff", ".bmp", ".gif", ".jpg", ".jpeg", ".pgm", ".pbm", ".webp")
+FORMATS = ("PNG", "TIFF", "BMP", "GIF", "JPEG", "PPM", "WEBP")
+"""What Pillow may take a file for. By itself it goes by the contents alone, and hands PostScript to
+Ghostscript, which runs it, whatever the file is called."""
 FORM = "an image"
 GREY = {"1", "L", "I;16", "I;16B", "I;16L", "I;16N"}
 TRANSPARENT = {"LA", "La", "PA", "RGBA", "RGBa"}
@@ -42,7 +45,7 @@ def read_image(file: Path) -> Values:
         # Beyond a limit Pillow warns, beyond twice as much it refuses; the latter is enough.
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         try:
-            with Image.open(file) as image:
+            with Image.open(file, formats=FORMATS) as image:
                 return _grey(image, file)
         except Image.DecompressionBombError as error:
             raise InputError(f"{file} is too large for an image; save it as .npy.") from error

@@ -3,49 +3,88 @@
 Sums are split among threads, so the last bits of eigenvectors, say, differ with their number. numpy
 and scipy each bring an OpenBLAS of their own. Where they use another library, set its variables
 (OMP_NUM_THREADS and the like) to 1 for the same effect.
+
+The libraries are reached through modules of numpy and scipy that link them. They are never searched
+for among the files mapped into the process: arrays of stores are such files, and whoever wrote a
+store chose their names and contents.
 """
 
 import ctypes
+import os
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import contextmanager
+from typing import NamedTuple
 
-MAPS = Path("/proc/self/maps")
 PREFIXES, SUFFIXES = ("scipy_", ""), ("64_", "")
 """Prefixes and suffixes of OpenBLAS' functions, in builds with wide integers and in scipy's."""
 
 
+class Library(NamedTuple):
+    """An OpenBLAS of this process: what reads and what sets its number of threads."""
+
+    threads: Callable[[], int]
+    set_threads: Callable[[int], object]
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let every OpenBLAS of this process compute with one thread within the context."""
-    import numpy.linalg  # noqa: F401 - loads its library
-    import scipy.linalg  # noqa: F401
+    """Let every OpenBLAS of this process compute with one thread within the context.
 
-    with ExitStack() as restored:
-        for library in _libraries():
-            read, write = (_function(library, name) for name in ("get", "set"))
-            if read and write:
-                restored.callback(write, read())
-                write(1)
-        yield
-
-
-def _libraries() -> list[ctypes.CDLL]:
-    """The OpenBLAS libraries that are loaded."""
+    Contexts may be nested and entered by several threads: the first one in sets the numbers, the
+    last one out restores them.
+    """
+    _holders.enter()
     try:
-        lines = MAPS.read_text().splitlines()
-    except OSError:  # not Linux
-        return []
-    files = {line.split(maxsplit=5)[-1] for line in lines if "openblas" in line}
-    return [ctypes.CDLL(file) for file in sorted(files) if Path(file).is_file()]
+        yield
+    finally:
+        _holders.leave()
 
 
-def _function(library: ctypes.CDLL, verb: str) -> Callable[..., int] | None:
-    """The function that reads or writes the number of threads."""
+class _Holders:
+    """Those within the context; the number of threads is one for the whole process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._restored: list[tuple[Library, int]] = []
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._count == 0:
+                self._restored = [(library, library.threads()) for library in libraries()]
+                for library, _ in self._restored:
+                    library.set_threads(1)
+            self._count += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._count -= 1
+            if self._count == 0:
+                for library, threads in self._restored:
+                    library.set_threads(threads)
+
+
+_holders = _Holders()
+
+
+def libraries() -> list[Library]:
+    """The OpenBLAS of numpy and that of scipy, where they have one."""
+    import numpy.linalg.lapack_lite
+    import scipy.linalg.cython_blas
+
+    files = (numpy.linalg.lapack_lite.__file__, scipy.linalg.cython_blas.__file__)
+    # These modules are loaded, so nothing is loaded here: RTLD_NOLOAD would fail rather than do so.
+    linked = (ctypes.CDLL(file, os.RTLD_NOLOAD | os.RTLD_NOW) for file in files)
+    found = (_functions(library) for library in linked)
+    return [library for library in found if library is not None]
+
+
+def _functions(linked: ctypes.CDLL) -> Library | None:
+    """The functions of the OpenBLAS that a module links; None if it links another library."""
     for prefix in PREFIXES:
         for suffix in SUFFIXES:
-            name = f"{prefix}openblas_{verb}_num_threads{suffix}"
-            if hasattr(library, name):
-                function: Callable[..., int] = getattr(library, name)
-                return function
+            get, set_ = (f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set"))
+            if hasattr(linked, get) and hasattr(linked, set_):
+                return Library(getattr(linked, get), getattr(linked, set_))
     return None

@@ -180,6 +180,23 @@ def test_images_that_are_no_masks(
     assert message in refusal(tmp_path / name)
 
 
+@pytest.mark.parametrize("suffix", ["png", "tif"])
+def test_postscript_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """Pillow would have Ghostscript run it, here one that leaves a trace."""
+    monkeypatch.setattr("PIL.EpsImagePlugin.gs_binary", None)  # it remembers whether there is one
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    ghostscript, trace = tmp_path / "gs", tmp_path / "trace"
+    ghostscript.write_text(f'#!/bin/sh\n[ "$1" = --version ] || touch "{trace}"\n')
+    ghostscript.chmod(0o755)
+    file = tmp_path / f"m.{suffix}"
+    header = "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%ImageData: 8 8 8 1 0 1 1 x\n"
+    file.write_text(f"{header}%%EndComments\n%%EOF\n")
+    assert "is no image, or a damaged one" in refusal(file)
+    assert not trace.exists()
+
+
 def test_images_of_several_frames(tmp_path: Path) -> None:
     frames = [Image.fromarray(GREY), Image.fromarray(255 - GREY)]
     for name in ("m.gif", "m.tif"):

@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info
 
-from cheblienet_graphs.machine.blas import _function, _libraries, one_blas_thread
+from cheblienet_graphs.machine.blas import Library, libraries, one_blas_thread
 
 DIGESTS = """
 import hashlib, sys
@@ -25,28 +28,63 @@ for number, spec in enumerate((
 """
 
 
-def threads() -> list[int]:
-    return [_function(library, "get")() for library in _libraries()]
+@pytest.fixture
+def two_threads() -> Iterator[list[Library]]:
+    """The OpenBLAS of numpy and scipy, each with two threads."""
+    known = libraries()
+    if not known:
+        pytest.skip("numpy and scipy have another library than OpenBLAS here")
+    before = [library.threads() for library in known]
+    for library in known:
+        library.set_threads(2)
+    yield known
+    for library, count in zip(known, before, strict=True):
+        library.set_threads(count)
 
 
-def test_libraries_of_numpy_and_scipy_have_one_thread_meanwhile() -> None:
-    import scipy.linalg  # noqa: F401
+def threads(known: list[Library]) -> set[int]:
+    return {library.threads() for library in known}
 
-    before = threads()
-    if not before:
-        pytest.skip("numpy has another library than OpenBLAS here")
-    for library in _libraries():
-        _function(library, "set")(2)
-    try:
+
+def of_two_threads() -> set[str]:
+    """Files of the libraries with two threads, by a package that walks those of the process."""
+    return {known["filepath"] for known in threadpool_info() if known["num_threads"] == 2}
+
+
+def test_another_counter_agrees(two_threads: list[Library]) -> None:
+    assert 1 <= len(of_two_threads()) <= len(two_threads)
+    with one_blas_thread():
+        assert of_two_threads() == set()
+
+
+def test_libraries_of_numpy_and_scipy_have_one_thread_meanwhile(two_threads: list[Library]) -> None:
+    with one_blas_thread():
+        assert threads(two_threads) == {1}
         with one_blas_thread():
-            assert set(threads()) == {1}
-        assert set(threads()) == {2}
-        with pytest.raises(KeyError), one_blas_thread():
-            raise KeyError
-        assert set(threads()) == {2}
-    finally:
-        for library, count in zip(_libraries(), before, strict=True):
-            _function(library, "set")(count)
+            assert threads(two_threads) == {1}
+        assert threads(two_threads) == {1}
+    assert threads(two_threads) == {2}
+    with pytest.raises(KeyError), one_blas_thread():
+        raise KeyError
+    assert threads(two_threads) == {2}
+
+
+def test_the_last_of_several_threads_restores(two_threads: list[Library]) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with one_blas_thread():
+            entered.set()
+            leave.wait(60)
+
+    other = threading.Thread(target=stay)
+    with one_blas_thread():
+        other.start()
+        assert entered.wait(60)
+    assert threads(two_threads) == {1}
+    leave.set()
+    other.join()
+    assert threads(two_threads) == {2}
 
 
 @pytest.mark.slow
