@@ -21,10 +21,12 @@ from cheblienet_graphs.quoting import one_line
 def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: bool) -> None:
     """Hash every file and compare it with what was published; check every matrix.
 
-    Without a NAME, every version of every graph. What is wrong is listed, a line each.
+    Coordinates and areas are compared with the sampling that the specification says. Without a
+    NAME, every version of every graph. What is wrong is listed, a line each.
     """
     from cheblienet_graphs.store import layout  # help does without
     from cheblienet_graphs.store import verify as checks
+    from cheblienet_graphs.store.remarks import remarks as remarks_on
 
     store = layout.store_path(store)
 
@@ -33,13 +35,21 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     checked: list[str] = []
     killed_first = bool(removed or left) and not layout.check_store(store)
     faults = [] if killed_first else checks.verify(store, name, progress=checked.append)
+    remarks = [] if killed_first or faults else remarks_on(store, name)
     if as_json:
-        listed = [asdict(fault) for fault in faults]
-        click.echo(json.dumps({"versions": checked, "faults": listed, "leftovers": len(left)}))
+        listed = {
+            "versions": checked,
+            "faults": [asdict(fault) for fault in faults],
+            "remarks": [asdict(remark) for remark in remarks],
+            "leftovers": len(left),
+        }
+        click.echo(json.dumps(listed))
     else:
         for fault in faults:
             click.echo(one_line(f"{fault.where}: {fault.what}"))
     if not quiet:
+        for remark in remarks:
+            click.echo(one_line(f"{remark.where} {remark.what}."), err=True)
         remedy = "harmless: --resume goes on with one, `clg verify --clean` deletes them"
         for count, fate in ((len(removed), "deleted"), (len(left), remedy)):
             if count:

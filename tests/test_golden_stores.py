@@ -135,7 +135,7 @@ def test_verify_and_ls_know_them(store: Path, capsys: pytest.CaptureFixture[str]
     known = kept(store.stem)
     checked = output(capsys, "verify", "--store", store, "--json", "--quiet")
     versions = sorted(f"{name}/v001" for name in known)
-    assert checked == {"versions": versions, "faults": [], "leftovers": 0}
+    assert checked == {"versions": versions, "faults": [], "remarks": [], "leftovers": 0}
     listed = output(capsys, "ls", "--store", store, "--json")
     assert [(of["name"], of["refs"], of["fault"]) for of in listed] == [
         (name, ["latest"], None) for name in sorted(known)

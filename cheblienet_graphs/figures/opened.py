@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.report.points import points_of
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import VersionFacts, read_facts
 from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.sampled import sampling_of
 from cheblienet_graphs.values import integer
 
 
@@ -49,7 +49,7 @@ class OpenedGraph:
 
     def points(self, level: int) -> Sampling:
         """The sampling of a level, with its mask."""
-        return points_of(self.level(level))
+        return sampling_of(self.level(level))
 
     def metric(self, level: int) -> Metric:
         """The metric that was asked for, with the xi of a level (0 without orientations)."""

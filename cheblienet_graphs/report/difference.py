@@ -9,12 +9,12 @@ import numpy as np
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.first_eigenvalues import first_eigenvalues
-from cheblienet_graphs.report.points import points_of
 from cheblienet_graphs.report.shared_edges import SharedEdges, shared_edges
 from cheblienet_graphs.sparse.rows import ENTRIES
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import VersionFacts, read_facts
 from cheblienet_graphs.store.reader import LevelArrays, weights_of
+from cheblienet_graphs.store.sampled import sampling_of
 from cheblienet_graphs.typing import Floats, Progress
 from cheblienet_graphs.values import Number, integer
 
@@ -216,4 +216,4 @@ def _eigenvalues(arrays: LevelArrays, count: int, step: Progress) -> Floats:
     components = diagnostics.components(arrays.laplacian)
     few = min(count, arrays.of_level.vertices)
     report("eigenvalues")
-    return first_eigenvalues(arrays, few, components, points_of(arrays), report).values
+    return first_eigenvalues(arrays, few, components, sampling_of(arrays), report).values

@@ -13,12 +13,12 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.report.axis_frame import to_the_frame
 from cheblienet_graphs.report.places import Nearest, nearest_vertex, place
-from cheblienet_graphs.report.points import points_of
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays, weights_of
+from cheblienet_graphs.store.sampled import sampling_of
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import Number, integer
 
@@ -139,7 +139,7 @@ def neighbors_of(
     arrays, asked = LevelArrays(version, facts, level), None
     if vertex is not None:
         start_at = integer("vertex", vertex, 0, arrays.of_level.vertices - 1)
-    weights, sampling = weights_of(arrays), points_of(arrays)
+    weights, sampling = weights_of(arrays), sampling_of(arrays)
     if at is not None:
         asked = nearest_vertex(spec, sampling, place(spec, sampling, at))
         start_at = asked.vertex

@@ -11,7 +11,6 @@ from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.compared import compared
 from cheblienet_graphs.report.first_eigenvalues import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.points import points_of
 from cheblienet_graphs.report.probes import probes
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.verdict import verdict
@@ -20,6 +19,7 @@ from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays, weights_of
+from cheblienet_graphs.store.sampled import sampling_of
 from cheblienet_graphs.typing import Progress
 from cheblienet_graphs.values import integer
 
@@ -75,7 +75,7 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
     weights, coordinates, degree = weights_of(arrays), arrays.coordinates, arrays.degree
     laplacian = weights.laplacian
     # Opened after the arrays, which bound the size: points of a false size would fill the memory.
-    points, metric = points_of(arrays), Metric(spec.eps, facts.xi or 0.0)
+    points, metric = sampling_of(arrays), Metric(spec.eps, facts.xi or 0.0)
     count = min(count, facts.vertices)
 
     def step(what: str, done: int = 0, total: int = 0) -> None:

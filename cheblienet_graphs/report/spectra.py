@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, SpecError
-from cheblienet_graphs.report.points import points_of
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
@@ -15,6 +14,7 @@ from cheblienet_graphs.spectrum.numeric import Eigenpairs, extreme_eigenpairs
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.sampled import sampling_of
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import integer
 
@@ -89,4 +89,4 @@ def _level(
     facts = read_facts(version)
     level = integer("level", level, 0, facts.spec.levels - 1)
     arrays = LevelArrays(version, facts, level)
-    return arrays.laplacian, arrays.of_level.lambda_max, points_of(arrays)
+    return arrays.laplacian, arrays.of_level.lambda_max, sampling_of(arrays)

@@ -23,6 +23,7 @@ from cheblienet_graphs.store.durable import locked_folder, write_errors
 from cheblienet_graphs.store.facts import FileFacts, VersionFacts, checked_facts
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr
 from cheblienet_graphs.store.refs import locked
+from cheblienet_graphs.store.sampled import misplaced, undigested
 from cheblienet_graphs.store.unfinished import discard
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -61,20 +62,30 @@ def verify(
         StoreError: the store itself can't be read.
     """
     store = layout.store_path(store)
+    faults: list[Fault] = []
     if name is None:
         if not layout.check_store(store):
             raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
         graphs = [store / graph for graph in layout.graph_names(store)]
-        folders = [graph / version for graph in graphs for version in layout.versions(graph)]
         faults = [*_store_faults(store), *(f for graph in graphs for f in _graph_faults(graph))]
-    else:
-        folders, faults = [layout.resolve(store, name)], []
-    for version in folders:
+    for version in version_folders(store, name):
         where = str(version.relative_to(store))
         if progress:
             progress(where)
         faults += [Fault(f"{where}/{fault.where}", fault.what) for fault in version_faults(version)]
     return faults
+
+
+def version_folders(store: Path, name: str | None) -> list[Path]:
+    """Folders of the version of that name, or of all.
+
+    Raises:
+        UnknownGraphError: there is no such graph.
+    """
+    if name is not None:
+        return [layout.resolve(store, name)]
+    graphs = [store / graph for graph in layout.graph_names(store)]
+    return [graph / version for graph in graphs for version in layout.versions(graph)]
 
 
 def version_faults(version: Path) -> list[Fault]:
@@ -154,18 +165,31 @@ def _array_faults(version: Path, facts: VersionFacts) -> Iterator[Fault]:
 
     They were wrong when written, or somebody changed both files and digests.
     """
-    for level in range(facts.spec.levels):
-        arrays = LevelArrays(version, facts, level)
+    levels = [LevelArrays(version, facts, level) for level in range(facts.spec.levels)]
+    faults = [fault for arrays in levels for fault in _level_faults(version, arrays)]
+    if not faults and undigested(levels):
+        faults = [Fault("levels/0/coordinates", "are not the points of the spec's digest")]
+    yield from faults
+
+
+def _level_faults(version: Path, arrays: LevelArrays) -> Iterator[Fault]:
+    level, facts = arrays.level, arrays.facts
+    # Meanwhile on another core: Qhull, which makes Voronoi cells, lets other threads run.
+    with ThreadPoolExecutor(1) as beside:
+        placed = beside.submit(list, misplaced(arrays))
         if faults := list(_laplacian_faults(arrays)):
             yield from faults
-            continue
+            return
         try:
-            contradictions = [Fault(*disagreement) for disagreement in disagreements(arrays)]
-            yield from contradictions or _eigenpair_faults(arrays)
+            if contradictions := [Fault(*disagreement) for disagreement in disagreements(arrays)]:
+                yield from contradictions
+            else:
+                yield from (Fault(f"levels/{level}/{name}", what) for name, what in placed.result())
+                yield from _eigenpair_faults(arrays)
         except StoreError as error:
             yield Fault(f"levels/{level}", str(error))
-        if level + 1 < facts.spec.levels:
-            yield from _map_faults(version, facts, level)
+    if level + 1 < facts.spec.levels:
+        yield from _map_faults(version, facts, level)
 
 
 def _map_faults(version: Path, facts: VersionFacts, fine: int) -> Iterator[Fault]:

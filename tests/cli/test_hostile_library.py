@@ -10,7 +10,8 @@ import pytest
 from hostile_library import EFFECT, library
 from sealing import reseal_file
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec, StoreError, build, verify
+from cheblienet_graphs.store import archive
 from cheblienet_graphs.store.reader import mapped_array
 
 NAME = "libopenblas.so"
@@ -54,6 +55,20 @@ def test_a_mapped_library_is_not_run_by_linear_algebra(hostile: Path) -> None:
         "with one_blas_thread(): print(len(mapped))",
     )
     assert not (hostile / EFFECT).exists()
+
+
+def test_verify_and_import_refuse_it(
+    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [fault] = verify(hostile / "graphs.zarr")
+    assert fault.where == f"{NAME}/v001/levels/0/coordinates"
+    # An attacker's export does not verify.
+    monkeypatch.setattr(archive, "_refuse_faults", lambda *_, **__: None)
+    archive.export_zip(hostile / f"graphs.zarr/{NAME}/v001", tmp_path / "g.zip")
+    monkeypatch.undo()
+    with pytest.raises(StoreError, match="coordinates are not those of the spec's sampling"):
+        archive.import_zip(tmp_path / "g.zip", tmp_path / "other.zarr")
+    assert not (tmp_path / "other.zarr" / NAME).exists()
 
 
 @pytest.mark.parametrize(

@@ -177,3 +177,16 @@ def test_one_line_for_what_is_wrong(
     assert code in {1, 2}
     assert message in said
     assert sorted(here.iterdir()) == before
+
+
+def test_areas_far_from_cells_are_remarked_on(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    points = "".join(f"{x},{x * x % 7},{1 + 9 * (x == 3)}\n" for x in range(12))
+    (here / "p.csv").write_text("x,y,area\n" + points)
+    assert run(["build", "r2", "--points-file", "p.csv", "--name", "p", "--quiet"]) == 0
+    assert run(["export", "p", "--to", "zip"]) == 0
+    capsys.readouterr()
+    for command in (["verify"], ["import", "p.zip", "--store", "other.zarr"]):
+        assert run(command) == 0
+        assert "p/v001/levels/0/area holds given areas that are" in capsys.readouterr().err
