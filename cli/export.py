@@ -85,11 +85,11 @@ def import_(file: Path, name: str | None, store: Path) -> None:
     one of its kind.
     """
     from cheblienet_graphs.store.archive import import_zip  # help does without
-    from cheblienet_graphs.store.remarks import remarks
 
-    imported = import_zip(file, store, name)
+    def remark(where: str, what: str) -> None:
+        click.echo(f"{file}: {where} {what}.", err=True)
+
+    imported = import_zip(file, store, name, remark=remark)
     click.echo(f"{imported.name}@{imported.version}")
-    for remark in remarks(store, f"{imported.name}@{imported.version}"):
-        click.echo(f"{remark.where} {remark.what}.", err=True)
     if not imported.new:
         click.echo(f"It is there already, as {imported.name}@{imported.version}.", err=True)

@@ -26,7 +26,6 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     """
     from cheblienet_graphs.store import layout  # help does without
     from cheblienet_graphs.store import verify as checks
-    from cheblienet_graphs.store.remarks import remarks as remarks_on
 
     store = layout.store_path(store)
 
@@ -34,13 +33,19 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     left = checks.leftovers(store)
     checked: list[str] = []
     killed_first = bool(removed or left) and not layout.check_store(store)
-    faults = [] if killed_first else checks.verify(store, name, progress=checked.append)
-    remarks = [] if killed_first or faults else remarks_on(store, name)
+    remarks: list[dict[str, str]] = []
+
+    def remark(where: str, what: str) -> None:
+        remarks.append({"where": where, "what": what})
+
+    faults = []
+    if not killed_first:
+        faults = checks.verify(store, name, progress=checked.append, remark=remark)
     if as_json:
         listed = {
             "versions": checked,
             "faults": [asdict(fault) for fault in faults],
-            "remarks": [asdict(remark) for remark in remarks],
+            "remarks": remarks,
             "leftovers": len(left),
         }
         click.echo(json.dumps(listed))
@@ -48,8 +53,8 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
         for fault in faults:
             click.echo(one_line(f"{fault.where}: {fault.what}"))
     if not quiet:
-        for remark in remarks:
-            click.echo(one_line(f"{remark.where} {remark.what}."), err=True)
+        for made in remarks:
+            click.echo(one_line(f"{made['where']} {made['what']}."), err=True)
         remedy = "harmless: --resume goes on with one, `clg verify --clean` deletes them"
         for count, fate in ((len(removed), "deleted"), (len(left), remedy)):
             if count:

@@ -229,6 +229,29 @@ def _domain(given: Any) -> tuple[Floats, Floats]:
     return np.array([x0, y0]), np.array([x1, y1])
 
 
+def coincident(points: Floats, periods: tuple[float, float] | None) -> tuple[int, int] | None:
+    """Two points at the same place, the first before the other; None where all are apart.
+
+    Args:
+        points: (N, d) Cartesian coordinates; with periods within [0, period).
+        periods: of a torus; None elsewhere.
+    """
+    from scipy.spatial import KDTree  # slow to import, builds on grids do without
+
+    order = np.lexsort(points.T)  # many equal points would stall the tree
+    equal = np.flatnonzero((np.diff(points[order], axis=0) == 0).all(axis=1))
+    if len(equal):
+        pair = order[equal[0]], order[equal[0] + 1]
+    else:
+        distances, two = KDTree(points, boxsize=periods).query(points, k=2)
+        close = np.flatnonzero(distances[:, 1] <= SAME)
+        if not len(close):
+            return None
+        pair = close[0], next(n for n in two[close[0]] if n != close[0])
+    first, second = sorted(int(n) for n in pair)
+    return first, second
+
+
 def _check_distinct(
     places: Floats,
     points: Floats,
@@ -238,19 +261,10 @@ def _check_distinct(
     where: str,
 ) -> None:
     """See that no two points are at the same place."""
-    from scipy.spatial import KDTree  # slow to import, builds on grids do without
-
-    order = np.lexsort(places.T)  # many equal points would stall the tree
-    equal = np.flatnonzero((np.diff(places[order], axis=0) == 0).all(axis=1))
-    if len(equal):
-        pair = order[equal[0]], order[equal[0] + 1]
-    else:
-        distances, two = KDTree(points, boxsize=periods).query(points, k=2)
-        close = np.flatnonzero(distances[:, 1] <= SAME)
-        if not len(close):
-            return
-        pair = close[0], next(n for n in two[close[0]] if n != close[0])
-    first, second = sorted(int(n) for n in pair)
+    pair = coincident(points, periods)
+    if pair is None:
+        return
+    first, second = pair
     names = ("x", "y") if flat else ("latitude", "longitude")
     place = ", ".join(
         f"{name} {value:.6g}" for name, value in zip(names, places[first], strict=True)

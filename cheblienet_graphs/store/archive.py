@@ -13,7 +13,7 @@ from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import reserve, write, write_errors
 from cheblienet_graphs.store.facts import VersionFacts, checked_facts, read_facts
-from cheblienet_graphs.store.verify import version_faults
+from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging
 
 SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -57,13 +57,17 @@ def export_zip(version: Path, file: str | Path) -> None:
             temporary.unlink(missing_ok=True)
 
 
-def import_zip(file: str | Path, store: str | Path, name: str | None = None) -> Imported:
+def import_zip(
+    file: str | Path, store: str | Path, name: str | None = None, *, remark: Remark | None = None
+) -> Imported:
     """Publish the version in an archive as the next one of its graph, unless it is there already.
 
     Args:
         file: an archive that `export_zip` wrote.
         store: path of the store; made if it does not exist.
         name: of the graph; default the one it was exported from.
+        remark: called with a path below the version and what is no fault there, but may be a
+            mistake.
 
     Returns:
         The graph's name and the version, which is the earlier one if it was imported before.
@@ -77,7 +81,7 @@ def import_zip(file: str | Path, store: str | Path, name: str | None = None) -> 
         raise StoreError(f"{file} is not a file; give what `clg export --to zip` wrote.")
     try:
         with zipfile.ZipFile(file) as archive:
-            return _import(archive, file, store, name)
+            return _import(archive, file, store, name, remark)
     except OSError as error:
         raise StoreError(f"{file} can't be read: {error.strerror or error}.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
@@ -85,7 +89,9 @@ def import_zip(file: str | Path, store: str | Path, name: str | None = None) -> 
         raise StoreError(f"{file} is not a whole zip archive: {error}.") from error
 
 
-def _import(archive: zipfile.ZipFile, file: Path, store: Path, name: str | None) -> Imported:
+def _import(
+    archive: zipfile.ZipFile, file: Path, store: Path, name: str | None, remark: Remark | None
+) -> Imported:
     members = dict(_members(archive, file))
     folder, facts = _facts(archive, members, file)
     name = layout.check_name(folder if name is None else name)
@@ -98,7 +104,7 @@ def _import(archive: zipfile.ZipFile, file: Path, store: Path, name: str | None)
         for path, entry in members.items():
             with archive.open(entry) as source, write_errors(store):
                 _extract(source, staging.path / path, entry.file_size)
-        _refuse_faults(staging.path, called=str(file))
+        _refuse_faults(staging.path, str(file), remark)
         if earlier := _imported_before(store / name, facts):
             return Imported(name, earlier, new=False)
         return Imported(name, staging.publish_as_is(), new=True)
@@ -167,8 +173,8 @@ def _extract(source: IO[bytes], target: Path, size: int) -> None:
         raise zipfile.BadZipFile("a file of another size than announced")
 
 
-def _refuse_faults(version: Path, called: str | None = None) -> None:
-    faults = version_faults(version)
+def _refuse_faults(version: Path, called: str | None = None, remark: Remark | None = None) -> None:
+    faults = version_faults(version, remark)
     if faults:
         first, more = faults[0], f" and {len(faults) - 1} more" if len(faults) > 1 else ""
         raise StoreError(f"{called or version}: {first.where} {first.what}{more}.")

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.own_points import coincident
 from cheblienet_graphs.samplings.point_sets import PointArrays
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec import GraphSpec
@@ -45,8 +46,9 @@ def sampling_of(arrays: LevelArrays) -> Sampling:
 def misplaced(arrays: LevelArrays) -> Iterator[tuple[str, str]]:
     """(array, fault) where coordinates or areas of a level are not those of its sampling.
 
-    They follow from the specification. Given points do not: these must be the same over each
-    orientation, and have the areas of their Voronoi cells unless areas were given, too.
+    They follow from the specification. Given points do not: these must be apart, in their domain,
+    the same over each orientation, and have the areas of their Voronoi cells unless areas were
+    given, too.
 
     Raises:
         StoreError: an array can't be read, or isn't of the shape that the facts imply.
@@ -60,22 +62,35 @@ def misplaced(arrays: LevelArrays) -> Iterator[tuple[str, str]]:
         for block in _blocks(sampling)
     ):
         yield "coordinates", "are not those of the spec's sampling"
-        return
-    given = spec.coordinates
-    if given is not None:
-        if given.areas == "given" or spec.mask is not None:  # points outside a mask are not stored
-            return
-        sampling = _given(arrays, None)
-        try:
-            sampling.areas(0, 1)
-        except CheblienetError:
-            yield "coordinates", "has points at the same place"
-            return
-    if not all(
-        _equal(area[block], sampling.areas(block.start, block.stop), AREA)
-        for block in _blocks(sampling)
-    ):
+    elif spec.coordinates is not None:
+        yield from _given_faults(arrays, sampling)
+    elif not _has_areas(area, sampling):
         yield "area", "are not those of the spec's sampling"
+
+
+def _given_faults(arrays: LevelArrays, sampling: Sampling) -> Iterator[tuple[str, str]]:
+    """What is wrong with given points that are the same over each orientation."""
+    points, extent = sampling.base_points, sampling.extent
+    periods = None
+    if extent is not None:
+        beyond = points >= extent if sampling.periodic else points > extent
+        if (points < 0).any() or beyond.any():
+            yield "coordinates", "has points outside the domain"
+            return
+        periods = (extent[0], extent[1]) if sampling.periodic else None
+    if coincident(points, periods):
+        yield "coordinates", "has points at the same place"
+        return
+    spec = arrays.facts.spec
+    if spec.coordinates is None or spec.coordinates.areas == "given" or spec.mask is not None:
+        return  # there are no cells beside points outside a mask, which are not stored
+    try:
+        alike = _has_areas(arrays.area, _given(arrays, None))
+    except CheblienetError:
+        yield "coordinates", "has points whose Voronoi cells can't be computed"
+        return
+    if not alike:
+        yield "area", "are not those of the points' Voronoi cells"
 
 
 def undigested(levels: Sequence[LevelArrays]) -> bool:
@@ -101,6 +116,9 @@ def undigested(levels: Sequence[LevelArrays]) -> bool:
 def unlike_cells(arrays: LevelArrays) -> str | None:
     """A remark on given areas that are far from those of their points' Voronoi cells.
 
+    Args:
+        arrays: of a level where nothing is `misplaced`.
+
     Returns:
         What is remarkable; None where nothing is, or cells are not known.
     """
@@ -111,7 +129,7 @@ def unlike_cells(arrays: LevelArrays) -> str | None:
     try:
         cells = _given(arrays, None).areas(0, points)
     except CheblienetError:
-        return "holds areas of points so close that they have no cells"
+        return "holds given areas of points whose Voronoi cells can't be computed"
     ratios = arrays.area[:points] / cells
     least, most = float(ratios.min()), float(ratios.max())
     if least >= 1 / UNLIKE and most <= UNLIKE:
@@ -135,6 +153,13 @@ def _given(arrays: LevelArrays, areas: Floats | None) -> Sampling:
         across = np.sin(beta)
         points = np.stack([across * np.cos(gamma), across * np.sin(gamma), np.cos(beta)], axis=1)
     return spec.with_points({level: PointArrays(points, areas)}).full_sampling(level)
+
+
+def _has_areas(area: npt.NDArray[np.float32], sampling: Sampling) -> bool:
+    return all(
+        _equal(area[block], sampling.areas(block.start, block.stop), AREA)
+        for block in _blocks(sampling)
+    )
 
 
 def _blocks(sampling: Sampling) -> Iterator[slice]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from cheblienet_graphs.store.durable import locked_folder, write_errors
 from cheblienet_graphs.store.facts import FileFacts, VersionFacts, checked_facts
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr
 from cheblienet_graphs.store.refs import locked
-from cheblienet_graphs.store.sampled import misplaced, undigested
+from cheblienet_graphs.store.sampled import misplaced, undigested, unlike_cells
 from cheblienet_graphs.store.unfinished import discard
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -35,6 +36,9 @@ FILES_AT_ONCE = 8
 VECTORS_AT_ONCE = 4
 """Stored eigenvectors that are in memory together."""
 
+Remark: TypeAlias = Callable[[str, str], None]
+"""Called with a path and with what is no fault there, but may be a mistake."""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -45,7 +49,11 @@ class Fault:
 
 
 def verify(
-    store: str | Path, name: str | None = None, *, progress: Callable[[str], None] | None = None
+    store: str | Path,
+    name: str | None = None,
+    *,
+    progress: Callable[[str], None] | None = None,
+    remark: Remark | None = None,
 ) -> list[Fault]:
     """Compare versions with their manifests, and their matrices with what they must be.
 
@@ -53,6 +61,8 @@ def verify(
         store: path of the store.
         name: NAME, NAME@v001 or NAME@REF; default every version of every graph.
         progress: called with each version's path before it is read.
+        remark: called with a path below the store and what is no fault there, but may be a mistake:
+            given areas that are far from those of the points' Voronoi cells.
 
     Returns:
         The faults; none where all is well.
@@ -62,33 +72,29 @@ def verify(
         StoreError: the store itself can't be read.
     """
     store = layout.store_path(store)
-    faults: list[Fault] = []
     if name is None:
         if not layout.check_store(store):
             raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
         graphs = [store / graph for graph in layout.graph_names(store)]
+        folders = [graph / version for graph in graphs for version in layout.versions(graph)]
         faults = [*_store_faults(store), *(f for graph in graphs for f in _graph_faults(graph))]
-    for version in version_folders(store, name):
+    else:
+        folders, faults = [layout.resolve(store, name)], []
+    for version in folders:
         where = str(version.relative_to(store))
         if progress:
             progress(where)
-        faults += [Fault(f"{where}/{fault.where}", fault.what) for fault in version_faults(version)]
+        of_version = version_faults(version, _below(where, remark))
+        faults += [Fault(f"{where}/{fault.where}", fault.what) for fault in of_version]
     return faults
 
 
-def version_folders(store: Path, name: str | None) -> list[Path]:
-    """Folders of the version of that name, or of all.
-
-    Raises:
-        UnknownGraphError: there is no such graph.
-    """
-    if name is not None:
-        return [layout.resolve(store, name)]
-    graphs = [store / graph for graph in layout.graph_names(store)]
-    return [graph / version for graph in graphs for version in layout.versions(graph)]
+def _below(folder: str, remark: Remark | None) -> Remark | None:
+    """The same for paths below a folder."""
+    return remark and (lambda where, what: remark(f"{folder}/{where}", what))
 
 
-def version_faults(version: Path) -> list[Fault]:
+def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
     """Faults of a version, with paths below it: of its facts, then files, then arrays."""
     try:
         attributes = layout.check_version(version)
@@ -107,7 +113,7 @@ def version_faults(version: Path) -> list[Fault]:
     ):
         faults.append(Fault("zarr.json", "holds more or other text than was published"))
     faults += _file_faults(version, facts.files)
-    return faults or list(_array_faults(version, facts))
+    return faults or list(_array_faults(version, facts, remark))
 
 
 def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Fault]:
@@ -160,23 +166,28 @@ def _sha256(path: Path) -> str:
         return f"unreadable: {error.strerror}"
 
 
-def _array_faults(version: Path, facts: VersionFacts) -> Iterator[Fault]:
+def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> Iterator[Fault]:
     """Faults of arrays whose files are as published.
 
     They were wrong when written, or somebody changed both files and digests.
     """
     levels = [LevelArrays(version, facts, level) for level in range(facts.spec.levels)]
-    faults = [fault for arrays in levels for fault in _level_faults(version, arrays)]
+    faults = [fault for arrays in levels for fault in _level_faults(version, arrays, remark)]
     if not faults and undigested(levels):
         faults = [Fault("levels/0/coordinates", "are not the points of the spec's digest")]
     yield from faults
 
 
-def _level_faults(version: Path, arrays: LevelArrays) -> Iterator[Fault]:
+def _level_faults(version: Path, arrays: LevelArrays, remark: Remark | None) -> Iterator[Fault]:
     level, facts = arrays.level, arrays.facts
+
+    def placed() -> tuple[list[tuple[str, str]], str | None]:
+        wrong = list(misplaced(arrays))
+        return wrong, None if wrong or remark is None else unlike_cells(arrays)
+
     # Meanwhile on another core: Qhull, which makes Voronoi cells, lets other threads run.
     with ThreadPoolExecutor(1) as beside:
-        placed = beside.submit(list, misplaced(arrays))
+        places = beside.submit(placed)
         if faults := list(_laplacian_faults(arrays)):
             yield from faults
             return
@@ -184,7 +195,10 @@ def _level_faults(version: Path, arrays: LevelArrays) -> Iterator[Fault]:
             if contradictions := [Fault(*disagreement) for disagreement in disagreements(arrays)]:
                 yield from contradictions
             else:
-                yield from (Fault(f"levels/{level}/{name}", what) for name, what in placed.result())
+                wrong, unlike = places.result()
+                yield from (Fault(f"levels/{level}/{name}", what) for name, what in wrong)
+                if unlike and remark:
+                    remark(f"levels/{level}/area", unlike)
                 yield from _eigenpair_faults(arrays)
         except StoreError as error:
             yield Fault(f"levels/{level}", str(error))

@@ -71,6 +71,7 @@ def test_verify_and_import_refuse_it(
     assert not (tmp_path / "other.zarr" / NAME).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

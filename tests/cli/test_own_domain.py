@@ -187,6 +187,13 @@ def test_areas_far_from_cells_are_remarked_on(
     assert run(["build", "r2", "--points-file", "p.csv", "--name", "p", "--quiet"]) == 0
     assert run(["export", "p", "--to", "zip"]) == 0
     capsys.readouterr()
-    for command in (["verify"], ["import", "p.zip", "--store", "other.zarr"]):
+    what = "levels/0/area holds given areas that are"
+    for command, where in (
+        (["verify"], "p/v001/"),
+        (["import", "p.zip", "--store", "other.zarr"], "p.zip: "),
+    ):
         assert run(command) == 0
-        assert "p/v001/levels/0/area holds given areas that are" in capsys.readouterr().err
+        assert f"{where}{what}" in capsys.readouterr().err
+    assert run(["verify", "--json"]) == 0
+    [remark] = json.loads(capsys.readouterr().out)["remarks"]
+    assert remark["where"] == "p/v001/levels/0/area"

@@ -1,6 +1,7 @@
 """Coordinates and areas that are not those of the sampling, under digests that are in order."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,6 @@ from sealing import reseal_array, reseal_file
 from cheblienet_graphs import CheblienetError, GraphSpec, build, verify
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.store.remarks import remarks
 from cheblienet_graphs.store.sampled import sampling_of
 
 RNG = np.random.default_rng(5)
@@ -77,7 +77,7 @@ def test_another_area_is_noticed(version: Path) -> None:
     Cells of given points beside others that a mask leaves out are not known.
     """
     reseal_array(version, "levels/0/area", lambda v: v.__iadd__([1e-3, -1e-3] + [0] * (len(v) - 2)))
-    assert ("levels/0/area", "are not those of the spec's sampling") in faults(version)
+    assert [where for where, _ in faults(version)] == ["levels/0/area"]
 
 
 @pytest.mark.parametrize(("turns", "fine"), [(-1, True), (-2, False), (1e300, False)])
@@ -90,14 +90,36 @@ def test_a_whole_turn_of_longitude_is_the_same_place(
     assert (verify(tmp_path / "g.zarr") == []) is fine
 
 
-@pytest.mark.parametrize("count", [2, 30])
-def test_given_points_at_one_place_are_noticed(tmp_path: Path, count: int) -> None:
-    build(GraphSpec("s2", coordinates=STATIONS), tmp_path / "g.zarr", name="g")
+GIVEN = {
+    "plane": GraphSpec("r2", coordinates=PLACES),
+    "torus": GraphSpec("r2", coordinates=PLACES, boundary="periodic", domain=(0, 0, 3, 2)),
+    "plane with areas": GraphSpec("r2", coordinates=np.column_stack([PLACES, 1 + PLACES[:, 0]])),
+    "sphere": GraphSpec("s2", coordinates=STATIONS),
+    "sphere with areas": GraphSpec("s2", coordinates=np.column_stack([STATIONS, 1 + LAND[:40]])),
+    "masked": SPECS["masked places"],
+}
+NOWHERE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "all at the corner": np.zeros_like,
+    "two at one place": lambda v: np.concatenate([v[:1], v[:1], v[2:]]),
+    "half at one place": lambda v: v[np.arange(len(v)).clip(len(v) // 2)],
+    "beyond all": lambda v: v * 1e14 - 1e13,
+    "too small": lambda v: np.full_like(v, 1e-310),
+    "nearly one": lambda v: 1e-12 * v,
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_given_points_that_no_build_takes_are_noticed(tmp_path: Path, name: str) -> None:
+    """Whatever Qhull and trees of such points say."""
+    build(GIVEN[name], tmp_path / "g.zarr", name="g")
     version = tmp_path / "g.zarr/g/v001"
-    values = np.array(LevelArrays(version, read_facts(version), 0).coordinates)
-    values[:count] = 0
-    reseal_file(version, "levels/0/coordinates/c/0/0", values.tobytes())
-    assert faults(version)
+    untouched = np.array(LevelArrays(version, read_facts(version), 0).coordinates)
+    for change in NOWHERE.values():
+        moved = change(untouched)
+        assert moved.shape == untouched.shape
+        reseal_file(version, "levels/0/coordinates/c/0/0", moved.tobytes())
+        found = verify(tmp_path / "g.zarr", remark=lambda *_: None)
+        assert [fault.where for fault in found] == ["g/v001/levels/0/coordinates"]
 
 
 @pytest.mark.parametrize("apart", [2e-9, 1e-8, 1e-6])
@@ -125,10 +147,10 @@ def test_given_areas_far_from_cells_are_remarked_on(
     areas = cells * np.where(np.arange(40) == 7, factor, 1)
     given = np.column_stack([STATIONS, areas])
     build(GraphSpec("s2", coordinates=given), tmp_path / "g.zarr", name="g")
-    assert verify(tmp_path / "g.zarr") == []
-    made = remarks(tmp_path / "g.zarr")
-    assert [remark.where for remark in made] == ["g/v001/levels/0/area"] * remarkable
-    assert all("times those of Voronoi cells" in remark.what for remark in made)
+    made: list[tuple[str, str]] = []
+    assert verify(tmp_path / "g.zarr", remark=lambda *said: made.append(said)) == []
+    assert [where for where, _ in made] == ["g/v001/levels/0/area"] * remarkable
+    assert all("times those of Voronoi cells" in what for _, what in made)
 
 
 def test_without_the_library_of_a_sampling_verification_says_what_to_install(
