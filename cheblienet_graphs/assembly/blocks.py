@@ -36,7 +36,7 @@ def _check_worker(job: Job) -> None:
         CheblienetError: it has other versions.
         StoreError: the staged level is not there.
     """
-    mine = software(job.spec.sampling).items()
+    mine = software(job.spec.sampling, job.choice.engine).items()
     others = [" ".join(library) for library in mine if library not in job.software]
     if others:
         raise CheblienetError(

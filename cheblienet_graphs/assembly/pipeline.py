@@ -117,7 +117,7 @@ def build(
             identity = {
                 "name": name,
                 "spec_sha256": spec.sha256,
-                "software": software(spec.sampling),
+                "software": software(spec.sampling, choice.engine),
             }
             nbytes = planned(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
             staging = Staging(store, name, nbytes, identity=identity, resume=resume)
@@ -199,8 +199,8 @@ class _Build:
     def _write_level(self, level: Level) -> LevelFacts:
         oriented = self.spec.geometry.oriented
         xi = self._xi(level) if oriented else None
-        folder, made_by = self.staging.folder, tuple(software(self.spec.sampling).items())
-        spec = self.spec.recorded()
+        made_by = tuple(software(self.spec.sampling, self.choice.engine).items())
+        spec, folder = self.spec.recorded(), self.staging.folder
         job = Job(spec, self.choice, level.number, xi, self.store, folder, made_by)
         driver = Driver(
             job, level, self.staging, self.pool, self.kept, self.block_rows, self.progress

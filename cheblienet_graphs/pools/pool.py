@@ -56,13 +56,17 @@ class Here:
 
 
 @lru_cache
-def software(sampling: str) -> dict[str, str]:
-    """Versions that the bytes of a build with this sampling depend on, besides its specification.
+def software(sampling: str, engine: str) -> dict[str, str]:
+    """Versions that the bytes of a build depend on, besides its specification.
+
+    Args:
+        sampling: of the graph; some use a library of their own.
+        engine: that finds neighbours; "stencil" does without torch.
 
     Raises:
         CheblienetError: the library of the sampling is not installed.
     """
-    names = ["numpy", "scipy", "torch"]
+    names = ["numpy", "scipy", *(["torch"] if engine != "stencil" else [])]
     kind = SAMPLINGS[sampling]
     if kind.library:
         kind.check_library()

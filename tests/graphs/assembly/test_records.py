@@ -1,6 +1,7 @@
 """What is recorded of finished blocks: everything that their bytes depend on."""
 
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from cheblienet_graphs.assembly import driver, lattice_sweeps, searched_sweeps
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.rescaling import Rescaling
 from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.pools import pool
 from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.verify import leftovers
 
@@ -78,8 +80,29 @@ def test_what_was_computed_once_is_not_computed_again_in_larger_blocks(
 
 
 def test_bytes_of_a_sampling_depend_on_its_library() -> None:
-    assert "astropy-healpix" in software("healpix")
-    assert "astropy-healpix" not in software("lattice")
+    assert "astropy-healpix" in software("healpix", "pruned")
+    assert "astropy-healpix" not in software("lattice", "stencil")
+
+
+def test_torch_is_of_no_account_where_it_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupted build goes on after torch was upgraded, or where pip does not know it."""
+
+    def without_torch(name: str) -> str:
+        if name == "torch":
+            raise PackageNotFoundError(name)
+        return version(name)
+
+    spec = GraphSpec("r2", 24)
+    build(spec, tmp_path / "whole")
+    interrupted(spec, tmp_path / "g", 6, block_rows=100)
+    monkeypatch.setattr(pool, "version", without_torch)
+    pool.software.cache_clear()
+    assert build(spec, tmp_path / "g", resume=True).resumed
+    assert manifest(tmp_path / "g") == manifest(tmp_path / "whole")
+    with pytest.raises(PackageNotFoundError):
+        software(spec.sampling, "pruned")
 
 
 def test_records_are_named_by_all_that_blocks_depend_on(tmp_path: Path) -> None:

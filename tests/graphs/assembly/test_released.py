@@ -187,7 +187,7 @@ def test_who_does_a_block_reads_the_weights(
     spec = SPECS["matched lattice"]
     solution = Level(spec, choose("lattice")).offset_weights.solution
     with Staging(tmp_path / "g", "g", 0) as staging:
-        made_by = tuple(software(spec.sampling).items())
+        made_by = tuple(software(spec.sampling, "stencil").items())
         xi = spec.metric(0).xi
         job = Job(spec, choose("lattice"), 0, xi, tmp_path / "g", staging.folder, made_by)
         array = staging.scratch("0/matched-weights", solution.shape, "float64")

@@ -66,7 +66,7 @@ def test_vanished_worker(
 
 @pytest.fixture
 def sent(tmp_path: Path) -> Iterator[Job]:
-    spec, made_by = SPECS["lattice"], tuple(software("lattice").items())
+    spec, made_by = SPECS["lattice"], tuple(software("lattice", "stencil").items())
     with Staging(tmp_path / "g", "g", 0) as staging:
         yield Job(spec, choose("lattice"), 0, 0.1, tmp_path / "g", staging.folder, made_by)
 
