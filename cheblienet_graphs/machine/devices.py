@@ -35,7 +35,7 @@ def own_device(device: str) -> str:
 def free_index(count: int, folder: Path) -> int:
     """The least of `count` numbers that no living process holds; from now on this process holds it.
 
-    Where all are held, one is shared.
+    Where all are held, or can't be locked, one is shared.
 
     Args:
         count: at least 1.
@@ -43,10 +43,13 @@ def free_index(count: int, folder: Path) -> int:
     """
     for index in range(count):
         file = folder / f"cheblienet-device-{os.getuid()}-{index}.lock"
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError:  # of another user, or a link: all may write to the folder
+            continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        except OSError:
             os.close(descriptor)
         else:
             return index  # the descriptor, and so the lock, stays until the process ends

@@ -121,9 +121,10 @@ def _lazy_tensor() -> Callable[[Tensor], Any]:
     Raises:
         CheblienetError: KeOps can't be imported.
     """
-    os.environ.setdefault("PYKEOPS_VERBOSE", "0")
+    for part in ("KEOPS", "PYKEOPS"):  # before they are imported, as that prints, too
+        os.environ.setdefault(f"{part}_VERBOSE", "0")
     with keops_cache.guarded():
-        import keopscore  # slow to import, and prints what it finds
+        import keopscore  # slow to import
         import pykeops
         from pykeops.torch import LazyTensor
 

@@ -3,7 +3,6 @@
 import atexit
 import contextlib
 import fcntl
-import io
 import json
 import os
 import platform
@@ -31,12 +30,11 @@ def guarded() -> Iterator[None]:
     Raises:
         CheblienetError: KeOps fails; the message says what to do.
     """
-    chatter = io.StringIO()
     try:
-        with contextlib.redirect_stdout(chatter), _locked(cache_folder()):
+        with _locked(cache_folder()):
             yield
     except (Exception, SystemExit) as error:
-        raise CheblienetError(remedy(error, chatter.getvalue())) from error
+        raise CheblienetError(remedy(error)) from error
 
 
 def save_whole(formulas: Any) -> None:
@@ -64,12 +62,11 @@ def cache_folder() -> Path:
     return folder / f"{'_'.join(platform.uname()[:3])}_p{platform.python_version()}"
 
 
-def remedy(error: BaseException, chatter: str) -> str:
+def remedy(error: BaseException) -> str:
     """One line on what is wrong and what to do.
 
     Args:
         error: what KeOps raised.
-        chatter: what it printed.
     """
     if isinstance(error, ModuleNotFoundError) and error.name in ("keopscore", "pykeops"):
         return "KeOps is not installed: pip install pykeops, or use `engine='pruned'`."
@@ -85,7 +82,7 @@ def remedy(error: BaseException, chatter: str) -> str:
             f"KeOps can't compile: there is no C++ compiler {compiler}. Install one (Debian: apt "
             "install g++) or set CXX, or use `engine='pruned'`, which needs none."
         )
-    said = " ".join(f"{type(error).__name__}: {error} {chatter}".split())[:300]
+    said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     return (
         f"KeOps can't compile or run here ({said}). See that {compiler} works and for a GPU that "
         f"the CUDA toolkit with nvrtc is there, delete {cache} if it may be damaged, or use "

@@ -68,7 +68,7 @@ def test_keops_explains_a_cache_that_cannot_be_written(monkeypatch: pytest.Monke
     from cheblienet_graphs.neighbours.keops_cache import remedy
 
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", "/proc/nowhere")
-    assert "can't write to its cache in /proc/nowhere" in remedy(OSError("no"), "")
+    assert "can't write to its cache in /proc/nowhere" in remedy(OSError("no"))
 
 
 def test_keops_that_is_not_installed_is_named(

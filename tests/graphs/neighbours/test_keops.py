@@ -129,7 +129,8 @@ def test_all_is_compiled_under_the_lock_and_half_a_module_is_compiled_again(tmp_
 def test_a_file_of_formulas_is_replaced_when_it_is_whole(tmp_path: Path) -> None:
     """KeOps would rewrite it in place; a process that ends in between would leave half of it."""
     start = "from cheblienet_graphs.neighbours.keops import _lazy_tensor; _lazy_tensor()\n"
-    assert _run(start, tmp_path).returncode == 0
+    first = _run(start, tmp_path)
+    assert (first.returncode, first.stdout) == (0, "")
     before = {file: file.read_bytes() for file in tmp_path.rglob("*.pkl")}
     assert len(before) >= 2  # three with a GPU
     killed = _run(
@@ -165,6 +166,16 @@ def test_what_an_interrupted_process_left_is_removed_and_nothing_else(
         assert {file.name for file in cache.iterdir()} == {"whole", keops_cache.MARK}
     assert (cache / keops_cache.MARK).read_text() == ""
     assert mine.exists()
+
+
+def test_what_others_print_meanwhile_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All threads share one stdout."""
+    monkeypatch.setenv("KEOPS_CACHE_FOLDER", str(tmp_path))
+    with keops_cache.guarded():
+        print("of another thread")
+    assert capsys.readouterr().out == "of another thread\n"
 
 
 def test_one_process_at_a_time_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
