@@ -1,8 +1,8 @@
 """One thread for dense linear algebra, so that results do not depend on the number of threads.
 
 Sums are split among threads, so the last bits of eigenvectors, say, differ with their number. numpy
-and scipy each bring an OpenBLAS of their own. Where they use another library, set its variables
-(OMP_NUM_THREADS and the like) to 1 for the same effect.
+and scipy each bring an OpenBLAS of their own, or share MKL. Where they use another library, set its
+variables (OMP_NUM_THREADS and the like) to 1 for the same effect.
 
 The libraries are reached through modules of numpy and scipy that link them. They are never searched
 for among the files mapped into the process: arrays of stores are such files, and whoever wrote a
@@ -16,12 +16,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-PREFIXES, SUFFIXES = ("scipy_", ""), ("64_", "")
-"""Prefixes and suffixes of OpenBLAS' functions, in builds with wide integers and in scipy's."""
+FUNCTIONS = (
+    *(
+        tuple(f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set"))
+        for prefix in ("scipy_", "")  # in builds of scipy's
+        for suffix in ("64_", "")  # and with wide integers
+    ),
+    ("MKL_Get_Max_Threads", "MKL_Set_Num_Threads"),
+)
+"""Names of what gets and what sets the number of threads."""
 
 
 class Library(NamedTuple):
-    """An OpenBLAS of this process: what reads and what sets its number of threads."""
+    """An OpenBLAS or MKL of this process: what reads and what sets its number of threads."""
 
     threads: Callable[[], int]
     set_threads: Callable[[int], object]
@@ -29,7 +36,7 @@ class Library(NamedTuple):
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let every OpenBLAS of this process compute with one thread within the context.
+    """Let the OpenBLAS or MKL of numpy and of scipy compute with one thread within the context.
 
     Contexts may be nested and entered by several threads: the first one in sets the numbers, the
     last one out restores them.
@@ -69,22 +76,20 @@ _holders = _Holders()
 
 
 def libraries() -> list[Library]:
-    """The OpenBLAS of numpy and that of scipy, where they have one."""
+    """The OpenBLAS or MKL of numpy and that of scipy, where they have one."""
     import numpy.linalg.lapack_lite
     import scipy.linalg.cython_blas
 
     files = (numpy.linalg.lapack_lite.__file__, scipy.linalg.cython_blas.__file__)
     # These modules are loaded, so nothing is loaded here: RTLD_NOLOAD would fail rather than do so.
     linked = (ctypes.CDLL(file, os.RTLD_NOLOAD | os.RTLD_NOW) for file in files)
-    found = (_functions(library) for library in linked)
-    return [library for library in found if library is not None]
+    known = (functions(library) for library in linked)
+    return [library for library in known if library is not None]
 
 
-def _functions(linked: ctypes.CDLL) -> Library | None:
-    """The functions of the OpenBLAS that a module links; None if it links another library."""
-    for prefix in PREFIXES:
-        for suffix in SUFFIXES:
-            get, set_ = (f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set"))
-            if hasattr(linked, get) and hasattr(linked, set_):
-                return Library(getattr(linked, get), getattr(linked, set_))
+def functions(linked: ctypes.CDLL) -> Library | None:
+    """The functions of the OpenBLAS or MKL that a module links; None if it links neither."""
+    for get, set_ in FUNCTIONS:
+        if hasattr(linked, get) and hasattr(linked, set_):
+            return Library(getattr(linked, get), getattr(linked, set_))
     return None

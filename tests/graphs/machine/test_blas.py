@@ -1,6 +1,8 @@
 """Dense linear algebra by one thread: the same bits whatever the environment says."""
 
+import ctypes
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info
 
-from cheblienet_graphs.machine.blas import Library, libraries, one_blas_thread
+from cheblienet_graphs.machine.blas import Library, functions, libraries, one_blas_thread
 
 DIGESTS = """
 import hashlib, sys
@@ -100,3 +102,28 @@ def test_bytes_do_not_depend_on_threads(tmp_path: Path) -> None:
         found.add(subprocess.run(command, check=True, capture_output=True, env=environment).stdout)
     assert len(found) == 1
     assert len(found.pop().splitlines()) > 10
+
+
+MKL = """
+static int threads = 3;
+int MKL_Get_Max_Threads(void) { return threads; }
+void MKL_Set_Num_Threads(int count) { threads = count; }
+"""
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no compiler")
+def test_mkl_is_known(tmp_path: Path) -> None:
+    """By the names of its C interface, in a library that links one with these functions."""
+    (tmp_path / "mkl.c").write_text(MKL)
+    (tmp_path / "module.c").touch()
+    shared = ["g++", "-x", "c", "-shared", "-fPIC", "-Wl,--no-as-needed", f"-Wl,-rpath,{tmp_path}"]
+    for arguments in (
+        ["mkl.c", "-o", "libmkl.so"],
+        ["module.c", "-L.", "-lmkl", "-o", "module.so"],
+    ):
+        subprocess.run([*shared, *arguments], cwd=tmp_path, check=True)
+    library = functions(ctypes.CDLL(str(tmp_path / "module.so")))
+    assert library is not None
+    assert library.threads() == 3
+    library.set_threads(1)
+    assert library.threads() == 1

@@ -174,7 +174,7 @@ def test_what_others_print_meanwhile_is_printed(
     """All threads share one stdout."""
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", str(tmp_path))
     with keops_cache.guarded():
-        print("of another thread")
+        sys.stdout.write("of another thread\n")
     assert capsys.readouterr().out == "of another thread\n"
 
 
