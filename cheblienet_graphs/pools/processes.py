@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
+from pathlib import Path
 from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import CheblienetError
@@ -19,6 +20,9 @@ from cheblienet_graphs.pools.kept import Kept, with_held
 from cheblienet_graphs.pools.pool import Here, Pool, Task
 
 T = TypeVar("T")
+
+SHARED = Path("/dev/shm")
+"""Where Linux has named semaphores, as files."""
 
 
 class Processes:
@@ -71,11 +75,35 @@ def opened_processes(workers: int, kept: Kept) -> Iterator[Pool]:
         return
     threads = threads_each("keops", workers)
     context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(workers, context, _start_worker, (threads,))
+    with _swept_semaphores():
+        executor = ProcessPoolExecutor(workers, context, _start_worker, (threads,))
     try:
         yield Processes(executor, workers)
     finally:
         executor.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _swept_semaphores() -> Iterator[None]:
+    """Name semaphores after this process; remove those of processes that were killed.
+
+    Who is killed with all its processes, as by `kill -9 -PGID` or a scheduler, leaves them in shared
+    memory, 32 bytes each. They are removed only where it is certain that nobody has them: by names
+    that only this function gives, of processes that would be seen from here and are not there.
+    """
+    mine = f"cheblienet-{os.stat('/proc/self/ns/pid').st_ino}-"
+    for file in SHARED.glob(f"sem.{mine}*"):
+        process = file.name.removeprefix(f"sem.{mine}").partition("-")[0]
+        if not Path("/proc", process).exists():
+            with suppress(OSError):  # another user's
+                file.unlink()
+    config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    before = config["semprefix"]
+    config["semprefix"] = f"/{mine}{os.getpid()}"
+    try:
+        yield
+    finally:
+        config["semprefix"] = before
 
 
 def _start_worker(threads: int) -> None:

@@ -3,7 +3,10 @@
 import os
 import pickle
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +14,14 @@ import pytest
 from builds import SPECS, manifest
 from marks import slow_but
 
-from cheblienet_graphs import CheblienetError, SpecError, StoreError, build
+from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, StoreError, build
 from cheblienet_graphs.assembly.blocks import do_block
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows
 from cheblienet_graphs.assembly.lattice_sweeps import Rows
 from cheblienet_graphs.assembly.searched_sweeps import Degrees
 from cheblienet_graphs.neighbours.choice import choose
+from cheblienet_graphs.pools import processes
 from cheblienet_graphs.pools.kept import Kept
 from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.writer import Staging
@@ -62,6 +66,49 @@ def test_vanished_worker(
     assert "`resume=True`" in caught.value.__notes__[0]
     assert build(SPECS["sphere"], store, resume=True).resumed
     assert manifest(store) == expected["sphere"]
+
+
+@pytest.mark.slow
+def test_semaphores_of_a_killed_build_are_removed_by_the_next(tmp_path: Path) -> None:
+    """And those of a living one stay."""
+    program = (
+        "import sys, time; from cheblienet_graphs import GraphSpec, build\n"
+        "def wait(*_):\n"
+        "    print(flush=True); time.sleep(1000)\n"
+        "if __name__ == '__main__':\n"
+        "    build(GraphSpec('r2', 64), sys.argv[1], workers=2, block_rows=100, progress=wait)\n"
+    )
+    (tmp_path / "waits.py").write_text(program)
+    builds = [
+        subprocess.Popen(
+            [sys.executable, tmp_path / "waits.py", tmp_path / str(number)],
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        for number in range(2)
+    ]
+
+    def semaphores(process: int) -> list[str]:
+        return [file.name for file in processes.SHARED.glob("sem.*") if f"-{process}-" in file.name]
+
+    try:
+        for process in builds:
+            assert process.stdout.readline()
+        os.killpg(builds[0].pid, signal.SIGKILL)
+        builds[0].wait()
+        killed, living = (semaphores(process.pid) for process in builds)
+        assert killed
+        assert living
+        build(GraphSpec("r2", 8), tmp_path / "next", workers=2)
+        assert semaphores(builds[0].pid) == []
+        assert semaphores(builds[1].pid) == living
+    finally:
+        for process in builds:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+        build(GraphSpec("r2", 8), tmp_path / "last", workers=2)
+    assert semaphores(builds[1].pid) == []
 
 
 @pytest.fixture
