@@ -21,7 +21,7 @@ from cheblienet_graphs.pools.pool import Here, Pool, Task
 
 T = TypeVar("T")
 
-SHARED = Path("/dev/shm")
+SHARED = Path("/dev/shm")  # noqa: S108, that of the system
 """Where Linux has named semaphores, as files."""
 
 
@@ -87,17 +87,17 @@ def opened_processes(workers: int, kept: Kept) -> Iterator[Pool]:
 def _swept_semaphores() -> Iterator[None]:
     """Name semaphores after this process; remove those of processes that were killed.
 
-    Who is killed with all its processes, as by `kill -9 -PGID` or a scheduler, leaves them in shared
-    memory, 32 bytes each. They are removed only where it is certain that nobody has them: by names
-    that only this function gives, of processes that would be seen from here and are not there.
+    One that is killed with all its processes, by a scheduler, say, leaves them in shared memory.
+    They are removed only where it is certain that nobody has them: by names that this function
+    gives, of processes that would be seen from here and are not there.
     """
-    mine = f"cheblienet-{os.stat('/proc/self/ns/pid').st_ino}-"
+    mine = f"cheblienet-{Path('/proc/self/ns/pid').stat().st_ino}-"
     for file in SHARED.glob(f"sem.{mine}*"):
         process = file.name.removeprefix(f"sem.{mine}").partition("-")[0]
         if not Path("/proc", process).exists():
             with suppress(OSError):  # another user's
                 file.unlink()
-    config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    config = multiprocessing.current_process()._config  # type: ignore[attr-defined]  # noqa: SLF001
     before = config["semprefix"]
     config["semprefix"] = f"/{mine}{os.getpid()}"
     try:

@@ -243,7 +243,7 @@ def test_arrays_of_other_shapes_are_refused(version: Path, array: str, shape: An
         warnings.simplefilter("error")
         for command in (
             lambda: inspect(store, "g"),
-            lambda: export.to_anndata(version, 0, version.parents[2] / "x.h5ad"),
+            lambda: export.to_pyg(version, 0, version.parents[2] / "x.npz"),
             lambda: export_zip(version, version.parents[2] / "x.zip"),
         ):
             with pytest.raises(StoreError) as caught:

@@ -45,6 +45,7 @@ def test_documents_are_those_zarr_writes(tmp_path: Path, dtype: str, shape: tupl
     written = json.loads((tmp_path / "z" / "a" / "zarr.json").read_text())
     assert layout.array_document(shape, dtype, {"columns": ["x"]}) == written
     group = json.loads((tmp_path / "z" / "zarr.json").read_text())
+    assert group.pop("consolidated_metadata", None) is None  # zarr before 3.1 writes a null
     assert layout.group_document({}) == group
 
 
