@@ -18,8 +18,8 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Graph, OrientedLift, Project, open_store
+from cheblienet_graphs import CheblienetError, GraphSpec, build
+from cheblienet_models import Graph, OrientedLift, Project, StoreError, open_store
 
 
 def line_graph(width: int, height: int, store: Path) -> Graph:
@@ -54,15 +54,34 @@ def enhanced(graph: Graph, picture: Tensor, time: float) -> Tensor:
     return lines.view_as(picture)
 
 
+def duration(text: str) -> float:
+    """A time of diffusion, from 0."""
+    time = float(text)
+    if not 0 <= time < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be at least 0 and finite. Got {text}.")
+    return time
+
+
+def new_picture(text: str) -> Path:
+    """Where a picture can be written."""
+    file = Path(text)
+    kind = Image.registered_extensions().get(file.suffix.lower())
+    if kind not in Image.SAVE or not file.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"must be a picture, as .png, in a folder. Got {text}.")
+    return file
+
+
 def main() -> None:
     """Write the picture and, to its right, its lines."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("picture", type=Path)
-    parser.add_argument("enhanced", type=Path)
-    parser.add_argument("--time", type=float, default=32, help="of diffusion, in squared pixels")
+    parser.add_argument("enhanced", type=new_picture)
+    parser.add_argument("--time", type=duration, default=32, help="of diffusion, in squared pixels")
     parser.add_argument("--dark", action="store_true", help="lines are darker than the ground")
     arguments = parser.parse_args()
     grey = np.asarray(Image.open(arguments.picture).convert("L"), np.float32) / 255
+    if grey.min() == grey.max():
+        raise ValueError(f"{arguments.picture} is of one grey: it has no lines.")
     picture = torch.from_numpy(1 - grey if arguments.dark else grey)
     with tempfile.TemporaryDirectory() as folder:
         graph = line_graph(grey.shape[1], grey.shape[0], Path(folder) / "graphs.zarr")
@@ -73,4 +92,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (CheblienetError, StoreError, OSError, ValueError) as error:
+        raise SystemExit(f"Error: {error}") from error

@@ -28,7 +28,7 @@ from cheblienet_graphs import (
     read_nifti,
     write_nifti,
 )
-from cheblienet_models import FromHarmonics, Graph, ToHarmonics, open_store
+from cheblienet_models import FromHarmonics, Graph, StoreError, ToHarmonics, open_store
 from cheblienet_models.harmonics.bases import BASES, Basis
 
 AXES = {0: "12", 2: "12", 4: "22", 6: "43", 8: "ico81", 10: "ico81"}
@@ -91,23 +91,36 @@ def degree_of(fibres: Volume) -> int:
     )
 
 
+def duration(text: str) -> float:
+    """A time of diffusion, from 0."""
+    time = float(text)
+    if not 0 <= time < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be at least 0 and finite. Got {text}.")
+    return time
+
+
+def new_volume(text: str) -> Path:
+    """Where a volume can be written."""
+    file = Path(text)
+    if not file.name.lower().endswith((".nii", ".nii.gz")) or not file.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"must be .nii or .nii.gz, in a folder. Got {text}.")
+    return file
+
+
 def main() -> None:
     """Write the enhanced distribution."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("fod", type=Path)
     parser.add_argument("mask", type=Path)
-    parser.add_argument("enhanced", type=Path)
+    parser.add_argument("enhanced", type=new_volume)
     parser.add_argument("--basis", choices=BASES, required=True)
-    parser.add_argument("--time", type=float, default=2, help="of diffusion, in squared voxels")
+    parser.add_argument("--time", type=duration, default=2, help="of diffusion, in squared voxels")
     parser.add_argument("--voxel-directions", action="store_true", help="functions are of these")
     arguments = parser.parse_args()
-    try:
-        fibres = read_nifti(arguments.fod, 4)
-        read_nifti(arguments.mask, 3, like=fibres)
-        mask = read_mask(arguments.mask)
-        assert isinstance(mask, Volume)  # as of all NIfTI
-    except CheblienetError as error:
-        raise SystemExit(f"Error: {error}") from error
+    fibres = read_nifti(arguments.fod, 4)
+    read_nifti(arguments.mask, 3, like=fibres)
+    mask = read_mask(arguments.mask)
+    assert isinstance(mask, Volume)  # as of all NIfTI
     with tempfile.TemporaryDirectory() as folder:
         axes = AXES[degree_of(fibres)]
         graph = fibre_graph(mask, axes, Path(folder) / "graphs.zarr")
@@ -118,4 +131,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (CheblienetError, StoreError, OSError, ValueError) as error:
+        raise SystemExit(f"Error: {error}") from error

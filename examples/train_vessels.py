@@ -22,8 +22,8 @@ from PIL import Image
 from torch import Tensor, nn
 from tqdm import trange
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Pyramid, UNet, load_weights, open_store
+from cheblienet_graphs import CheblienetError, GraphSpec, build
+from cheblienet_models import Pyramid, StoreError, UNet, load_weights, open_store
 
 PATCH = 64
 BATCH = 4
@@ -47,6 +47,10 @@ def pair(photograph: str, trace: str, side: int) -> tuple[Tensor, Tensor]:
     """(H, W) green of mean 0 and deviation 1, and (H, W) vessels, 0 and 1; sides multiples of 4."""
     image, traced = Image.open(photograph).convert("RGB"), Image.open(trace).convert("L")
     size = (round(image.width * side / image.height) // 4 * 4, side // 4 * 4)
+    if min(size) < PATCH:
+        raise ValueError(
+            f"{photograph} would be {size[0]} x {size[1]} pixels; give a larger --side."
+        )
     box = Image.Resampling.BOX
     green = torch.from_numpy(np.asarray(image.resize(size, box), np.float32)[..., 1])
     vessels = torch.from_numpy(np.asarray(traced.resize(size, box)) > 127)
@@ -80,13 +84,30 @@ def trained(pairs: list[tuple[Tensor, Tensor]], graphs: Pyramid, steps: int) -> 
     return unet
 
 
+def new_picture(text: str) -> Path:
+    """Where a picture can be written."""
+    file = Path(text)
+    kind = Image.registered_extensions().get(file.suffix.lower())
+    if kind not in Image.SAVE or not file.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"must be a picture, as .png, in a folder. Got {text}.")
+    return file
+
+
+def positive(text: str) -> int:
+    """A number of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
+    return number
+
+
 def main() -> None:
     """Train on all photographs but the last, and write the map of that one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("photographs", help="pattern of their files, in quotes")
     parser.add_argument("traces", help="the same of their traces, white on black")
-    parser.add_argument("map", type=Path)
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("map", type=new_picture)
+    parser.add_argument("--steps", type=positive, default=400)
     parser.add_argument("--side", type=int, default=160, help="height they are reduced to")
     arguments = parser.parse_args()
     patterns = arguments.photographs, arguments.traces
@@ -113,4 +134,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (CheblienetError, StoreError, OSError, ValueError) as error:
+        raise SystemExit(f"Error: {error}") from error

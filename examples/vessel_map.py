@@ -20,8 +20,8 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter
 from torch import Tensor
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Graph, OrientedLift, Project, open_store
+from cheblienet_graphs import CheblienetError, GraphSpec, build
+from cheblienet_models import Graph, OrientedLift, Project, StoreError, open_store
 
 DARK = 30
 """Red below this, of 255, is outside the field of view."""
@@ -30,9 +30,11 @@ DARK = 30
 def photograph(file: Path, side: int) -> tuple[Tensor, NDArray[np.bool_]]:
     """(H, W) green without slow changes, of deviation 1 in the field of view, and that field."""
     image = Image.open(file).convert("RGB")
-    size = (round(image.width * side / image.height), side)
+    size = (max(1, round(image.width * side / image.height)), side)
     colours = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32)
     field = colours[..., 0] > DARK
+    if not field.any() or np.ptp(colours[field, 1]) == 0:
+        raise ValueError(f"{file} has no field of view in which green changes.")
     green = np.where(field, colours[..., 1], np.float32(0))
     # Less the mean of what is near in the field: illumination varies, and outside, at 0, no step
     # is left that would look like a vessel.
@@ -77,13 +79,40 @@ def vesselness(graph: Graph, green: Tensor, time: float) -> Tensor:
     return vessels
 
 
+def duration(text: str) -> float:
+    """A time of diffusion, from 0."""
+    time = float(text)
+    if not 0 <= time < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be at least 0 and finite. Got {text}.")
+    return time
+
+
+def new_picture(text: str) -> Path:
+    """Where a picture can be written."""
+    file = Path(text)
+    kind = Image.registered_extensions().get(file.suffix.lower())
+    if kind not in Image.SAVE or not file.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"must be a picture, as .png, in a folder. Got {text}.")
+    return file
+
+
+def positive(text: str) -> int:
+    """A number of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
+    return number
+
+
 def main() -> None:
     """Write the green channel and, to its right, the vessels."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("photograph", type=Path)
-    parser.add_argument("vessels", type=Path)
-    parser.add_argument("--side", type=int, default=320, help="height it is reduced to, in pixels")
-    parser.add_argument("--time", type=float, default=4, help="of diffusion, in squared pixels")
+    parser.add_argument("vessels", type=new_picture)
+    parser.add_argument(
+        "--side", type=positive, default=320, help="height it is reduced to, in pixels"
+    )
+    parser.add_argument("--time", type=duration, default=4, help="of diffusion, in squared pixels")
     arguments = parser.parse_args()
     green, field = photograph(arguments.photograph, arguments.side)
     with tempfile.TemporaryDirectory() as folder:
@@ -97,4 +126,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (CheblienetError, StoreError, OSError, ValueError) as error:
+        raise SystemExit(f"Error: {error}") from error

@@ -85,6 +85,92 @@ def test_train_vessels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert correlation(vessels, lines) > 0.7 > correlation(green, lines)
 
 
+REFUSED = {
+    "a missing file": (["missing.png", "out.png"], "missing.png"),
+    "another file": (["notes.xyz", "out.png"], "cannot identify image file"),
+    "a folder": ([".", "out.png"], "Is a directory"),
+    "no picture": (
+        ["grey.png", "out.xyz"],
+        "must be a picture, as .png, in a folder. Got out.xyz.",
+    ),
+    "no folder": (["grey.png", "missing/out.png"], "in a folder. Got missing/out.png."),
+    "a negative time": (
+        ["lines.png", "out.png", "--time", "-3"],
+        "must be at least 0 and finite. Got -3.",
+    ),
+    "an endless time": (
+        ["lines.png", "out.png", "--time", "inf"],
+        "must be at least 0 and finite. Got inf.",
+    ),
+    "too long a time": (["lines.png", "out.png", "--time", "1e12"], "t "),
+    "no lines": (["grey.png", "out.png"], "of "),
+    "one pixel": (["pixel.png", "out.png"], ""),
+}
+
+
+@pytest.mark.parametrize("name", ["enhance.py", "vessel_map.py"])
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_is_told_in_a_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    case: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.xyz").write_text("notes")
+    saved(tmp_path / "lines.png", crossing_lines())
+    saved(tmp_path / "grey.png", np.full((HEIGHT, WIDTH), 0.5))
+    saved(tmp_path / "pixel.png", np.full((1, 1), 0.5))
+    arguments, message = REFUSED[case]
+    refused(monkeypatch, capsys, name, *arguments, message=message)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["out.xyz"], "must be a picture, as .png, in a folder. Got out.xyz."),
+        (["out.png", "--steps", "0"], "must be at least 1. Got 0."),
+        (["out.png", "--side", "64"], "give a larger --side"),
+        (["out.png"], "cannot identify image file"),
+    ],
+)
+def test_what_training_refuses(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(2):
+        (tmp_path / f"{number}.jpg").write_text("notes")
+        saved(tmp_path / f"{number}.png", crossing_lines().T[:, :40])
+    photographs = "*.png" if "--side" in options else "*.jpg"
+    refused(
+        monkeypatch, capsys, "train_vessels.py", photographs, "*.png", *options, message=message
+    )
+
+
+def refused(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    *arguments: str,
+    message: str,
+) -> None:
+    """Ends with what Python or argparse prints: one line that says what was wrong."""
+    with pytest.raises(SystemExit) as caught:
+        run(monkeypatch, name, *arguments)
+    if caught.value.code == 2:
+        told = capsys.readouterr().err.strip().splitlines()[-1]
+    else:
+        told = str(caught.value.code)
+        assert told.startswith("Error: ")
+    assert message in told
+    assert "\n" not in told
+
+
 def test_photographs_without_traces_are_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
