@@ -121,7 +121,7 @@ def test_pictures_of_several_sizes(tmp_path: Path) -> None:
     second = save(tmp_path / "b" / "1.png", high)
     assert refusal(tmp_path) == (
         f"Pictures must have one size. {first} is 12 x 8, {second} is 4 x 6; "
-        "give a size to bring all to."
+        "give --size to bring all to one."
     )
     found = pictures.read(tmp_path, 4).images
     means = wide[:, 2:10].reshape(4, 2, 4, 2, 3).mean(axis=(1, 3))
@@ -163,7 +163,7 @@ def test_unreadable_pictures(tmp_path: Path, cats: np.ndarray) -> None:
 
 
 ODD = {
-    "beside.txt": "beside.txt is not in the folder of a class; move it there, or away.",
+    "beside.png": "beside.png is not in the folder of a class; move it there, or away.",
     "cat/notes.txt": "cat/notes.txt is no picture (.png, .jpg, .jpeg, .bmp, .tif, .tiff, .gif)",
     "cat/more/a.png": "cat must have pictures right in it, as the folder of a class. It has the "
     "folder more.",
@@ -185,7 +185,7 @@ def test_folders_that_do_not_fit(tmp_path: Path) -> None:
     test = tmp_path / "test"
     test.mkdir()
     assert refusal(tmp_path) == (
-        f"{test} must have a folder of pictures for each class. It is empty."
+        f"{test} must have a folder of pictures for each class. It has none."
     )
     file = save(test / "1.png", grey(1)[0])
     assert f"{file} is not in the folder of a class" in refusal(tmp_path)
@@ -196,11 +196,27 @@ def test_folders_that_do_not_fit(tmp_path: Path) -> None:
     )
     (test / "A").rename(test / "a")
     assert pictures.read(tmp_path).is_test.tolist() == [False, False, True]
-    (tmp_path / "README.txt").touch()
-    assert "README.txt lies beside train/ and test/; take it out of" in refusal(tmp_path)
+    (tmp_path / "other").mkdir()
+    assert "other lies beside train/ and test/; take it out of" in refusal(tmp_path)
+    (tmp_path / "other").rmdir()
+    save(tmp_path / "x.png", grey(1)[0])
+    assert "x.png lies beside train/ and test/; take it out of" in refusal(tmp_path)
+    (tmp_path / "x.png").unlink()
     (test / "b").mkdir()
-    (tmp_path / "README.txt").unlink()
     assert f"{test / 'b'} has no pictures; take the folder away" in refusal(tmp_path)
+
+
+def test_notes_beside_folders_are_left_alone(tmp_path: Path) -> None:
+    """Archives of data sets have a README.md beside train/ and test/, some in these, too."""
+    values = grey(4)
+    names = ("train/a/1.png", "train/b/1.png", "test/a/1.png", "test/b/1.png")
+    for name, pixels in zip(names, values, strict=True):
+        save(tmp_path / name, pixels)
+    for name in ("README.md", "labels.csv", "train/README.md", "test/LICENSE"):
+        (tmp_path / name).write_text("notes")
+    found = pictures.read(tmp_path)
+    assert np.array_equal(found.images[:, 0], values)
+    assert pictures.read(tmp_path / "train").names == ("a", "b")
 
 
 def test_one_class(tmp_path: Path) -> None:

@@ -45,6 +45,11 @@ def visible(folder: Path) -> list[Path]:
     )
 
 
+def is_picture(entry: Path) -> bool:
+    """Whether a file has the name of a picture; others, such as a README, don't count."""
+    return entry.suffix.lower() in PICTURES
+
+
 def _own_split(path: Path) -> tuple[Path, Path | None]:
     """The folders to train and to test on; all of it and None where there are none.
 
@@ -64,7 +69,8 @@ def _own_split(path: Path) -> tuple[Path, Path | None]:
             f"{training} to have it split."
         )
     for entry in visible(path):
-        if entry not in (training, test) and entry.name.lower() not in VALIDATION:
+        counts = entry.is_dir() or is_picture(entry)
+        if counts and entry not in (training, test) and entry.name.lower() not in VALIDATION:
             raise ValueError(
                 f"{entry} lies beside {training.name}/ and {test.name}/; take it out of {path}."
             )
@@ -72,11 +78,11 @@ def _own_split(path: Path) -> tuple[Path, Path | None]:
 
 
 def _classes(folder: Path) -> list[Path]:
-    entries = visible(folder)
-    if odd := [entry for entry in entries if not entry.is_dir()]:
+    entries = [entry for entry in visible(folder) if entry.is_dir()]
+    if odd := [entry for entry in visible(folder) if is_picture(entry)]:
         raise ValueError(f"{odd[0]} is not in the folder of a class; move it there, or away.")
     if not entries:
-        raise ValueError(f"{folder} must have a folder of pictures for each class. It is empty.")
+        raise ValueError(f"{folder} must have a folder of pictures for each class. It has none.")
     return entries
 
 
@@ -119,7 +125,7 @@ def _same_size(files: list[Path], size: int | None) -> list[Array]:
         if sides[0] != sides[1]:
             raise ValueError(
                 f"Pictures must have one size. {files[0]} is {sides[0]}, {file} is {sides[1]}; "
-                "give a size to bring all to."
+                "give --size to bring all to one."
             )
     return found
 
