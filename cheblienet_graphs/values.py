@@ -3,6 +3,8 @@
 import math
 import re
 from numbers import Real
+from os import PathLike
+from pathlib import Path
 
 from cheblienet_graphs.errors import SpecError
 
@@ -92,3 +94,38 @@ def byte_count(field: str, value: object) -> int:
     if count <= 0:
         raise SpecError(field, "a size such as 500MB or 2GB", value)
     return count
+
+
+def file_path(field: str, value: object) -> Path:
+    """The path of a file or a folder, "~" expanded.
+
+    Raises:
+        SpecError: it is neither text nor a Path, or there is no such home folder.
+    """
+    if not isinstance(value, str | PathLike):
+        raise SpecError(field, "a path, text or a pathlib.Path", value)
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:
+        raise SpecError(field, "below a home folder that exists", value) from None
+
+
+def flag(field: str, value: object) -> bool:
+    """Whether something that can only be true or false is true.
+
+    Raises:
+        SpecError: something else.
+    """
+    if not isinstance(value, bool):
+        raise SpecError(field, "True or False", value)
+    return value
+
+
+def callback(field: str, value: object) -> None:
+    """Check that something can be called, or is left out.
+
+    Raises:
+        SpecError: it can't.
+    """
+    if value is not None and not callable(value):
+        raise SpecError(field, "a function, or None", value)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
@@ -28,16 +29,17 @@ def open_store(path: str | Path, *, verify: bool = False) -> "Store":
             published, besides the checks that are always made.
 
     Raises:
+        TypeError: path is no path.
         StoreError: there is no store, or one of a format that this version can't read.
     """
-    return Store(Path(path).expanduser().absolute(), verify=verify)
+    return Store(file_path("path", path).expanduser().absolute(), verify=verify)
 
 
 class Store(Mapping[str, Pyramid]):
     """name -> Pyramid; also name@v001 and name@ref. Opens nothing before it is asked for."""
 
     def __init__(self, path: Path, *, verify: bool = False) -> None:
-        self.path, self.verify = path, verify
+        self.path, self.verify = file_path("path", path), flag("verify", verify)
         with opened(str(path)) as root:
             check_schema(root)
 

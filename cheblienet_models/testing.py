@@ -9,6 +9,15 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import (
+    check_tensor,
+    choice,
+    instance,
+    integer,
+    is_sequence,
+    number,
+)
+from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.level_map import LevelMap
 from cheblienet_models.graphs.pyramid import Pyramid
@@ -60,10 +69,14 @@ def assert_equivariant(
     Raises:
         AssertionError: a difference is larger; the message names the symmetry.
         ValueError: there is no symmetry, none of a name given, or a shape fits no level or two.
-        TypeError: the module does not return a tensor.
+        TypeError: an argument is something else, or the module does not return a tensor.
     """
-    if output not in OUTPUTS:
-        raise ValueError(f"output must be one of {', '.join(OUTPUTS)}. Got {output!r}.")
+    instance("module", module, nn.Module)
+    instance("pyramid", pyramid, Pyramid)
+    choice("output", output, OUTPUTS)
+    number("tolerance", tolerance)
+    if symmetries is not None and not is_sequence(symmetries):
+        raise TypeError(f"symmetries must be a list of names. Got {quoted(symmetries)}.")
     if signal is None:
         signal = _random_signal(module, pyramid, level, seed)
     source = _source(signal, pyramid, level)
@@ -102,7 +115,9 @@ def _random_signal(module: nn.Module, pyramid: Pyramid, level: int, seed: int) -
     shape = (2, _in_channels(module), _graph(pyramid, level).num_vertices)
     default = torch.empty(0, dtype=torch.float32, device=pyramid.levels[level].values.device)
     like = next(module.parameters(), default)
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(like)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(integer("seed", seed))).to(
+        like
+    )
 
 
 def _in_channels(module: nn.Module) -> int:
@@ -113,13 +128,14 @@ def _in_channels(module: nn.Module) -> int:
 
 def _graph(pyramid: Pyramid, level: int) -> Graph:
     count = len(pyramid.levels)
-    if not 0 <= level < count:
+    if not 0 <= integer("level", level) < count:
         raise ValueError(f"level must be in [0, {count - 1}]. Got {level}.")
     return pyramid.levels[level]
 
 
 def _source(signal: Tensor, pyramid: Pyramid, level: int) -> _Place:
     graph = _graph(pyramid, level)
+    check_tensor("signal", signal)
     places = _places(graph, level)
     for place in places:
         if signal.shape[2:] == place.shape:

@@ -16,7 +16,7 @@ from cheblienet_graphs.assembly.driver import Driver
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.own_points import share_own_points
-from cheblienet_graphs.assembly.plan import levels_of, planned
+from cheblienet_graphs.assembly.plan import check_spec, levels_of, planned
 from cheblienet_graphs.assembly.sizes import rows_within, scratch_nbytes
 from cheblienet_graphs.assembly.versions import (
     GENERATOR,
@@ -44,7 +44,7 @@ from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.store.staged import INT32_LIMIT, Writer, index_type
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
-from cheblienet_graphs.values import integer
+from cheblienet_graphs.values import callback, flag, integer
 
 
 def build(
@@ -100,7 +100,10 @@ def build(
         CheblienetError: a library that this sampling or engine needs does not work here, or a
             worker vanished.
     """
-    _check_spec(spec)
+    check_spec(spec)
+    flag("force", force)
+    flag("resume", resume)
+    callback("progress", progress)
     store = layout.store_path(store)
     name = layout.check_name(spec.default_name if name is None else name)
     if block_rows is not None:
@@ -292,11 +295,3 @@ class _Build:
         with write_errors(self.store), Writer(durable=False) as out:
             out.write(values, 0, pairs.values)
             out.write(vectors, 0, pairs.vectors)
-
-
-def _check_spec(given: object) -> None:
-    """Refuse a name or a mapping in place of a specification."""
-    if not isinstance(given, GraphSpec):
-        raise TypeError(
-            f'spec must be a GraphSpec, such as GraphSpec("se2", 64). Got a {type(given).__name__}.'
-        )

@@ -39,9 +39,23 @@ def plan(spec: GraphSpec) -> Plan:
     """The levels that building a spec would publish, without building them.
 
     Raises:
+        TypeError: spec is no GraphSpec.
         SpecError: the neighbour rule gives no edge, which is known beforehand on lattices.
     """
+    check_spec(spec)
     return planned(spec, levels_of(spec, choose(spec.sampling, device="cpu", weights=spec.weights)))
+
+
+def check_spec(given: object) -> None:
+    """Refuse a name or a mapping in place of a specification.
+
+    Raises:
+        TypeError: it is one of these.
+    """
+    if not isinstance(given, GraphSpec):
+        raise TypeError(
+            f'spec must be a GraphSpec, such as GraphSpec("se2", 64). Got a {type(given).__name__}.'
+        )
 
 
 def levels_of(spec: GraphSpec, choice: Choice, progress: Progress = lambda *_: None) -> list[Level]:

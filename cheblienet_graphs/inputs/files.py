@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import CheblienetError, InputError
+from cheblienet_graphs.errors import CheblienetError, InputError, SpecError
 from cheblienet_graphs.quoting import one_line
+from cheblienet_graphs.typing import Floats
 
 LONGEST_REASON = 200
 """Most characters of a message of another library."""
@@ -53,3 +54,18 @@ def read_npy(file: Path) -> npt.NDArray[Any]:
             array.close()
             raise InputError(f"{file} holds several arrays, as .npz files do; save one as .npy.")
         return np.asarray(array)
+
+
+def reals(field: str, value: object) -> Floats:
+    """Numbers as a float64 array of their own.
+
+    Raises:
+        SpecError: something else.
+    """
+    try:
+        array = np.array(value)
+    except (ValueError, TypeError):  # rows of several lengths, or what is no array
+        array = np.array(None)
+    if array.dtype.kind not in "iuf":
+        raise SpecError(field, "an array of numbers", value)
+    return array.astype(np.float64)

@@ -15,6 +15,7 @@ from cheblienet_graphs.inputs.masks import LatLonMask
 from cheblienet_graphs.inputs.netcdf import NETCDF, read_field
 from cheblienet_graphs.inputs.nifti import NIFTI, is_nifti, read_mask_volume
 from cheblienet_graphs.inputs.volumes import Volume
+from cheblienet_graphs.values import file_path
 
 SUFFIXES = (".npy", *IMAGES, *NETCDF, *NIFTI)
 DIMENSIONS = (1, 2, 3)
@@ -71,7 +72,7 @@ def _array(file: Path) -> Booleans:
 
 def _split(source: str | Path) -> tuple[Path, str | None]:
     """FILE and VARIABLE; a file whose name has a colon is that file."""
-    path = Path(source).expanduser()
+    path = file_path("source", source)
     head, colon, variable = str(path).rpartition(":")
     if not colon or path.exists() or not variable or "/" in variable:
         return path, None

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.errors import CheblienetError, Found, SpecError
+from cheblienet_graphs.inputs.files import reals
 from cheblienet_graphs.inputs.inside import Booleans
 from cheblienet_graphs.inputs.regions import Four
 from cheblienet_graphs.typing import Floats, Indices
@@ -43,7 +44,7 @@ class LatLonMask:
 
     def __post_init__(self) -> None:
         for name in ("latitudes", "longitudes"):
-            object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64))
+            object.__setattr__(self, name, reals(name, getattr(self, name)))
         object.__setattr__(self, "inside", np.asarray(self.inside))
         shape = self.latitudes.shape + self.longitudes.shape
         if self.inside.dtype != np.bool_ or self.inside.shape != shape or min(shape) < 2:
@@ -70,9 +71,10 @@ class LatLonMask:
         Raises:
             SpecError: it is not.
         """
-        if inside.ndim != 2:
-            raise SpecError("mask", "of shape (latitudes, longitudes)", inside.shape)
-        height, width = inside.shape
+        shape = np.shape(inside)
+        if len(shape) != 2:
+            raise SpecError("mask", "of shape (latitudes, longitudes)", shape)
+        height, width = shape
         latitudes = 90 - (np.arange(height) + 0.5) * (180 / max(height, 1))
         longitudes = -180 + (np.arange(width) + 0.5) * (360 / max(width, 1))
         return cls(inside, latitudes, longitudes)
@@ -87,8 +89,12 @@ class LatLonMask:
         Returns:
             (N,) bool.
         """
-        row, within_rows = self._row(np.asarray(latitudes, dtype=np.float64))
-        column, within_columns = self._column(np.asarray(longitudes, dtype=np.float64))
+        latitudes, longitudes = reals("latitudes", latitudes), reals("longitudes", longitudes)
+        if latitudes.shape != longitudes.shape:
+            accepted = f"of the shape of latitudes, {latitudes.shape}"
+            raise SpecError("longitudes", accepted, Found(f"{longitudes.shape}"))
+        row, within_rows = self._row(latitudes)
+        column, within_columns = self._column(longitudes)
         found: Booleans = self.inside[row, column] & within_rows & within_columns
         return found
 

@@ -14,6 +14,7 @@ from cheblienet_graphs.inputs.files import reading
 from cheblienet_graphs.inputs.inside import AmbiguousError, Values
 from cheblienet_graphs.inputs.volumes import Volume, inside_of_volume
 from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.values import file_path
 
 NIFTI = (".nii", ".nii.gz")
 FORM = "a NIfTI file"
@@ -50,7 +51,7 @@ def read_nifti(
             shear, or another grid.
         CheblienetError: nibabel is not installed.
     """
-    file = Path(source).expanduser()
+    file = file_path("source", source)
     nibabel = _nibabel(file)
     if not is_nifti(file):
         raise InputError(f"{file} must be one of {', '.join(NIFTI)}.")
@@ -99,7 +100,7 @@ def write_nifti(target: str | Path, values: Values, affine: Floats) -> None:
         InputError: the file can't be written, or its name is another.
         CheblienetError: nibabel is not installed.
     """
-    file = Path(target).expanduser()
+    file = file_path("target", target)
     nibabel = _nibabel(file)
     if not is_nifti(file):
         raise InputError(f"{file} must be one of {', '.join(NIFTI)}.")

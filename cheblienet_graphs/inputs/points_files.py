@@ -11,6 +11,7 @@ from cheblienet_graphs.inputs.files import read_npy, reading
 from cheblienet_graphs.inputs.inside import Values
 from cheblienet_graphs.quoting import listed, quoted
 from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.values import file_path, flag
 
 SPHERE = {"latitude": "latitude", "longitude": "longitude", "lat": "latitude", "lon": "longitude"}
 PLANE = {"x": "x", "y": "y"}
@@ -38,12 +39,12 @@ def read_points(file: str | Path, *, sphere: bool) -> Floats:
     Raises:
         InputError: there is no such file, it can't be read, or it holds no such columns.
     """
-    file = Path(file).expanduser()
+    file = file_path("file", file)
     readers = {".npy": _npy, ".npz": _npz, ".csv": _csv}
     read = readers.get(file.suffix.lower())
     if read is None:
         raise InputError(f"{file} must be one of {', '.join(SUFFIXES)}.")
-    return read(file, SPHERE if sphere else PLANE)
+    return read(file, SPHERE if flag("sphere", sphere) else PLANE)
 
 
 def _npy(file: Path, names: dict[str, str]) -> Floats:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.errors import Found, SpecError
+from cheblienet_graphs.inputs.files import reals
 from cheblienet_graphs.inputs.inside import AmbiguousError, Booleans, Values
 from cheblienet_graphs.typing import Floats
 
@@ -39,7 +40,7 @@ class Volume:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", np.asarray(self.values))
-        object.__setattr__(self, "affine", _checked(np.array(self.affine, dtype=np.float64)))
+        object.__setattr__(self, "affine", _checked(reals("affine", self.affine)))
         if self.values.ndim not in (3, 4) or not self.values.size:
             shape = self.values.shape
             raise SpecError("values", "of shape (D, H, W) or (C, D, H, W), not empty", shape)
@@ -86,6 +87,8 @@ class Volume:
         Raises:
             SpecError: the number of voxels differs, or the place of any.
         """
+        if not isinstance(like, Volume):
+            raise SpecError("like", "a Volume", like)
         if self.size != like.size:
             raise SpecError("size", f"{_by(like.size)} voxels, as of the other volume", self._said)
         corners = np.indices((2, 2, 2)).reshape(3, -1) * (np.array(self.size)[:, None] - 1)

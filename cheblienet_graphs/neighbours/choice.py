@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.samplings import SAMPLINGS
+from cheblienet_graphs.values import choice
 
 ENGINES = ("auto", "stencil", "pruned", "keops")
 DEVICES = ("auto", "cpu", "cuda")
@@ -38,10 +39,8 @@ def choose(
     Raises:
         SpecError: an unknown name, a combination that does not exist, or no such device here.
     """
-    if engine not in ENGINES:
-        raise SpecError("engine", f"one of {', '.join(ENGINES)}", engine)
-    if device not in DEVICES:
-        raise SpecError("device", f"one of {', '.join(DEVICES)}", device)
+    choice("engine", engine, ENGINES)
+    choice("device", device, DEVICES)
     lattice = SAMPLINGS[sampling].regular
     if weights == "voronoi":
         return _diagram(engine, device)

@@ -24,6 +24,8 @@ def opened_pool(
         SpecError: no such number of workers.
         CheblienetError: no such cluster, or Dask is not installed.
     """
+    if not isinstance(dask, str | None):
+        raise SpecError("dask", "an address, a file or 'local', as text", dask)
     if workers is not None:
         workers = integer("workers", workers, *WORKERS)
         if dask not in {None, "local"}:

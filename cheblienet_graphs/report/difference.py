@@ -16,7 +16,7 @@ from cheblienet_graphs.store.facts import VersionFacts, read_facts
 from cheblienet_graphs.store.reader import LevelArrays, weights_of
 from cheblienet_graphs.store.sampled import sampling_of
 from cheblienet_graphs.typing import Floats, Progress
-from cheblienet_graphs.values import Number, integer
+from cheblienet_graphs.values import Number, callback, integer
 
 SAME_PLACE = 1e-9
 """Difference of coordinates up to which vertices are the same ones."""
@@ -106,6 +106,7 @@ def compare(
         SpecError: `eigenvalues` is out of range.
     """
     count = integer("eigenvalues", eigenvalues, *EIGENVALUES)
+    callback("progress", progress)
     stores = (store, store if other_store is None else other_store)
     versions = [
         layout.resolve(layout.store_path(path), name)

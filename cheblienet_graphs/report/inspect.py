@@ -21,7 +21,7 @@ from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays, weights_of
 from cheblienet_graphs.store.sampled import sampling_of
 from cheblienet_graphs.typing import Progress
-from cheblienet_graphs.values import integer
+from cheblienet_graphs.values import callback, integer
 
 
 def inspect(
@@ -47,6 +47,7 @@ def inspect(
         StoreError: it can't be read.
         SpecError: `level` or `eigenvalues` is out of range.
     """
+    callback("progress", progress)
     version = layout.resolve(layout.store_path(store), name)
     facts = read_facts(version)
     spec = facts.spec

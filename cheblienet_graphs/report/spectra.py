@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
@@ -16,7 +16,7 @@ from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.store.sampled import sampling_of
 from cheblienet_graphs.typing import Floats
-from cheblienet_graphs.values import integer
+from cheblienet_graphs.values import choice, integer
 
 LARGEST_DENSE = 8_000
 """Most vertices of a graph whose eigenvalues are all computed, except on periodic lattices."""
@@ -46,8 +46,7 @@ def eigenpairs(
         CheblienetError: the vectors would take too much memory.
     """
     laplacian, lambda_max, points = _level(store, name, level)
-    if which not in ("smallest", "largest"):
-        raise SpecError("which", "'smallest' or 'largest'", which)
+    choice("which", which, ("smallest", "largest"))
     count = integer("count", count, 1, points.num_vertices)
     return extreme_eigenpairs(laplacian, lambda_max, count, which=which, sampling=points)
 

@@ -23,7 +23,8 @@ def size_of_mask(
     geometry: Manifold, sampling: str | None, sizes: Mapping[str, Any], mask: Any
 ) -> Any:
     """The size of a lattice: as given, else that of the mask where no other size is given."""
-    on_lattice = geometry.base.flat and sampling in {None, "lattice"}
+    named = sampling is None or isinstance(sampling, str)
+    on_lattice = geometry.base.flat and named and sampling in {None, "lattice"}
     given = any(size is not None for size in sizes.values())
     if mask is None or isinstance(mask, Mapping) or given or not on_lattice:
         return sizes["size"]

@@ -334,7 +334,13 @@ class GraphSpec(Levels):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "GraphSpec":
-        """The spec whose `to_dict()` is `values`."""
+        """The spec whose `to_dict()` is `values`.
+
+        Raises:
+            SpecError: it is no mapping, or a value is out of range.
+        """
+        if not isinstance(values, Mapping):
+            raise SpecError("values", "a mapping, as to_dict() returns", values)
         fields = {"boundary_correction": False, **values}
         geometry = MANIFOLDS[choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))]
         if not geometry.oriented or "axes" in fields:

@@ -77,8 +77,10 @@ def store_path(store: str | Path) -> Path:
     """The absolute path of a store, "~" expanded.
 
     Raises:
-        StoreError: there is no such home folder.
+        StoreError: it is no path, or there is no such home folder.
     """
+    if not isinstance(store, str | os.PathLike):
+        raise StoreError(f"store must be a path, text or a pathlib.Path. Got {quoted(store)}.")
     try:
         return Path(store).expanduser().absolute()
     except RuntimeError as error:
@@ -241,7 +243,8 @@ def check_name(name: str) -> str:
     Raises:
         UnknownGraphError: it can't be a folder of a store.
     """
-    if NAME.fullmatch(name) and not VERSION.fullmatch(name) and name != "zarr.json":
+    fits = isinstance(name, str) and NAME.fullmatch(name)
+    if fits and not VERSION.fullmatch(name) and name != "zarr.json":
         return name
     raise UnknownGraphError(
         f"A graph's name must be 1 to 64 letters, digits, '.', '_' or '-', starting with a letter "
@@ -339,6 +342,8 @@ def resolve(store: Path, name: str | None) -> Path:
         if len(names) != 1:
             raise UnknownGraphError(f"Name one of the graphs in {store}: {listed(names)}.")
         name = names[0]
+    if not isinstance(name, str):
+        raise UnknownGraphError(f"A graph's name is text. Got {quoted(name)}.")
     name, at, ref = name.partition("@")
     if at and not ref:
         raise UnknownGraphError(

@@ -27,6 +27,7 @@ from cheblienet_graphs.store.refs import locked
 from cheblienet_graphs.store.sampled import misplaced, undigested, unlike_cells
 from cheblienet_graphs.store.unfinished import discard
 from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.values import callback
 
 EIGENPAIR = 1e-4
 """Largest |L v - lambda v| that a stored eigenpair may have, and |V'V - I|, in float32."""
@@ -71,6 +72,8 @@ def verify(
         UnknownGraphError: there is no such store or graph.
         StoreError: the store itself can't be read.
     """
+    callback("progress", progress)
+    callback("remark", remark)
     store = layout.store_path(store)
     if name is None:
         if not layout.check_store(store):

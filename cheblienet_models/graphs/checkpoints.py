@@ -5,7 +5,8 @@ from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
-from cheblienet_models.errors import StoreError
+from cheblienet_models.arguments import flag, instance
+from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.graphs.identity import Difference, Identity, differences
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.graphs.recorded import EXTRA, Recorded, decoded, told
@@ -37,10 +38,14 @@ def load_weights(
         In what the graphs differ, each as one line of text; empty where they are the same.
 
     Raises:
+        TypeError: network or state is something else.
         StoreError: the graphs differ in more than they may, or nothing says what graph the weights
             were trained on, or lifts or poolings differ. Nothing has been loaded then.
         ValueError: the weights are of other layers. Nothing has been loaded then.
     """
+    instance("network", network, nn.Module)
+    flag("allow_other_graph", allow_other_graph)
+    _check_names(state)
     own = network.state_dict()
     recorded = _with_extra(network, Recorded)
     later = {key: module for key, module in recorded.items() if module.since_later}
@@ -58,6 +63,16 @@ def load_weights(
         state = {**state, **{key: own[key] for key in (*graphs, *recorded)}}
     network.load_state_dict(state)
     return tuple(found)
+
+
+def _check_names(state: object) -> None:
+    if not isinstance(state, Mapping):
+        raise TypeError(
+            "state must be what state_dict() returns, as torch.load reads it from a file. "
+            f"Got {quoted(state)}."
+        )
+    if odd := [key for key in state if not isinstance(key, str)]:
+        raise TypeError(f"state must have entries by names, which are text. Got {quoted(odd[0])}.")
 
 
 def _graphs(network: nn.Module) -> dict[str, Pyramid]:
@@ -141,7 +156,7 @@ def _foreign(key: str, value: Any) -> str:
 
 def _operators(state: Mapping[str, Any]) -> str:
     """What the layers of a state are polynomials of."""
-    directional = any(str(key).endswith(f".{OPERATOR_NAMES}") for key in state)
+    directional = any(key.endswith(f".{OPERATOR_NAMES}") for key in state)
     return "directional" if directional else "laplacian"
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cheblienet_models.graphs.polynomials import Polynomial, heat
+from cheblienet_models.arguments import check_signal
+from cheblienet_models.graphs.polynomials import Polynomial, check_tolerance, heat
 from cheblienet_models.tensors.layout import logical, vertex_major
 from cheblienet_models.tensors.product import Laplacian, Product
 
@@ -236,17 +237,17 @@ def apply_polynomial(operator: Operator, x: Tensor, polynomial: Polynomial) -> T
     Raises:
         ValueError: x has another shape, dtype or device, or the polynomial is for another spectrum.
     """
-    _check(operator, "filter", x)
+    name = _checked(operator, "filter", x)
     if polynomial.lambda_max != operator.lambda_max:
         raise ValueError(
-            f"filter on {operator.label} takes a polynomial for eigenvalues up to "
+            f"{name} takes a polynomial for eigenvalues up to "
             f"{operator.lambda_max:.9g}. Got one for {polynomial.lambda_max:.9g}; give the "
             "function itself."
         )
     series = polynomial.coefficients
     if series.shape[1] not in {1, x.shape[1]}:
         raise ValueError(
-            f"filter on {operator.label} takes as many channels as its polynomial has, "
+            f"{name} takes as many channels as its polynomial has, "
             f"{series.shape[1]}. Got {x.shape[1]}."
         )
     return logical(filtered(vertex_major(x), series, *operator.laplacian))
@@ -262,7 +263,8 @@ def diffuse(
     Raises:
         ValueError: x or t has another shape or dtype, x is on another device, or as `heat`.
     """
-    _check(operator, "diffuse", x)
+    _checked(operator, "diffuse", x)
+    check_tolerance(tolerance)
     times = times_of(t, x.shape[1])
     how = (0, operator.lambda_max, tolerance, *operator.laplacian)
     if mass is None:
@@ -294,20 +296,9 @@ def times_of(t: object, channels: int | None = None) -> Tensor:
     )
 
 
-def _check(operator: Operator, method: str, x: Tensor) -> None:
-    values = operator.laplacian[2]
-    vertices = len(operator.laplacian[0]) - 1
-    if x.ndim != 3 or x.shape[2] != vertices:
-        raise ValueError(
-            f"{method} on {operator.label} takes (B, C, {vertices}), that is (batch, channels, "
-            f"vertices). Got {tuple(x.shape)}."
-        )
-    if x.device != values.device:
-        raise ValueError(
-            f"{method} on {operator.label} takes a tensor on {values.device}, where the graph is. "
-            f"Got one on {x.device}; move either with .to()."
-        )
-    if not x.is_floating_point():
-        raise ValueError(
-            f"{method} on {operator.label} takes a tensor of floating point. Got {x.dtype}."
-        )
+def _checked(operator: Operator, method: str, x: Tensor) -> str:
+    """What a signal is given to, for messages."""
+    pointers, _, values = operator.laplacian
+    name = f"{method} on {operator.label}"
+    check_signal(name, x, ("B", "C", len(pointers) - 1), values.device)
+    return name

@@ -2,6 +2,7 @@
 
 from torch import Tensor
 
+from cheblienet_models.arguments import check_signal
 from cheblienet_models.tensors.layout import multiplied
 
 
@@ -16,7 +17,7 @@ def transformed(label: str, vectors: Tensor, x: Tensor) -> Tensor:
     Raises:
         ValueError: x has another shape.
     """
-    _check(f"fourier on {label}", x, "V", len(vectors))
+    check_signal(f"fourier on {label}", x, ("B", "C", len(vectors)), vectors.device)
     return multiplied(vectors.T, x)
 
 
@@ -31,7 +32,8 @@ def inverse_transformed(label: str, vectors: Tensor, x_hat: Tensor) -> Tensor:
     Raises:
         ValueError: x_hat has another shape.
     """
-    _check(f"inverse_fourier on {label}", x_hat, "M", vectors.shape[1])
+    sizes, words = ("B", "C", vectors.shape[1]), "(batch, channels, eigenpairs)"
+    check_signal(f"inverse_fourier on {label}", x_hat, sizes, vectors.device, words=words)
     return multiplied(vectors, x_hat)
 
 
@@ -54,11 +56,3 @@ def convolved(label: str, vectors: Tensor, x: Tensor, y: Tensor) -> Tensor:
             f"Got {tuple(x.shape)} and {tuple(y.shape)}."
         )
     return inverse_transformed(label, vectors, x_hat * y_hat)
-
-
-def _check(method: str, x: Tensor, name: str, size: int) -> None:
-    if x.ndim != 3 or x.shape[2] != size:
-        raise ValueError(
-            f"{method} takes (B, C, {size}), that is (batch, channels, {name}). "
-            f"Got {tuple(x.shape)}."
-        )

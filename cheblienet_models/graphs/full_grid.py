@@ -1,12 +1,13 @@
 """Between maps of a level's full sampling and signals on those of its points that are inside."""
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import check_tensor, choice, number
 from cheblienet_models.graphs.healpix import nside_of, ring_indices
 
 Order = Literal["nested", "ring"]
@@ -18,8 +19,7 @@ def checked_order(label: str, sampling: str | None, grid: tuple[int, ...], order
     Raises:
         ValueError: another word, or "ring" for what is no HEALPix sampling.
     """
-    if order not in {"nested", "ring"}:
-        raise ValueError(f"order must be 'nested' or 'ring'. Got {order!r}.")
+    choice("order", order, get_args(Order))
     if order == "ring" and (sampling != "healpix" or len(grid) != 2 or nside_of(grid[1]) is None):
         raise ValueError(
             f"order='ring' is for HEALPix maps. {label} is on {sampling or 'another sampling'}."
@@ -66,6 +66,8 @@ def on_grid(
     Raises:
         ValueError: x has another shape, or fill is no number of its dtype where it is needed.
     """
+    check_tensor(f"to_grid on {label}", x)
+    number("fill", fill)
     orientations, *base = grid
     if x.ndim != 3 or x.shape[2] not in (count, orientations * count):
         taken = dict.fromkeys((f"(B, C, {count})", f"(B, C, {orientations * count})"))

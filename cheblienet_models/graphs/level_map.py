@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import instance
 from cheblienet_models.graphs.mapped import Mapped, Reopen
 from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.tensors.interchange import save_npz
@@ -30,7 +31,7 @@ class LevelMap(Mapped):
 
     def __init__(self, reopen: Reopen, matrix: CsrArrays) -> None:
         super().__init__(reopen)
-        self.targets, self.origins = matrix.shape
+        self.targets, self.origins = instance("matrix", matrix, CsrArrays).shape
         sources, weights = _padded(matrix)
         self.register_buffer("sources", sources, persistent=False)
         self.register_buffer("weights", weights, persistent=False)

@@ -21,6 +21,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import number
+from cheblienet_models.errors import quoted
+
 Function = Callable[[Tensor], Tensor]
 """From eigenvalues, (N,) float64 on the CPU, to as many values, float64."""
 
@@ -70,7 +73,7 @@ def check_tolerance(tolerance: float) -> None:
     Raises:
         ValueError: it can't.
     """
-    if not SMALLEST_TOLERANCE <= tolerance < 1:
+    if not SMALLEST_TOLERANCE <= number("tolerance", tolerance) < 1:
         raise ValueError(f"tolerance must be in [{SMALLEST_TOLERANCE:g}, 1). Got {tolerance!r}.")
 
 
@@ -95,6 +98,8 @@ def approximated(function: Function, lambda_max: float, tolerance: float) -> Pol
 
 def _approximated(function: Function, lambda_max: float, tolerance: float) -> Polynomial:
     check_tolerance(tolerance)
+    if not callable(function):
+        raise TypeError(f"function must be one of eigenvalues. Got {quoted(function)}.")
     count = FEWEST_SAMPLES
     while count <= 2 * MOST_DEGREE:
         fine = _sampled(function, lambda_max, FINER * count)

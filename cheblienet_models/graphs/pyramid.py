@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from torch import Tensor
 
+from cheblienet_models.arguments import instance, integer
 from cheblienet_models.errors import StoreError
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
@@ -40,6 +41,7 @@ class Pyramid(Mapped):
         unpoolings: Sequence[LevelMap],
     ) -> None:
         super().__init__(reopen)
+        instance("identity", identity, Identity)
         self.name, self.version = identity.name, identity.version
         self.spec_sha256 = identity.spec_sha256
         self.spec: dict[str, Any] = identity.spec or {}
@@ -60,6 +62,7 @@ class Pyramid(Mapped):
         """The map from a level to the next coarser one.
 
         Raises:
+            TypeError: level is no integer.
             ValueError: there is none.
         """
         return self._map("pool", level)
@@ -68,6 +71,7 @@ class Pyramid(Mapped):
         """The map to a level from the next coarser one.
 
         Raises:
+            TypeError: level is no integer.
             ValueError: there is none.
         """
         return self._map("unpool", level)
@@ -100,7 +104,7 @@ class Pyramid(Mapped):
         return f"{self.name}@{self.version}"
 
     def _map(self, kind: str, fine: int) -> LevelMap:
-        if not 0 <= fine < self._num_levels - 1:
+        if not 0 <= integer("level", fine) < self._num_levels - 1:
             raise ValueError(
                 f"{self.name}@{self.version} has levels 0 to {self._num_levels - 1}; there is no "
                 f"map between levels {fine} and {fine + 1}."

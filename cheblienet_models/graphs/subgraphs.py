@@ -8,6 +8,7 @@ training mode see the same sub-graph; those in eval mode see the whole graph.
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import instance, number
 from cheblienet_models.graphs.edges import EdgeList
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid
@@ -26,7 +27,7 @@ def sample_edges(
     Raises:
         ValueError: kappa is out of range.
     """
-    for graph, edges in _sampled(graphs, kappa):
+    for graph, edges in _sampled(graphs, kappa, generator):
         # Of exponential variables with rates w the smallest n are a weighted draw of n.
         arrival = torch.empty_like(edges.weights).exponential_(generator=generator) / edges.weights
         kept = torch.zeros_like(edges.weights, dtype=torch.bool)
@@ -49,7 +50,7 @@ def sample_vertices(
     Raises:
         ValueError: kappa is out of range.
     """
-    for graph, edges in _sampled(graphs, kappa):
+    for graph, edges in _sampled(graphs, kappa, generator):
         count, device = graph.num_vertices, graph.values.device
         chosen = torch.randperm(count, generator=generator, device=device)
         kept = torch.zeros(count, dtype=torch.bool, device=device)
@@ -58,11 +59,16 @@ def sample_vertices(
         _take(graph, edges, edges.weights * both)
 
 
-def _sampled(graphs: Graph | Pyramid, kappa: float) -> list[tuple[Graph, EdgeList]]:
+def _sampled(
+    graphs: Graph | Pyramid, kappa: float, generator: torch.Generator | None
+) -> list[tuple[Graph, EdgeList]]:
     """The graphs to draw from, with their edges; where kappa is 1 none: they are whole again."""
-    if not 0 < kappa <= 1:
+    if not 0 < number("kappa", kappa) <= 1:
         raise ValueError(f"kappa must be in (0, 1]. Got {kappa!r}.")
-    levels = list(graphs.levels) if isinstance(graphs, Pyramid) else [graphs]
+    if generator is not None:
+        instance("generator", generator, torch.Generator)
+    pyramid = isinstance(graphs, Pyramid)
+    levels = list(graphs.levels) if pyramid else [instance("graphs", graphs, Graph)]
     if kappa == 1:
         for graph in levels:
             graph.subgraph = graph.subgraph_degree = None

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import choice
 from cheblienet_models.errors import quoted
 from cheblienet_models.harmonics.directions import Affine, rotation_of, unit_vectors
 
@@ -47,8 +48,7 @@ def harmonics_matrix(
             shear.
     """
     coefficients(degree)
-    if basis not in BASES:
-        raise ValueError(f"basis must be one of {', '.join(BASES)}. Got {quoted(basis)}.")
+    choice("basis", basis, BASES)
     directions = unit_vectors(axes)
     if affine is not None:
         directions = directions @ rotation_of(affine).T.to(directions.device)

@@ -2,11 +2,11 @@
 
 from typing import TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import real_array
 from cheblienet_models.graphs.graph import Graph
 
 Affine: TypeAlias = Tensor | npt.ArrayLike
@@ -69,7 +69,7 @@ def rotation_of(affine: Affine) -> Tensor:
     if isinstance(affine, Tensor):
         matrix = affine.detach().cpu().to(torch.float64)
     else:
-        matrix = torch.from_numpy(np.array(affine, dtype=np.float64))
+        matrix = torch.from_numpy(real_array("affine", affine))
     if tuple(matrix.shape) not in {(4, 4), (3, 3)}:
         raise ValueError(f"affine must be (4, 4) or (3, 3). Got {tuple(matrix.shape)}.")
     columns = matrix[:3, :3] / matrix[:3, :3].norm(dim=0)

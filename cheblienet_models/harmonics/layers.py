@@ -6,11 +6,13 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import check_tensor
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.recorded import Recorded
 from cheblienet_models.harmonics.bases import Basis, harmonics_matrix
 from cheblienet_models.harmonics.directions import Affine, axes_of
 from cheblienet_models.harmonics.served import check_served
+from cheblienet_models.tensors.precision import autocast_type
 
 
 class FromHarmonics(Recorded):
@@ -128,6 +130,7 @@ class Constant(nn.Module):
         Raises:
             ValueError: x has another shape, or no floating-point dtype.
         """
+        check_tensor(layer, x)
         taken = self.values.shape[1]
         if x.ndim < 3 or x.shape[2] != taken or not x.is_floating_point():
             raise ValueError(
@@ -135,7 +138,7 @@ class Constant(nn.Module):
                 f"Got {tuple(x.shape)}, {x.dtype}."
             )
         dtype = torch.promote_types(x.dtype, torch.float32)
-        with torch.autocast(x.device.type, enabled=False):
+        with torch.autocast(autocast_type(x), enabled=False):
             product = torch.einsum("nm,bcm...->bcn...", self.values.to(dtype), x.to(dtype))
         return product.to(x.dtype)
 

@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import check_signal, choice, flag, instance, integer
 from cheblienet_models.graphs.checkpoints import OPERATOR_NAMES
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.layers.arguments import check_graph, check_size, check_tensor
 from cheblienet_models.layers.chebyshev import chebyshev, chebyshev_basis
 from cheblienet_models.layers.parallel import parallel
 from cheblienet_models.tensors.layout import logical, vertex_major
+from cheblienet_models.tensors.precision import autocast_type
 
 Operators = Literal["laplacian", "directional"]
 
@@ -69,14 +70,15 @@ class ChebConv(nn.Module):
             ("out_channels", out_channels),
             ("kernel_size", kernel_size),
         ):
-            check_size(name, size)
-        check_graph(graph)
+            integer(name, size, 1)
+        instance("graph", graph, Graph)
         self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size, self.graph, self.save_basis = kernel_size, graph, save_basis
+        self.kernel_size, self.graph = kernel_size, graph
+        self.save_basis = flag("save_basis", save_basis)
         self.operators = operators
         terms = 1 + len(self._checked_operators()) * (kernel_size - 1)
         self.weight = nn.Parameter(torch.empty(terms, in_channels, out_channels))
-        self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
+        self.bias = nn.Parameter(torch.empty(out_channels)) if flag("bias", bias) else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -97,8 +99,8 @@ class ChebConv(nn.Module):
                 sub-graph is drawn, and the operators are directional.
         """
         self._check(x)
-        if torch.is_autocast_enabled(x.device.type):
-            x = x.to(torch.get_autocast_dtype(x.device.type))
+        if torch.is_autocast_enabled(autocast_type(x)):
+            x = x.to(torch.get_autocast_dtype(autocast_type(x)))
         y = self._summed(vertex_major(x))
         if self.bias is not None:
             y = y + self.bias.to(y.dtype)
@@ -125,12 +127,9 @@ class ChebConv(nn.Module):
 
     def _checked_operators(self) -> tuple[str, ...]:
         """Names of the operators; those that are not the metric's are told in checkpoints."""
-        if self.operators == "laplacian":
+        if choice("operators", self.operators, get_args(Operators)) == "laplacian":
+            self.graph.laplacian_parts()  # refused here where they are damaged
             return ("laplacian",)
-        if self.operators != "directional":
-            raise ValueError(
-                f"operators must be 'laplacian' or 'directional'. Got {self.operators!r}."
-            )
         names = tuple(self.graph.directional)
         if not names:
             raise ValueError(
@@ -157,24 +156,12 @@ class ChebConv(nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *others, **named)
 
     def _check(self, x: Tensor) -> None:
-        check_tensor("ChebConv", x)
-        graph, expected = self.graph, (self.in_channels, self.graph.num_vertices)
-        if x.ndim != 3 or x.shape[1] != expected[0] or x.shape[2] != expected[1]:
+        graph, name = self.graph, f"ChebConv on {self.graph.label}"
+        check_signal(name, x, ("B", self.in_channels, graph.num_vertices), graph.values.device)
+        if x.dtype != self.weight.dtype and not torch.is_autocast_enabled(autocast_type(x)):
             raise ValueError(
-                f"ChebConv on {graph.label} takes (B, {expected[0]}, {expected[1]}), that is "
-                f"(batch, channels, vertices). Got {tuple(x.shape)}."
-            )
-        if x.device != graph.values.device:
-            raise ValueError(
-                f"ChebConv on {graph.label} takes a tensor on {graph.values.device}, where its "
-                f"graph is. Got one on {x.device}; move either with .to()."
-            )
-        if not x.is_floating_point() or (
-            x.dtype != self.weight.dtype and not torch.is_autocast_enabled(x.device.type)
-        ):
-            raise ValueError(
-                f"ChebConv on {graph.label} takes {self.weight.dtype}, as its weights are. "
-                f"Got {x.dtype}; move either with .to()."
+                f"{name} takes {self.weight.dtype}, as its weights are. Got {x.dtype}; move either "
+                "with .to()."
             )
 
     def extra_repr(self) -> str:

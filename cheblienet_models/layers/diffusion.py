@@ -5,7 +5,10 @@ import math
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import check_signal, flag, instance, integer, is_sequence, number
+from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.polynomials import check_tolerance
 
 REACH = 16
 """Default times end where heat has spread over about an eighth of the domain: at 1 / REACH of the
@@ -40,7 +43,9 @@ class Diffusion(nn.Module):
         log_times: (C,) logarithms of the times, the only parameter.
 
     Raises:
-        ValueError: channels is below 1, or the times are not positive and ascending.
+        TypeError: graph is something else, such as a whole pyramid, or a number is none.
+        ValueError: channels is below 1, the times are not positive and ascending, or the tolerance
+            is out of range.
     """
 
     def __init__(
@@ -53,15 +58,12 @@ class Diffusion(nn.Module):
         tolerance: float = 1e-4,
     ) -> None:
         super().__init__()
-        if channels < 1:
-            raise ValueError(f"channels must be at least 1. Got {channels}.")
-        shortest, longest = times or _default_times(graph)
-        if not 0 < shortest <= longest < math.inf:
-            raise ValueError(
-                f"times must be (shortest, longest), positive and ascending. Got {times!r}."
-            )
-        self.channels, self.graph = channels, graph
-        self.density, self.tolerance = density, tolerance
+        self.channels = integer("channels", channels, 1)
+        self.graph = instance("graph", graph, Graph)
+        graph.laplacian_parts()  # refused here where they are damaged
+        shortest, longest = _default_times(graph) if times is None else _checked_times(times)
+        check_tolerance(tolerance)
+        self.density, self.tolerance = flag("density", density), tolerance
         self._range = math.log(shortest), math.log(longest)
         self.log_times = nn.Parameter(torch.empty(channels))
         self.reset_parameters()
@@ -83,14 +85,11 @@ class Diffusion(nn.Module):
         """(B, C, V) -> (B, C, V), in the dtype of x; in training mode on the random sub-graph.
 
         Raises:
+            TypeError: x is no tensor.
             ValueError: x has another shape, dtype or device, or a time has become too long.
         """
-        if x.ndim != 3 or x.shape[1:] != (self.channels, self.graph.num_vertices):
-            raise ValueError(
-                f"Diffusion on {self.graph.label} takes (B, {self.channels}, "
-                f"{self.graph.num_vertices}), that is (batch, channels, vertices). "
-                f"Got {tuple(x.shape)}."
-            )
+        sizes = "B", self.channels, self.graph.num_vertices
+        check_signal(f"Diffusion on {self.graph.label}", x, sizes, self.graph.values.device)
         return self.graph.diffuse(
             x,
             self.times * (self.graph.eigenvalue_scale or 1.0),
@@ -102,6 +101,16 @@ class Diffusion(nn.Module):
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
         return f"{self.channels}, density={self.density}"
+
+
+def _checked_times(times: tuple[float, float]) -> tuple[float, float]:
+    two = is_sequence(times) and len(times) == 2
+    ends = [number("times", time) for time in times] if two else [math.nan] * 2
+    if not 0 < ends[0] <= ends[1] < math.inf:
+        raise ValueError(
+            f"times must be (shortest, longest), positive and ascending. Got {quoted(times)}."
+        )
+    return ends[0], ends[1]
 
 
 def _default_times(graph: Graph) -> tuple[float, float]:

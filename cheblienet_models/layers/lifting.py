@@ -1,14 +1,14 @@
 """Between signals on the base space and signals on the manifold with its orientations."""
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import check_signal, check_tensor, choice, instance
 from cheblienet_models.graphs.full_grid import Order
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.grid_places import GridPlaces
-from cheblienet_models.layers.arguments import check_graph, check_tensor
 from cheblienet_models.tensors.layout import logical, vertex_major
 
 Reduction = Literal["max", "mean", "sum"]
@@ -31,7 +31,7 @@ class Lift(nn.Module):
 
     def __init__(self, graph: Graph, order: Order = "nested") -> None:
         super().__init__()
-        check_graph(graph)
+        instance("graph", graph, Graph)
         self.grid, self.num_vertices, self.order = graph.grid, graph.num_vertices, order
         self.grid_places = GridPlaces.of(graph, order)
 
@@ -93,27 +93,25 @@ class Project(nn.Module):
         mode: "max", "mean" or "sum".
 
     Raises:
+        TypeError: graph is something else, such as a whole pyramid.
         ValueError: another mode.
     """
 
     def __init__(self, graph: Graph, mode: Reduction = "max") -> None:
         super().__init__()
-        if mode not in {"max", "mean", "sum"}:
-            raise ValueError(f"mode must be 'max', 'mean' or 'sum'. Got {mode!r}.")
-        self.orientations, self.num_vertices, self.mode = (
-            graph.orientations,
-            graph.num_vertices,
-            mode,
-        )
+        instance("graph", graph, Graph)
+        self.mode = choice("mode", mode, get_args(Reduction))
+        self.orientations, self.num_vertices = graph.orientations, graph.num_vertices
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, V) -> (B, C, V / n_o).
 
         Raises:
-            ValueError: x has another shape.
+            TypeError: x is no tensor.
+            ValueError: x has another shape, or no floating-point dtype where fractions are taken.
         """
-        if x.ndim != 3 or x.shape[2] != self.num_vertices:
-            raise ValueError(f"Project takes (B, C, {self.num_vertices}). Got {tuple(x.shape)}.")
+        floating = self.mode == "mean"
+        check_signal("Project", x, ("B", "C", self.num_vertices), floating=floating)
         fibres = vertex_major(x).view(self.orientations, -1, *x.shape[:2])
         if self.mode == "max":
             return logical(fibres.amax(0))

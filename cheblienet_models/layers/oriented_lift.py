@@ -6,6 +6,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import check_tensor, instance
 from cheblienet_models.graphs.geometry import is_oriented
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.grid_places import GridPlaces
@@ -13,6 +14,7 @@ from cheblienet_models.graphs.mapped import Mapped, Reopen
 from cheblienet_models.graphs.recorded import Recorded
 from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, waves
 from cheblienet_models.tensors.layout import logical, vertex_major
+from cheblienet_models.tensors.precision import autocast_type
 
 
 class OrientedLift(Recorded):
@@ -64,6 +66,7 @@ class OrientedLift(Recorded):
         lengths: (S,) of the scales, finest first.
 
     Raises:
+        TypeError: graph is something else, such as a whole pyramid.
         ValueError: the graph is not one of SE(2) on a lattice; another kind; fewer scales than one,
             or lengths that do not ascend or are too short.
     """
@@ -72,7 +75,7 @@ class OrientedLift(Recorded):
         self, graph: Graph, kind: Kind = "cake", scales: int | Sequence[float] = 1
     ) -> None:
         super().__init__()
-        _check_lattice(graph)
+        _check_lattice(instance("graph", graph, Graph))
         self.kind, self.lengths = kind, checked_lengths(kind, scales)
         self.settings = {"kind": kind, "scales": list(self.lengths)}
         self.label, self.grid, self.num_vertices = graph.label, graph.grid, graph.num_vertices
@@ -97,8 +100,10 @@ class OrientedLift(Recorded):
         and float32, also under autocast; differentiable.
 
         Raises:
+            TypeError: x is no tensor.
             ValueError: x has another shape, or no floating-point dtype.
         """
+        check_tensor("OrientedLift", x)
         if tuple(x.shape[2:]) not in self.sizes or not x.is_floating_point():
             shapes = " or ".join(f"(B, C, {', '.join(map(str, size))})" for size in self.sizes)
             raise ValueError(
@@ -106,7 +111,7 @@ class OrientedLift(Recorded):
                 f"Got {tuple(x.shape)}, {x.dtype}."
             )
         batch, channels = x.shape[:2]
-        with torch.autocast(x.device.type, enabled=False):
+        with torch.autocast(autocast_type(x), enabled=False):
             scores = self.wavelets(x.reshape(batch, channels, *self.grid[1:])).flatten(4)
         places = self.grid_places.places
         if places is not None:
@@ -121,6 +126,7 @@ class OrientedLift(Recorded):
         damped; with an open boundary those of the image continued by its mirror images.
 
         Raises:
+            TypeError: scores are no tensor.
             ValueError: of Gabor filters, on a graph with a mask, or another shape.
         """
         if self.kind != "cake":
@@ -132,6 +138,7 @@ class OrientedLift(Recorded):
                 "Use a graph without one, or Project and Graph.to_grid for what is inside."
             )
         scales = self.num_scales
+        check_tensor("OrientedLift.inverse", scores)
         if scores.ndim != 3 or scores.shape[1] % scales or scores.shape[2] != self.num_vertices:
             taken = f"(B, C{f' {scales}' * (scales > 1)}, {self.num_vertices})"
             raise ValueError(f"OrientedLift.inverse takes {taken}. Got {tuple(scores.shape)}.")

@@ -1,13 +1,13 @@
 """Pooling between the levels of a pyramid, and over all vertices."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import check_signal, choice, instance
 from cheblienet_models.graphs.level_map import LevelMap
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.layers.arguments import check_pyramid, integer
 from cheblienet_models.tensors.layout import logical, vertex_major
 
 Mode = Literal["max", "mean", "random"]
@@ -18,20 +18,19 @@ class _Reduce(nn.Module):
 
     def __init__(self, level_map: LevelMap, mode: Mode) -> None:
         super().__init__()
-        if mode not in {"max", "mean", "random"}:
-            raise ValueError(f"mode must be 'max', 'mean' or 'random'. Got {mode!r}.")
-        self.level_map, self.mode = level_map, mode
+        self.level_map, self.mode = level_map, choice("mode", mode, get_args(Mode))
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, source vertices) -> (B, C, target vertices).
 
         Raises:
-            ValueError: x has another shape.
+            TypeError: x is no tensor.
+            ValueError: x has another shape or device, or no floating-point dtype where means are
+                taken.
         """
-        level_map = self.level_map
-        if x.ndim != 3 or x.shape[2] != level_map.origins:
-            name = type(self).__name__
-            raise ValueError(f"{name} takes (B, C, {level_map.origins}). Got {tuple(x.shape)}.")
+        level_map, name = self.level_map, type(self).__name__
+        sizes, device = ("B", "C", level_map.origins), level_map.weights.device
+        check_signal(name, x, sizes, device, floating=self.mode != "max")
         rows = vertex_major(x)
         if self.mode == "random" and self.training:
             chosen = torch.multinomial(level_map.weights, 1)
@@ -65,8 +64,7 @@ class SpatialPool(_Reduce):
     """
 
     def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "max") -> None:
-        check_pyramid(pyramid)
-        super().__init__(pyramid.pooling(integer("level", level)), mode)
+        super().__init__(instance("pyramid", pyramid, Pyramid).pooling(level), mode)
 
 
 class SpatialUnpool(_Reduce):
@@ -83,8 +81,7 @@ class SpatialUnpool(_Reduce):
     """
 
     def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "mean") -> None:
-        check_pyramid(pyramid)
-        super().__init__(pyramid.unpooling(integer("level", level)), mode)
+        super().__init__(instance("pyramid", pyramid, Pyramid).unpooling(level), mode)
 
 
 class GlobalPool(nn.Module):
@@ -100,18 +97,17 @@ class GlobalPool(nn.Module):
 
     def __init__(self, mode: Literal["max", "mean"] = "max") -> None:
         super().__init__()
-        if mode not in {"max", "mean"}:
-            raise ValueError(f"mode must be 'max' or 'mean'. Got {mode!r}.")
-        self.mode = mode
+        self.mode = choice("mode", mode, ("max", "mean"))
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, V) -> (B, C).
 
         Raises:
-            ValueError: x has another number of dimensions.
+            TypeError: x is no tensor.
+            ValueError: x has another number of dimensions, or no floating-point dtype where the
+                mean is taken.
         """
-        if x.ndim != 3:
-            raise ValueError(f"GlobalPool takes (B, C, V). Got {tuple(x.shape)}.")
+        check_signal("GlobalPool", x, ("B", "C", "V"), floating=self.mode == "mean")
         return x.amax(2) if self.mode == "max" else x.mean(2)
 
     def extra_repr(self) -> str:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.export import ExportedProgram
 
+from cheblienet_models.arguments import instance
 from cheblienet_models.graphs.filters import working_dtype
 
 
@@ -26,9 +27,11 @@ def portable(program: ExportedProgram) -> ExportedProgram:
             `Graph.polynomial` makes them, as functions are not exported.
 
     Raises:
+        TypeError: it is no exported program.
         ValueError: the program diffuses for times that it computes, on which the number of products
             depends.
     """
+    instance("program", program, ExportedProgram)
     operators = torch.ops.cheblienet_models
     if any(node.target is operators.diffused.default for node in program.graph.nodes):
         raise ValueError(

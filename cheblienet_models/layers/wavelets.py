@@ -7,10 +7,13 @@ lines, whose energy is on the line through 0 that is perpendicular to them.
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
+
+from cheblienet_models.arguments import choice, is_sequence, number
+from cheblienet_models.errors import quoted
 
 Kind = Literal["cake", "gabor"]
 BAND = 0.8 * math.pi
@@ -30,16 +33,16 @@ def checked_lengths(kind: Kind, scales: int | Sequence[float]) -> tuple[float, .
         ValueError: another kind, fewer scales than one, lengths that are too short or do
             not ascend.
     """
-    if kind not in LEAST:
-        raise ValueError(f"kind must be 'cake' or 'gabor'. Got {kind!r}.")
+    choice("kind", kind, LEAST)
     if isinstance(scales, int) and not isinstance(scales, bool) and scales >= 1:
         return tuple(FINEST * 2.0**step for step in range(scales))
-    lengths = () if isinstance(scales, int | str) else tuple(float(length) for length in scales)
+    given: Any = scales if is_sequence(scales) else ()
+    lengths = tuple(number("scales", length) for length in given)
     ascending = all(a < b for a, b in pairwise(lengths))
     if not lengths or not ascending or not LEAST[kind] <= lengths[0] <= lengths[-1] < math.inf:
         raise ValueError(
             f"scales must be a number of at least 1 or ascending lengths of at least "
-            f"{LEAST[kind]:g} pixels for kind={kind!r}. Got {scales!r:.80}."
+            f"{LEAST[kind]:g} pixels for kind={kind!r}. Got {quoted(scales)}."
         )
     return lengths
 

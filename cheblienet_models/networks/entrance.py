@@ -1,13 +1,14 @@
 """What networks do with a signal first: put it on the vertices, by a lift of one's choice."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import check_dtype, check_tensor, choice
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.layers.arguments import check_tensor
 from cheblienet_models.layers.lifting import Lift, has_orientations, is_lifted
 from cheblienet_models.layers.oriented_lift import OrientedLift
+from cheblienet_models.layers.wavelets import Kind
 from cheblienet_models.tensors.finite import check_finite
 
 LiftChoice = Literal["repeat", "cake", "gabor"] | nn.Module
@@ -15,19 +16,16 @@ LiftChoice = Literal["repeat", "cake", "gabor"] | nn.Module
 a module that makes (B, C', V) of them, C' being C, or `num_scales` times C where it has that."""
 
 
-def chosen_lift(graph: Graph, choice: LiftChoice) -> nn.Module:
+def chosen_lift(graph: Graph, lift: LiftChoice) -> nn.Module:
     """The lift that a choice stands for.
 
     Raises:
         ValueError: another choice, or one that the graph does not allow.
     """
-    if isinstance(choice, nn.Module):
-        return choice
-    if choice == "repeat":
-        return Lift(graph)
-    if choice not in {"cake", "gabor"}:
-        raise ValueError(f"lift must be 'repeat', 'cake', 'gabor' or a module. Got {choice!r:.80}.")
-    return OrientedLift(graph, choice)
+    if isinstance(lift, nn.Module):
+        return lift
+    kind = choice("lift", lift, ("repeat", *get_args(Kind)), more="a module")
+    return Lift(graph) if kind == "repeat" else OrientedLift(graph, kind)
 
 
 def lifted_channels(lift: nn.Module, in_channels: int) -> int:
@@ -56,7 +54,7 @@ def check_signal(
 
     Raises:
         TypeError: it is no tensor.
-        ValueError: it has another shape.
+        ValueError: it has another shape, or no floating-point dtype.
     """
     check_tensor(name, signal)
     images = getattr(lift, "sizes", places.sizes)
@@ -66,6 +64,7 @@ def check_signal(
     if tuple(signal.shape[1:]) not in taken:
         shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
         raise ValueError(f"{name} on {graph.label} takes {shapes}. Got {tuple(signal.shape)}.")
+    check_dtype(name, signal)
 
 
 def entered(

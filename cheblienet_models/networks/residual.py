@@ -16,6 +16,9 @@ class ResidualBlock(nn.Module):
         kernel_size: of both Chebyshev convolutions.
         graph: where.
         operators: of these, as ChebConv has it.
+
+    Raises:
+        TypeError, ValueError: as ChebConv.
     """
 
     def __init__(

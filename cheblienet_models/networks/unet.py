@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import flag, instance, integer, is_sequence
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.full_grid import on_grid
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.graphs.recorded import Recorded
-from cheblienet_models.layers.arguments import check_pyramid, check_size, integer
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift, Project, Reduction
 from cheblienet_models.layers.normalisation import BatchNorm
@@ -90,12 +90,13 @@ class UNet(Recorded):
         operators: Operators = "laplacian",
     ) -> None:
         super().__init__()
-        self.check_finite = check_finite
-        check_pyramid(pyramid)
+        self.check_finite = flag("check_finite", check_finite)
+        instance("pyramid", pyramid, Pyramid)
         levels = pyramid.levels
         widths = _checked_channels(pyramid, channels)
-        check_size("num_classes", num_classes)
-        self.pyramid, self.in_channels, self.channels = pyramid, in_channels, widths
+        integer("num_classes", num_classes, 1)
+        self.pyramid, self.channels = pyramid, widths
+        self.in_channels = integer("in_channels", in_channels, 1)
         self.settings = {"pool": pool, "unpool": unpool, "project": project}
         self.lift, self.places = chosen_lift(levels[0], lift), Lift(levels[0])
         self.lifted_channels = lifted_channels(self.lift, in_channels)
@@ -167,12 +168,13 @@ def _checked_channels(pyramid: Pyramid, channels: Sequence[int] | None) -> tuple
         )
     if channels is None:
         return default_channels(levels)
-    if not isinstance(channels, Sequence):
+    if not is_sequence(channels):
         raise TypeError(f"channels must be {levels + 1} integers. Got {quoted(channels)}.")
     if len(channels) != levels + 1 or min(integer("channels", each) for each in channels) < 1:
         raise ValueError(
             f"channels must be {levels + 1} numbers of at least 1 for the {levels} levels of "
-            f"{label}: after the first convolution and on each level. Got {tuple(channels)}."
+            f"{label}: after the first convolution and on each level. "
+            f"Got {quoted(tuple(channels))}."
         )
     return tuple(channels)
 

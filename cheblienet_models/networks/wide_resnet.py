@@ -6,11 +6,11 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import flag, instance, integer, number
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.graphs.recorded import Recorded
-from cheblienet_models.layers.arguments import check_pyramid, check_size, integer
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift
 from cheblienet_models.layers.normalisation import BatchNorm
@@ -84,14 +84,14 @@ class WideResNet(Recorded):
         first_level: int = 0,
     ) -> None:
         super().__init__()
-        self.check_finite = check_finite
-        check_pyramid(pyramid)
+        self.check_finite = flag("check_finite", check_finite)
+        instance("pyramid", pyramid, Pyramid)
         _check_level(pyramid, first_level)
         self.settings = {"first_level": first_level, "pool": pool}
-        for name, number in (("num_classes", num_classes), ("depth", depth)):
-            check_size(name, number)
-        self.pyramid, self.in_channels = pyramid, in_channels
-        widths = _widths(widen)
+        integer("num_classes", num_classes, 1)
+        integer("depth", depth, 1)
+        self.pyramid, self.in_channels = pyramid, integer("in_channels", in_channels, 1)
+        widths = _widths(number("widen", widen))
         self.lift, self.places = chosen_lift(pyramid.levels[0], lift), Lift(pyramid.levels[0])
         self.lifted_channels = lifted_channels(self.lift, in_channels)
         self.down = nn.Sequential(*(SpatialPool(pyramid, n, pool) for n in range(first_level)))
@@ -100,11 +100,11 @@ class WideResNet(Recorded):
         self.groups = nn.ModuleList()
         self.pools = nn.ModuleList()
         channels, level = widths[0], first_level
-        for number, width in enumerate(widths):
+        for place, width in enumerate(widths):
             graph = pyramid.levels[level]
             self.groups.append(_group(channels, width, depth, kernel_size, graph, operators))
             channels = width
-            pools = number < len(widths) - 1 and level + 1 < len(pyramid.levels)
+            pools = place < len(widths) - 1 and level + 1 < len(pyramid.levels)
             self.pools.append(SpatialPool(pyramid, level, pool) if pools else nn.Identity())
             level += pools
         self.norm = BatchNorm(channels)

@@ -5,6 +5,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import integer, number, real_array
+
 Floats = npt.NDArray[np.float64]
 
 SPACING = 1e-3
@@ -25,9 +27,9 @@ def regular_grid(height: int, width: int, *, west: float) -> tuple[Tensor, Tenso
     Raises:
         ValueError: a smaller image, or `west` outside [-360, 360].
     """
-    if min(height, width) < 2:
+    if min(integer("height", height), integer("width", width)) < 2:
         raise ValueError(f"A grid has at least 2 rows and 2 columns. Got {height} x {width}.")
-    if not -360 <= west <= 360:
+    if not -360 <= number("west", west) <= 360:
         raise ValueError(f"west must be in [-360, 360] degrees. Got {west}.")
     rows = torch.arange(height, dtype=torch.float64) + 0.5
     columns = torch.arange(width, dtype=torch.float64) + 0.5
@@ -36,8 +38,7 @@ def regular_grid(height: int, width: int, *, west: float) -> tuple[Tensor, Tenso
 
 def _degrees(name: str, values: npt.ArrayLike | Tensor) -> Floats:
     """(n,) float64, n at least 2, all finite."""
-    held = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
-    degrees = np.array(held, dtype=np.float64)
+    degrees = real_array(name, values)
     if degrees.ndim != 1 or len(degrees) < 2 or not np.isfinite(degrees).all():
         raise ValueError(
             f"{name} must be at least 2 finite numbers, degrees. Got shape {degrees.shape}, "

@@ -93,12 +93,8 @@ class LatLonToVertices(Resampler):
             count = math.prod(field.shape[:-2])
             flat = self._resampled(field.reshape(1, count, math.prod(self.shape)))
             return flat.reshape(*field.shape[:-2], self.num_points)
-        if x.ndim != 4 or tuple(x.shape[2:]) != self.shape:
-            rows, columns = self.shape
-            raise ValueError(
-                f"LatLonToVertices takes (B, C, {rows}, {columns}), that is (batch, channels, "
-                f"latitudes, longitudes), or an xarray.DataArray. Got {tuple(x.shape)}."
-            )
+        words = "(batch, channels, latitudes, longitudes), or an xarray.DataArray"
+        self._check(x, self.shape, words)
         return self._resampled(x.flatten(2))
 
     def _field(self, array: DataArray) -> Tensor:
@@ -162,13 +158,9 @@ class VerticesToLatLon(Resampler):
         has to be waited for. Gradients are finite, and 0 where x is NaN.
 
         Raises:
-            ValueError: x has another shape, NaN without skipna, a dtype without fractions where
-                averages are taken, or one without the value to fill in.
+            TypeError: x is no tensor.
+            ValueError: x has another shape or device, NaN without skipna, a dtype without
+                fractions where averages are taken, or one without the value to fill in.
         """
-        if not isinstance(x, Tensor) or x.ndim != 3 or x.shape[2] != self.num_points:
-            found = tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__
-            raise ValueError(
-                f"VerticesToLatLon takes (B, C, {self.num_points}), that is (batch, channels, "
-                f"points of one orientation). Got {found}."
-            )
+        self._check(x, (self.num_points,), "(batch, channels, points of one orientation)")
         return self._resampled(x).view(*x.shape[:2], *self.shape)

@@ -3,12 +3,21 @@
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Self
+from typing import Self, get_args
 
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import (
+    check_dtype,
+    check_signal,
+    choice,
+    flag,
+    instance,
+    integer,
+    number,
+)
 from cheblienet_models.graphs.full_grid import check_fill
 from cheblienet_models.graphs.geometry import is_spherical
 from cheblienet_models.graphs.graph import Graph
@@ -26,7 +35,7 @@ from cheblienet_models.resampling.sampling import sampling_of
 from cheblienet_models.resampling.sparse_product import sparse_product
 from cheblienet_models.tensors.interchange import save_npz
 from cheblienet_models.tensors.layout import logical, vertex_major
-from cheblienet_models.tensors.precision import never_below_float32
+from cheblienet_models.tensors.precision import autocast_type, never_below_float32
 from cheblienet_models.tensors.sparse import csr_tensor
 
 
@@ -69,11 +78,9 @@ class Resampler(nn.Module):
         self._latitudes = checked_latitudes(latitudes)
         self._longitudes = checked_longitudes(longitudes)
         check_degrees(self._latitudes, self._longitudes)
-        if method not in {"bilinear", "conservative", "nearest"}:
-            raise ValueError(
-                f"method must be 'bilinear', 'conservative' or 'nearest'. Got {method!r}."
-            )
-        self.method, self.skipna, self.fill = method, skipna, fill
+        self.method = choice("method", method, get_args(Method))
+        self.skipna = flag("skipna", skipna)
+        self.fill = None if fill is None else number("fill", fill)
         self.label, self.num_points = graph.label, graph.num_points
         arrays = (self._latitudes.tobytes(), self._longitudes.tobytes())
         both = matrices(self._direction, method, sampling_of(graph), *arrays)
@@ -122,17 +129,22 @@ class Resampler(nn.Module):
         super()._apply(never_below_float32(fn), recurse)  # type: ignore[no-untyped-call]
         return self
 
+    def _check(self, x: Tensor, sizes: tuple[int, ...], words: str) -> None:
+        shape: tuple[int | str, ...] = ("B", "C", *sizes)
+        device = self.values.device
+        check_signal(type(self).__name__, x, shape, device, words=words, floating=False)
+
     def _resampled(self, x: Tensor) -> Tensor:
         """(B, C, sources) -> (B, C, targets)."""
         name = type(self).__name__
-        if x.is_complex():
-            raise ValueError(f"{name} takes real fields. Got {x.dtype}: give both parts.")
+        check_dtype(name, x, floating=False)
         if not x.is_floating_point() and self.method != "nearest":
             raise ValueError(
                 f"{name} with method={self.method!r} takes floating-point fields. Got {x.dtype}: "
                 "use method='nearest' for labels, x.float() for numbers."
             )
-        missing = int(x.isnan().sum()) if x.is_floating_point() and not self.skipna else 0
+        searched = x.is_floating_point() and not self.skipna and not x.is_meta
+        missing = int(x.isnan().sum()) if searched else 0
         if missing:
             raise ValueError(
                 f"{name} takes fields without NaN. Got {missing} NaN among {x.numel()} values: "
@@ -166,7 +178,7 @@ class Resampler(nn.Module):
     def _averaged(self, x: Tensor) -> Tensor:
         """(B, C, sources) -> (B, C, targets), sums in float64."""
         dtype = torch.promote_types(self.values.dtype, x.dtype)
-        with torch.autocast(x.device.type, enabled=False):
+        with torch.autocast(autocast_type(x), enabled=False):
             rows = vertex_major(x).double().flatten(1)
             if self.skipna:
                 # Before the product: 0 times NaN would be NaN, there and in the gradient.
@@ -250,20 +262,17 @@ def _graph_of(pyramid: Pyramid, level: int) -> Graph:
     """A level of a pyramid on the sphere.
 
     Raises:
-        ValueError: there is no such pyramid on the sphere, or no such level.
+        TypeError: it is no pyramid, or level no integer.
+        ValueError: it is not on the sphere, or has no such level.
     """
-    if not isinstance(pyramid, Pyramid):
-        raise ValueError(  # noqa: TRY004
-            "The first argument is a pyramid, as a store gives it, and level one of its levels. "
-            f"Got {type(pyramid).__name__}."
-        )
+    instance("pyramid", pyramid, Pyramid)
     if not is_spherical(pyramid.spec):
         raise ValueError(
             "Latitudes and longitudes are of the sphere: the pyramid must be on s2 or so3. "
             f"Got {pyramid.name}@{pyramid.version} on {pyramid.spec.get('manifold')}."
         )
     levels = pyramid.levels
-    if not 0 <= level < len(levels):
+    if not 0 <= integer("level", level) < len(levels):
         raise ValueError(
             f"{pyramid.name}@{pyramid.version} has levels 0 to {len(levels) - 1}. Got {level}."
         )

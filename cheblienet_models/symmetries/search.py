@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import instance, integer, is_sequence
+from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.geometry import is_lattice, is_spherical
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid
@@ -45,6 +47,11 @@ def symmetries(pyramid: Pyramid, levels: Sequence[int]) -> dict[str, dict[int, M
     Returns:
         By name of the symmetry and level; empty where there are none.
     """
+    instance("pyramid", pyramid, Pyramid)
+    given, levels = levels, list(levels) if is_sequence(levels) else []
+    if not levels or max(integer("levels", level, 0) for level in levels) >= len(pyramid.levels):
+        known = len(pyramid.levels) - 1
+        raise ValueError(f"levels must be one or more in [0, {known}]. Got {quoted(given)}.")
     motions = {level: dict(_motions(pyramid, level, max(levels))) for level in levels}
     shared = set.intersection(*(set(found) for found in motions.values()))
     candidates = {

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor
 
+from cheblienet_models.arguments import file_path
+
 
 def save_npz(path: str | Path, matrix: Tensor) -> Path:
     """Write a matrix in the layout of scipy.sparse.save_npz, at once: no reader sees half of it.
@@ -20,7 +22,8 @@ def save_npz(path: str | Path, matrix: Tensor) -> Path:
     Raises:
         OSError: it can't be written; what was there before is left as it was.
     """
-    target = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
+    path = file_path("path", path)
+    target = path if str(path).endswith(".npz") else Path(f"{path}.npz")
     indptr, indices, data = (
         part.detach().cpu().numpy()
         for part in (matrix.crow_indices(), matrix.col_indices(), matrix.values())

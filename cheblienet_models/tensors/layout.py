@@ -7,6 +7,8 @@ the channels of a vertex are rows of the matrix products. Elementwise functions 
 import torch
 from torch import Tensor
 
+from cheblienet_models.tensors.precision import autocast_type
+
 
 def vertex_major(x: Tensor) -> Tensor:
     """(B, C, V) -> contiguous (V, B, C): a view where x is vertex-major already, else a copy."""
@@ -24,6 +26,6 @@ def multiplied(matrix: Tensor, x: Tensor) -> Tensor:
     In the wider of the two dtypes, also under autocast.
     """
     dtype = torch.promote_types(matrix.dtype, x.dtype)
-    with torch.autocast(x.device.type, enabled=False):
+    with torch.autocast(autocast_type(x), enabled=False):
         product = matrix.to(dtype) @ vertex_major(x).to(dtype).flatten(1)
     return logical(product.view(len(matrix), *x.shape[:2]))

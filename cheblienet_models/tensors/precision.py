@@ -6,6 +6,11 @@ import torch
 from torch import Tensor
 
 
+def autocast_type(x: Tensor) -> str:
+    """The kind of device that autocast knows a tensor by: it has none for `meta`."""
+    return "cpu" if x.is_meta else x.device.type
+
+
 def never_below_float32(fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
     """Change the function that `.to()` and `.half()` apply to a module, for a module of constants.
 

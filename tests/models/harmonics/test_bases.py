@@ -82,8 +82,8 @@ def test_degrees_that_are_refused(degree: object) -> None:
 
 @pytest.mark.parametrize("basis", ["tournier", "descoteaux07_new", None, 7, ""])
 def test_bases_that_are_refused(basis: object) -> None:
-    known = "descoteaux07, descoteaux07_legacy, tournier07, tournier07_legacy"
-    with pytest.raises(ValueError, match=f"basis must be one of {known}"):
+    known = "'descoteaux07', 'descoteaux07_legacy', 'tournier07' or 'tournier07_legacy'"
+    with pytest.raises(ValueError, match=f"basis must be {known}. Got "):
         harmonics_matrix(directions(5), 4, basis)  # type: ignore[arg-type]
 
 

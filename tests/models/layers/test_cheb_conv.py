@@ -156,7 +156,7 @@ def test_an_empty_batch(pyramid: Pyramid, channels: tuple[int, int]) -> None:
 @pytest.mark.parametrize("dtype", [torch.float64, torch.int64, torch.bfloat16])
 def test_other_dtypes_are_refused(pyramid: Pyramid, dtype: torch.dtype) -> None:
     conv = ChebConv(2, 3, 2, pyramid.levels[1])
-    with pytest.raises(ValueError, match=rf"level 1 takes torch.float32, .* Got {dtype}; move"):
+    with pytest.raises(ValueError, match=rf"level 1 takes .*float.* Got {dtype}[;:] "):
         conv(torch.zeros(1, 2, 256, dtype=dtype))
 
 

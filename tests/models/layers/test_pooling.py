@@ -56,7 +56,7 @@ def test_pooling_refusals(pyramid: Pyramid) -> None:
         SpatialPool(pyramid, 1)
     with pytest.raises(ValueError, match="mode must be"):
         SpatialPool(pyramid, 0, "median")
-    with pytest.raises(ValueError, match=r"SpatialPool takes \(B, C, 1024\). Got \(1, 2, 256\)"):
+    with pytest.raises(ValueError, match=r"takes \(B, C, 1024\), .*\. Got \(1, 2, 256\)"):
         SpatialPool(pyramid, 0)(torch.zeros(1, 2, 256))
 
 

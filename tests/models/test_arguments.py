@@ -8,14 +8,22 @@ import pytest
 import torch
 
 from cheblienet_models import (
+    BatchNorm,
     ChebConv,
+    Diffusion,
     GlobalPool,
     Lift,
+    OrientedLift,
+    Project,
     Pyramid,
+    ResidualBlock,
     SpatialPool,
     SpatialUnpool,
     UNet,
     WideResNet,
+    load_weights,
+    open_store,
+    sample_edges,
 )
 
 NO_PYRAMID = r'pyramid must be a Pyramid, as open_store\("graphs.zarr"\)\["NAME"\] is. Got a '
@@ -36,7 +44,17 @@ def test_what_is_no_pyramid_is_refused(pyramid: Pyramid, make: Callable[[Any], o
             make(given)
 
 
-@pytest.mark.parametrize("make", [lambda given: ChebConv(1, 2, 3, given), Lift])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda given: ChebConv(1, 2, 3, given),
+        lambda given: Diffusion(1, given),
+        lambda given: ResidualBlock(1, 1, 2, given),
+        Lift,
+        OrientedLift,
+        Project,
+    ],
+)
 def test_what_is_no_graph_is_refused(pyramid: Pyramid, make: Callable[[Any], object]) -> None:
     """A pyramid is a module, too, and was taken until the first signal came."""
     with pytest.raises(TypeError, match=r"graph must be a Graph, .* Got a Pyramid\.$"):
@@ -55,6 +73,10 @@ def test_what_is_no_graph_is_refused(pyramid: Pyramid, make: Callable[[Any], obj
         (lambda p: UNet(p, 1, 2, channels=16), "channels must be 3 integers. Got 16."),
         (lambda p: UNet(p, 1, 2, channels=(4, 4.0, 4)), "channels must be an integer. Got 4.0."),
         (lambda p: SpatialPool(p, "0"), "level must be an integer. Got '0'."),
+        (lambda p: p.pooling(0.5), "level must be an integer. Got 0.5."),
+        (lambda p: p.unpooling("0"), "level must be an integer. Got '0'."),
+        (lambda p: Diffusion(2.5, p.levels[0]), "channels must be an integer. Got 2.5."),
+        (lambda p: BatchNorm("x"), "num_features must be an integer. Got 'x'."),
     ],
 )
 def test_what_is_no_integer_is_refused(
@@ -63,6 +85,42 @@ def test_what_is_no_integer_is_refused(
     with pytest.raises(TypeError) as caught:
         make(pyramid)
     assert str(caught.value).startswith(message)
+
+
+def test_other_kinds_are_refused(pyramid: Pyramid) -> None:
+    graph = pyramid.levels[0]
+    network = WideResNet(pyramid, 1, 2, depth=1, widen=0.25)
+    state = network.state_dict()
+    for call, message in (
+        (
+            lambda: load_weights(network, "sd.pt"),
+            "state must be what state_dict() returns, as torc",
+        ),
+        (lambda: load_weights(network, {**state, 1: 2}), "state must have entries by names, which"),
+        (lambda: open_store(b"x"), "path must be a path, text or a Path. Got b'x'."),
+        (lambda: ChebConv(1, 2, 2, graph, save_basis="no"), "save_basis must be True or False."),
+        (lambda: sample_edges("torus", 0.5), "graphs must be a Graph, a level of a pyramid as"),
+        (lambda: graph.filter(torch.zeros(1, 1, 1024), 2.0), "function must be one of eigenvalues"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert str(caught.value).startswith(message)
+
+
+def test_signals_of_integers_are_refused(pyramid: Pyramid) -> None:
+    """Images are often uint8: a mean of them would be 0, a product an error of torch's."""
+    graph, image = pyramid.levels[0], torch.zeros(1, 1, 16, 16, dtype=torch.uint8)
+    signal = torch.zeros(1, 1, graph.num_vertices, dtype=torch.uint8)
+    wide = WideResNet(pyramid, 1, 2, depth=1, widen=0.25)
+    for module in (wide, UNet(pyramid, 1, 2), OrientedLift(graph)):
+        with pytest.raises(ValueError, match=r"^\w+ .*takes .*floating.point.* Got .*torch.uint8"):
+            module(image)
+    pools = Project(graph, "mean"), SpatialPool(pyramid, 0, "mean"), GlobalPool("mean")
+    for module in (ChebConv(1, 2, 2, graph), Diffusion(1, graph), BatchNorm(1), *pools):
+        with pytest.raises(
+            ValueError, match=r"takes a tensor of floating point. Got torch.uint8: "
+        ):
+            module(signal)
 
 
 def test_integers_of_numpy_are_integers(pyramid: Pyramid) -> None:
@@ -75,7 +133,9 @@ def test_what_is_no_tensor_is_refused(pyramid: Pyramid) -> None:
     networks = WideResNet(pyramid, 1, 2, depth=1, widen=0.25), UNet(pyramid, 1, 2)
     for module in (*networks, Lift(graph), ChebConv(1, 2, 2, graph)):
         for given, kind in ((np.zeros((1, 1, 16, 16), np.float32), "ndarray"), ([1], "list")):
-            with pytest.raises(TypeError, match=rf"^\w+ takes a torch.Tensor.* Got a {kind}\.$"):
+            with pytest.raises(
+                TypeError, match=rf"^\w+( on \S+, level 0)? takes a torch.Tensor.* Got a {kind}\.$"
+            ):
                 module(given)
 
 
@@ -87,5 +147,5 @@ def test_networks_name_the_shapes_of_their_images(pyramid: Pyramid) -> None:
         ) as caught:
             network(torch.zeros(shape))
         assert str(caught.value).endswith(f"Got {shape}.")
-    with pytest.raises(ValueError, match=r"GlobalPool takes \(B, C, V\)\. Got \(2, 3\)\."):
+    with pytest.raises(ValueError, match=r"GlobalPool takes \(B, C, V\), .*\. Got \(2, 3\)\."):
         GlobalPool()(torch.zeros(2, 3))

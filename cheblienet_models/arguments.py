@@ -1,0 +1,189 @@
+"""What public names are given, checked before anything is made of it.
+
+A wrong kind is a TypeError, a wrong value a ValueError; messages begin with the argument's name.
+"""
+
+from collections.abc import Collection, Sequence
+from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from cheblienet_models.errors import quoted
+
+Given = TypeVar("Given")
+Word = TypeVar("Word", bound=str)
+
+HINTS = {
+    "Pyramid": ', as open_store("graphs.zarr")["NAME"] is',
+    "Graph": ", a level of a pyramid as pyramid.levels[0] is",
+}
+"""Where what is asked for comes from."""
+VERTICES = "(batch, channels, vertices)"
+
+
+def instance(name: str, given: object, kind: type[Given]) -> Given:
+    """An argument of a class.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not isinstance(given, kind):
+        hint = HINTS.get(kind.__name__, "")
+        raise TypeError(f"{name} must be a {kind.__name__}{hint}. Got a {type(given).__name__}.")
+    return given
+
+
+def integer(name: str, given: object, least: int | None = None) -> int:
+    """An argument that counts something.
+
+    Raises:
+        TypeError: it is no integer.
+        ValueError: it is below the least one.
+    """
+    if isinstance(given, bool) or not isinstance(given, Integral):
+        raise TypeError(f"{name} must be an integer. Got {quoted(given)}.")
+    if least is not None and given < least:
+        raise ValueError(f"{name} must be at least {least}. Got {quoted(given)}.")
+    return int(given)
+
+
+def number(name: str, given: object) -> float:
+    """An argument that measures something.
+
+    Raises:
+        TypeError: it is no real number.
+    """
+    if isinstance(given, bool) or not isinstance(given, Real):
+        raise TypeError(f"{name} must be a number. Got {quoted(given)}.")
+    try:
+        return float(given)
+    except OverflowError:
+        raise ValueError(
+            f"{name} must be a number that a float holds. Got {quoted(given)}."
+        ) from None
+
+
+def flag(name: str, given: object) -> bool:
+    """An argument that is true or false: other values would count as true without a word.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if not isinstance(given, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False. Got {quoted(given)}.")
+    return bool(given)
+
+
+def choice(name: str, given: object, accepted: Collection[Word], more: str = "") -> Word:
+    """An argument that is one of some words.
+
+    Raises:
+        ValueError: it is another, or no word.
+    """
+    found = next((word for word in accepted if isinstance(given, str) and word == given), None)
+    if found is None:
+        *words, last = [*map(repr, accepted), *[more] * bool(more)]
+        raise ValueError(f"{name} must be {', '.join(words)} or {last}. Got {quoted(given)}.")
+    return found
+
+
+def is_sequence(given: object) -> bool:
+    """Whether an argument is several things in order, which text is not."""
+    return isinstance(given, Sequence) and not isinstance(given, str | bytes)
+
+
+def real_array(name: str, given: object) -> npt.NDArray[np.float64]:
+    """An argument of many numbers, as float64 on the CPU, copied.
+
+    Raises:
+        TypeError: it holds something else.
+    """
+    held = given.detach().cpu().numpy() if isinstance(given, Tensor) else given
+    try:
+        array = np.array(held)
+        if array.dtype.kind in "iuf":
+            return array.astype(np.float64)
+    except ValueError:  # rows of several lengths
+        pass
+    raise TypeError(f"{name} must be numbers, as an array holds them. Got {quoted(given)}.")
+
+
+def file_path(name: str, given: object) -> Path:
+    """An argument that names a file or a folder.
+
+    Raises:
+        TypeError: it is neither text nor a Path.
+    """
+    if not isinstance(given, str | PathLike):
+        raise TypeError(f"{name} must be a path, text or a Path. Got {quoted(given)}.")
+    return Path(given)
+
+
+def check_tensor(name: str, given: object) -> None:
+    """Check that the signal of a layer or network is a tensor.
+
+    Raises:
+        TypeError: it is something else, such as a numpy array.
+    """
+    if not isinstance(given, Tensor):
+        raise TypeError(
+            f"{name} takes a torch.Tensor, as torch.from_numpy makes of an array. "
+            f"Got a {type(given).__name__}."
+        )
+
+
+def check_signal(
+    name: str,
+    x: Tensor,
+    sizes: tuple[int | str, ...],
+    on: torch.device | None = None,
+    *,
+    words: str = VERTICES,
+    floating: bool = True,
+) -> None:
+    """Check that a signal has the sizes, the device and a dtype that a layer computes with.
+
+    Args:
+        name: of the layer, and where it is.
+        x: the signal.
+        sizes: of its dimensions: numbers, or letters for any size.
+        on: the device of the layer's constants, where it has any.
+        words: what the dimensions are.
+        floating: whether fractions are taken; else every real dtype will do.
+
+    Raises:
+        TypeError: it is no tensor.
+        ValueError: it has another shape, device or dtype.
+    """
+    check_tensor(name, x)
+    fits = x.ndim == len(sizes) and all(
+        isinstance(size, str) or size == found for size, found in zip(sizes, x.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(
+            f"{name} takes ({', '.join(map(str, sizes))}), that is {words}. Got {tuple(x.shape)}."
+        )
+    if on is not None and x.device != on:
+        raise ValueError(
+            f"{name} takes a tensor on {on}, where its graph is. Got one on {x.device}; "
+            "move either with .to()."
+        )
+    check_dtype(name, x, floating=floating)
+
+
+def check_dtype(name: str, x: Tensor, *, floating: bool = True) -> None:
+    """Check that a signal is of floating-point numbers, or at least of real ones.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if x.is_complex() or (floating and not x.is_floating_point()):
+        kind = "floating point" if floating else "real numbers"
+        remedy = "both parts" if x.is_complex() else "x.float()"
+        raise ValueError(f"{name} takes a tensor of {kind}. Got {x.dtype}: give {remedy}.")
