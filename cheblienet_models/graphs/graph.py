@@ -7,6 +7,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import filters, fourier
 from cheblienet_models.graphs.directional import PARTS, Directional
@@ -53,11 +54,10 @@ class Graph(Mapped):
             where it could not be, or the store is older than this number.
         degree: (V,) weighted degrees, in the dtype of the Laplacian.
         area: (V,) vertex areas with mean 1, in the dtype of the Laplacian.
-        coordinates: (V, d) float64, whatever the dtype of the Laplacian.
         eigenvalues: (M,) float64, too, ascending; None where no eigenpairs are stored.
         subgraph: (nnz,) values of a random sub-graph, which each layer uses instead while the layer
             itself is in training mode; None for the whole graph. See `sample_edges`.
-        subgraph_degree: (V,) weighted degrees of that sub-graph; None for the whole graph.
+        subgraph_degree: (V,) weighted degrees of that sub-graph, or None.
     """
 
     row_pointers: Tensor
@@ -67,6 +67,7 @@ class Graph(Mapped):
 
     def __init__(self, reopen: Reopen, stored: Level) -> None:
         super().__init__(reopen)
+        instance("stored", stored, Level)
         self.label, self.grid, self.sampling = stored.label, stored.grid, stored.sampling
         self.boundary = stored.boundary
         self.laplacian_kind: LaplacianKind = stored.laplacian_kind
@@ -79,10 +80,8 @@ class Graph(Mapped):
         vectors = eigenpairs.vectors if eigenpairs else None
         self.register_buffer("eigenvectors", vectors, persistent=False)
         for name, operator in stored.directional.items():
-            arrays = operator.laplacian
-            for part, array in zip(
-                PARTS, (arrays.indptr, arrays.indices, arrays.data), strict=True
-            ):
+            of = operator.laplacian
+            for part, array in zip(PARTS, (of.indptr, of.indices, of.data), strict=True):
                 self.register_buffer(f"{name}_{part}", torch.from_numpy(array), persistent=False)
         self._scales = {name: of.lambda_max for name, of in stored.directional.items()}
         self.subgraph: Tensor | None = None
@@ -90,7 +89,7 @@ class Graph(Mapped):
         self._edges: EdgeList | None = None
         # No buffers, or every exported program would hold what no layer computes with.
         self.degree, self.area = stored.degree, stored.area
-        self.coordinates, self.base_index = stored.coordinates, stored.base_index
+        self._coordinates, self.base_index = stored.coordinates, stored.base_index
         self.eigenvalues = eigenpairs.values if eigenpairs else None
 
     @property
@@ -104,6 +103,11 @@ class Graph(Mapped):
         return self.num_vertices // self.grid[0]
 
     @property
+    def coordinates(self) -> Tensor:
+        """(V, d) float64, whatever the dtype of the Laplacian."""
+        return self.finite("_coordinates")
+
+    @property
     def mass(self) -> Tensor:
         """(V,) m by which Delta_ij = -w_ij / sqrt(m_i m_j), the degrees or the areas."""
         return self.degree if self.laplacian_kind == "normalized" else self.area
@@ -115,8 +119,9 @@ class Graph(Mapped):
             training: whether to give those of the random sub-graph, if one is drawn. A layer gives
                 its own mode: the graph, which networks share, has none that could be told apart.
         """
-        sampled = self.subgraph if training else None
-        return self.row_pointers, self.columns, self.values if sampled is None else sampled
+        sampled = self.subgraph if flag("training", training) else None
+        values = self.finite("values") if sampled is None else sampled
+        return self.row_pointers, self.columns, values
 
     def operator(self, *, training: bool = False) -> filters.Operator:
         """The Laplacian with its spectrum within [-1, 1], as `filter` and `diffuse` apply it.
@@ -150,19 +155,18 @@ class Graph(Mapped):
 
     def directional_parts(self) -> list[Tensor]:
         """Row pointers, columns and values of each directional Laplacian, one after the other."""
-        return [getattr(self, f"{name}_{part}") for name in self._scales for part in PARTS]
+        return [self.finite(f"{name}_{part}") for name in self._scales for part in PARTS]
 
     @property
     def edges(self) -> EdgeList:
         """The undirected edges, found on first use."""
         if self._edges is None:
-            parts = (self.row_pointers, self.columns, self.values)
-            self._edges = edge_list(*parts, self.mass, self.lambda_max)
+            self._edges = edge_list(*self.laplacian_parts(), self.mass, self.lambda_max)
         return self._edges
 
     def neighbors(self, vertex: int) -> Neighbors:
         """The edges of a vertex in [0, V), else a ValueError: `Neighbors` has shapes and dtypes."""
-        parts = (self.row_pointers, self.columns, self.values)
+        parts = self.laplacian_parts()
         return neighbors_of(self.label, parts, self.lambda_max, self.mass, self.coordinates, vertex)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
@@ -170,12 +174,12 @@ class Graph(Mapped):
         kept = never_below_float32(fn)
         self.degree, self.area = kept(self.degree), kept(self.area)
         self.subgraph = None if self.subgraph is None else kept(self.subgraph)
-        degree = self.subgraph_degree
-        self.subgraph_degree = None if degree is None else kept(degree)
+        if self.subgraph_degree is not None:
+            self.subgraph_degree = kept(self.subgraph_degree)
         self._edges = None  # of another dtype or device
         # To other devices, but not to float32, in which symmetries could no longer be told.
         device = self.values.device
-        self.coordinates = self.coordinates.to(device)
+        self._coordinates = self._coordinates.to(device)
         self.eigenvalues = None if self.eigenvalues is None else self.eigenvalues.to(device)
         self.base_index = None if self.base_index is None else self.base_index.to(device)
         return self
@@ -183,8 +187,7 @@ class Graph(Mapped):
     @property
     def laplacian(self) -> Tensor:
         """(V, V) sparse CSR tensor 2 Delta / lambda_max - I over the buffers, without a copy."""
-        shape = (self.num_vertices, self.num_vertices)
-        return csr_tensor(self.row_pointers, self.columns, self.values, shape)
+        return csr_tensor(*self.laplacian_parts(), (self.num_vertices, self.num_vertices))
 
     @property
     def eigenpairs(self) -> tuple[Tensor, Tensor]:
@@ -196,18 +199,16 @@ class Graph(Mapped):
             StoreError: none are stored.
         """
         if self.eigenvalues is None or self.eigenvectors is None:
-            raise self._missing_eigenpairs()
-        return self.eigenvalues.to(self.eigenvectors), self.eigenvectors
-
-    def _missing_eigenpairs(self) -> MissingEigenpairsError:
-        return MissingEigenpairsError(
-            f"{self.label} has no stored eigenpairs; build it with `eigenpairs=M`."
-        )
+            raise AttributeError  # of which __getattr__ makes the error
+        vectors = self.finite("eigenvectors")
+        return self.eigenvalues.to(vectors), vectors
 
     def __getattr__(self, name: str) -> Any:
         """As torch's modules, which would put a message of their own for ours."""
         if name == "eigenpairs":
-            raise self._missing_eigenpairs()
+            raise MissingEigenpairsError(
+                f"{self.label} has no stored eigenpairs; build it with `eigenpairs=M`."
+            )
         return super().__getattr__(name)
 
     def fourier(self, x: Tensor) -> Tensor:
@@ -363,12 +364,14 @@ class Graph(Mapped):
                 not finite, or so long that the degree would exceed 65,536; the tolerance is out of
                 range.
         """
+        flag("density", density)
         operator = self.operator(training=training)
         sampled = self.subgraph_degree if training else None
-        mass = self.mass
-        if sampled is not None and self.laplacian_kind == "normalized":
-            mass = sampled
-        return filters.diffuse(operator, x, t, tolerance, mass if density else None)
+        own = sampled is None or self.laplacian_kind != "normalized"
+        mass = self.mass if own else sampled
+        return filters.diffuse(
+            operator, x, t, tolerance, mass if flag("density", density) else None
+        )
 
     def to_grid(self, x: Tensor, fill: float = math.nan, *, order: Order = "nested") -> Tensor:
         """Put a signal back on the full sampling, differentiable: the opposite of `Lift`.

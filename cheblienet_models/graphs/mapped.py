@@ -8,6 +8,9 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
+from cheblienet_models.arguments import instance
+from cheblienet_models.errors import StoreError
+from cheblienet_models.tensors.finite import all_finite, has_values
 from cheblienet_models.tensors.precision import never_below_float32
 
 Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -26,6 +29,27 @@ class Mapped(nn.Module):
         self._reopen = reopen
         self._owner: weakref.ref[nn.Module] | None = None
         self._place = ""
+        self._looked_at: set[str] = set()
+
+    def finite(self, name: str) -> Tensor:
+        """A tensor that layers compute with, by its name; looked at when it is first asked for.
+
+        Opening does not read it. Programs that are compiled or exported do not look.
+
+        Raises:
+            StoreError: it has values that are not finite.
+        """
+        tensor: Tensor = getattr(self, name)
+        if name not in self._looked_at and has_values(tensor):
+            if not all_finite(tensor):
+                what = name.replace("values", "Laplacian").replace("_", " ").strip()
+                count = int((~tensor.isfinite()).sum())
+                raise StoreError(
+                    f"{self.extra_repr()}: {count} of {tensor.numel()} entries of its {what} are "
+                    "NaN or infinite. The store is damaged: copy it again, or build the graph anew."
+                )
+            self._looked_at.add(name)
+        return tensor
 
     @property
     def handle(self) -> Reopen:
@@ -82,6 +106,7 @@ def ignore_graphs_in_ddp(module: nn.Module) -> None:
     Args:
         module: the network that DistributedDataParallel will be given, changed in place.
     """
+    instance("module", module, nn.Module)
     ignored = [
         f"{prefix}.{name}" if prefix else name
         for prefix, child in module.named_modules(remove_duplicate=False)

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from cheblienet_models.arguments import check_tensor, instance
+
 
 def check_finite(name: str, x: Tensor) -> None:
     """Refuse a signal with NaN or infinite values, which a network would spread without a word.
@@ -15,14 +17,13 @@ def check_finite(name: str, x: Tensor) -> None:
         x: (B, C, ...).
 
     Raises:
+        TypeError: x is no tensor.
         ValueError: a value is not finite; the message says how many are, and where the first is.
     """
-    # A sum is quicker than a search, but that of finite values may overflow.
-    if not _has_values(x) or bool(x.detach().sum().isfinite()):
+    check_tensor(instance("name", name, str), x)
+    if not has_values(x) or all_finite(x):
         return
     bad = ~x.isfinite()
-    if not bad.any():
-        return
     sample, channel, *place = bad.nonzero()[0].tolist()
     unit = {1: "vertex", 2: "pixel"}.get(len(place), "voxel")
     where = f"{unit} {place[0] if len(place) == 1 else tuple(place)}"
@@ -33,7 +34,14 @@ def check_finite(name: str, x: Tensor) -> None:
     )
 
 
-def _has_values(x: Tensor) -> bool:
+def all_finite(x: Tensor) -> bool:
+    """Whether no value is NaN or infinite."""
+    # A sum is quicker than a search, but that of finite values may overflow.
+    return bool(x.detach().sum().isfinite()) or bool(x.isfinite().all())
+
+
+def has_values(x: Tensor) -> bool:
+    """Whether values can be looked at: not while a program is compiled, exported or captured."""
     tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
     if torch.compiler.is_compiling() or tracing or x.is_meta:
         return False
