@@ -31,7 +31,10 @@ class _Product(torch.autograd.Function):
         """(sources, n) -> (targets, n); `parts` are the matrix's three and its transpose's."""
         ctx.parts = parts
         pointers, columns, values = parts[:3]
-        return csr_tensor(pointers, columns, values, (len(pointers) - 1, len(x))) @ x
+        matrix = csr_tensor(pointers, columns, values, (len(pointers) - 1, len(x)))
+        if x.is_meta:  # on which torch has no sparse products
+            return x.new_empty(matrix.shape[0], x.shape[1])
+        return matrix @ x
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:

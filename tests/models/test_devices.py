@@ -1,0 +1,172 @@
+"""A wrong device is found without a GPU: on `meta`, beside which a tensor left on the CPU shows."""
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+import cheblienet_models
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import (
+    BatchNorm,
+    ChebConv,
+    Diffusion,
+    FromHarmonics,
+    GlobalPool,
+    Graph,
+    LatLonToVertices,
+    Lift,
+    OrientedLift,
+    Project,
+    Pyramid,
+    ResidualBlock,
+    SpatialPool,
+    SpatialUnpool,
+    ToHarmonics,
+    UNet,
+    VerticesToLatLon,
+    WideResNet,
+    open_store,
+    regular_grid,
+)
+
+SPECS = {
+    "se2": GraphSpec(
+        "se2", 8, orientations=4, weights="selling", directional=0.05, levels=2, eigenpairs=5
+    ),
+    "sphere": GraphSpec("so3", subdivisions=1, orientations=2, levels=2, laplacian="normalized"),
+    "axes": GraphSpec("r3s2", 4, axes="6", weights="selling", levels=1),
+}
+GRID = regular_grid(6, 12, west=0)
+CONSTANTS = {"cheblienet_models.filtered.default"}
+"""Operators that take a function's coefficients, which are constants on the CPU."""
+
+
+class OneDevice(TorchDispatchMode):
+    """Refuses operators between tensors on `meta` and others: torch's own do not always look."""
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        given = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor) and x.ndim]
+        kinds = {x.device.type for x in given}
+        moves = "copy" in str(function) or str(function) in CONSTANTS
+        assert len(kinds) < 2 or moves, f"{function} of tensors on {kinds}"
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.fixture(scope="module")
+def pyramids(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pyramid]:
+    path = tmp_path_factory.mktemp("devices") / "graphs.zarr"
+    for name, spec in SPECS.items():
+        build(spec, path, name=name)
+    return dict(open_store(path))
+
+
+Case = tuple[nn.Module, tuple[int, ...]]
+
+
+def layers(of: dict[str, Pyramid]) -> Iterator[Case]:
+    """Modules, and the shape of what each takes."""
+    plane, sphere = of["se2"], of["sphere"]
+    fine, coarse = plane.levels
+    channels, vertices, image = 3, fine.num_vertices, (2, 3, *fine.grid[1:])
+    signal = 2, channels, vertices
+    yield BatchNorm(channels), signal
+    for basis in (False, True):
+        for wide in (2, 9):
+            yield ChebConv(channels, wide, 3, fine, save_basis=basis), signal
+    for wide in (2, 9):
+        yield ChebConv(channels, wide, 3, fine, operators="directional"), signal
+    for density in (False, True):
+        yield Diffusion(channels, fine, density=density), signal
+    yield FromHarmonics(of["axes"].levels[0], 2, "tournier07"), (1, 1, 6, 5)
+    yield ToHarmonics(of["axes"].levels[0], 2, "tournier07"), (1, 1, 6, 5)
+    for mode in ("max", "mean"):
+        yield GlobalPool(mode), signal
+    yield Lift(fine), image
+    yield OrientedLift(fine), image
+    yield OrientedLift(fine, "gabor", 2), image
+    for reduction in ("max", "mean", "sum"):
+        yield Project(fine, reduction), signal
+    yield ResidualBlock(channels, 4, 2, fine), signal
+    for pool in ("max", "mean", "random"):
+        yield SpatialPool(plane, 0, pool), signal
+        yield SpatialUnpool(plane, 0, pool), (2, 3, coarse.num_vertices)
+        points = sphere.levels[0].num_vertices
+        yield SpatialPool(sphere, 0, pool), (2, 3, points)
+    for method in ("bilinear", "conservative", "nearest"):
+        for skipna in (False, True):
+            points = sphere.levels[0].num_points
+            to = LatLonToVertices(sphere, *GRID, method, skipna=skipna, fill=0)
+            yield to, (2, 3, 6, 12)
+            yield VerticesToLatLon(sphere, *GRID, method, skipna=skipna), (2, 3, points)
+    for lift in ("repeat", "cake"):
+        yield UNet(plane, 3, 2, 2, (2, 2, 2), lift=lift, operators="directional"), image
+        yield WideResNet(plane, 3, 2, depth=1, widen=0.125, lift=lift, first_level=1), image
+    base = (2, 3, sphere.levels[0].num_points)
+    yield UNet(sphere, 3, 2, 2, (2, 2, 2), pool="mean"), base
+    yield WideResNet(sphere, 3, 2, depth=1, widen=0.125, pool="random"), base
+
+
+def filters(graph: Graph) -> dict[str, Callable[[Tensor], Tensor]]:
+    """Methods of a graph that compute with signals, by name."""
+    t = torch.rand(3, device="meta", requires_grad=True)
+    return {
+        "filter": lambda x: graph.filter(x, torch.cos),
+        "diffuse": lambda x: graph.diffuse(x, t, density=True),
+        "fourier": graph.fourier,
+        "inverse_fourier": lambda x: graph.inverse_fourier(graph.fourier(x)),
+        "convolve": lambda x: graph.convolve(x, x),
+        "to_grid": graph.to_grid,
+    }
+
+
+def backwards(function: Callable[[Tensor], Tensor], shape: tuple[int, ...]) -> Tensor:
+    """The result, of which everything has a gradient, all of it on meta."""
+    x = torch.randn(shape, device="meta", requires_grad=True)
+    with OneDevice():
+        y = function(x)
+        y.sum().backward()
+    assert y.is_meta
+    assert x.grad is not None
+    assert x.grad.is_meta
+    return y
+
+
+def test_every_public_module_is_tried(pyramids: dict[str, Pyramid]) -> None:
+    found = (getattr(cheblienet_models, name) for name in cheblienet_models.__all__)
+    public = {one for one in found if isinstance(one, type) and issubclass(one, nn.Module)}
+    mapped = {cheblienet_models.Graph, cheblienet_models.LevelMap, cheblienet_models.Pyramid}
+    assert {type(module) for module, _ in layers(pyramids)} == public - mapped
+
+
+@pytest.mark.slow
+def test_modules(pyramids: dict[str, Pyramid]) -> None:
+    for module, shape in layers(pyramids):
+        expected = module.eval()(torch.zeros(shape))
+        for mode in (module.train, module.eval):
+            moved = copy.deepcopy(mode()).to("meta")  # graphs are shared, and stay here
+            y = backwards(moved, shape)
+            assert (y.shape, y.dtype) == (expected.shape, expected.dtype)
+            assert all(p.grad is not None and p.grad.is_meta for p in moved.parameters())
+
+
+def test_methods_of_graphs(pyramids: dict[str, Pyramid]) -> None:
+    graph = copy.deepcopy(pyramids["se2"].levels[0]).to("meta")
+    for method in filters(graph).values():
+        backwards(method, (2, 3, graph.num_vertices))
+
+
+@pytest.mark.parametrize("name", ["area", "columns"])
+def test_a_constant_that_stays_behind_is_found(pyramids: dict[str, Pyramid], name: str) -> None:
+    """What the tests above would see: one that `.to()` does not know."""
+    graph = copy.deepcopy(pyramids["se2"].levels[0]).to("meta")
+    setattr(graph, name, getattr(pyramids["se2"].levels[0], name))
+    with pytest.raises((AssertionError, RuntimeError)):
+        backwards(filters(graph)["diffuse"], (2, 3, graph.num_vertices))
