@@ -10,8 +10,10 @@ from cheblienet_graphs.errors import SpecError
 
 Number = float | int | str
 
-BYTES = {None: 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12} | {
-    f"{unit}i": 1024.0**power for power, unit in enumerate("KMGT", 1)
+BYTES = {None: 1.0} | {
+    f"{unit}{i}": base**power
+    for i, base in (("", 1e3), ("i", 1024.0))
+    for power, unit in enumerate("kmgt", 1)
 }
 
 
@@ -80,16 +82,15 @@ def parsed(value: object) -> float:
 
 
 def byte_count(field: str, value: object) -> int:
-    """A number of bytes, from an integer or from text such as "2GB", "500 MB" or "1.5GiB".
+    """A number of bytes, from a number or from text such as "2GB", "500 mb" or "1.5GiB".
 
     Raises:
         SpecError: something else.
     """
-    match = re.fullmatch(r"\s*([0-9.]+)\s*([kKMGT]i?)?B?\s*", str(value))
     try:
-        scale = BYTES[match[2]] if match else 0
-        count = int(float(match[1]) * scale) if match else 0
-    except ValueError:
+        match = re.fullmatch(r"\s*(\S*?)\s*([kmgt]i?)?b?\s*", str(value).lower())
+        count = int(parsed(match[1]) * BYTES[match[2]]) if match else 0
+    except (ValueError, OverflowError):  # also of integers too long to be written
         count = 0
     if count <= 0:
         raise SpecError(field, "a size such as 500MB or 2GB", value)
