@@ -18,7 +18,7 @@ from cheblienet_cli.spelling import as_options, with_options
 from cheblienet_graphs.errors import RecipeError, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
-from cheblienet_graphs.neighbours.choice import DEVICES, ENGINES, choose
+from cheblienet_graphs.neighbours.choice import DEVICES, ENGINES
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec, words
 
@@ -167,16 +167,15 @@ def _run(
     spec: GraphSpec, *, dry_run: bool, store: Path, as_json: bool, quiet: bool, **how: Any
 ) -> None:
     if dry_run:
-        choose(spec.sampling, how["engine"], how["device"], weights=spec.weights)
-        _dry_run(spec, as_json=as_json)
+        _dry_run(spec, store, how, as_json=as_json)
     else:
         _build(spec, store, how, as_json=as_json, quiet=quiet)
 
 
-def _dry_run(spec: GraphSpec, *, as_json: bool) -> None:
-    from cheblienet_graphs.assembly.plan import plan  # help does without
+def _dry_run(spec: GraphSpec, store: Path, how: dict[str, Any], *, as_json: bool) -> None:
+    from cheblienet_graphs.assembly.pipeline import dry_run  # help does without
 
-    planned = plan(spec)
+    planned = dry_run(spec, store, **how)
     if as_json:
         levels = [asdict(level) for level in planned.levels]
         planned_json = {"spec": spec.to_dict(), "spec_sha256": spec.sha256, "levels": levels}

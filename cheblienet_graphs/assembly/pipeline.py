@@ -16,7 +16,7 @@ from cheblienet_graphs.assembly.driver import Driver
 from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.own_points import share_own_points
-from cheblienet_graphs.assembly.plan import check_spec, levels_of, planned
+from cheblienet_graphs.assembly.plan import Plan, check_spec, levels_of, planned
 from cheblienet_graphs.assembly.sizes import rows_within, scratch_nbytes
 from cheblienet_graphs.assembly.versions import (
     GENERATOR,
@@ -44,7 +44,7 @@ from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.store.staged import INT32_LIMIT, Writer, index_type
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
-from cheblienet_graphs.values import callback, flag, integer
+from cheblienet_graphs.values import byte_count, callback, flag, integer
 
 
 def build(
@@ -100,14 +100,11 @@ def build(
         CheblienetError: a library that this sampling or engine needs does not work here, or a
             worker vanished.
     """
-    check_spec(spec)
     flag("force", force)
     flag("resume", resume)
     callback("progress", progress)
-    store = layout.store_path(store)
-    name = layout.check_name(spec.default_name if name is None else name)
-    if block_rows is not None:
-        block_rows = integer("block_rows", block_rows, 1, INT32_LIMIT)
+    store, name = _place(spec, store, name)
+    _check_sizes(memory_limit, block_rows)
     staging: Staging | None = None
     try:
         with Kept() as kept, opened_pool(workers, dask, kept) as pool:
@@ -116,14 +113,8 @@ def build(
                 return as_found(store, name, spec, *found)
             progress = progress or (lambda *_: None)
             levels = levels_of(spec, choice, progress)
-            rows = block_rows or rows_within(levels[0], memory_limit, pool.processes)
-            identity = {
-                "name": name,
-                "spec_sha256": spec.sha256,
-                "software": software(spec.sampling, choice.engine),
-            }
-            nbytes = planned(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
-            staging = Staging(store, name, nbytes, identity=identity, resume=resume)
+            rows = _rows(block_rows, levels, memory_limit, pool)
+            staging = _staging(spec, store, name, levels, choice, resume=resume)
             with staging:
                 build = _Build(spec, choice, store, staging, pool, kept, rows, progress)
                 facts = tuple(build.write(levels))
@@ -149,6 +140,69 @@ def build(
         if staging is not None:
             staging.close(error)
         raise
+
+
+def dry_run(
+    spec: GraphSpec,
+    store: str | Path = "graphs.zarr",
+    *,
+    name: str | None = None,
+    force: bool = False,
+    engine: str = "auto",
+    device: str = "auto",
+    workers: int | str | None = None,
+    dask: str | None = None,
+    memory_limit: int | str | None = None,
+    resume: bool = False,
+) -> Plan:
+    """What `build` would publish; it stops before anything is written.
+
+    Arguments are those of `build`, and refused alike. No cluster is asked.
+
+    Raises:
+        SpecError, StoreError, CheblienetError: as `build`.
+    """
+    store, name = _place(spec, store, name)
+    _check_sizes(memory_limit)
+    with Kept() as kept, opened_pool(workers, dask, kept, dry=True) as pool:
+        choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
+        levels = levels_of(spec, choice)
+        if force or not published(spec, store, name):
+            _rows(None, levels, memory_limit, pool)
+            _staging(spec, store, name, levels, choice, resume=resume).check()
+        return planned(spec, levels)
+
+
+def _place(spec: GraphSpec, store: str | Path, name: str | None) -> tuple[Path, str]:
+    """Where a build is published: the store, and the name of the graph."""
+    check_spec(spec)
+    named = layout.check_name(spec.default_name if name is None else name)
+    return layout.store_path(store), named
+
+
+def _check_sizes(memory_limit: int | str | None, block_rows: int | None = None) -> None:
+    """Refuse what is no size, also where nothing has to be built."""
+    if memory_limit is not None:
+        byte_count("memory_limit", memory_limit)
+    if block_rows is not None:
+        integer("block_rows", block_rows, 1, INT32_LIMIT)
+
+
+def _rows(
+    block_rows: int | None, levels: list[Level], memory_limit: int | str | None, pool: Pool
+) -> int:
+    """Vertices in a block."""
+    return int(block_rows or rows_within(levels[0], memory_limit, pool.processes))
+
+
+def _staging(
+    spec: GraphSpec, store: Path, name: str, levels: list[Level], choice: Choice, *, resume: bool
+) -> Staging:
+    """The staged version of a build, not yet made."""
+    software_of = software(spec.sampling, choice.engine)
+    identity = {"name": name, "spec_sha256": spec.sha256, "software": software_of}
+    nbytes = planned(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
+    return Staging(store, name, nbytes, identity=identity, resume=resume)
 
 
 def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attributes:

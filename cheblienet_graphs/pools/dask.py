@@ -28,6 +28,7 @@ CONNECTED = 30
 """Seconds in which a scheduler must answer,"""
 READY = 120
 """and in which it must have a worker."""
+PORTS = 2**16
 
 T = TypeVar("T")
 
@@ -92,6 +93,19 @@ class Cluster:
             self._client.cancel(list(futures))
 
 
+def processes_of(address: str, workers: int | None) -> int:
+    """How many processes of this machine a cluster has; arguments as those of `opened_cluster`.
+
+    Raises:
+        CheblienetError: that is no address; nothing is asked.
+    """
+    if address == "local":
+        return workers or distributed.system.CPU_COUNT
+    with _named(address):
+        _scheduler_address(address)
+    return 1
+
+
 @contextmanager
 def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
     """A cluster by the address of its scheduler or the file that this wrote, or "local".
@@ -115,37 +129,52 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
             yield Cluster(client, len(cluster.workers))
         return
     with ExitStack() as opened:
-        try:
+        with _named(address):
             scheduler = _scheduler_address(address)
             _wait_for_answer(scheduler)
             client = distributed.Client(scheduler, timeout=CONNECTED, set_as_default=False)
             opened.enter_context(client)
             client.wait_for_workers(1, timeout=READY)
-        except (OSError, ValueError) as error:
-            said = " ".join(str(error).split()) or f"nothing answered within {CONNECTED} s"
-            raise CheblienetError(
-                f"There is no Dask cluster at {address}: {said}. Give the address that `dask "
-                "scheduler` prints, such as tcp://10.0.0.1:8786, or the file that it writes, or "
-                "local."
-            ) from error
         with closing(Cluster(client, 1)) as pool:
             yield pool
+
+
+@contextmanager
+def _named(address: str) -> Iterator[None]:
+    """Turn what is wrong with an address into one clear line.
+
+    Raises:
+        CheblienetError: instead of an OSError or ValueError.
+    """
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        said = " ".join(str(error).split()) or f"nothing answered within {CONNECTED} s"
+        raise CheblienetError(
+            f"There is no Dask cluster at {address}: {said}. Give the address that `dask "
+            "scheduler` prints, such as tcp://10.0.0.1:8786, or the file that it writes, or "
+            "local."
+        ) from error
 
 
 def _scheduler_address(address: str) -> str:
     """The address itself, or the one in a file that a scheduler wrote.
 
     Raises:
-        ValueError: the file is another one.
+        OSError: the file can't be read.
+        ValueError: the file is another one, or that is no address.
     """
-    if not Path(address).is_file():
-        if address.endswith(".json"):
-            raise ValueError("there is no such file")
-        return address
-    try:
-        return str(json.loads(Path(address).read_bytes())["address"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError("it is a file that no scheduler wrote") from error
+    if Path(address).is_file():
+        try:
+            address = str(json.loads(Path(address).read_bytes())["address"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError("it is a file that no scheduler wrote") from error
+    elif address.endswith(".json"):
+        raise ValueError("there is no such file")
+    host, port = distributed.comm.get_address_host_port(address)
+    if not host or not 0 < port < PORTS:
+        raise ValueError(f"it must have a host and a port in [1, {PORTS - 1}]")
+    return address
 
 
 def _wait_for_answer(address: str) -> None:

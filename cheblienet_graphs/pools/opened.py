@@ -1,17 +1,17 @@
 """The pool that was asked for."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.pools.kept import Kept
-from cheblienet_graphs.pools.pool import Pool
+from cheblienet_graphs.pools.pool import Here, Pool
 from cheblienet_graphs.pools.processes import opened_processes
 from cheblienet_graphs.values import integer
 
 
 def opened_pool(
-    workers: int | str | None, dask: str | None, kept: Kept
+    workers: int | str | None, dask: str | None, kept: Kept, *, dry: bool = False
 ) -> AbstractContextManager[Pool]:
     """The pool that was asked for; see `assembly.pipeline.build`.
 
@@ -19,6 +19,7 @@ def opened_pool(
         workers: as there.
         dask: as there.
         kept: by this process, where it does blocks itself.
+        dry: whether nothing will be done: no process is started, and no cluster asked.
 
     Raises:
         SpecError: no such number of workers.
@@ -31,7 +32,9 @@ def opened_pool(
         if dask not in {None, "local"}:
             raise SpecError("workers", "left out where a cluster has its own", workers)
     if dask is None:
-        return opened_processes(workers or 1, kept)
-    from cheblienet_graphs.pools.dask import opened_cluster  # an extra
+        processes = workers or 1
+        return nullcontext(Here(kept, processes)) if dry else opened_processes(processes, kept)
+    from cheblienet_graphs.pools.dask import opened_cluster, processes_of  # an extra
 
-    return opened_cluster(dask, workers)
+    processes = processes_of(dask, workers)
+    return nullcontext(Here(kept, processes)) if dry else opened_cluster(dask, workers)

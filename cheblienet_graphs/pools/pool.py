@@ -38,12 +38,11 @@ class Here:
 
     Args:
         kept: by it, from block to block.
+        processes: how many would do the work, where it is only planned.
     """
 
-    processes = 1
-
-    def __init__(self, kept: Kept) -> None:
-        self._kept = kept
+    def __init__(self, kept: Kept, processes: int = 1) -> None:
+        self._kept, self.processes = kept, processes
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """As `Pool.first`."""

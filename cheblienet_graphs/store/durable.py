@@ -63,6 +63,23 @@ def replace(file: Path, contents: bytes, temporary: Path) -> None:
     sync(file.parent)
 
 
+def check_writable(folder: Path) -> Path:
+    """The folder, or the nearest above it that is there, if entries can be made in it.
+
+    Raises:
+        OSError: they can't.
+    """
+    try:
+        folder.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return check_writable(folder.parent)
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return folder
+
+
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[int]:
     """Hold the lock of a folder; it is released when the process ends.

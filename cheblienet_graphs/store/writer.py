@@ -21,7 +21,13 @@ from typing import Self
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import locked_folder, sync, write, write_errors
+from cheblienet_graphs.store.durable import (
+    check_writable,
+    locked_folder,
+    sync,
+    write,
+    write_errors,
+)
 from cheblienet_graphs.store.records import Records
 from cheblienet_graphs.store.refs import check_graph, locked, publish, tidy
 from cheblienet_graphs.store.staged import (
@@ -96,7 +102,7 @@ class Staging:
         Raises:
             StoreError: it can't be written to, or the name belongs to something else.
         """
-        check_graph(self._store, self._name)
+        self.check()
         try:
             with write_errors(self._store):
                 with locked(self._store):
@@ -106,6 +112,25 @@ class Staging:
             self.close(error)
             raise
         return self
+
+    def check(self) -> None:
+        """Check, without writing, that the version could be staged and published.
+
+        Raises:
+            StoreError: as entering the context.
+        """
+        check_graph(self._store, self._name)
+        with write_errors(self._store):
+            places = layout.staging_folder(self._store), self._store / self._name
+            staged, _ = (check_writable(place) for place in places)
+            if not self._resume:  # which has some of its space already
+                self._check_space(staged)
+
+    def _check_space(self, folder: Path, taken: int = 0) -> None:
+        free = shutil.disk_usage(folder).free
+        if self._nbytes > free + taken:
+            missing = f"{self._nbytes - taken:,} bytes are needed, {free:,} are free"
+            raise OSError(errno.ENOSPC, missing)
 
     def __exit__(
         self,
@@ -139,14 +164,12 @@ class Staging:
         self._held.enter_context(locked_folder(self.folder))
 
     def _prepare(self) -> None:
-        free, taken = shutil.disk_usage(self.folder).free, 0
+        taken = 0
         if self.resumed:
             for file in (path for path in self.folder.rglob("*") if path.is_file()):
                 file.chmod(0o644)  # read-only if it was about to be published
                 taken += file.stat().st_blocks * 512
-        if self._nbytes > free + taken:
-            missing = f"{self._nbytes - taken:,} bytes are needed, {free:,} are free"
-            raise OSError(errno.ENOSPC, missing)
+        self._check_space(self.folder, taken)
         if not self.resumed:
             for part in (VERSION, FINISHED):
                 (self.folder / part).mkdir()
