@@ -1,37 +1,17 @@
-"""Entry point: commands, exit codes, errors of one line."""
+"""Entry point: exit codes, signals, errors of one line.
+
+Commands are loaded when they run, so that a signal that comes meanwhile ends them as ever.
+"""
 
 import errno
+import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-import click
-
-from cheblienet_cli.build import build
-from cheblienet_cli.diff import diff
-from cheblienet_cli.doctor import doctor
-from cheblienet_cli.export import export, import_
-from cheblienet_cli.help import WholeSentences, examples
-from cheblienet_cli.inspect import inspect
-from cheblienet_cli.ls import ls
-from cheblienet_cli.neighbors import neighbors
-from cheblienet_cli.plot import plot
-from cheblienet_cli.recipes import recipes
-from cheblienet_cli.rm import rm
 from cheblienet_cli.spelling import as_options
-from cheblienet_cli.tag import tag
-from cheblienet_cli.verify import verify
-from cheblienet_graphs import __version__
-from cheblienet_graphs.errors import (
-    CheblienetError,
-    InputError,
-    RecipeError,
-    SpecError,
-    UnknownGraphError,
-)
-from cheblienet_graphs.machine.interrupts import interrupts_ignored
 from cheblienet_graphs.quoting import one_line
 
 
@@ -39,33 +19,42 @@ class Terminated(BaseException):
     """SIGTERM came."""
 
 
-ENDINGS = (KeyboardInterrupt, click.Abort, Terminated)
-"""Exceptions that signals raise; click turns a KeyboardInterrupt into an Abort."""
+ENDINGS = (KeyboardInterrupt, Terminated)
+"""Exceptions that signals raise."""
 
-FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
-DONE, FAILED, USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
-
-
-@click.group(
-    cls=WholeSentences,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=examples("clg build se2 --size 96 --weights selling", "clg inspect"),
-)
-@click.version_option(__version__, prog_name="clg")
-def clg() -> None:
-    """Graphs on Lie groups for group-equivariant spectral networks."""
+FAILED, INTERRUPTED, TERMINATED = 1, 130, 143
+STANDARD_ERROR = 2
+UNMAPPED = ("failed to map", "cannot allocate", "out of memory")
+"""What a loader says where memory is short; there is no number of the error."""
 
 
-EXAMINING = (inspect, plot, diff, neighbors, ls)
-KEEPING = (tag, rm, verify, export, import_)
-for command in (build, recipes, *EXAMINING, *KEEPING, doctor):
-    clg.add_command(command)
+class _Messages(io.TextIOWrapper):
+    """Standard error: what can't be shown there isn't, and the work goes on."""
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError:
+            _discard(self.fileno())
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError:
+            _discard(self.fileno())
 
 
 def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     signal.signal(signal.SIGTERM, _terminate)
-    sys.exit(run(sys.argv[1:]))
+    _open_streams()
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError:  # which was told; Python would tell it again
+        _discard(sys.stdout.fileno())
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -80,33 +69,87 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    explain: Callable[[Exception], tuple[str, int] | None] = _of_system
     try:
-        code = clg.main(list(arguments), prog_name="clg", standalone_mode=False)
-        sys.stdout.flush()
-    except click.exceptions.NoArgsIsHelpError as help_text:
-        click.echo(help_text.format_message(), err=True)
-        return USAGE
+        _check_working_folder()
+        from cheblienet_cli.commands import call, explained
+
+        explain = explained
+        return call(arguments)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard(sys.stdout.fileno())
         return FAILED
-    except ENDINGS:
-        raise
     except Exception as error:
         if "--debug" in arguments:
             raise
-        message, code = _explained(error)
+        if isinstance(error, ImportError | SystemError) and (ending := _ending_before(error)):
+            raise ending from None  # a library that was being loaded made another error of it
+        message, code = _of_system(error) or explain(error) or _unexpected(error)
         _tell(_with_notes(f"Error: {message}", error))
         return code
-    return code if isinstance(code, int) else DONE
+
+
+def _open_streams() -> None:
+    """Make streams that were closed, and take their descriptors, which a file would get else.
+
+    Names that are no text in the terminal's encoding are printed as the bytes they are.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= STANDARD_ERROR:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")
+    encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
+    binary = open(STANDARD_ERROR, "wb", closefd=False)  # noqa: SIM115
+    sys.stderr = _Messages(binary, encoding, "backslashreplace", line_buffering=True)
+
+
+def _discard(descriptor: int) -> None:
+    """Let what is written to a descriptor vanish from now on."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+
+
+def _check_working_folder() -> None:
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib's does the same
+    except OSError as error:
+        error.filename = "The working folder"
+        raise
+
+
+def _of_system(error: Exception) -> tuple[str, int] | None:
+    """An error of the operating system, which may come before commands are loaded."""
+    if _memory_is_short(error):
+        return "out of memory; build fewer vertices or free some.", FAILED
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename} can't be used: {error.strerror}.", FAILED
+    return None
+
+
+def _unexpected(error: Exception) -> tuple[str, int]:
+    """One that nobody expects."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text} (rerun with --debug for the traceback)", FAILED
+
+
+def _memory_is_short(error: Exception) -> bool:
+    """Whether memory could not be had, which libraries that are loaded say in a text."""
+    if isinstance(error, ImportError):
+        return any(said in str(error).lower() for said in UNMAPPED)
+    return isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
 
 
 def _tell(message: str) -> None:
     """Print a message on stderr, as one line whatever it quotes."""
-    click.echo(one_line(message), err=True)
+    print(one_line(message), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _ended(error: BaseException) -> int:
     """Print that a signal ended the command, and what stays; return the exit code."""
+    from cheblienet_graphs.machine.interrupts import interrupts_ignored  # multiprocessing
+
     terminated = isinstance(error, Terminated)
     with interrupts_ignored():
         message = _with_notes("Terminated." if terminated else "Interrupted.", error)
@@ -114,33 +157,19 @@ def _ended(error: BaseException) -> int:
     return TERMINATED if terminated else INTERRUPTED
 
 
-def _explained(error: Exception) -> tuple[str, int]:
-    if isinstance(error, click.UsageError):
-        return _with_page(error), USAGE
-    if isinstance(error, SpecError):
-        return as_options(f"`{error.field}` {error.complaint}"), USAGE
-    if isinstance(error, RecipeError):
-        return str(error), USAGE  # its message names fields as the file does
-    if isinstance(error, CheblienetError):
-        of_usage = isinstance(error, UnknownGraphError | InputError)
-        return as_options(str(error)), USAGE if of_usage else FAILED
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename} can't be used: {error.strerror}.", FAILED
-    if isinstance(error, OSError) and error.errno in FULL_DISK:  # of standard output: no file's
-        return "what was to be printed can't be written: no space left; free some.", FAILED
-    if isinstance(error, MemoryError):
-        return "out of memory; build fewer vertices or free some.", FAILED
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text} (rerun with --debug for the traceback)", FAILED
+def _chain(error: BaseException, *, contexts: bool) -> list[BaseException]:
+    """An error and those that it comes from, the first first."""
+    chain = list[BaseException]()
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.insert(0, cause)
+        cause = cause.__cause__ or (cause.__context__ if contexts else None)
+    return chain
 
 
-def _with_page(error: click.UsageError) -> str:
-    """Click's message, and the help page that explains it."""
-    message = " ".join(error.format_message().split())
-    if error.ctx is None:  # our own message, which has a remedy
-        return message
-    end = "" if message.endswith((".", "?", "?)")) else "."
-    return f"{message}{end} See `{error.ctx.command_path} --help`."
+def _ending_before(error: Exception) -> BaseException | None:
+    """The signal's exception that an error comes from, if any."""
+    return next((e for e in _chain(error, contexts=True) if isinstance(e, ENDINGS)), None)
 
 
 def _with_notes(message: str, error: BaseException) -> str:
@@ -148,11 +177,7 @@ def _with_notes(message: str, error: BaseException) -> str:
 
     A second Ctrl-C replaces the first one's error, and click wraps either in another error.
     """
-    signalled, chain = isinstance(error, ENDINGS), list[BaseException]()
-    cause: BaseException | None = error
-    while cause is not None and cause not in chain:
-        chain.insert(0, cause)
-        cause = cause.__cause__ or (cause.__context__ if signalled else None)
+    chain = _chain(error, contexts=isinstance(error, ENDINGS))
     notes = [as_options(note) for cause in chain for note in getattr(cause, "__notes__", [])]
     return " ".join(dict.fromkeys([message, *notes]))
 

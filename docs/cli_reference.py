@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from cheblienet_cli.main import clg
+from cheblienet_cli.commands import clg
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
 _HEAD = """# Command line

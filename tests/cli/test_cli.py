@@ -15,7 +15,8 @@ import click
 import pytest
 from failures import failing
 
-from cheblienet_cli.main import clg, run
+from cheblienet_cli.commands import clg
+from cheblienet_cli.main import run
 
 CLG = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
 

@@ -5,7 +5,8 @@ import re
 import click
 import pytest
 
-from cheblienet_cli.main import clg, run
+from cheblienet_cli.commands import clg
+from cheblienet_cli.main import run
 
 
 def pages(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:

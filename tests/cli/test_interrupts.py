@@ -37,7 +37,7 @@ WATCHED = {
         *(GRAPHS / "assembly" / name for name in ("driver.py", "job.py", "pipeline.py")),
         *(GRAPHS / "pools" / name for name in ("kept.py", "pool.py", "processes.py")),
         GRAPHS / "machine" / "interrupts.py",
-        *(CLI / name for name in ("main.py", "build.py")),
+        *(CLI / name for name in ("main.py", "commands.py", "build.py")),
     )
 }
 """Files that make, keep and delete what may stay, or tell of it."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from cheblienet_cli.main import clg, run
+from cheblienet_cli.commands import clg
+from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.pools.opened import opened_pool
 

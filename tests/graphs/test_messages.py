@@ -11,7 +11,7 @@ import pytest
 
 import cheblienet_graphs
 import cheblienet_models
-from cheblienet_cli.main import clg
+from cheblienet_cli.commands import clg
 from cheblienet_graphs import GraphSpec, SpecError, build, eigenpairs, eigenvalues
 from cheblienet_graphs import inspect as report_on
 
