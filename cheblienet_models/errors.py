@@ -43,5 +43,9 @@ class StoreError(Exception):
         super().__init__(one_line(message))
 
 
+class UnreadableError(StoreError):
+    """The machine refused to read a file; that says nothing of what was published."""
+
+
 class MissingEigenpairsError(StoreError, AttributeError):
     """A graph has no stored eigenpairs; also an AttributeError, so that hasattr() is False."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from cheblienet_models.arguments import file_path, flag
-from cheblienet_models.errors import StoreError, quoted
+from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.level_map import LevelMap
@@ -94,6 +94,8 @@ def open_version(path: str, name: str, version: str) -> Pyramid:
     try:
         with opened(path) as root:
             return _pyramid(root, (path, name, version))
+    except UnreadableError:
+        raise
     except StoreError as error:
         raise StoreError(
             f"{error} Pickles hold no graph but where {name}@{version} was, in {path}: put the "

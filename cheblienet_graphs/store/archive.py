@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import reserve, write, write_errors
+from cheblienet_graphs.store.durable import reserve, unreadable, write, write_errors
 from cheblienet_graphs.store.facts import VersionFacts, checked_facts, read_facts
 from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging
@@ -83,7 +83,7 @@ def import_zip(
         with zipfile.ZipFile(file) as archive:
             return _import(archive, file, store, name, remark)
     except OSError as error:
-        raise StoreError(f"{file} can't be read: {error.strerror or error}.") from error
+        raise unreadable(file, error) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         # zipfile raises RuntimeError for unknown encryption and compression.
         raise StoreError(f"{file} is not a whole zip archive: {error}.") from error

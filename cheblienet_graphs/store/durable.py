@@ -7,9 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableError
 
 FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
+_SHORT = {
+    errno.EMFILE: "close some files, or allow more with `ulimit -n`",
+    errno.ENFILE: "end programs that have many files open",
+    errno.ENOMEM: "free some memory",
+}
+"""What a machine can run out of, whatever the place -> what to do."""
+_REFUSALS = _SHORT | {
+    errno.EIO: "look at the disk; the system's log says more",
+    errno.EACCES: "ask its owner for the right to read it",
+    errno.EPERM: "ask its owner for the right to read it",
+}
+"""Errors of reading that are faults of the machine -> what to do."""
 
 
 def write(file: Path, contents: bytes) -> None:
@@ -98,6 +110,14 @@ def locked_folder(folder: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
+def unreadable(path: Path, error: OSError) -> CheblienetError:
+    """What to raise where reading failed: an UnreadableError where the machine is at fault."""
+    said = f"{path} can't be read: {error.strerror or error}"
+    if remedy := _REFUSALS.get(error.errno or 0):
+        return UnreadableError(f"{said}. That is no fault of the store: {remedy}.")
+    return StoreError(f"{said}.")
+
+
 @contextmanager
 def write_errors(store: Path, outcome: str = "Nothing was published") -> Iterator[None]:
     """Turn errors of the operating system into one clear line, which states the outcome.
@@ -109,7 +129,7 @@ def write_errors(store: Path, outcome: str = "Nothing was published") -> Iterato
         yield
     except OSError as error:
         free = "free some space or " if error.errno in FULL_DISK else ""
+        remedy = _SHORT.get(error.errno or 0, f"{free}choose another place")
         raise StoreError(
-            f"{store} can't be written: {error.strerror or error}. {outcome}; "
-            f"{free}choose another place."
+            f"{store} can't be written: {error.strerror or error}. {outcome}; {remedy}."
         ) from error

@@ -24,6 +24,7 @@ from typing import Any
 
 from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError
 from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
+from cheblienet_graphs.store.durable import unreadable
 
 STORE_SCHEMA = 1
 SCHEMA = "1.1"
@@ -167,7 +168,7 @@ def read_document(node: Path) -> Attributes:
     try:
         contents = _read_regular(node / "zarr.json")
     except OSError as error:
-        raise StoreError(f"{node} can't be read: {error.strerror}.") from error
+        raise unreadable(node, error) from error
     return parsed_document(contents, f"{node}/zarr.json")
 
 
@@ -266,7 +267,7 @@ def check_store(store: Path) -> bool:
         if not (store / "zarr.json").exists():
             raise StoreError(f"{store} is a folder of other files; choose another `store`.")
     except OSError as error:
-        raise StoreError(f"{store} can't be read: {error.strerror}.") from error
+        raise unreadable(store, error) from error
     attributes = read_attributes(store)
     if attributes is None:
         raise StoreError(f"{store} is a zarr group of another program; choose another `store`.")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from cheblienet_graphs.errors import StoreError, UnknownGraphError
+from cheblienet_graphs.errors import StoreError, UnknownGraphError, UnreadableError
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 
@@ -46,7 +46,7 @@ def _listed(graph: Path, version: str) -> Listed:
     try:
         names = tuple(ref for ref, target in layout.refs(graph).items() if target == version)
         facts = read_facts(graph / version)
-    except StoreError as error:
+    except (StoreError, UnreadableError) as error:
         return Listed(graph.name, version, names, (), 0, "", str(error))
     vertices = tuple(level.vertices for level in facts.levels)
     nbytes = facts.nbytes + (graph / version / "zarr.json").stat().st_size  # as in the report

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.durable import unreadable
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def mapped_array(
             raise StoreError(f"{chunk} is not a file of {nbytes} bytes.")
         return np.memmap(chunk, kind, "r", shape=actual)
     except OSError as error:
-        raise StoreError(f"{array} can't be read: {error.strerror or error}.") from error
+        raise unreadable(array, error) from error
 
 
 def mapped_csr(

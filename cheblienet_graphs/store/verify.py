@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError
+from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError, UnreadableError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.sparse.products import Product, mapped_product
 from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spectrum.bound import ritz_range
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import disagreements, map_disagreement
-from cheblienet_graphs.store.durable import locked_folder, write_errors
+from cheblienet_graphs.store.durable import locked_folder, unreadable, write_errors
 from cheblienet_graphs.store.facts import FileFacts, VersionFacts, checked_facts
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr
 from cheblienet_graphs.store.refs import locked
@@ -71,6 +71,7 @@ def verify(
     Raises:
         UnknownGraphError: there is no such store or graph.
         StoreError: the store itself can't be read.
+        UnreadableError: the machine can't read a file, be it damaged or not.
     """
     callback("progress", progress)
     callback("remark", remark)
@@ -166,6 +167,8 @@ def _sha256(path: Path) -> str:
         with path.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError as error:
+        if isinstance(refused := unreadable(path, error), UnreadableError):
+            raise refused from error
         return f"unreadable: {error.strerror}"
 
 

@@ -4,7 +4,7 @@ import re
 import stat
 from pathlib import Path
 
-from cheblienet_models.errors import StoreError, quoted
+from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.store.files import SEGMENT, Folder, own_attributes
 
 STORE_SCHEMA = 1
@@ -52,6 +52,8 @@ def is_graph(root: Folder, name: str) -> bool:
     graph = root / name
     try:
         return isinstance(own_attributes(graph).get("refs"), dict) and bool(_versions(graph))
+    except UnreadableError:
+        raise
     except StoreError:
         return False
 

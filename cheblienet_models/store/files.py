@@ -5,6 +5,7 @@ of the exact size their metadata promises are mapped; metadata is bounded and co
 form that is ours. Numbers of the stated shape pass; anything else is a StoreError.
 """
 
+import errno
 import hashlib
 import math
 import os
@@ -18,11 +19,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cheblienet_models.errors import StoreError, quoted
+from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.store.documents import Document, array_document, deeper_than, parsed, same
 
 SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
+REFUSALS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EACCES, errno.EPERM}
+"""Errors of reading that are faults of the machine."""
 MAX_METADATA = 4 * 2**20
 MAX_DEPTH = 32
 MAX_SIDE = 2**40
@@ -208,7 +211,10 @@ def opened(path: str) -> Iterator[Folder]:
 
 
 def _unreadable(path: Folder, error: Exception) -> StoreError:
-    return StoreError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.")
+    said = f"{path} can't be read: {getattr(error, 'strerror', None) or error}."
+    if getattr(error, "errno", None) in REFUSALS:
+        return UnreadableError(f"{said} That is no fault of the store, but of this machine.")
+    return StoreError(said)
 
 
 def _mapped(descriptor: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
