@@ -27,8 +27,11 @@ _SHORT.maxstring = _SHORT.maxother = VALUE
 
 
 def quoted(value: object) -> str:
-    """A value as Python writes it, of which at most 80 characters are shown."""
-    return one_line(_SHORT.repr(value), VALUE)
+    """A value as Python writes it, of which at most 80 characters are shown.
+
+    Backticks, which mark parameters in messages, are escaped.
+    """
+    return one_line(_SHORT.repr(value).replace("`", "\\x60"), VALUE)
 
 
 def one_line(text: str, most: int = MESSAGE) -> str:

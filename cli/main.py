@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from cheblienet_cli.spelling import as_options
+from cheblienet_cli.spelling import as_options, keep
 from cheblienet_graphs.quoting import one_line
 
 
@@ -71,7 +71,7 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     explain: Callable[[Exception], tuple[str, int] | None] = _of_system
     try:
-        _check_working_folder()
+        keep([*arguments, os.environ.get("CLG_STORE", ""), _working_folder()])
         from cheblienet_cli.commands import call, explained
 
         explain = explained
@@ -111,9 +111,9 @@ def _discard(descriptor: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
-def _check_working_folder() -> None:
+def _working_folder() -> str:
     try:
-        os.getcwd()  # noqa: PTH109 - pathlib's does the same
+        return os.getcwd()  # noqa: PTH109 - pathlib's does the same
     except OSError as error:
         error.filename = "The working folder"
         raise

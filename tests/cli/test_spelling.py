@@ -98,3 +98,44 @@ def test_recipes_are_told_as_they_are_written(
     message = capsys.readouterr().err
     assert "mine.toml: neighbors must be at least 24" in message
     assert "Use `neighbors=24` or more" in message
+
+
+BACKTICKS = ["`eps`.zarr", "`eps=3", "`eps=3.zarr", "a `eps=1` b", "`", "x`y`=`z"]
+
+
+@pytest.mark.parametrize("name", BACKTICKS)
+def test_what_a_user_gives_is_never_rewritten(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    def said(*arguments: str) -> str:
+        assert run(arguments) in {1, 2}
+        return capsys.readouterr().err
+
+    (here / name).touch()
+    assert f"There is no store at {here}/no{name}; " in said("ls", "--store", f"no{name}")
+    assert f"There is no store at {here}/no{name}; " in said("ls", f"--store=no{name}")
+    assert f"{here}/{name} is a file, not a store; " in said("ls", "--store", name)
+    assert f"no{name}.npy does not exist" in said("build", "r2", "--mask", f"no{name}.npy")
+    assert f"no{name}.toml can't be read" in said("build", "recipe", f"no{name}.toml")
+    escaped = name.replace("`", "\\x60")
+    for option in ("size", "levels", "kernel", "name", "workers", "engine"):
+        told = said("build", "r2", "--size", "8", f"--{option}", name)
+        assert f"Got '{escaped}'" in told
+    monkeypatch.setenv("CLG_STORE", f"no{name}")
+    assert f"There is no store at {here}/no{name}; " in said("ls")
+    monkeypatch.delenv("CLG_STORE")
+    (here / f"in{name}").mkdir()
+    monkeypatch.chdir(here / f"in{name}")
+    assert f"There is no store at {here}/in{name}/graphs.zarr; " in said("ls")
+    (here / f"in{name}" / "mine").mkdir()
+    (here / f"in{name}" / "mine" / "file").touch()
+    told = said("build", "r2", "--size", "8", "--store", "mine")
+    assert told.startswith(f"Error: {here}/in{name}/mine is a folder of other files; choose")
+    assert told.endswith("choose another --store.\n")
+    capsys.readouterr()
+    assert run(["build", "r2", "--size", "8", "--store", f"new{name}"]) == 0
+    assert f"Published as r2-8x8@v001 in new{name}." in capsys.readouterr().err
+    assert "--lambda" not in said("inspect", "--store", f"new{name}", name)
