@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cheblienet_cli import options
-from cheblienet_cli.help import WholeSentences, examples
+from cheblienet_cli.help import Once, WholeSentences, examples
 from cheblienet_cli.own_domain import contents, files_named
 from cheblienet_cli.specification import options_of
 from cheblienet_cli.spelling import as_options, with_options
@@ -120,6 +120,7 @@ def _command(manifold: Manifold) -> click.Command:
 
     @click.command(
         manifold.name,
+        cls=Once,
         help=f"Build graphs on {title}{meaning}.",
         short_help=f"Graphs on {title}{meaning}.",
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
-from cheblienet_cli.help import examples
+from cheblienet_cli.help import Once, examples
 from cheblienet_cli.progress import line_on_stderr
 from cheblienet_graphs.limits import EIGENVALUES
 
@@ -15,7 +15,9 @@ DIFFERENT = 3
 """Exit code of --exit-code where graphs differ; 1 is that of a command that failed."""
 
 
-@click.command(epilog=examples("clg diff se2-96x96x6@v001 se2-96x96x6@v002", "clg diff a b --json"))
+@click.command(
+    cls=Once, epilog=examples("clg diff se2-96x96x6@v001 se2-96x96x6@v002", "clg diff a b --json")
+)
 @click.argument("first", metavar="A[@REF]")
 @click.argument("second", metavar="B[@REF]")
 @options.store

@@ -6,10 +6,11 @@ from dataclasses import asdict
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.help import Once
 from cheblienet_cli.spelling import as_options, with_options
 
 
-@click.command()
+@click.command(cls=Once)
 @options.as_json
 @options.debug
 @click.pass_context

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.help import Once
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.store import layout
 
@@ -13,7 +14,7 @@ WHOLE = ("npz", "zip")
 """Those that have all levels."""
 
 
-@click.command()
+@click.command(cls=Once)
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
 @click.option(
     "--to",
@@ -26,9 +27,7 @@ WHOLE = ("npz", "zip")
     "--level",
     type=int,
     metavar="L",
-    default=0,
-    show_default=True,
-    help="Which level of the pyramid, 0 the finest; npz and zip have them all.",
+    help="Which level of the pyramid, 0 the finest; npz and zip have them all.  [default: 0]",
 )
 @click.option(
     "--output",
@@ -38,7 +37,9 @@ WHOLE = ("npz", "zip")
 )
 @options.store
 @options.debug
-def export(name: str | None, target: str, level: int, output: Path | None, store: Path) -> None:
+def export(
+    name: str | None, target: str, level: int | None, output: Path | None, store: Path
+) -> None:
     """Write a graph to files of other libraries, or to a zip archive of the whole version.
 
     scipy: the rescaled Laplacian. anndata: an .h5ad with Laplacian, weights and coordinates. pyg:
@@ -50,6 +51,11 @@ def export(name: str | None, target: str, level: int, output: Path | None, store
     from cheblienet_graphs.store.export_npz import to_npz
     from cheblienet_graphs.store.facts import read_facts
 
+    if level is not None and target in WHOLE:
+        raise click.UsageError(
+            f"--level must be left out with --to {target}, which has all levels."
+        )
+    level = level or 0
     version = layout.resolve(layout.store_path(store), name)
     levels = read_facts(version).spec.levels
     if not 0 <= level < levels:
@@ -71,7 +77,7 @@ def export(name: str | None, target: str, level: int, output: Path | None, store
         click.echo(exports.PYG_LINES.format(file=file), err=True)
 
 
-@click.command("import")
+@click.command("import", cls=Once)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--name", metavar="NAME", help="Name of the graph.  [default: the one it was exported from]"

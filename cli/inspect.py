@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.help import Once
 from cheblienet_cli.progress import line_on_stderr
 from cheblienet_cli.spelling import as_options, with_options
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.values import integer
 
 
-@click.command()
+@click.command(cls=Once)
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
 @options.store
 @click.option("--level", type=int, metavar="L", help="Only this level, 0 the finest.")

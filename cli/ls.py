@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.help import Once
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.store.listing import Listed, listing
 
 
-@click.command()
+@click.command(cls=Once)
 @options.store
 @options.as_json
 @options.debug

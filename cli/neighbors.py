@@ -6,13 +6,14 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
-from cheblienet_cli.help import examples
+from cheblienet_cli.help import Once, examples
 
 
 @click.command(
+    cls=Once,
     epilog=examples(
         "clg neighbors se2-96x96x6 --at 0.5,0.5,30", "clg neighbors stations --at 52.5,13.4"
-    )
+    ),
 )
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
 @options.store

@@ -5,15 +5,18 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
-from cheblienet_cli.help import examples
+from cheblienet_cli.help import Once, examples
 from cheblienet_cli.spelling import as_options
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.figures.titles import TITLES
+from cheblienet_graphs.quoting import quoted
 
 
 @click.command(
+    cls=Once,
     epilog=examples(
         "clg plot spectrum -o spectrum.svg", "clg plot neighbourhood se2-96x96x6 -o edges.png"
-    )
+    ),
 )
 @click.argument("figure", metavar="[FIGURE]", required=False)
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
@@ -29,9 +32,7 @@ from cheblienet_graphs.figures.titles import TITLES
     "--level",
     type=int,
     metavar="L",
-    default=0,
-    show_default=True,
-    help="Which level of the pyramid, 0 the finest.",
+    help="Which level of the pyramid, 0 the finest.  [default: 0]",
 )
 @click.option(
     "--vertex",
@@ -43,9 +44,7 @@ from cheblienet_graphs.figures.titles import TITLES
     "--seed",
     type=int,
     metavar="S",
-    default=0,
-    show_default=True,
-    help="Seed of what is drawn by chance.",
+    help="Seed of what is drawn by chance, where a figure has that.  [default: 0]",
 )
 @options.store
 @options.debug
@@ -54,9 +53,9 @@ def plot(
     name: str | None,
     output: Path | None,
     listed: bool,
-    level: int,
+    level: int | None,
     vertex: int | None,
-    seed: int,
+    seed: int | None,
     store: Path,
 ) -> None:
     """Draw a figure of a graph into a file, and print what there is to see.
@@ -65,10 +64,12 @@ def plot(
     'cheblienet[plot]'.
     """
     if listed:
+        if (figure, output, level, vertex, seed) != (None,) * 5:
+            raise click.UsageError("--list must stand alone: it does nothing else.")
         _list(TITLES)
         return
     if figure not in TITLES:
-        given = "FIGURE is missing." if figure is None else f"There is no figure {figure!r}."
+        given = "FIGURE is missing." if figure is None else f"There is no figure {quoted(figure)}."
         raise click.UsageError(f"{given} Choose one of {', '.join(TITLES)}.")
     if output is None:
         raise click.UsageError("--output must be given: a file that ends in .png, .svg or .pdf.")
@@ -77,7 +78,10 @@ def plot(
     from cheblienet_graphs.plot.figure import Asked
     from cheblienet_graphs.plot.files import write_figure
 
-    chosen, asked = figure_named(figure), Asked(level, vertex, seed)
+    chosen, asked = figure_named(figure), Asked(level or 0, vertex, seed or 0)
+    for option, value in (("vertex", vertex), ("seed", seed)):
+        if value is not None and option not in chosen.takes:
+            raise SpecError(option, f"left out: {figure} has none", value)
     caption = write_figure(chosen, open_graph(store, name), asked, output)
     click.echo(as_options(caption))
 

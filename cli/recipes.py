@@ -5,9 +5,10 @@ import json
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.help import Once
 
 
-@click.command()
+@click.command(cls=Once)
 @options.as_json
 @options.debug
 def recipes(as_json: bool) -> None:

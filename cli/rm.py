@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.help import Once
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.store import refs
 
 
-@click.command()
+@click.command(cls=Once)
 @click.argument("name", metavar="NAME[@REF]")
 @click.option("--keep", metavar="N", help="Delete all versions of NAME but the newest N.")
 @click.option(

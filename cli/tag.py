@@ -5,11 +5,11 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
-from cheblienet_cli.help import examples
+from cheblienet_cli.help import Once, examples
 from cheblienet_graphs.store import refs
 
 
-@click.command(epilog=examples("clg tag se2-96x96x6@v003 paper"))
+@click.command(cls=Once, epilog=examples("clg tag se2-96x96x6@v003 paper"))
 @click.argument("name", metavar="NAME[@REF]")
 @click.argument("ref")
 @click.option("--delete", is_flag=True, help="Take the name REF away instead.")

@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
+from cheblienet_cli.help import Once
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.quoting import one_line
 
 
-@click.command()
+@click.command(cls=Once)
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
 @click.option("--clean", is_flag=True, help="Delete what interrupted builds left behind.")
 @options.store

@@ -212,4 +212,4 @@ def _curves_in_words(spec: GraphSpec, data: Equivariance) -> str:
     )
 
 
-FIGURE = Figure("equivariance", TITLES["equivariance"], (8.0, 5.4), _draw)
+FIGURE = Figure("equivariance", TITLES["equivariance"], (8.0, 5.4), _draw, takes=("vertex", "seed"))

@@ -49,12 +49,14 @@ class Figure:
         draw: draws it on an empty figure and gives the caption, which says what to see, and what
             part was drawn if it was not all. It raises NotDrawnError where a graph has nothing of
             the kind. It may change the figure's size.
+        takes: what it heeds of "vertex" and "seed".
     """
 
     name: str
     title: str
     size: tuple[float, float]
     draw: Callable[[OpenedGraph, Asked, matplotlib.figure.Figure], str]
+    takes: tuple[str, ...] = ()
 
     def drawn(self, graph: OpenedGraph, asked: Asked) -> tuple[matplotlib.figure.Figure, str]:
         """The figure of a graph, and its caption.

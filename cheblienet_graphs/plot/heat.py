@@ -207,4 +207,4 @@ def _rows_in_words(spec: GraphSpec, data: Heat) -> str:
     return text
 
 
-FIGURE = Figure("heat", TITLES["heat"], (8.0, 3.7), _draw)
+FIGURE = Figure("heat", TITLES["heat"], (8.0, 3.7), _draw, takes=("vertex",))

@@ -241,4 +241,4 @@ def _finding(graph: OpenedGraph, data: Neighbourhood) -> str:
     return f"its edges realise eps^2 = {realised}, asked for {graph.spec.eps**2:.3g}"
 
 
-FIGURE = Figure("neighbourhood", TITLES["neighbourhood"], (6.75, 6.75), _draw)
+FIGURE = Figure("neighbourhood", TITLES["neighbourhood"], (6.75, 6.75), _draw, takes=("vertex",))

@@ -114,4 +114,4 @@ def caption(spec: GraphSpec, data: Pooling) -> str:
     return " ".join(parts)
 
 
-FIGURE = Figure("pooling", TITLES["pooling"], (8.0, 3.6), _draw)
+FIGURE = Figure("pooling", TITLES["pooling"], (8.0, 3.6), _draw, takes=("vertex",))

@@ -82,4 +82,4 @@ def _caption(graph: OpenedGraph, data: Subgraphs, level: int) -> str:
     )
 
 
-FIGURE = Figure("subgraphs", TITLES["subgraphs"], (6.75, 2.9), _draw)
+FIGURE = Figure("subgraphs", TITLES["subgraphs"], (6.75, 2.9), _draw, takes=("vertex", "seed"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cheblienet_graphs.errors import RecipeError, SpecError
+from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
 
 SUFFIX = ".toml"
@@ -74,13 +75,15 @@ def _text(path: Path) -> str:
 def _parsed(name: str, text: str, where: str) -> Recipe:
     try:
         content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also of numbers with too many digits
         raise RecipeError(f"{where} is not TOML: {error}.") from error
     title, graph = content.pop("title", name), content.pop("graph", None)
     if content:
-        raise RecipeError(f"{where} must have a title and [graph], no more. Got {list(content)}.")
+        raise RecipeError(
+            f"{where} must have a title and [graph], no more. Got {quoted(list(content))}."
+        )
     if not isinstance(title, str):
-        raise RecipeError(f"{where} must have text for its title. Got {title!r:.99}.")
+        raise RecipeError(f"{where} must have text for its title. Got {quoted(title)}.")
     if not isinstance(graph, dict):
         raise RecipeError(f"{where} must have one table [graph] with the fields of GraphSpec.")
     return Recipe(name, title, _spec(graph, where))

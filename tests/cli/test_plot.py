@@ -21,7 +21,7 @@ def test_a_figure_is_written_and_described(
     assert captured.out.count("\n") == 1
     assert captured.err == ""
     assert (here / "a.svg").read_text().startswith("<?xml")
-    assert run([*arguments, "--level", "1", "--vertex", "3", "--seed", "7"]) == 0
+    assert run([*arguments, "--level", "1", "--vertex", "3"]) == 0
     assert capsys.readouterr().out.startswith("Vertex 3 ")
 
 
@@ -47,10 +47,10 @@ def test_figures_are_listed(here: Path, capsys: pytest.CaptureFixture[str]) -> N
         ),
         (["degrees", "-o", "a.png", "--level", "x"], "--level"),
         (
-            ["degrees", "-o", "a.png", "--vertex", "1024"],
+            ["heat", "-o", "a.png", "--vertex", "1024"],
             "--vertex must be an integer in [0, 1023]",
         ),
-        (["degrees", "-o", "a.png", "--seed", "-1"], "--seed must be an integer in [0, "),
+        (["subgraphs", "-o", "a.png", "--seed", "-1"], "--seed must be an integer in [0, "),
     ],
 )
 def test_wrong_usage(
