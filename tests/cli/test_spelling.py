@@ -122,7 +122,8 @@ def test_what_a_user_gives_is_never_rewritten(
     assert f"no{name}.toml can't be read" in said("build", "recipe", f"no{name}.toml")
     escaped = name.replace("`", "\\x60")
     for option in ("size", "levels", "kernel", "name", "workers", "engine"):
-        told = said("build", "r2", "--size", "8", f"--{option}", name)
+        size = [] if option == "size" else ["--size", "8"]
+        told = said("build", "r2", *size, f"--{option}", name)
         assert f"Got '{escaped}'" in told
     monkeypatch.setenv("CLG_STORE", f"no{name}")
     assert f"There is no store at {here}/no{name}; " in said("ls")
