@@ -240,8 +240,8 @@ def tidy(store: Path) -> None:
     """Remove the staging folder if it is empty, unless a holder of its lock will do so."""
     folder = layout.staging_folder(store)
     with interrupts_deferred(), ExitStack() as held, suppress(OSError):
-        held.enter_context(locked_folder(folder))
-        folder.rmdir()
+        if _is_at(held.enter_context(locked_folder(folder)), folder):
+            folder.rmdir()
 
 
 def _got_lock(folder: Path, held: ExitStack) -> bool:
@@ -253,10 +253,14 @@ def _got_lock(folder: Path, held: ExitStack) -> bool:
             if not stat.S_ISDIR(folder.stat().st_mode):
                 raise
     try:
-        descriptor = held.enter_context(locked_folder(folder))
-        return os.path.samestat(os.fstat(descriptor), folder.stat())
+        return _is_at(held.enter_context(locked_folder(folder)), folder)
     except (BlockingIOError, FileNotFoundError):
         return False
+
+
+def _is_at(descriptor: int, folder: Path) -> bool:
+    """Whether an open folder is still the one at its path, where another may have come since."""
+    return os.path.samestat(os.fstat(descriptor), folder.stat())
 
 
 def _remove_empty(folder: Path) -> None:

@@ -85,6 +85,24 @@ def test_the_lock_of_a_store_excludes_others_while_its_folder_comes_and_goes(
     assert not folder.exists()
 
 
+def test_who_tidies_leaves_the_folder_of_another_that_came_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would lock the folder that went, and remove the one whose lock another holds."""
+    folder = layout.staging_folder(tmp_path / "g.zarr")
+    folder.mkdir()
+    flock = durable.fcntl.flock
+
+    def late(descriptor: int, operation: int) -> None:
+        folder.rename(tmp_path / "gone")
+        folder.mkdir()
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(durable.fcntl, "flock", late)
+    tidy(tmp_path / "g.zarr")
+    assert folder.exists()
+
+
 def test_who_waited_for_a_folder_that_went_makes_it_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
