@@ -51,6 +51,7 @@ PLACEHOLDERS = re.compile(r"--help|\b[A-Z]+\b|mine\.toml")
 
 FILES = {
     "disc.png": lambda file: Image.fromarray(np.uint8(255 * disc(16))).save(file),
+    "scheduler.json": lambda file: file.write_text('{"address": "tcp://10.0.0.1:8786"}'),
     "stations.csv": lambda file: file.write_text(
         "latitude,longitude\n" + "\n".join(f"{n * 7 % 90},{n * 31 % 180}" for n in range(20))
     ),
