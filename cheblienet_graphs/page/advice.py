@@ -71,9 +71,11 @@ def _remedied(spec: GraphSpec, verdict: str) -> tuple[dict[str, Any], str] | Non
     pairs = zip(found.groups()[::2], found.groups()[1::2], strict=True)
     changed = {name: ast.literal_eval(value) for name, value in pairs if name is not None}
     fields = least_fields(spec) | changed
+    # What is inside a region is known, so no look is taken at its points.
+    known = {} if spec.mask is None else {"mask": spec.mask.to_dict()}
     while True:
         try:
-            GraphSpec.from_dict(fields)
+            GraphSpec(**fields | known)
         except SpecError as error:  # of a field that does not go with the remedy
             if error.field in changed or error.field not in fields:
                 return None

@@ -8,29 +8,43 @@ from typing import Any
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.recipes import recipes
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.mask import Mask
 
 FILE = "FILE"
-"""Stands for a file that only whoever built the graph has."""
+"""Stands for a file that only whoever built the graph has,"""
+BOX = "X0,Y0,X1,Y1"
+"""and for the box around their points."""
 _BETWEEN = {"size": "x", "region": ",", "spacing": ","}
 
 
 def least_fields(spec: GraphSpec) -> dict[str, Any]:
-    """The fields that are not implied by the others, as JSON types.
+    """The arguments of `GraphSpec` that are not implied by the others, as JSON types.
 
-    `GraphSpec.from_dict` makes the same specification of them.
+    Files and boxes that only whoever built the graph has are said as a version tells of them.
     """
-    fields = spec.to_dict()
-    # A region implies its mask; first of all, as it takes a look at all points.
-    for name in sorted(fields, key=lambda field: field != "mask"):
-        without = {field: value for field, value in fields.items() if field != name}
-        if name != "manifold" and _makes(without, spec):
+    fields = spec.to_dict() | {"boundary_correction": bool(spec.boundary_correction)}
+    if not spec.geometry.oriented or spec.axes is not None:
+        del fields["orientations"]
+    for name in sorted(fields.keys() - {"manifold", "mask"}):
+        if _makes(without := _without(fields, name), spec):
             fields = without
+    # That of a region takes a look at all points, so it is the last; given points are not known.
+    if spec.region is not None and (
+        spec.coordinates is not None or _makes(_without(fields, "mask"), spec)
+    ):
+        fields = _without(fields, "mask")
+    if spec.coordinates is not None:
+        fields |= {"domain": BOX} if spec.geometry.base.flat else {"units": "degrees"}
     return _readable(fields)
+
+
+def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {field: value for field, value in fields.items() if field != name}
 
 
 def _makes(fields: Mapping[str, Any], spec: GraphSpec) -> bool:
     try:
-        return GraphSpec.from_dict(fields) == spec
+        return GraphSpec(**fields) == spec
     except SpecError:
         return False
 
@@ -94,7 +108,7 @@ def python(fields: Mapping[str, Any], name: str | None) -> str:
     """The lines of Python that build from these fields.
 
     Args:
-        fields: JSON types; arrays are `mask` and `coordinates`.
+        fields: JSON types; `mask`, `coordinates` and `domain` are the builder's.
         name: of the graph; None for the default.
     """
     said = [json.dumps(fields["manifold"])]
@@ -105,7 +119,7 @@ def python(fields: Mapping[str, Any], name: str | None) -> str:
 
 
 def _literal(field: str, value: Any) -> str:
-    if field in {"mask", "coordinates"}:
+    if field in {"mask", "coordinates", "domain"}:
         return field
     return (
         f"({', '.join(map(_literal_number, value))})"
@@ -122,16 +136,28 @@ def missing(spec: GraphSpec, fields: Mapping[str, Any]) -> list[str]:
     """Sentences about what the specification knows by its digest alone."""
     said = []
     if spec.mask is not None and "mask" in fields:
+        ring = " One in ring order takes `mask_order='ring'`, too." if spec.nside else ""
         said.append(
             f"The mask is not part of this page: `mask` stands for the file or array with "
-            f"{spec.mask.inside[0]:,} points inside, of SHA-256 {spec.mask.sha256}."
+            f"{_inside(spec.mask)}.{ring}"
         )
     if spec.coordinates is not None:
         many = " / ".join(f"{count:,}" for count in spec.coordinates.points)
-        also = " The domain has to be given, too, unless it is their bounding box."
+        box = (
+            " `domain` stands for their box, four numbers; if none was given, leave `domain` out."
+        )
         said.append(
             "The points are not part of this page: `coordinates` stands for the files or arrays "
             f"of {many} points, finest first, of SHA-256 {spec.coordinates.sha256}."
-            + (also if spec.geometry.base.flat else "")
+            + (box if spec.geometry.base.flat else "")
         )
+        if spec.mask is not None and "mask" not in fields:
+            said.append(
+                "If there was a mask besides the region, give it as `mask`: together they have "
+                f"{_inside(spec.mask)}."
+            )
     return said
+
+
+def _inside(mask: Mask) -> str:
+    return f"{mask.inside[0]:,} points inside, of SHA-256 {mask.sha256}"
