@@ -8,11 +8,10 @@ import numpy as np
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.figures.layer import random_weights
 from cheblienet_graphs.figures.opened import OpenedGraph
-from cheblienet_graphs.figures.places import Places, places_of
+from cheblienet_graphs.figures.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.figures.symmetric import Symmetry, symmetries_of
 from cheblienet_graphs.figures.turning import Turning, rotation
 from cheblienet_graphs.typing import Floats
-from cheblienet_graphs.values import integer
 
 LARGEST = {2: 16.0, 3: 7.0}
 """Radius of the part that is turned, in spacings, by dimension, where there is room."""
@@ -107,9 +106,7 @@ def equivariance_of(
     """
     places = places_of(graph, level)
     points, weights = places.points, random_weights(seed)
-    point = places.middle()
-    if vertex is not None:
-        point = integer("vertex", vertex, 0, points.num_vertices - 1) % points.num_points
+    point = chosen_vertex(graph, level, vertex) % points.num_points
     dimension = places.dimension
     radius = min(LARGEST[dimension], SHARE * places.room(point))
     axes = _axes(places, point)

@@ -11,7 +11,7 @@ from cheblienet_graphs.errors import CheblienetError, NotDrawnError
 from cheblienet_graphs.figures.chebyshev import diffused
 from cheblienet_graphs.figures.comparison import base_of, built, isotropic_of
 from cheblienet_graphs.figures.opened import OpenedGraph
-from cheblienet_graphs.figures.places import Places, places_of
+from cheblienet_graphs.figures.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.report.scale import eigenvalue_scale
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.laplacian import inverse_root
@@ -19,7 +19,6 @@ from cheblienet_graphs.sparse.products import mapped_product
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.reader import LevelArrays, weights_of
 from cheblienet_graphs.typing import Floats
-from cheblienet_graphs.values import integer
 
 Kind = Literal["base", "isotropic", "asked"]
 SPREAD = 3.0
@@ -136,9 +135,7 @@ def heat_of(graph: OpenedGraph, *, level: int = 0, vertex: int | None = None) ->
     """
     places = places_of(graph, level)
     points = places.points
-    if vertex is None:
-        vertex = points.orientations // 2 * points.num_points + places.middle()
-    vertex = integer("vertex", vertex, 0, points.num_vertices - 1)
+    vertex = chosen_vertex(graph, level, vertex)
     orientation, point = divmod(vertex, points.num_points)
     scale = scale_of(graph, level)
     spread = min(SPREAD, LARGEST_SHARE * _size(places))
@@ -198,7 +195,8 @@ def _same_heat(
 ) -> Diffusion:
     """Heat of the same spread in spacings on another graph."""
     places = places_of(other, 0)
-    points, point = places.points, places.middle() if smaller else asked.point
+    points = places.points
+    point = chosen_vertex(other, 0, None) % points.num_points if smaller else asked.point
     orientation = 0 if kind == "base" else asked.orientation
     scale = scale_of(other, 0)
     if scale is None:

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.figures.opened import OpenedGraph
-from cheblienet_graphs.figures.surroundings import Surroundings, chosen_vertex, same_point
+from cheblienet_graphs.figures.places import chosen_vertex
+from cheblienet_graphs.figures.surroundings import Surroundings, same_point
 from cheblienet_graphs.manifolds.moments import edge_moments, least_logarithms
 from cheblienet_graphs.report.axis_frame import to_the_frame
 from cheblienet_graphs.spec.units import visible_unit
@@ -139,7 +140,7 @@ def neighbourhood_of(
         most: orientations that are shown; of axes in space, each of which takes a figure, but one.
 
     Raises:
-        SpecError: there is no such level.
+        SpecError: the level or the vertex is out of range.
         StoreError: the graph can't be read.
     """
     middle = chosen_vertex(graph, level, vertex)

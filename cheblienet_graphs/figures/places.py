@@ -13,6 +13,7 @@ from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec.fibres import samples_of
 from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.values import integer
 
 MIDDLE_OF_SPHERE = math.radians(50), math.radians(20)
 """Colatitude and longitude of the middle of a whole sphere: off the poles, where orientations turn
@@ -76,7 +77,7 @@ class Places:
         return 1 / self.spacing
 
     def middle(self) -> int:
-        """The point that figures are drawn around unless another is asked for.
+        """The point in whose place figures are drawn unless it is isolated, see `chosen_vertex`.
 
         Without a mask that in the middle of the domain; with one, one of those farthest from what
         is outside; on the whole sphere 50 degrees from the pole.
@@ -202,6 +203,26 @@ def places_of(graph: OpenedGraph, level: int) -> Places:
         seen = typical_spacing(points.base_points)
         spacing = seen if seen < CROWDED * spacing else spacing
     return Places(points, spacing, spec.geometry.base.flat, samples_of(spec))
+
+
+def chosen_vertex(graph: OpenedGraph, level: int, vertex: int | None) -> int:
+    """The vertex asked for; by default the same in all figures, of the middle orientation.
+
+    It is over `Places.middle`, which has room around it, and on the whole sphere is like most points:
+    the equator's beginning, or the mean of given points, may be a corner of the icosahedron, or at
+    an end. Where that one has no neighbour, it is the first of the vertices with the most.
+
+    Raises:
+        SpecError: the level or the vertex is out of range.
+    """
+    arrays = graph.level(level)
+    if vertex is not None:
+        return integer("vertex", vertex, 0, arrays.of_level.vertices - 1)
+    places = places_of(graph, level)
+    points = places.points
+    middle = points.orientations // 2 * points.num_points + places.middle()
+    entries = np.diff(arrays.laplacian.indptr)
+    return middle if entries[middle] > 1 else int(entries.argmax())
 
 
 def typical_spacing(positions: Floats) -> float:

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.figures.opened import OpenedGraph
-from cheblienet_graphs.figures.places import Places, places_of
+from cheblienet_graphs.figures.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.figures.views import pixel
 from cheblienet_graphs.sparse.rows import rows
 from cheblienet_graphs.store.reader import mapped_csr
@@ -83,9 +83,7 @@ def pooling_of(graph: OpenedGraph, *, level: int = 0, vertex: int | None = None)
         )
     places = tuple(places_of(graph, number) for number in range(level, levels))
     points = places[0].points
-    point = places[0].middle()
-    if vertex is not None:
-        point = integer("vertex", vertex, 0, points.num_vertices - 1) % points.num_points
+    point = chosen_vertex(graph, level, vertex) % points.num_points
     pooled = [rings(places[0], point)]
     for fine in range(level, levels - 1):
         pooled.append(base_map(graph, fine, fine + 1) @ pooled[-1])

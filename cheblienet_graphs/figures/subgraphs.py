@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.figures.opened import OpenedGraph
-from cheblienet_graphs.figures.surroundings import Surroundings, chosen_vertex, same_point
+from cheblienet_graphs.figures.places import chosen_vertex
+from cheblienet_graphs.figures.surroundings import Surroundings, same_point
 from cheblienet_graphs.spec.fibres import word
 from cheblienet_graphs.spec.units import visible_unit
 from cheblienet_graphs.store.reader import weights_of
@@ -76,7 +77,7 @@ def subgraphs_of(
         seed: of the draws.
 
     Raises:
-        SpecError: there is no such level.
+        SpecError: the level or the vertex is out of range.
         NotDrawnError: no edge joins vertices around, in their orientation and plane.
         StoreError: the graph can't be read.
     """

@@ -4,7 +4,6 @@ On the plane and in space the picture is the base itself; on the sphere it is th
 the vertex, in which every point has its true direction and its true distance.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,8 +13,6 @@ import numpy.typing as npt
 
 from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.report.axis_frame import axis_frame
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.spec.fibres import samples_of
 from cheblienet_graphs.spec.units import visible
 from cheblienet_graphs.typing import Floats, Indices
@@ -159,51 +156,6 @@ class Surroundings:
         stretch = np.divide(arc, sine, out=np.ones_like(arc), where=sine > 0)
         logarithms: Floats = flat * stretch[:, None]
         return logarithms
-
-
-def middle_vertex(graph: OpenedGraph, level: int) -> int:
-    """A vertex well inside, of the middle orientation.
-
-    On lattices the middle pixel, with a mask the one farthest from all outside; elsewhere the point
-    nearest to the middle of the points, on the whole sphere to the equator's beginning. Where that
-    one has no neighbour, the first of the vertices with the most.
-    """
-    spec, points = graph.spec, graph.points(level)
-    full = points.full if isinstance(points, MaskedSampling) else points
-    if isinstance(full, Lattice):
-        point = int(points.probes()[0])
-    else:
-        point = _inmost(points.base_points, _outside(points), flat=spec.geometry.base.flat)
-    vertex = spec.orientations // 2 * points.num_points + point
-    entries = np.diff(graph.level(level).laplacian.indptr)
-    return vertex if entries[vertex] > 1 else int(entries.argmax())
-
-
-def _outside(points: object) -> Floats | None:
-    """(N, d) points outside a mask; None where there are none."""
-    if not isinstance(points, MaskedSampling):
-        return None
-    outside = np.delete(points.full.base_points, points.places, axis=0)
-    return outside if len(outside) else None
-
-
-def _inmost(places: Floats, outside: Floats | None, *, flat: bool) -> int:
-    """The point farthest from all outside, or nearest to the middle of all."""
-    if outside is not None:
-        from scipy.spatial import KDTree  # slow to import, few figures need it
-
-        return int(KDTree(outside).query(places)[0].argmax())
-    middle = places.mean(axis=0)
-    if not flat:
-        length = math.sqrt(float(middle @ middle))
-        whole = length < 0.1  # points all over the sphere have their mean in its centre
-        middle = np.array([1.0, 0.0, 0.0]) if whole else middle / length
-    return int(((places - middle) ** 2).sum(axis=1).argmin())
-
-
-def chosen_vertex(graph: OpenedGraph, level: int, vertex: int | None) -> int:
-    """The vertex asked for, or one well inside."""
-    return middle_vertex(graph, level) if vertex is None else vertex
 
 
 def same_point(vertices: int | Indices, points: int, orientations: int) -> Indices:

@@ -143,9 +143,7 @@ def missing(spec: GraphSpec, fields: Mapping[str, Any]) -> list[str]:
         )
     if spec.coordinates is not None:
         many = " / ".join(f"{count:,}" for count in spec.coordinates.points)
-        box = (
-            " `domain` stands for their box, four numbers; if none was given, leave `domain` out."
-        )
+        box = " `domain` stands for their box, four numbers; if none was given, leave `domain` out."
         said.append(
             "The points are not part of this page: `coordinates` stands for the files or arrays "
             f"of {many} points, finest first, of SHA-256 {spec.coordinates.sha256}."

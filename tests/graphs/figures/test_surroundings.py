@@ -8,7 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs.figures.opened import OpenedGraph
-from cheblienet_graphs.figures.surroundings import Surroundings, chosen_vertex, middle_vertex
+from cheblienet_graphs.figures.places import chosen_vertex
+from cheblienet_graphs.figures.surroundings import Surroundings
 
 Opened = Callable[[str], OpenedGraph]
 
@@ -94,7 +95,7 @@ def test_a_plane_shows_pixels_down_and_orientations_clockwise(opened: Opened) ->
 @pytest.mark.parametrize("name", ["gaussian", "masked", "volume", "plane"])
 def test_the_middle_of_a_lattice_has_all_its_neighbours(opened: Opened, name: str) -> None:
     graph = opened(name)
-    vertex = middle_vertex(graph, 0)
+    vertex = chosen_vertex(graph, 0, None)
     neighbours = np.diff(graph.level(0).laplacian.indptr)
     points = graph.spec.base_points(0)
     own = neighbours[vertex // points * points :][:points]
@@ -103,7 +104,7 @@ def test_the_middle_of_a_lattice_has_all_its_neighbours(opened: Opened, name: st
 
 def test_the_middle_of_a_region_is_far_from_its_edge(opened: Opened) -> None:
     graph = opened("region")
-    _, beta, gamma = np.degrees(graph.level(0).coordinates[middle_vertex(graph, 0)])
+    _, beta, gamma = np.degrees(graph.level(0).coordinates[chosen_vertex(graph, 0, None)])
     assert abs(gamma) < 20
     assert 45 < beta < 85
 
@@ -111,7 +112,7 @@ def test_the_middle_of_a_region_is_far_from_its_edge(opened: Opened) -> None:
 def test_the_middle_of_dust_has_neighbours(opened: Opened) -> None:
     graph = opened("dust")
     entries = np.diff(graph.level(0).laplacian.indptr)
-    assert entries[middle_vertex(graph, 0)] > 1
+    assert entries[chosen_vertex(graph, 0, None)] > 1
     alone = int(entries.argmin())
     assert entries[alone] == 1
     assert chosen_vertex(graph, 0, alone) == alone
@@ -119,5 +120,5 @@ def test_the_middle_of_dust_has_neighbours(opened: Opened) -> None:
 
 def test_points_of_ones_own_have_a_middle(opened: Opened) -> None:
     graph = opened("own")
-    x, y = graph.level(0).coordinates[middle_vertex(graph, 0)]
+    x, y = graph.level(0).coordinates[chosen_vertex(graph, 0, None)]
     assert abs(x - 0.5) + abs(y - 0.5) < 0.3
