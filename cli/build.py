@@ -239,7 +239,7 @@ def _tell(
         went_on = "Went on with an" if result.resumed else "There was no"
         click.echo(f"{went_on} interrupted build of this graph.", err=True)
     if result.built:
-        for sentence in sentences(result.checks):
+        for sentence in sentences(spec, result.checks):
             click.echo(as_options(sentence), err=True)
         if how["dask"] in {None, "local"}:
             click.echo(words.done_by(result.processes, result.threads), err=True)

@@ -20,6 +20,7 @@ from cheblienet_graphs.report.said import Remark, said_once
 from cheblienet_graphs.report.second_moments import closeness, faults
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.reader import MappedWeights, mapped_array
 from cheblienet_graphs.typing import Indices
@@ -91,8 +92,13 @@ def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
     )
 
 
-def sentences(checks: Sequence[LevelCheck]) -> list[str]:
-    """A line for each thing to know, with the levels of which it holds."""
+def sentences(spec: GraphSpec, checks: Sequence[LevelCheck]) -> list[str]:
+    """A line for each thing to know, with the levels of which it holds.
+
+    Args:
+        spec: of the build.
+        checks: of its levels.
+    """
     found = []
     for level in checks:
         said = f"second moments {level.moments}"
@@ -114,8 +120,9 @@ def sentences(checks: Sequence[LevelCheck]) -> list[str]:
         if level.largest_cell is not None and level.largest_cell > LARGE_CELL:
             said = (
                 "Voronoi cells up to {} times their mean: points of a region share the whole "
-                "domain among them; give areas, and `xi` for their own spacing"
+                "domain among them; give areas"
             )
+            said += ", and `xi` for their own spacing" if spec.geometry.oriented else ""
             found.append(Remark(level.level, said, f"{level.largest_cell:,.0f}"))
     return said_once(found, [level.level for level in checks])
 
@@ -154,7 +161,8 @@ def _moments(
     if not (found := faults(spec, metric, metrics)):
         return True, f"consistent with the metric: {closeness(spec, metric, metrics)}{some}"
     todo = remedy(spec, sampled, try_larger=False)
-    return False, f"not consistent with the metric{some}: {'; '.join(found)}: {todo}"
+    wrong = f"not consistent with the metric{some}: {'; '.join(found)}"
+    return False, f"{wrong}{todo and f': {todo}'}"
 
 
 def _too_small(level: Level) -> bool:

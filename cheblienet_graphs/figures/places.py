@@ -208,9 +208,9 @@ def places_of(graph: OpenedGraph, level: int) -> Places:
 def chosen_vertex(graph: OpenedGraph, level: int, vertex: int | None) -> int:
     """The vertex asked for; by default the same in all figures, of the middle orientation.
 
-    It is over `Places.middle`, which has room around it, and on the whole sphere is like most points:
-    the equator's beginning, or the mean of given points, may be a corner of the icosahedron, or at
-    an end. Where that one has no neighbour, it is the first of the vertices with the most.
+    It is over `Places.middle`, which has room around it, and on the whole sphere is like most
+    points: the equator's beginning is special there, and the mean of given points may be at an end.
+    Where that one has no neighbour, it is the first of the vertices with the most.
 
     Raises:
         SpecError: the level or the vertex is out of range.

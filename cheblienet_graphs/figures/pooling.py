@@ -78,9 +78,9 @@ def pooling_of(graph: OpenedGraph, *, level: int = 0, vertex: int | None = None)
     levels = graph.spec.levels
     level = integer("level", level, 0, levels - 1)
     if level == levels - 1:
-        raise NotDrawnError(
-            f"{graph.name} has no level coarser than {level} to pool to; build it with `levels`."
-        )
+        kind, finest = graph.spec.sampling_kind, graph.spec.level_size(0)
+        more = "; build it with more `levels`" if len(kind.sizes(finest)) > levels else ""
+        raise NotDrawnError(f"{graph.name} has no level coarser than {level} to pool to{more}.")
     places = tuple(places_of(graph, number) for number in range(level, levels))
     points = places[0].points
     point = chosen_vertex(graph, level, vertex) % points.num_points

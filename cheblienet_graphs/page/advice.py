@@ -70,6 +70,15 @@ def _remedied(spec: GraphSpec, verdict: str) -> tuple[dict[str, Any], str] | Non
         return None
     pairs = zip(found.groups()[::2], found.groups()[1::2], strict=True)
     changed = {name: ast.literal_eval(value) for name, value in pairs if name is not None}
+    fields = changed_fields(spec, changed)
+    return None if fields is None else (fields, str(next(iter(changed.values()))))
+
+
+def changed_fields(spec: GraphSpec, changed: dict[str, Any]) -> dict[str, Any] | None:
+    """The fields of the same graph but for some, without those that do not go with these.
+
+    None where there is no such graph.
+    """
     fields = least_fields(spec) | changed
     # What is inside a region is known, so no look is taken at its points.
     known = {} if spec.mask is None else {"mask": spec.mask.to_dict()}
@@ -81,4 +90,4 @@ def _remedied(spec: GraphSpec, verdict: str) -> tuple[dict[str, Any], str] | Non
                 return None
             del fields[error.field]
         else:
-            return fields, str(next(iter(changed.values())))
+            return fields

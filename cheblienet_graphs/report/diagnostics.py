@@ -44,6 +44,7 @@ class EffectiveMetric:
         squared_reach: sum_j w_ij c_a^4 / sum_j w_ij c_a^2, c in units of the metric, of the
             direction a in which that is largest. By the next term of its Taylor series an
             eigenvalue lambda is low by lambda squared_reach / 12 at most, relatively.
+        turning_reach: the same of the directions of the fibre alone; 0 without orientations.
         first_moment: |sum_j w_ij c| over sqrt(sum_j w_ij sum_j w_ij |c|^2), in [0, 1], c in units
             of the metric: the median over the points. On irregular points eigenvalues are low
             unless it is small, or becomes so as points are added.
@@ -56,6 +57,7 @@ class EffectiveMetric:
     second_moment: float
     deviation: float
     squared_reach: float
+    turning_reach: float = 0.0
     first_moment: float = 0.0
 
 
@@ -329,4 +331,5 @@ def effective_metric(
         second_moment=float(mean.trace()) / len(mean),
         deviation=largest_deviation,
         squared_reach=float(reach.max()),
+        turning_reach=float(reach[base:].max(initial=0.0)),
     )

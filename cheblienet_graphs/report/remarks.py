@@ -82,12 +82,13 @@ def _connections(spec: GraphSpec, level: LevelReport) -> Iterator[Remark]:
     if level.isolated:
         yield Remark(level.level, "vertices without neighbours: {}", f"{level.isolated:,}")
     if level.components > 1:
-        remedy = "more neighbours may link them"
-        if spec.geometry.oriented:
-            remedy = f"a smaller alpha links {fibres.words(spec)}, a larger one links points"
+        remedy = "; more `neighbors` may link them" if spec.kernel else ""
+        if spec.orientations > 1:
+            smaller = f"a smaller `{fibres.scaled_by(spec)}` links {fibres.words(spec)}"
+            remedy = f"; {smaller}, a larger one links points"
         if spec.mask is not None:
-            remedy = "what is inside the mask may be in as many pieces"
-        sentence = f"falls into {{}} components, between which no signal passes; {remedy}"
+            remedy = "; what is inside the mask may be in as many pieces"
+        sentence = f"falls into {{}} components, between which no signal passes{remedy}"
         yield Remark(level.level, sentence, f"{level.components:,}")
 
 

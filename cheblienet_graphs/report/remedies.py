@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cheblienet_graphs import limits
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.neighbours.stencil import Stencils
@@ -18,13 +19,17 @@ from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.volumes import AXES
 
 LARGER = (24, 32, 48, 64, 96, 128)
 """Numbers of neighbours that are tried for a suggestion."""
 
 
 def remedy(spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: bool = True) -> str:
-    """Parameters that give second moments like those of the metric, or may.
+    """Parameters that make a graph more like its metric's operator, or may; "" without any.
+
+    These are of `spec`'s manifold and sampling, differ from its own, and are a user's to choose: of
+    points of one's own there are no more.
 
     Args:
         spec: of the build.
@@ -34,6 +39,9 @@ def remedy(spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: b
     manifold = sampled.manifold
     if manifold.oriented and spec.orientations == 1:
         return "use `orientations=4` or more"
+    if spec.sampling_kind.regular and spec.weights != "kernel":
+        # Their second moments are right, so what is left are lengths of edges.
+        return more_of_fibre(spec)
     if spec.sampling_kind.regular:
         use = f"use `weights='selling'` (K <= {manifold.selling_neighbors})"
         enough = _enough_neighbors(spec, sampled) if try_larger else None
@@ -41,13 +49,23 @@ def remedy(spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: b
             return f"{use} or `weights='matched'`"
         return f"{use}, `weights='matched'` or `neighbors={enough}`"
     if spec.weights == "voronoi":
-        return "take more points"
+        more = f"a larger `{spec.sampling_kind.field}` may help"
+        return more if spec.coordinates is None else ""
     if not manifold.oriented:
         return "use `weights='voronoi'`"
     if spec.weights == "kernel" and not manifold.base.flat:
         count = max(spec.searched_neighbors, manifold.least_matched_neighbors)
         return f"use `weights='matched'` with `neighbors={count}`"
-    return "more `neighbors` may help"
+    most = min(limits.NEIGHBORS.high, spec.full_points(0) * spec.orientations - 1)
+    return "more `neighbors` may help" if spec.searched_neighbors < most else ""
+
+
+def more_of_fibre(spec: GraphSpec) -> str:
+    """Advice to take more orientations or axes; "" where there are none, or no more."""
+    most = limits.ORIENTATIONS.high if spec.axes is None else max(AXES.values())
+    if not spec.geometry.oriented or spec.orientations >= most:
+        return ""
+    return f"more `{'orientations' if spec.axes is None else 'axes'}` may help"
 
 
 def consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> bool:

@@ -86,8 +86,7 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
 def _unlinked(spec: GraphSpec) -> str:
     if spec.orientations == 1:
         return "has one orientation, so nothing turns"
-    smaller = "`xi`" if spec.alpha is None else "`alpha`"
-    why = f"as no edge leads to another one (a smaller {smaller} does)"
+    why = f"as no edge leads to another one (a smaller `{fibres.scaled_by(spec)}` does)"
     return f"{fibres.words(spec)} are not linked, {why}"
 
 

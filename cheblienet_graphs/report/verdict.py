@@ -6,11 +6,11 @@ from typing import Literal
 
 from cheblienet_graphs.report.compared import Comparison
 from cheblienet_graphs.report.diagnostics import EffectiveMetric
-from cheblienet_graphs.report.remedies import consistent_inside, remedy
+from cheblienet_graphs.report.remedies import consistent_inside, more_of_fibre, remedy
 from cheblienet_graphs.report.second_moments import closeness, faults
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.spec import GraphSpec, words
+from cheblienet_graphs.spec import GraphSpec, fibres, words
 
 Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
 
@@ -23,7 +23,7 @@ class Verdict:
         consistency: "consistent": one component, second moments those of the metric, and the first
             eigenvalues those of the operator; "not compared": consistent as far as known, but no
             eigenvalues were compared; "too coarse": the length of the edges explains the errors, so
-            a finer level may not have them; else "inconsistent".
+            a graph with finer points or more of the fibre may not have them; else "inconsistent".
         words: the consistency in one line, with a remedy.
     """
 
@@ -64,17 +64,22 @@ def verdict(
     reach = max(m.squared_reach for m in metrics)
     if not moments and not apart and comparison.too_coarse(reach):
         waves = 2 * math.pi / math.sqrt(float(comparison.exact.max()) * reach)
+        # Steps of a fibre are as long on a finer grid, unless xi is smaller there.
+        turning = max(m.turning_reach for m in metrics) >= reach
+        what = f"too few {fibres.words(spec)}" if turning else "too coarse"
+        more = more_of_fibre(spec) if turning else ""
         return Verdict(
             "too coarse",
-            f"too coarse for its first eigenvalues, up to {_error(comparison)} off: their waves "
-            f"are down to {waves:.2g} edges long; second moments {close}",
+            f"{what} for its first eigenvalues, up to {_error(comparison)} off: their waves "
+            f"are down to {waves:.2g} edges long; second moments {close}{more and f': {more}'}",
         )
     wrong = [f"falls into {components:,} components"] if apart else []
     wrong += moments
     if not apart and not comparison.agree:
         wrong.append(f"first eigenvalues are up to {_error(comparison)} off")
     known = f"; second moments {close}" if not moments else ""
-    todo = f": {remedy(spec, sampled)}" if moments or not apart else ""
+    found = remedy(spec, sampled) if moments or not apart else ""
+    todo = found and f": {found}"
     return Verdict(
         "inconsistent", f"not consistent with its metric: {'; '.join(wrong)}{known}{todo}"
     )

@@ -30,6 +30,11 @@ def words(spec: GraphSpec) -> str:
     return "orientations" if spec.axes is None else "axes"
 
 
+def scaled_by(spec: GraphSpec) -> str:
+    """The field that says how much of a step turns: 'xi', 'alpha' or 'in_plane_fraction'."""
+    return {"alpha": "alpha", "auto": "in_plane_fraction"}.get(str(spec.xi), "xi")
+
+
 def angle_in_words(angle: float) -> str:
     """'-60°' of radians, with a proper minus."""
     return f"{math.degrees(angle):.4g}°".replace("-", MINUS)

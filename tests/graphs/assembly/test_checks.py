@@ -109,7 +109,7 @@ def test_a_build_agrees_with_the_report(tmp_path: Path, name: str) -> None:
     built = build(SPECS[name], tmp_path / "g.zarr", device="cpu")
     levels = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
     assert [check.level for check in built.checks] == [level.level for level in levels]
-    said = "\n".join(sentences(built.checks))
+    said = "\n".join(sentences(SPECS[name], built.checks))
     for check, level in zip(built.checks, levels, strict=True):
         assert check.components == level.components
         assert check.least_components == level.components
@@ -128,7 +128,7 @@ def test_a_build_agrees_with_the_report(tmp_path: Path, name: str) -> None:
 def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
     spec = GraphSpec("se2", 144, orientations=16, xi=0.28, eps=0.1, levels=1, lambda_max=2)
     built = build(spec, tmp_path / "g.zarr")
-    moments, components = sentences(built.checks)
+    moments, components = sentences(spec, built.checks)
     assert moments == (
         "level 0: second moments not consistent with the metric: orientations are not linked, as "
         "no edge leads to another one (a smaller `xi` does); realises eps^2 = 0 .. 0.011, asked "
@@ -141,8 +141,9 @@ def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
 
 
 def test_levels_that_differ_in_numbers_share_a_sentence(tmp_path: Path) -> None:
-    built = build(GraphSpec("se2", 32, eps=0.1, levels=2), tmp_path / "g.zarr")
-    moments, components = sentences(built.checks)
+    spec = GraphSpec("se2", 32, eps=0.1, levels=2)
+    built = build(spec, tmp_path / "g.zarr")
+    moments, components = sentences(spec, built.checks)
     assert moments.startswith("all levels: second moments not consistent with the metric: realises")
     assert moments.endswith(
         "use `weights='selling'` (K <= 8) or `weights='matched'` (numbers of level 0)"

@@ -190,10 +190,16 @@ def test_voronoi_cells_of_a_region_are_remarked(tmp_path: Path) -> None:
     """Of 300 stations in Europe those on the outside share the rest of the sphere."""
     random = np.random.default_rng(0).random((300, 2))
     stations = np.array([40.0, -5.0]) + random * [20, 30]
-    built = build(GraphSpec("s2", coordinates=stations), tmp_path / "g")
+    spec = GraphSpec("s2", coordinates=stations)
+    built = build(spec, tmp_path / "g")
     assert built.checks[0].largest_cell > 10
-    assert any("points of a region share the whole domain" in s for s in sentences(built.checks))
+    said = "\n".join(sentences(spec, built.checks))
+    assert "points of a region share the whole domain among them; give areas" in said
+    assert "`xi`" not in said  # the sphere has none
+    rotations = GraphSpec("so3", coordinates=stations, orientations=2)
+    assert "give areas, and `xi`" in "\n".join(sentences(rotations, built.checks))
     given = np.column_stack([stations, np.ones(300)])
-    built = build(GraphSpec("s2", coordinates=given), tmp_path / "g")
+    spec = GraphSpec("s2", coordinates=given)
+    built = build(spec, tmp_path / "g")
     assert built.checks[0].largest_cell is None
-    assert not any("Voronoi" in s for s in sentences(built.checks))
+    assert not any("Voronoi" in s for s in sentences(spec, built.checks))

@@ -18,5 +18,5 @@ def test_remarks_suit_the_manifold(tmp_path: Path) -> None:
     build(GraphSpec("s2", bandlimit=16, levels=1), tmp_path / "g.zarr", name="g", device="cpu")
     text = str(inspect(tmp_path / "g.zarr", "g", eigenvalues=0))
     assert "falls into 3 components" in text  # the rings at the poles
-    assert "more neighbours may link them" in text
+    assert "more `neighbors` may link them" in text
     assert "alpha" not in text
