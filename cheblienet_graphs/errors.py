@@ -70,5 +70,9 @@ class UnknownGraphError(StoreError):
     """No store, graph, version or ref of that name exists, or the name is ambiguous."""
 
 
+class OtherGraphWarning(UserWarning):
+    """A name stands, or stood, for a graph of another specification than the one built."""
+
+
 class NotDrawnError(CheblienetError):
     """A graph has nothing of the kind that a figure shows; the message says why."""

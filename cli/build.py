@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -15,7 +16,7 @@ from cheblienet_cli.help import Once, WholeSentences, examples
 from cheblienet_cli.own_domain import contents, files_named
 from cheblienet_cli.specification import options_of
 from cheblienet_cli.spelling import as_options, with_options
-from cheblienet_graphs.errors import RecipeError, SpecError
+from cheblienet_graphs.errors import OtherGraphWarning, RecipeError, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.neighbours.choice import DEVICES, ENGINES
@@ -203,7 +204,10 @@ def _build(
 
     result = None
     try:
-        with _progress(shown=sys.stderr.isatty() and not quiet) as progress:
+        with (
+            _progress(shown=sys.stderr.isatty() and not quiet) as progress,
+            warnings.catch_warnings(action="ignore", category=OtherGraphWarning),  # _tell does
+        ):
             result = build_graph(spec, store, progress=progress, **how)
         _tell(spec, store, result, how, as_json=as_json, quiet=quiet)
     except BaseException as error:
@@ -246,10 +250,8 @@ def _tell(
         click.echo(f"Published as {identity} in {store}.", err=True)
     else:
         click.echo(f"Already published as {identity} in {store}; --force builds it anew.", err=True)
-    if result.other is not None and result.changes:
-        differs = words.changes(result.name, result.other, result.changes)
-        newest = identity if result.built else f"{result.name}@{result.other}"
-        click.echo(f"{identity} is {differs}. {result.name} stands for {newest}.", err=True)
+    if result.difference:
+        click.echo(result.difference, err=True)
 
 
 @contextmanager

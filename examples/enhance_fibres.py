@@ -50,7 +50,7 @@ def fibre_graph(mask: Volume, axes: str, store: Path) -> Graph:
         "r3s2", mask=mask, axes=axes, eps_squared=0.1, xi=xi, weights="selling", levels=1
     )
     built = build(spec, store)
-    return open_store(store)[built.name].levels[0]
+    return open_store(store)[f"{built.name}@{built.version}"].levels[0]
 
 
 @torch.no_grad()

@@ -56,7 +56,7 @@ def field_graph(field: NDArray[np.bool_], store: Path) -> Graph:
         levels=1,
     )
     built = build(spec, store)
-    return open_store(store)[built.name].levels[0]
+    return open_store(store)[f"{built.name}@{built.version}"].levels[0]
 
 
 @torch.no_grad()

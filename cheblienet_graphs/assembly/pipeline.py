@@ -1,6 +1,7 @@
 """From a specification to a published version, in row blocks."""
 
 import datetime as dt
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from cheblienet_graphs.assembly.versions import (
     changes_of,
     published,
 )
-from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.errors import CheblienetError, OtherGraphWarning
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours.choice import Choice, choose
@@ -92,6 +93,10 @@ def build(
     Returns:
         The version.
 
+    Warns:
+        OtherGraphWarning: the name stands for another graph than this one, or it is the default and
+            stood for another before.
+
     Raises:
         TypeError: spec is no GraphSpec.
         SpecError: the neighbour rule gives no edge, weights vanish, an argument is out of range, or
@@ -103,6 +108,7 @@ def build(
     flag("force", force)
     flag("resume", resume)
     callback("progress", progress)
+    default = name is None
     store, name = _place(spec, store, name)
     _check_sizes(memory_limit, block_rows)
     staging: Staging | None = None
@@ -110,7 +116,7 @@ def build(
         with Kept() as kept, opened_pool(workers, dask, kept) as pool:
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := published(spec, store, name)):
-                return as_found(store, name, spec, *found)
+                return _warned(as_found(store, name, spec, *found), default=default)
             progress = progress or (lambda *_: None)
             levels = levels_of(spec, choice, progress)
             rows = _rows(block_rows, levels, memory_limit, pool)
@@ -122,7 +128,7 @@ def build(
             folder = store / name / version
             pairs = zip(levels, facts, strict=True)
             other, changes = changes_of(folder.parent, version, spec, built=True)
-            return Published(
+            result = Published(
                 store,
                 name,
                 version,
@@ -140,6 +146,20 @@ def build(
         if staging is not None:
             staging.close(error)
         raise
+    return _warned(result, default=default)  # after all is closed, as it may be an error
+
+
+def _warned(result: Published, *, default: bool) -> Published:
+    """The result, with a warning where its name gives or gave another graph.
+
+    Args:
+        result: of `build`.
+        default: whether the name was not given.
+    """
+    if result.difference and (default or not result.built):
+        remedy = f"Open {result.name}@{result.version}, or give each graph a `name` of its own."
+        warnings.warn(f"{result.difference} {remedy}", OtherGraphWarning, stacklevel=3)
+    return result
 
 
 def dry_run(

@@ -8,7 +8,7 @@ from typing import Any
 import cheblienet_graphs
 from cheblienet_graphs.assembly.checks import LevelCheck
 from cheblienet_graphs.errors import StoreError
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 
@@ -45,6 +45,17 @@ class Published:
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     processes: int = 0
     threads: int = 0
+
+    @property
+    def difference(self) -> str:
+        """How it differs from what its name stood for, or stands for; "" where it does not."""
+        if self.other is None or not self.changes:
+            return ""
+        differs = words.changes(self.name, self.other, self.changes)
+        newest = self.version if self.built else self.other
+        return (
+            f"{self.name}@{self.version} is {differs}. {self.name} stands for {self.name}@{newest}."
+        )
 
 
 def published(spec: GraphSpec, store: Path, name: str) -> tuple[str, VersionFacts] | None:

@@ -17,6 +17,7 @@ from cheblienet_graphs import (
     build,
     open_group,
 )
+from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.spec.kernels import KERNELS
 from cheblienet_graphs.store.layout import check_version
@@ -216,9 +217,11 @@ def test_second_build_is_recognised(tmp_path: Path) -> None:
     assert (again.version, again.built) == ("v001", False)
     forced = build(spec, tmp_path / "g.zarr", force=True)
     assert (forced.version, forced.built) == ("v002", True)
-    other = build(GraphSpec("r2", 8, neighbors=4), tmp_path / "g.zarr")
+    with pytest.warns(OtherGraphWarning, match="r2-8x8 stands for r2-8x8@v003"):
+        other = build(GraphSpec("r2", 8, neighbors=4), tmp_path / "g.zarr")
     assert other.version == "v003"
-    assert build(spec, tmp_path / "g.zarr").version == "v002"
+    with pytest.warns(OtherGraphWarning, match="r2-8x8 stands for r2-8x8@v003"):
+        assert build(spec, tmp_path / "g.zarr").version == "v002"
 
 
 @pytest.mark.slow

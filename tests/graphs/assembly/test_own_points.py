@@ -200,6 +200,6 @@ def test_voronoi_cells_of_a_region_are_remarked(tmp_path: Path) -> None:
     assert "give areas, and `xi`" in "\n".join(sentences(rotations, built.checks))
     given = np.column_stack([stations, np.ones(300)])
     spec = GraphSpec("s2", coordinates=given)
-    built = build(spec, tmp_path / "g")
+    built = build(spec, tmp_path / "g", name="given")
     assert built.checks[0].largest_cell is None
     assert not any("Voronoi" in s for s in sentences(spec, built.checks))

@@ -15,10 +15,12 @@ from cheblienet_graphs import (
     inspect,
     verify,
 )
+from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.refs import prune, remove, tag, untag
 from cheblienet_graphs.store.verify import clean, leftovers
+from cheblienet_models import open_store
 
 THREE, TWO = GraphSpec("r2", 32, levels=3), GraphSpec("r2", 32, levels=2, neighbors=6)
 SMALL = GraphSpec("r2", 4)
@@ -31,13 +33,55 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     second = build(TWO, store, name="g")
     assert (second.version, second.other) == ("v002", "v001")
     assert second.changes == {"levels": (3, 2), "neighbors": (8, 6)}
-    found = build(THREE, store, name="g")  # not what the name stands for any more
+    with pytest.warns(OtherGraphWarning, match=r"g stands for g@v002\. Open g@v001, or give each"):
+        found = build(THREE, store, name="g")  # not what the name stands for any more
     assert (found.built, found.version, found.other) == (False, "v001", "v002")
     assert found.changes == {"levels": (2, 3), "neighbors": (6, 8)}
     again = build(TWO, store, name="g")
     assert (again.built, again.version, again.other, again.changes) == (False, "v002", None, {})
     forced = build(TWO, store, name="g", force=True)
     assert (forced.version, forced.other, forced.changes) == ("v003", "v002", {})
+
+
+NARROW, WIDE = (GraphSpec("se2", 8, orientations=2, eps=eps, levels=1) for eps in (0.1, 0.2))
+
+
+def test_a_default_name_that_stands_for_several_graphs_is_warned_of(tmp_path: Path) -> None:
+    assert NARROW.default_name == WIDE.default_name
+    build(NARROW, tmp_path)
+    build(NARROW, tmp_path)  # the same again is no other
+    with pytest.warns(OtherGraphWarning) as warned:
+        build(WIDE, tmp_path)
+    [one] = warned
+    assert one.filename == __file__  # whose line it is
+    assert str(one.message) == (
+        "se2-8x8x2@v002 is other than se2-8x8x2@v001: eps 0.1 -> 0.2. se2-8x8x2 stands for "
+        "se2-8x8x2@v002. Open se2-8x8x2@v002, or give each graph a `name` of its own."
+    )
+    with pytest.warns(OtherGraphWarning, match="stands for se2-8x8x2@v002"):
+        found = build(NARROW, tmp_path)
+    opened = open_store(tmp_path)
+    assert opened[found.name].spec["eps"] == 0.2  # what the warning is about
+    assert opened[f"{found.name}@{found.version}"].spec["eps"] == 0.1
+
+
+def test_names_that_are_given_take_other_graphs_in_silence(tmp_path: Path) -> None:
+    build(NARROW, tmp_path, name="g")
+    assert build(WIDE, tmp_path, name="g").changes == {"eps": (0.1, 0.2)}
+
+
+def test_the_command_line_says_it_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for eps in ("0.1", "0.2", "0.1"):
+        given = ["--size", "8", "--orientations", "2", "--levels", "1", "--eps", eps]
+        assert run(["build", "se2", *given, "--store", str(tmp_path / "g.zarr")]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == ["se2-8x8x2@v001", "se2-8x8x2@v002", "se2-8x8x2@v001"]
+    told = [line for line in captured.err.splitlines() if "is other than" in line]
+    assert len(told) == 2
+    assert told[-1].endswith("eps 0.2 -> 0.1. se2-8x8x2 stands for se2-8x8x2@v002.")
+    assert "Warning" not in captured.err
 
 
 def test_fields_that_only_one_specification_has_are_told(tmp_path: Path) -> None:
