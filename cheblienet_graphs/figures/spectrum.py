@@ -116,10 +116,9 @@ def _count(graph: OpenedGraph, level: int) -> int:
             return count
     if isinstance(points, Lattice) and points.periodic:
         return MANY
-    most = min(MANY, graph.facts.levels[-1].vertices)
     raise NotDrawnError(
         f"Level {level} of {graph.name} has {vertices:,} vertices, whose eigenvalues take long to "
-        f"compute, and none are stored. Build it with `eigenpairs={most}`, or draw a coarser "
+        f"compute, and none are stored. Build it with `eigenpairs={MANY}`, or draw a coarser "
         "`level`."
     )
 

@@ -87,3 +87,10 @@ def test_a_graph_of_one_level_is_not_drawn() -> None:
         pooling_of(opened("group"), level=2)
     with pytest.raises(SpecError, match="level must be"):
         pooling_of(opened("group"), level=3)
+
+
+@pytest.mark.parametrize(("name", "more"), [("own", False), ("odd", True)])
+def test_more_levels_are_asked_for_where_there_can_be_any(name: str, more: bool) -> None:
+    with pytest.raises(NotDrawnError, match="no level coarser than 0 to pool to") as error:
+        pooling_of(opened(name))
+    assert ("`levels`" in str(error.value)) == more
