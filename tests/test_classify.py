@@ -90,15 +90,11 @@ def test_from_files_to_a_table(
 @pytest.mark.parametrize(
     "options",
     [
-        ["--isotropic"],
         ["--recipe", "mnist-isotropic"],
         ["--network", "plain"],
         ["--lift", "cake", "--scales", 2, "--weights", "selling"],
         ["--directional", 0.05, "--operators", "directional", "--levels", 2, "--first-level", 1],
-        ["--pool", "random", "--levels", 2],
-        ["--kappa-edges", 0.5],
         ["--kappa-vertices", 0.5],
-        ["--augment", "motions"],
     ],
     ids=str,
 )
@@ -154,11 +150,8 @@ def test_goes_on_as_if_nothing_had_been(
     ("options", "message"),
     [
         (["--recipe", "climatenet"], "The recipe climatenet is not one of images"),
-        (["--recipe", "cats"], "cats"),
         (["--train", 1000], "There are 24 pictures, too few for 1,000 to train"),
         (["--kappa-edges", 0.5, "--kappa-vertices", 0.5], "one of kappa_edges and kappa_vertices"),
-        (["--network", "plain", "--pool", "random"], "pool='random' is for graph networks"),
-        (["--first-level", 1], "first_level must be from 0 to 0"),
         (["--operators", "directional"], "no directional Laplacians"),
     ],
 )
@@ -185,27 +178,3 @@ def test_a_whole_graph_follows_a_thinned_out_one(tmp_path: Path) -> None:
     whole = dataclasses.replace(settings, kappa_edges=1.0)
     classifying.Classification(whole, samples, pyramid, 0).start()
     assert pyramid.levels[0].subgraph is None
-
-
-def test_augmented_images_are_the_images_moved() -> None:
-    """By 90 degrees and a flip, which need no interpolation, against torch's own."""
-    images = torch.arange(2 * 9.0).view(2, 1, 3, 3)
-    quarter = torch.full((2,), torch.pi / 2)
-    found = rotations.moved(images, quarter, torch.ones(2))
-    assert torch.allclose(found, images.rot90(1, (2, 3)), atol=1e-4)
-    flipped = rotations.moved(images, torch.zeros(2), -torch.ones(2))
-    assert torch.allclose(flipped, images.flip(3), atol=1e-4)
-    assert rotations.augmented(images, "none") is images
-
-
-def test_smoothing_keeps_constants_and_turns() -> None:
-    smooth = classifiers.Gaussian(1.0)
-    assert torch.allclose(smooth(torch.ones(1, 2, 7, 7)), torch.ones(1, 2, 7, 7))
-    images = torch.randn(2, 1, 9, 9)
-    turned = smooth(images.rot90(1, (2, 3)))
-    assert torch.allclose(turned, smooth(images).rot90(1, (2, 3)), atol=1e-6)
-    point = torch.zeros(1, 1, 9, 9)
-    point[..., 4, 4] = 1
-    spread = smooth(point)[0, 0]
-    places = torch.arange(9.0) - 4
-    assert abs((spread.sum(0) * places**2).sum() - 1) < 0.05  # the variance, cut off at three

@@ -1,7 +1,5 @@
 """Folders of classes with pictures in them, written by Pillow."""
 
-import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -60,25 +58,6 @@ def test_training_and_test(tmp_path: Path, training: str, test: str, alone: str 
     assert found.is_test.tolist() == [False, False, False, True]
 
 
-def test_a_class_may_be_called_train(tmp_path: Path) -> None:
-    for name in ("bus", "train"):
-        save(tmp_path / name / "1.png", grey(1)[0])
-    assert pictures.read(tmp_path).names == ("bus", "train")
-
-
-def test_colours(tmp_path: Path) -> None:
-    """Grey ones among coloured ones have three equal channels; alone they have one."""
-    values, red = grey(2), colour()
-    save(tmp_path / "a" / "1.png", values[0])
-    save(tmp_path / "b" / "1.png", np.repeat(values[1][..., None], 3, axis=2))
-    found = pictures.read(tmp_path)
-    assert np.array_equal(found.images, values[:, None])
-    save(tmp_path / "b" / "2.png", red)
-    found = pictures.read(tmp_path)
-    assert np.array_equal(found.images[:2], np.repeat(values[:, None], 3, axis=1))
-    assert np.array_equal(found.images[2], red.transpose(2, 0, 1))
-
-
 @pytest.mark.parametrize("name", ["p.tif", "p.TIFF", "p.bmp", "p.png"])
 def test_formats_without_loss(tmp_path: Path, name: str) -> None:
     values = [colour(), colour()]
@@ -103,17 +82,6 @@ def test_formats_with_loss(tmp_path: Path) -> None:
     assert np.array_equal(pictures.read(tmp_path / "bits").images[1, 0], 255 * binary)
 
 
-def test_photographs_are_upright(tmp_path: Path) -> None:
-    """EXIF's 6 says: turn it by 90 degrees clockwise."""
-    pixels, exif = grey(1)[0], Image.Exif()
-    exif[0x0112] = 6
-    save(tmp_path / "a" / "1.png", pixels, exif=exif)
-    save(tmp_path / "b" / "1.png", np.rot90(pixels, -1))
-    found = pictures.read(tmp_path).images
-    assert np.array_equal(found[0, 0], np.rot90(pixels, -1))
-    assert np.array_equal(found[0], found[1])
-
-
 def test_pictures_of_several_sizes(tmp_path: Path) -> None:
     """Central squares: columns 2 to 9 of 12, rows 1 to 4 of 6."""
     wide, high = colour(8, 12), colour(6, 4)
@@ -128,23 +96,6 @@ def test_pictures_of_several_sizes(tmp_path: Path) -> None:
     assert np.array_equal(found[0], np.round(means).transpose(2, 0, 1))
     assert np.array_equal(found[1], high[1:5].transpose(2, 0, 1))
     assert pictures.read(tmp_path, 9).images.shape == (2, 3, 9, 9)
-
-
-def test_opaque_pictures_are_taken_and_transparent_ones_refused(tmp_path: Path) -> None:
-    values = [colour(), colour()]
-    opaque = [np.dstack([pixels, np.full((4, 5), 255, np.uint8)]) for pixels in values]
-    save(tmp_path / "a" / "1.png", opaque[0])
-    save(tmp_path / "b" / "1.png", opaque[1])
-    assert np.array_equal(pictures.read(tmp_path).images, np.stack(values).transpose(0, 3, 1, 2))
-    opaque[1][2, 3, 3] = 254
-    file = save(tmp_path / "b" / "1.png", opaque[1])
-    assert refusal(tmp_path) == f"{file} has transparent pixels; save it on a background."
-
-
-@pytest.mark.parametrize("values", [np.uint16, np.float32])
-def test_deeper_pictures_are_refused(tmp_path: Path, cats: np.ndarray, values: type) -> None:
-    save(tmp_path / "dog" / "deep.tif", cats[0].astype(values))
-    assert re.search(r"deep.tif must have 8 bits a channel. Its mode is [IF]", refusal(tmp_path))
 
 
 def test_unreadable_pictures(tmp_path: Path, cats: np.ndarray) -> None:
@@ -179,33 +130,6 @@ def test_what_does_not_belong(tmp_path: Path, cats: np.ndarray, name: str) -> No
     assert ODD[name] in refusal(tmp_path)
 
 
-def test_folders_that_do_not_fit(tmp_path: Path) -> None:
-    for name in ("train/a/1.png", "train/b/1.png"):
-        save(tmp_path / name, grey(1)[0])
-    test = tmp_path / "test"
-    test.mkdir()
-    assert refusal(tmp_path) == (
-        f"{test} must have a folder of pictures for each class. It has none."
-    )
-    file = save(test / "1.png", grey(1)[0])
-    assert f"{file} is not in the folder of a class" in refusal(tmp_path)
-    (test / "A").mkdir()
-    file.rename(test / "A" / "1.png")
-    assert refusal(tmp_path) == (
-        f"{test / 'A'} is of a class without pictures to train on. Those are of a, b."
-    )
-    (test / "A").rename(test / "a")
-    assert pictures.read(tmp_path).is_test.tolist() == [False, False, True]
-    (tmp_path / "other").mkdir()
-    assert "other lies beside train/ and test/; take it out of" in refusal(tmp_path)
-    (tmp_path / "other").rmdir()
-    save(tmp_path / "x.png", grey(1)[0])
-    assert "x.png lies beside train/ and test/; take it out of" in refusal(tmp_path)
-    (tmp_path / "x.png").unlink()
-    (test / "b").mkdir()
-    assert f"{test / 'b'} has no pictures; take the folder away" in refusal(tmp_path)
-
-
 def test_notes_beside_folders_are_left_alone(tmp_path: Path) -> None:
     """Archives of data sets have a README.md beside train/ and test/, some in these, too."""
     values = grey(4)
@@ -217,19 +141,3 @@ def test_notes_beside_folders_are_left_alone(tmp_path: Path) -> None:
     found = pictures.read(tmp_path)
     assert np.array_equal(found.images[:, 0], values)
     assert pictures.read(tmp_path / "train").names == ("a", "b")
-
-
-def test_one_class(tmp_path: Path) -> None:
-    for name in ("train/cat/a.png", "test/cat/a.png"):
-        save(tmp_path / name, grey(1)[0])
-    assert "must have pictures of two or more classes. Got cat alone." in refusal(tmp_path)
-    assert refusal(tmp_path / "train") == (
-        f"{tmp_path / 'train'} has the folder cat alone. Give that, or folders of two or more "
-        "classes."
-    )
-
-
-def test_without_pillow(tmp_path: Path, cats: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    message = refusal(tmp_path)
-    assert "takes Pillow. Install it: pip install 'cheblienet[images]', or pip install" in message

@@ -23,32 +23,6 @@ def test_resizing_by_hand(tmp_path: Path) -> None:
     assert "`size=0` must be 1 or more" in refusal(edge, 0)
 
 
-def test_many_are_resized_as_each(tmp_path: Path) -> None:
-    images = grey(1203, 6, 6)
-    found = pictures.read(npz(tmp_path / "a.npz", images=images, labels=np.arange(1203) % 2), 3)
-    means = images.reshape(-1, 3, 2, 3, 2).mean(axis=(2, 4))
-    assert np.array_equal(found.images[:, 0], np.round(means))
-
-
-def test_digests_tell_images_and_labels(tmp_path: Path) -> None:
-    images = grey(4)
-    changed = images.copy()
-    changed[3, 2, 1] ^= 1
-    digests = [
-        pictures.read(npz(tmp_path / "a.npz", images=values, labels=labels)).digest
-        for values, labels in (
-            (images, [0, 1, 1, 0]),
-            (images, [0, 1, 1, 0]),
-            (images, [0, 1, 1, 1]),
-            (changed, [0, 1, 1, 0]),
-            (images.reshape(4, 5, 4), [0, 1, 1, 0]),
-        )
-    ]
-    assert digests[0] == digests[1]
-    assert len(set(digests)) == 4
-    assert len(digests[0]) == 64
-
-
 def test_splits_by_the_seed(tmp_path: Path) -> None:
     found = pictures.read(npz(tmp_path / "a.npz", images=grey(20), labels=np.arange(20) % 2))
     for train, test, sizes in ((None, None, (16, 4)), (5, None, (5, 4)), (12, 8, (12, 8))):

@@ -28,35 +28,6 @@ def test_idx(tmp_path: Path, name: str) -> None:
     assert one.is_test is None
 
 
-def test_idx_without_a_split(tmp_path: Path) -> None:
-    first, second = grey(2), grey(2)
-    mnist(tmp_path, first, [0, 1], "a-")
-    mnist(tmp_path, second, [1, 2], "train-")
-    found = pictures.read(tmp_path)
-    assert found.is_test is None
-    assert np.array_equal(found.images[:, 0], np.concatenate([first, second]))
-
-
-def test_an_idx_file_is_read_once_where_it_is_gzipped_too(tmp_path: Path) -> None:
-    images = grey(3)
-    mnist(tmp_path, images, [0, 1, 2], "train-")
-    mnist(tmp_path, images, [0, 1, 2], "train-", "{}-idx{}-ubyte.gz")
-    (tmp_path / "train-images.idx3-ubyte").mkdir()
-    assert len(pictures.read(tmp_path).images) == 3
-    packed = tmp_path / "train-images-idx3-ubyte.gz"
-    assert len(pictures.read(packed).images) == 3
-    packed.write_bytes(b"damaged, and not read where there is a plain one")
-    (tmp_path / "train-images.idx3-ubyte").rmdir()
-    (tmp_path / "train-images-idx3-ubyte").rename(tmp_path / "train-images.idx3-ubyte")
-    assert len(pictures.read(tmp_path).images) == 3
-
-
-def test_names_of_idx_files_may_end_in_those_of_parts(tmp_path: Path) -> None:
-    mnist(tmp_path, grey(2), [0, 1], "contest-")
-    mnist(tmp_path, grey(2), [0, 1], "train-")
-    assert pictures.read(tmp_path).is_test is None
-
-
 def test_damaged_idx(tmp_path: Path) -> None:
     file = mnist(tmp_path, grey(3), [0, 1, 2], "train-")
     whole = file.read_bytes()
@@ -77,24 +48,6 @@ def test_damaged_idx(tmp_path: Path) -> None:
     idx(file, grey(4))
     assert "and train-labels-idx1-ubyte must have one label for each" in refusal(file)
     assert "Got 4 images and 3 labels." in refusal(file)
-
-
-def test_idx_files_that_do_not_belong_together(tmp_path: Path) -> None:
-    file = mnist(tmp_path, grey(2), [0, 1], "a-train-")
-    mnist(tmp_path, grey(2), [0, 1], "b-test-")
-    message = refusal(tmp_path)
-    assert "of one set" in message
-    assert "begin with 'a-' and 'b-'; put each in a folder of its own." in message
-    labels = tmp_path / "a-train-labels-idx1-ubyte"
-    assert "has labels; give the file of its images, or the folder." in refusal(labels)
-    labels.unlink()
-    assert "has no labels; a-train-labels-idx1-ubyte must lie beside it." in refusal(file)
-    for images in tmp_path.glob("*images*"):
-        images.unlink()
-    assert "has IDX files of labels and none of images" in refusal(tmp_path)
-    for name, shape in (("train", (4, 5)), ("test", (5, 4))):
-        mnist(tmp_path / "c", grey(2, *shape), [0, 1], f"{name}-")
-    assert "must have one size. Got (channels, height, width) (1, 4, 5)" in refusal(tmp_path / "c")
 
 
 def test_cifar_10(tmp_path: Path) -> None:
@@ -206,15 +159,9 @@ NPZ: dict[str, tuple[dict[str, Any], str]] = {
     "names": ({"x": grey(2)}, "must have the arrays images, labels; or x_train, y_train, x_test,"),
     "float": ({"images": grey(2) / 255, "labels": [0, 1]}, "must be uint8, .* Got float64 (2, 4,"),
     "flat": ({"images": grey(2)[0], "labels": [0, 1]}, "(N, H, W) or (N, H, W, C). Got uint8 (4,"),
-    "first": ({"images": grey(6)[None], "labels": [0]}, "channels last, at most 4. Got (1, 6, 4,"),
-    "text": ({"images": grey(2), "labels": ["a", "b"]}, "whole numbers (N,). Got <U1 (2,)."),
-    "scalar": ({"images": grey(2), "labels": 1}, "whole numbers (N,). Got int64 ()."),
-    "several": ({"images": grey(2), "labels": np.eye(2, dtype=int)}, "Got int64 (2, 2)."),
     "objects": ({"images": grey(2), "labels": np.array([0, None])}, "can't be read as .npz: Obj"),
     "counts": ({"images": grey(2), "labels": [0, 1, 1]}, "Got 2 images and 3 labels."),
     "negative": ({"images": grey(2), "labels": [0, -1]}, "must be 0 to 65,535. Found -1."),
-    "many": ({"images": grey(2), "labels": [0, 65536]}, "must be 0 to 65,535. Found 65536."),
-    "class": ({"images": grey(2), "labels": [3, 3]}, "two or more classes. Got 3 alone."),
     "none": ({"images": grey(0), "labels": np.zeros(0, int)}, "no pixels; its images are (0, 1, 4"),
     "test": (
         {"x_train": grey(2), "y_train": [0, 1], "x_test": grey(0), "y_test": np.zeros(0, int)},
@@ -228,31 +175,3 @@ def test_refused_npz(tmp_path: Path, name: str) -> None:
     arrays, expected = NPZ[name]
     message = refusal(npz(tmp_path / "a.npz", **arrays))
     assert all(part in message for part in expected.split(".*"))
-
-
-def test_damaged_npz(tmp_path: Path) -> None:
-    file = npz(tmp_path / "a.npz", images=grey(2), labels=[0, 1])
-    whole = file.read_bytes()
-    for contents in (b"", b"PK nonsense", whole[:-30]):
-        file.write_bytes(contents)
-        assert "is no .npz file, or a truncated one" in refusal(file)
-    for at in (0, 30, 60, 140, 200):
-        file.write_bytes(whole[:at] + b"~~~~~~~~" + whole[at + 8 :])
-        assert "a.npz" in refusal(file)
-
-
-def test_unknown_files_and_folders(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none") == f"There is no file or folder {tmp_path / 'none'}."
-    (tmp_path / ".hidden").touch()
-    assert f"{tmp_path} is empty. It must have one of: IDX" in refusal(tmp_path)
-    (tmp_path / "notes.txt").touch()
-    for path, expected in (
-        (tmp_path, "is in no known format, it has notes.txt. Known are: IDX"),
-        (tmp_path / "notes.txt", "notes.txt is in no known format. Known are: IDX"),
-    ):
-        assert expected in refusal(path)
-        assert refusal(path).endswith(".gif), .npz.")
-    (tmp_path / "batches.meta").touch()
-    assert "has CIFAR as Python pickles; load its binary version" in refusal(tmp_path)
-    (tmp_path / "data_batch_1.bin").mkdir()
-    assert "can't be read: " in refusal(tmp_path)

@@ -100,31 +100,3 @@ def test_equal_time(
     monkeypatch.setattr(equal_time, "CONTENDERS", {"plain": contenders["plain"]})
     assert equal_time.main(options) == 2
     assert "has times of other networks. Remove it to measure plain." in capsys.readouterr().err
-
-
-def test_a_page_without_a_marker_is_left_as_it_was(tmp_path: Path) -> None:
-    written = page(tmp_path / "docs", "edges")
-    before = written.read_text()
-    with pytest.raises(ValueError, match="must have <!-- anisotropy --> and <!-- /anisotropy -->"):
-        study_tables.write_page(written, {"edges": "new", "anisotropy": "new"})
-    assert written.read_text() == before
-
-
-def test_equal_parameters(tmp_path: Path) -> None:
-    """The widths chosen are those nearest to the network on SE(2), counted by layers' sizes."""
-    throughput = loaded("throughput")
-    plain = {"plain": study_plans.CONTENDERS["plain"]}
-    found = throughput.of_one_size(plain, tmp_path / "g.zarr", 8)["plain"]
-    widths = [round(16 * found.widen), round(32 * found.widen), round(64 * found.widen)]
-    a, b, c = widths
-    convolutions = 9 * (a + 2 * a * a + a * b + b * b + b * c + c * c) + a * b + b * c
-    norms = 2 * (2 * a + a + b + b + c + c)
-    count = convolutions + norms + 10 * c + 10
-    assert throughput.parameters(throughput.network_of(found, None, 1, 10)) == count
-    assert abs(count - 36_522) < 3_000
-
-
-def test_one_seed_has_no_deviation() -> None:
-    cell = loaded("training").mean_and_deviation
-    assert cell([98.14], ".1f") == "98.1"
-    assert cell([97.0, 98.0, 99.0], ".1f") == "98.0 +- 1.0"
