@@ -10,7 +10,14 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.assembly.pipeline import build
     from cheblienet_graphs.assembly.plan import Plan, plan
     from cheblienet_graphs.assembly.versions import Published
-    from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError, UnknownGraphError
+    from cheblienet_graphs.errors import (
+        CheblienetError,
+        OtherGraphWarning,
+        SpecError,
+        StoreError,
+        UnknownGraphError,
+        UnreadableError,
+    )
     from cheblienet_graphs.inputs.mask_files import read_mask
     from cheblienet_graphs.inputs.masks import LatLonMask
     from cheblienet_graphs.inputs.nifti import read_nifti, write_nifti
@@ -30,11 +37,13 @@ _PUBLIC = {
     "CheblienetError": "errors",
     "GraphSpec": "spec.graph_spec",
     "LatLonMask": "inputs.masks",
+    "OtherGraphWarning": "errors",
     "Plan": "assembly.plan",
     "Published": "assembly.versions",
     "SpecError": "errors",
     "StoreError": "errors",
     "UnknownGraphError": "errors",
+    "UnreadableError": "errors",
     "Volume": "inputs.volumes",
     "build": "assembly.pipeline",
     "compare": "report.difference",
@@ -55,11 +64,13 @@ __all__ = [
     "CheblienetError",
     "GraphSpec",
     "LatLonMask",
+    "OtherGraphWarning",
     "Plan",
     "Published",
     "SpecError",
     "StoreError",
     "UnknownGraphError",
+    "UnreadableError",
     "Volume",
     "build",
     "compare",

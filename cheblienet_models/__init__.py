@@ -4,7 +4,7 @@ Imports torch, numpy and the standard library, nothing else; shares only the on-
 packages that build graphs.
 """
 
-from cheblienet_models.errors import StoreError
+from cheblienet_models.errors import StoreError, UnreadableError
 from cheblienet_models.graphs.checkpoints import load_weights
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.level_map import LevelMap
@@ -51,6 +51,7 @@ __all__ = [
     "StoreError",
     "ToHarmonics",
     "UNet",
+    "UnreadableError",
     "VerticesToLatLon",
     "WideResNet",
     "check_finite",

@@ -141,12 +141,12 @@ def build(
                 processes=pool.processes,
                 threads=threads_each(choice.engine, pool.processes),
             )
+        return _warned(result, default=default)  # after all is closed, as it may be an error
     except BaseException as error:
         # A second signal may have cut the exit of staging short, or come while the pool ended.
         if staging is not None:
             staging.close(error)
         raise
-    return _warned(result, default=default)  # after all is closed, as it may be an error
 
 
 def _warned(result: Published, *, default: bool) -> Published:

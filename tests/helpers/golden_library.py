@@ -155,7 +155,8 @@ def lambda_max(folder: Path, manifold: str, size: int, counts: tuple[int, ...]) 
     found = []
     for count in counts:
         spec = GraphSpec(manifold, size, neighbors=count, boundary="periodic", levels=1)
-        found.append(build(spec, folder / "g.zarr").levels[0].lambda_max)
+        built = build(spec, folder / "g.zarr", name=f"{manifold}-{count}")
+        found.append(built.levels[0].lambda_max)
     return found
 
 
