@@ -8,18 +8,19 @@ from cheblienet_cli import options
 from cheblienet_cli.help import Once, examples
 from cheblienet_cli.spelling import as_options
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.figures.titles import TITLES
 from cheblienet_graphs.quoting import quoted
 
 
 @click.command(
     cls=Once,
     epilog=examples(
-        "clg plot spectrum -o spectrum.svg", "clg plot neighbourhood se2-96x96x6 -o edges.png"
+        "clg plot spectrum -o spectrum.svg",
+        "clg plot neighbourhood se2-96x96x6 -o edges.png",
+        "clg plot heat plane isotropic se2-96x96x6 -o heat.png",
     ),
 )
 @click.argument("figure", metavar="[FIGURE]", required=False)
-@click.argument("name", metavar="[NAME[@REF]]", required=False)
+@click.argument("names", metavar="[NAME[@REF]]...", nargs=-1)
 @click.option(
     "-o",
     "--output",
@@ -50,7 +51,7 @@ from cheblienet_graphs.quoting import quoted
 @options.debug
 def plot(
     figure: str | None,
-    name: str | None,
+    names: tuple[str, ...],
     output: Path | None,
     listed: bool,
     level: int | None,
@@ -60,33 +61,30 @@ def plot(
 ) -> None:
     """Draw a figure of a graph into a file, and print what there is to see.
 
-    NAME may be left out where the store has one graph. Figures need matplotlib: pip install
-    'cheblienet[plot]'.
+    NAME may be left out where the store has one graph; `heat` draws several beside each other.
+    Figures need matplotlib: pip install 'cheblienet[plot]'.
     """
+    from cheblienet_graphs.plot import FIGURES, Asked, open_graph, write_figure  # help does without
+
+    figures = {known.name: known for known in FIGURES}
     if listed:
         if (figure, output, level, vertex, seed) != (None,) * 5:
             raise click.UsageError("--list must stand alone: it does nothing else.")
-        _list(TITLES)
+        width = max(map(len, figures))
+        for known in FIGURES:
+            click.echo(f"{known.name:<{width}}  {known.title}")
         return
-    if figure not in TITLES:
+    if figure not in figures:
         given = "FIGURE is missing." if figure is None else f"There is no figure {quoted(figure)}."
-        raise click.UsageError(f"{given} Choose one of {', '.join(TITLES)}.")
+        raise click.UsageError(f"{given} Choose one of {', '.join(figures)}.")
     if output is None:
         raise click.UsageError("--output must be given: a file that ends in .png, .svg or .pdf.")
-    from cheblienet_graphs.figures.opened import open_graph  # help does without
-    from cheblienet_graphs.plot.catalogue import figure_named  # and lists without matplotlib
-    from cheblienet_graphs.plot.figure import Asked
-    from cheblienet_graphs.plot.files import write_figure
-
-    chosen, asked = figure_named(figure), Asked(level or 0, vertex, seed or 0)
+    takes = figures[figure].takes
     for option, value in (("vertex", vertex), ("seed", seed)):
-        if value is not None and option not in chosen.takes:
+        if value is not None and option not in takes:
             raise SpecError(option, f"left out: {figure} has none", value)
-    caption = write_figure(chosen, open_graph(store, name), asked, output)
-    click.echo(as_options(caption))
-
-
-def _list(titles: dict[str, str]) -> None:
-    width = max(map(len, titles), default=0)
-    for name, title in titles.items():
-        click.echo(f"{name:<{width}}  {title}")
+    if len(names) > 1 and "beside" not in takes:
+        raise click.UsageError(f"{figure} draws one graph, not {len(names)} beside each other.")
+    first, *beside = [open_graph(store, name) for name in names or (None,)]
+    asked = Asked(level or 0, vertex, seed or 0, tuple(beside))
+    click.echo(as_options(write_figure(figures[figure], first, asked, output)))

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.page.tags import Markup, Say, element, joined, section
 from cheblienet_graphs.plot.figure import Asked, Figure
-from cheblienet_graphs.plot.svg import svg_of
+from cheblienet_graphs.plot.files import svg_of
+from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.typing import Progress
 
 MOST_BYTES = 1_500_000

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 from cheblienet_graphs import __version__
-from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.page.advice import advice
 from cheblienet_graphs.page.certificate import certificate
 from cheblienet_graphs.page.drawn import figures_section
@@ -12,8 +11,9 @@ from cheblienet_graphs.page.glance import glance
 from cheblienet_graphs.page.levels import levels_table
 from cheblienet_graphs.page.provenance import provenance
 from cheblienet_graphs.page.tags import Markup, Say, element, joined, section
-from cheblienet_graphs.plot.catalogue import FIGURES
+from cheblienet_graphs.plot import FIGURES
 from cheblienet_graphs.plot.figure import Figure
+from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.spec.words import sentences
 from cheblienet_graphs.typing import Progress

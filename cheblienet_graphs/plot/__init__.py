@@ -1,111 +1,75 @@
-"""Figures of published graphs, drawn with matplotlib, an extra.
+"""Figures of published graphs: each is computed and drawn by a module.
 
-In a notebook data and drawing are apart, and axes are the reader's own:
+Numbers (`..._of`) need no matplotlib, drawings (`draw_...`) do, which is an extra. In a notebook
+both are apart, and axes are the reader's own:
 
     graph = open_graph("graphs.zarr", "se2-96x96x6")
     figure, (above, below) = pyplot.subplots(2, sharex=True)
     draw_spectrum(spectrum_of(graph), above, below)
 
-A whole figure with its caption comes from `figure_named("spectrum").drawn(graph, Asked())`. Each
-public name loads its module on first use.
+A whole figure with its caption comes from `figure_named("spectrum").drawn(graph, Asked())`.
 
-Raises:
-    CheblienetError: on import, where matplotlib is not installed.
+All figures are drawn of all kinds of graphs, and put on pages, in tests/graphs/plot/test_plot.py,
+which tests `figure`, `files` and `panels`, too; `opened` is tested by all of them.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.plot import (
+    eigenmaps,
+    equivariance,
+    heat_panels,
+    neighbourhood_panels,
+    sparsity,
+    spectrum,
+    subgraphs,
+)
+from cheblienet_graphs.plot.eigenmaps import draw_eigenmaps, eigenmaps_of
+from cheblienet_graphs.plot.equivariance import draw_equivariance, equivariance_of
+from cheblienet_graphs.plot.figure import Asked, Figure
+from cheblienet_graphs.plot.files import svg_of, write_figure
+from cheblienet_graphs.plot.heat import heat_of
+from cheblienet_graphs.plot.heat_panels import draw_heat
+from cheblienet_graphs.plot.neighbourhood import neighbourhood_of
+from cheblienet_graphs.plot.neighbourhood_panels import (
+    draw_neighbourhood,
+    draw_planes,
+    draw_rotation,
+)
+from cheblienet_graphs.plot.opened import open_graph
+from cheblienet_graphs.plot.sparsity import draw_sparsity, sparsity_of
+from cheblienet_graphs.plot.spectrum import draw_spectrum, spectrum_of
+from cheblienet_graphs.plot.subgraphs import draw_subgraph, subgraphs_of
 
-from cheblienet_graphs.errors import CheblienetError
-
-try:
-    import matplotlib as mpl  # noqa: F401
-except ModuleNotFoundError as error:
-    raise CheblienetError(
-        f"Figures need matplotlib, which is not installed ({error.name}). "
-        "Install it: pip install 'cheblienet[plot]', or pip install matplotlib."
-    ) from error
-
-if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
-    from cheblienet_graphs.figures.degrees import degrees_of
-    from cheblienet_graphs.figures.eigenmaps import eigenmaps_of
-    from cheblienet_graphs.figures.equivariance import equivariance_of
-    from cheblienet_graphs.figures.heat import heat_of
-    from cheblienet_graphs.figures.neighbourhood import neighbourhood_of
-    from cheblienet_graphs.figures.opened import open_graph
-    from cheblienet_graphs.figures.pooling import pooling_of
-    from cheblienet_graphs.figures.sparsity import sparsity_of
-    from cheblienet_graphs.figures.spectrum import spectrum_of
-    from cheblienet_graphs.figures.subgraphs import subgraphs_of
-    from cheblienet_graphs.plot.catalogue import FIGURES, figure_named
-    from cheblienet_graphs.plot.degrees import draw_degrees, draw_weights
-    from cheblienet_graphs.plot.eigenmaps import draw_eigenmaps
-    from cheblienet_graphs.plot.equivariance import draw_equivariance
-    from cheblienet_graphs.plot.figure import Asked, Figure
-    from cheblienet_graphs.plot.files import write_figure
-    from cheblienet_graphs.plot.heat import draw_heat
-    from cheblienet_graphs.plot.neighbourhood import draw_neighbourhood, draw_planes, draw_rotation
-    from cheblienet_graphs.plot.pooling import draw_pooling
-    from cheblienet_graphs.plot.sparsity import draw_sparsity
-    from cheblienet_graphs.plot.spectrum import draw_spectrum
-    from cheblienet_graphs.plot.subgraphs import draw_subgraph
-    from cheblienet_graphs.plot.svg import svg_of
-
-_PUBLIC = {
-    "FIGURES": "plot.catalogue",
-    "Asked": "plot.figure",
-    "Figure": "plot.figure",
-    "degrees_of": "figures.degrees",
-    "draw_degrees": "plot.degrees",
-    "draw_eigenmaps": "plot.eigenmaps",
-    "draw_equivariance": "plot.equivariance",
-    "draw_heat": "plot.heat",
-    "draw_neighbourhood": "plot.neighbourhood",
-    "draw_planes": "plot.neighbourhood",
-    "draw_pooling": "plot.pooling",
-    "draw_rotation": "plot.neighbourhood",
-    "draw_sparsity": "plot.sparsity",
-    "draw_spectrum": "plot.spectrum",
-    "draw_subgraph": "plot.subgraphs",
-    "draw_weights": "plot.degrees",
-    "eigenmaps_of": "figures.eigenmaps",
-    "equivariance_of": "figures.equivariance",
-    "figure_named": "plot.catalogue",
-    "heat_of": "figures.heat",
-    "neighbourhood_of": "figures.neighbourhood",
-    "open_graph": "figures.opened",
-    "pooling_of": "figures.pooling",
-    "sparsity_of": "figures.sparsity",
-    "spectrum_of": "figures.spectrum",
-    "subgraphs_of": "figures.subgraphs",
-    "svg_of": "plot.svg",
-    "write_figure": "plot.files",
-}
+FIGURES: tuple[Figure, ...] = (
+    neighbourhood_panels.FIGURE,
+    spectrum.FIGURE,
+    heat_panels.FIGURE,
+    equivariance.FIGURE,
+    eigenmaps.FIGURE,
+    subgraphs.FIGURE,
+    sparsity.FIGURE,
+)
+"""In order of worth, which is that of the report; a new figure is a module and a line here."""
 
 __all__ = [
     "FIGURES",
     "Asked",
     "Figure",
-    "degrees_of",
-    "draw_degrees",
     "draw_eigenmaps",
     "draw_equivariance",
     "draw_heat",
     "draw_neighbourhood",
     "draw_planes",
-    "draw_pooling",
     "draw_rotation",
     "draw_sparsity",
     "draw_spectrum",
     "draw_subgraph",
-    "draw_weights",
     "eigenmaps_of",
     "equivariance_of",
     "figure_named",
     "heat_of",
     "neighbourhood_of",
     "open_graph",
-    "pooling_of",
     "sparsity_of",
     "spectrum_of",
     "subgraphs_of",
@@ -114,7 +78,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"cheblienet_graphs.{_PUBLIC[name]}"), name)
+def figure_named(name: str) -> Figure:
+    """The figure of a name.
+
+    Raises:
+        SpecError: there is none.
+    """
+    for figure in FIGURES:
+        if figure.name == name:
+            return figure
+    raise SpecError("figure", f"one of {', '.join(known.name for known in FIGURES)}", name)

@@ -1,210 +1,212 @@
-"""Figure: heat from an impulse, on the base, on the isotropic group, and on the graph itself."""
+"""Heat from an impulse, on a graph or on several to draw beside each other."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, Normalize
-from matplotlib.figure import Figure as Canvas
+from scipy.special import eval_legendre
 
-from cheblienet_graphs.figures.exact_heat import exact_density
-from cheblienet_graphs.figures.heat import Heat, heat_of
-from cheblienet_graphs.figures.opened import OpenedGraph
-from cheblienet_graphs.figures.titles import TITLES
-from cheblienet_graphs.figures.views import around
-from cheblienet_graphs.plot.figure import Asked, Figure
-from cheblienet_graphs.plot.heat_over_axes import BAR, ROWS, draw_over_axes, other_axes
+from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.plot.chebyshev import heat_on
+from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.plot.panels import (
-    bare,
-    colour_bar,
-    name_axes,
-    picture,
-    row_label,
     shown_orientations,
 )
-from cheblienet_graphs.plot.style import SEQUENTIAL, SERIES
-from cheblienet_graphs.plot.units import spacing_in_words
-from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.fibres import counted, title, word
-from cheblienet_graphs.spec.units import visible_unit
+from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
+from cheblienet_graphs.typing import Floats, Indices
 
-DECADES = 3
-"""Colours go from the most heat down to this many powers of ten below."""
-REACH = 3.2
-"""Half of the pictures' sides, in spreads."""
-MARKS = 500
-"""More marks than this are drawn as an image."""
+SPREAD = 3.0
+"""Standard deviation sqrt(2 t) of the heat along a direction of length 1, in spacings."""
+LARGEST_SHARE = 1 / 8
+"""Of a domain's shortest side, or of half a great circle, that the spread takes at most."""
+NEGLIGIBLE = 40.0
+"""Exponents beyond which terms of the sphere's series are left out."""
+OTHER_AXES = 6
+"""Axes beside that of the start that are shown."""
 
 
-def draw_heat(canvas: Canvas, data: Heat) -> None:
-    """Draw heat on an empty figure: a row for each graph, a column for each orientation.
-
-    Where there are no orientations, one row, and heat against distance with the exact kernel.
+@dataclass(frozen=True, eq=False)
+class Diffusion:
+    """Heat on one graph.
 
     Args:
-        canvas: the figure.
-        data: the heat.
+        name: of the graph, with its version where another one has the same.
+        places: its points.
+        point: over which the heat started.
+        orientation: at which it started.
+        density: (n_o, points) heat per vertex of mean mass: 1 at the start, at the vertex alone.
+        time: t, in units of the operator: squared widths, or squared radians; those of Delta where
+            its scale is not known.
+        operator: whether t is in units of the operator.
+        anisotropic: whether eps < 1.
     """
-    reach = max(1.0, math.ceil(REACH * data.spread))
-    most = max(float(graph.together.max()) for graph in data.graphs)
-    norm = LogNorm(most * 10.0**-DECADES, most, clip=True)
-    if len(data.graphs[-1].places.samples[0]) > 1:
-        draw_over_axes(canvas, data, reach, norm)
-    elif data.oriented:
-        _draw_oriented(canvas, data, reach, norm)
-    else:
-        _draw_unoriented(canvas, data, reach, norm)
+
+    name: str
+    places: Places
+    point: int
+    orientation: int
+    density: Floats
+    time: float
+    operator: bool
+    anisotropic: bool
+
+    @property
+    def oriented(self) -> bool:
+        """Whether the graph has orientations over its points."""
+        return len(self.places.samples[0]) > 0
+
+    @property
+    def together(self) -> Floats:
+        """(points,) heat over each point; axes that have more of the fibre count for more."""
+        areas = self.places.points.areas().reshape(self.density.shape)
+        total: Floats = (areas / areas.mean(axis=0) * self.density).sum(axis=0)
+        return total
 
 
-def _draw_oriented(canvas: Canvas, data: Heat, reach: float, norm: Normalize) -> None:
-    own = data.graphs[-1]
-    count = own.places.points.orientations
-    if count == 1:
-        _draw_side_by_side(canvas, data, reach, norm)
-        return
-    shown = shown_orientations(count, through=own.orientation)
-    grid = canvas.subplots(len(data.graphs), 1 + len(shown), squeeze=False)
-    for cells, graph in zip(grid, data.graphs, strict=True):
-        [view] = around(graph.places, graph.point, reach)
-        last = graph is own
-        image = picture(cells[0], view, graph.together, norm, SEQUENTIAL, ticks=last)
-        row_label(cells[0], ROWS[graph.kind])
-        if last:
-            name_axes(cells[0], view, graph.places)
-        if graph.kind == "base":
-            for axes in cells[1:]:
-                bare(axes)
-            continue
-        for axes, k in zip(cells[1:], shown, strict=True):
-            picture(axes, view, graph.density[k], norm, SEQUENTIAL)
-    titled = grid[1 if len(data.graphs) > 1 else 0, 1:]
-    grid[0, 0].set_title("all together")
-    for axes, k in zip(titled, shown, strict=True):
-        start = ", start" if k == own.orientation else ""
-        axes.set_title(title(own.places.samples, int(k)) + start)
-    if data.graphs[0].kind == "base":
-        place = grid[0, 1].inset_axes((0.15, 0.55, min(2.0, 0.6 * len(shown)), 0.12))
-        colour_bar(canvas, image, None, BAR, cax=place, orientation="horizontal")
-    else:
-        colour_bar(canvas, image, list(grid.ravel()), BAR)
-
-
-def _draw_side_by_side(canvas: Canvas, data: Heat, reach: float, norm: Normalize) -> None:
-    """Draw graphs of one orientation."""
-    grid = canvas.subplots(1, len(data.graphs), squeeze=False)[0]
-    for axes, graph in zip(grid, data.graphs, strict=True):
-        [view] = around(graph.places, graph.point, reach)
-        name = ROWS[graph.kind]
-        image = picture(axes, view, graph.density[0], norm, SEQUENTIAL, title=name, ticks=True)
-        name_axes(axes, view, graph.places)
-    colour_bar(canvas, image, list(grid), BAR)
-
-
-def _draw_unoriented(canvas: Canvas, data: Heat, reach: float, norm: Normalize) -> None:
-    [graph] = data.graphs
-    views = around(graph.places, graph.point, reach)
-    grid = canvas.subplots(1, len(views) + 1)
-    for axes, view in zip(grid, views, strict=False):
-        image = picture(
-            axes, view, graph.density[0], norm, SEQUENTIAL, title=view.plane, ticks=True
-        )
-        name_axes(axes, view, graph.places)
-    colour_bar(canvas, image, list(grid[:-1]), BAR, location="bottom")
-    draw_profile(grid[-1], data, reach)
-
-
-def draw_profile(axes: Axes, data: Heat, reach: float) -> None:
-    """Draw the heat of a graph without orientations against distance, and the exact kernel.
+@dataclass(frozen=True, eq=False)
+class Heat:
+    """The same heat on one graph or on several.
 
     Args:
-        axes: to draw on.
-        data: the heat.
-        reach: largest distance, in spacings.
+        level: of the pyramids.
+        vertex: of the first graph, where it started.
+        spread: sqrt(2 t) in spacings.
+        graphs: in the order in which they are drawn.
     """
-    [graph] = data.graphs
-    places = graph.places
-    offsets = places.offsets(places.vectors[graph.point], places.vectors)
-    distance = np.linalg.norm(offsets, axis=1)
-    least = float(graph.density.max()) * 10.0**-DECADES
-    seen = (distance <= reach) & (graph.density[0] >= least)
-    axes.semilogy(
-        distance[seen],
-        graph.density[0, seen],
-        ".",
-        color=SERIES[0],
-        ms=3,
-        label="graph",
-        rasterized=bool(seen.sum() > MARKS),
+
+    level: int
+    vertex: int
+    spread: float
+    graphs: tuple[Diffusion, ...]
+
+    @property
+    def widest(self) -> Diffusion:
+        """The first graph with the most orientations."""
+        return max(self.graphs, key=lambda graph: len(graph.density))
+
+    @property
+    def shown(self) -> Indices:
+        """Orientations that are shown; of axes in space that of the start, which takes slices."""
+        graph = self.widest
+        if len(graph.places.samples[0]) > 1:
+            return np.array([graph.orientation])
+        return shown_orientations(len(graph.density), through=graph.orientation)
+
+    @property
+    def other_axes(self) -> Indices:
+        """Some axes in space beside that of the start, evenly spread: all of a few."""
+        graph = self.widest
+        if len(graph.places.samples[0]) < 2:
+            return np.empty(0, np.int64)
+        others = np.delete(np.arange(len(graph.density)), graph.orientation)
+        count = min(OTHER_AXES, len(others))
+        return others[np.arange(count) * len(others) // count]
+
+
+def heat_of(
+    graph: OpenedGraph, *beside: OpenedGraph, level: int = 0, vertex: int | None = None
+) -> Heat:
+    """Heat from an impulse on a graph, and on others to draw beside it.
+
+    It spreads by as many spacings on each. On graphs with as many points it starts over the same
+    point, on others over their own middle; at the same orientation where there are as many.
+
+    Args:
+        graph: published.
+        beside: others over the same base, with as many orientations as the most of them, or one.
+        level: of the pyramids.
+        vertex: where the heat starts; default one in the middle, of orientation 0 if there is one.
+
+    Raises:
+        SpecError: the level or the vertex is out of range.
+        NotDrawnError: the vertex has no neighbours, or the graphs can't be drawn together.
+    """
+    graphs = (graph, *beside)
+    _check_together(graphs)
+    vertex = chosen_vertex(graph, level, vertex)
+    spread = min(SPREAD, LARGEST_SHARE * _size(places_of(graph, level)))
+    short = [known.version.parent.name for known in graphs]
+    names = short if len(set(short)) == len(short) else [known.name for known in graphs]
+    heat = [_diffusion(names[0], graph, level, vertex, spread)]
+    for name, other in zip(names[1:], beside, strict=True):
+        heat.append(_diffusion(name, other, level, _same(other, level, heat[0]), spread))
+    if beside and not all(diffusion.operator for diffusion in heat):
+        raise NotDrawnError("The unit of eigenvalues can't be measured on all of these graphs.")
+    return Heat(level, vertex, spread, tuple(heat))
+
+
+def _check_together(graphs: tuple[OpenedGraph, ...]) -> None:
+    most = max(graph.spec.orientations for graph in graphs)
+    for graph in graphs:
+        count = graph.spec.orientations
+        if graph.spec.geometry.base != graphs[0].spec.geometry.base:
+            raise NotDrawnError(f"{graph.name} and {graphs[0].name} are over different spaces.")
+        if count not in {1, most}:
+            raise NotDrawnError(
+                f"{graph.name} has {count} orientations, another graph {most}: draw graphs beside "
+                "each other that have as many, or one."
+            )
+
+
+def _same(other: OpenedGraph, level: int, first: Diffusion) -> int:
+    """The vertex where heat starts that started elsewhere on the first graph."""
+    points, known = other.points(level), first.places.points
+    orientation, point = divmod(chosen_vertex(other, level, None), points.num_points)
+    if points.num_points == known.num_points:
+        point = first.point
+    if points.orientations == known.orientations:
+        orientation = first.orientation
+    return orientation * points.num_points + point
+
+
+def _size(places: Places) -> float:
+    """The shortest side, or half a great circle, in spacings."""
+    extent = places.points.extent
+    if extent is None:
+        return math.pi * places.radius
+    return float(min(extent)) / places.spacing
+
+
+def _diffusion(name: str, graph: OpenedGraph, level: int, vertex: int, spread: float) -> Diffusion:
+    scale, arrays, places = graph.scale(level), graph.level(level), places_of(graph, level)
+    points = places.points
+    if scale is None:
+        time = spread**2 / 2 / arrays.of_level.lambda_max
+    else:
+        time = (spread * places.spacing) ** 2 / 2
+    density = heat_on(arrays, vertex, time * (scale or 1.0))
+    orientation, point = divmod(vertex, points.num_points)
+    return Diffusion(
+        name,
+        places,
+        point,
+        orientation,
+        density.reshape(points.orientations, -1),
+        time,
+        operator=scale is not None,
+        anisotropic=graph.spec.eps < 1,
     )
-    if data.operator:
-        at = np.linspace(0, reach, 200)
-        exact = exact_density(places, at, data.spread)
-        kept = exact >= least
-        axes.semilogy(at[kept], exact[kept], color=SERIES[1], lw=1.2, label="exact, boundless")
-    axes.set(
-        xlabel=f"distance [{spacing_in_words(places)}]", ylabel="heat per vertex", xlim=(0, reach)
-    )
-    axes.legend(loc="lower left")
 
 
-def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
-    data = heat_of(graph, level=asked.level, vertex=asked.vertex)
-    draw_heat(canvas, data)
-    return caption(graph.spec, data)
+def exact_density(places: Places, distance: Floats, spread: float) -> Floats:
+    """(N,) heat per point at distances from where it started, on a boundless base.
 
+    On flat bases exp(-r^2 / (2 s^2)) / (2 pi s^2)^(d/2), s the spread; on the sphere
+    sum_l (2 l + 1) / (4 pi) exp(-l (l + 1) t) P_l(cos r), t = s^2 / 2; times a point's area.
 
-def caption(spec: GraphSpec, data: Heat) -> str:
-    """What to see in the figure of some heat, and what it leaves out."""
-    length = visible_unit(spec) if spec.geometry.base.flat else "mean spacings"
-    started = f"Heat that started at vertex {data.vertex} of level {data.level}"
-    unit = f"squared {spec.geometry.base.unit}" if data.operator else "units of 1 / Delta"
-    when = f"after t = {data.time:.3g} {unit}"
-    if data.operator:
-        when += f", sqrt(2 t) = {data.spread:.3g} {length}"
-    lines = [f"{started}, {when}; colours are logarithmic."]
-    if not data.oriented:
-        if data.operator:
-            lines.append("Dots on the line are heat as on the manifold itself without an end.")
-        return " ".join(lines)
-    lines += [_rows_in_words(spec, data), counted(spec)]
-    if data.left_out:
-        lines.append(f"Not compared with all others: {data.left_out}")
-    count = data.graphs[-1].places.points.orientations
-    shown = len(shown_orientations(count, through=data.graphs[-1].orientation))
-    if spec.axes is not None:
-        lines.append(_slices_in_words(data))
-    elif shown < count:
-        lines.append(f"Shown are {shown} of {count} orientations.")
-    return " ".join(lines)
-
-
-def _slices_in_words(data: Heat) -> str:
-    own = data.graphs[-1]
-    count = own.places.points.orientations
-    others = len(other_axes(count, own.orientation))
-    some = f"{others} of the {count - 1} others" if others < count - 1 else "the others"
-    return (
-        "Left three slices through the start, all axes together, right the axis of the start alone "
-        f"in the same; in the last row, {some} in the first slice."
-    )
-
-
-def _rows_in_words(spec: GraphSpec, data: Heat) -> str:
-    kinds = {graph.kind: graph for graph in data.graphs}
-    parts = []
-    if "base" in kinds:
-        parts.append("on the base alone it spreads evenly")
-    if "isotropic" in kinds:
-        parts.append(f"on the group with eps = 1 it does at every {word(spec)}")
-    own = (
-        f"on this graph it runs along the {word(spec)} that it is at, and bends where that changes"
-    )
-    parts.append(own if data.anisotropic else "on this graph, with eps = 1, it spreads evenly")
-    text = "; ".join(parts)
-    text = text[0].upper() + text[1:] + "."
-    if any(graph.smaller for graph in data.graphs):
-        text += " The others are smaller graphs of the same kind, shown for as many spacings."
-    return text
-
-
-FIGURE = Figure("heat", TITLES["heat"], (8.0, 3.7), _draw, takes=("vertex",))
+    Args:
+        places: of the graph; distances are in their spacings.
+        distance: (N,) r.
+        spread: s, sqrt(2 t).
+    """
+    if places.flat:
+        exact: Floats = np.exp(-(distance**2) / (2 * spread**2))
+        exact /= (2 * np.pi * spread**2) ** (places.dimension / 2)
+        return exact
+    time = (spread / places.radius) ** 2 / 2
+    most = int(np.sqrt(NEGLIGIBLE / time)) + 1
+    degree = np.arange(most + 1)[:, None]
+    waves = eval_legendre(degree, np.cos(distance / places.radius))
+    sizes = (2 * degree + 1) * np.exp(-degree * (degree + 1) * time)
+    summed: Floats = (sizes * waves).sum(axis=0) / (4 * np.pi * places.radius**2)
+    return summed

@@ -1,20 +1,21 @@
-"""Pictures of signals on the base, and the colour bars beside them."""
+"""Pictures of signals on the base, and the color bars beside them."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import Normalize
-from matplotlib.figure import FigureBase
-from matplotlib.image import AxesImage
 
-from cheblienet_graphs.figures.places import Places
-from cheblienet_graphs.figures.views import View
-from cheblienet_graphs.plot.style import DIVERGING, FAINT
-from cheblienet_graphs.plot.units import spacing_in_words
+from cheblienet_graphs.plot.figure import DIVERGING, FAINT
+from cheblienet_graphs.plot.places import Places
+from cheblienet_graphs.plot.views import View
 from cheblienet_graphs.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
+    import matplotlib.image
 
 GAP = 16
 """Pictures of a mosaic are their own size over this apart."""
@@ -25,29 +26,29 @@ SHOWN = 6
 
 
 def picture(
-    axes: Axes,
+    axes: matplotlib.axes.Axes,
     view: View,
     values: Floats,
-    norm: Normalize,
-    colours: str,
+    norm: Any,
+    colors: str,
     *,
     title: str = "",
     ticks: bool = False,
-) -> AxesImage:
+) -> matplotlib.image.AxesImage:
     """Draw a signal on the base.
 
     Args:
         axes: to draw on.
         view: which point each pixel shows.
         values: (points,) of the signal.
-        norm: from values to colours.
-        colours: name of the colour map.
+        norm: from values to colors.
+        colors: name of the color map.
         title: above the picture.
         ticks: whether the axes have names and numbers.
     """
     image = axes.imshow(
         view.of(values),
-        cmap=mpl.colormaps[colours],
+        cmap=colors,
         norm=norm,
         extent=view.extent,
         interpolation="nearest",
@@ -66,8 +67,11 @@ def picture(
 
 
 def mosaic(
-    axes: Axes, view: View, values: Floats, names: tuple[Sequence[str], Sequence[str]]
-) -> AxesImage:
+    axes: matplotlib.axes.Axes,
+    view: View,
+    values: Floats,
+    names: tuple[Sequence[str], Sequence[str]],
+) -> matplotlib.image.AxesImage:
     """Draw many signals in [-1, 1] as one image of rows and columns, far quicker than one by one.
 
     Args:
@@ -84,10 +88,8 @@ def mosaic(
     sheet = wide.transpose(0, 2, 1, 3).reshape(rows * (height + gap), -1)[:-gap, :-gap]
     left, right, bottom, top = view.extent
     aspect = abs((bottom - top) / height / ((right - left) / width))
-    colours = mpl.colormaps[DIVERGING]
-    image = axes.imshow(
-        sheet, cmap=colours, norm=Normalize(-1, 1), interpolation="nearest", aspect=aspect
-    )
+    limits: dict[str, Any] = {"vmin": -1, "vmax": 1, "cmap": DIVERGING}
+    image = axes.imshow(sheet, interpolation="nearest", aspect=aspect, **limits)
     bare(axes)
     axes.set_yticks(np.arange(rows) * (height + gap) + (height - 1) / 2, names[0])
     axes.set_xticks(np.arange(columns) * (width + gap) + (width - 1) / 2, names[1])
@@ -95,23 +97,27 @@ def mosaic(
     return image
 
 
-def bare(axes: Axes) -> None:
+def bare(axes: matplotlib.axes.Axes) -> None:
     """Leave out an axis' frame and numbers."""
     axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
 
 
-def colour_bar(
-    canvas: FigureBase, image: AxesImage, axes: Sequence[Axes] | None, label: str, **given: Any
+def color_bar(
+    canvas: matplotlib.figure.FigureBase,
+    image: matplotlib.image.AxesImage,
+    axes: Sequence[matplotlib.axes.Axes] | None,
+    label: str,
+    **given: Any,
 ) -> None:
-    """Draw the bar that tells colours of the pictures on some axes.
+    """Draw the bar that tells colors of the pictures on some axes.
 
     Args:
         canvas: the figure.
         image: one of the pictures.
         axes: of all pictures, beside which the bar stands; None where `given` has an axis for it.
-        label: what the colours tell, with its unit.
+        label: what the colors tell, with its unit.
         given: as of matplotlib's `Figure.colorbar`.
     """
     beside: dict[str, Any] = {} if axes is None else {"ax": axes, "fraction": 0.05, "pad": 0.02}
@@ -121,12 +127,12 @@ def colour_bar(
     bar.outline.set_edgecolor(FAINT)
 
 
-def name_axes(axes: Axes, view: View, places: Places) -> None:
+def name_axes(axes: matplotlib.axes.Axes, view: View, places: Places) -> None:
     """Write what the axes of a picture show, and in what unit."""
-    axes.set_xlabel(f"{view.across} [{spacing_in_words(places)}]", labelpad=1)
+    axes.set_xlabel(f"{view.across} [{places.unit}]", labelpad=1)
 
 
-def row_label(axes: Axes, text: str) -> None:
+def row_label(axes: matplotlib.axes.Axes, text: str) -> None:
     """Write what a row of pictures shows, left of its first one and of its axis' name."""
     name = axes.get_ylabel()
     axes.set_ylabel(f"{text}\n{name}" if name else text, labelpad=2)

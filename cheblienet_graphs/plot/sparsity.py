@@ -1,28 +1,90 @@
-"""The sparsity pattern of a Laplacian."""
+"""Figure: where the stored entries of a Laplacian are."""
+
+from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-import matplotlib.figure
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap, LogNorm
-from matplotlib.image import AxesImage
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from cheblienet_graphs.figures.opened import OpenedGraph
-from cheblienet_graphs.figures.sparsity import Sparsity, sparsity_of
-from cheblienet_graphs.figures.titles import TITLES
-from cheblienet_graphs.plot.figure import Asked, Figure
-from cheblienet_graphs.plot.style import FAINT, SEQUENTIAL
-from cheblienet_graphs.spec.fibres import title, word, words
+from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL, Asked, Figure
+from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.sparse.rows import row_blocks, rows
+from cheblienet_graphs.spec.fibres import samples_of, title, word, words
+from cheblienet_graphs.typing import Floats
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
+    import matplotlib.image
+
+CELLS = 400
+"""Most rows and columns of the picture."""
+
+
+@dataclass(frozen=True)
+class Sparsity:
+    """The pattern of a Laplacian, as shares of entries that are stored.
+
+    Args:
+        density: (C, C) share of stored entries in each cell of the matrix; 0 or 1 where a cell is
+            one entry.
+        side: rows and columns of a cell; the last ones may have fewer.
+        vertices: V, the matrix's rows and columns.
+        stored: entries that are stored, the diagonal among them.
+        samples: (n_o, f) angles in radians or axes in space, each a block of rows.
+    """
+
+    density: Floats
+    side: int
+    vertices: int
+    stored: int
+    samples: tuple[tuple[float, ...], ...]
+
+    @property
+    def orientations(self) -> int:
+        """Blocks of rows, one after the other."""
+        return len(self.samples)
+
+    @property
+    def zeros(self) -> float:
+        """Share of the entries that are not stored."""
+        return 1 - self.stored / self.vertices**2
+
+
+def sparsity_of(graph: OpenedGraph, level: int = 0) -> Sparsity:
+    """The pattern of a level's Laplacian, counted block by block.
+
+    Args:
+        graph: an opened graph.
+        level: of its pyramid.
+
+    Raises:
+        SpecError: there is no such level.
+        StoreError: the graph can't be read.
+    """
+    laplacian = graph.level(level).laplacian
+    vertices = laplacian.shape[0]
+    side = -(-vertices // CELLS)
+    cells = -(-vertices // side)
+    counts = np.zeros(cells * cells, np.int64)
+    for start, stop in row_blocks(laplacian.indptr):
+        block = rows(laplacian, start, stop)
+        row = np.repeat(np.arange(start, stop), np.diff(block.indptr)) // side
+        column = block.indices.astype(np.int64) // side
+        counts += np.bincount(row * cells + column, minlength=cells * cells)
+    sizes = np.bincount(np.arange(vertices) // side)
+    density = counts.reshape(cells, cells) / np.outer(sizes, sizes)
+    return Sparsity(density, side, vertices, laplacian.nnz, samples_of(graph.spec))
+
 
 EMPTY = 0.25
-"""Where the colours of stored entries begin; cells without one have the first colour of all."""
+"""Where the colors of stored entries begin; cells without one have the first color of all."""
 MOST_LABELS = 12
 
 
-def draw_sparsity(data: Sparsity, ax: Axes) -> AxesImage:
+def draw_sparsity(data: Sparsity, ax: matplotlib.axes.Axes) -> matplotlib.image.AxesImage:
     """Draw the pattern, rows downwards, with a label for each orientation's block of rows.
 
     Args:
@@ -30,10 +92,14 @@ def draw_sparsity(data: Sparsity, ax: Axes) -> AxesImage:
         ax: axes to draw on.
 
     Returns:
-        The image, for a colour bar.
+        The image, for a color bar.
     """
-    colours = mpl.colormaps[SEQUENTIAL]
-    begun = ListedColormap(colours(np.linspace(EMPTY, 1, 256))).with_extremes(bad=colours(0.0))
+    import matplotlib as mpl
+    from matplotlib.colors import ListedColormap, LogNorm
+    from matplotlib.ticker import MaxNLocator
+
+    colors = mpl.colormaps[SEQUENTIAL]
+    begun = ListedColormap(colors(np.linspace(EMPTY, 1, 256))).with_extremes(bad=colors(0.0))
     there = data.density[data.density > 0]
     least, most = float(there.min()), float(there.max())
     norm = LogNorm(least if least < most else most / 10, most)
@@ -68,6 +134,8 @@ def draw_sparsity(data: Sparsity, ax: Axes) -> AxesImage:
 
 
 def _draw(graph: OpenedGraph, asked: Asked, figure: matplotlib.figure.Figure) -> str:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     data = sparsity_of(graph, asked.level)
     ax = figure.subplots()
     image = draw_sparsity(data, ax)
@@ -98,4 +166,4 @@ def _digits(percent: float) -> int:
     return 1 if rest >= 0.1 else min(8, 1 - math.floor(math.log10(rest)))
 
 
-FIGURE = Figure("sparsity", TITLES["sparsity"], (5.2, 4.6), _draw)
+FIGURE = Figure("sparsity", "The sparsity pattern of the Laplacian", (5.2, 4.6), _draw)

@@ -2,7 +2,7 @@
 
 import matplotlib as mpl
 
-from cheblienet_graphs.plot.style import style
+from cheblienet_graphs.plot.figure import style
 
 
 def dress(_gallery: dict[str, object], _script: str) -> None:

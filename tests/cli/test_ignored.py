@@ -46,10 +46,13 @@ def built(here: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     [
         ("export --to zip --level 0", "--level must be left out with --to zip, which has all"),
         ("export --to npz --level 1", "--level must be left out with --to npz, which has all"),
-        ("plot degrees --vertex 3 -o x.png", "--vertex must be left out: degrees has none. Got 3."),
+        (
+            "plot sparsity --vertex 3 -o x.png",
+            "--vertex must be left out: sparsity has none. Got 3.",
+        ),
         ("plot heat --seed 0 -o x.png", "--seed must be left out: heat has none. Got 0."),
         ("plot --list -o x.png", "--list must stand alone"),
-        ("plot --list degrees", "--list must stand alone"),
+        ("plot --list sparsity", "--list must stand alone"),
         ("plot --list --level 0", "--list must stand alone"),
     ],
 )

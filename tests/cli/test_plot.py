@@ -25,6 +25,17 @@ def test_a_figure_is_written_and_described(
     assert capsys.readouterr().out.startswith("Vertex 3 ")
 
 
+def test_heat_alone_draws_graphs_beside_each_other(
+    here: Path, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["torus", "torus@v001", "--store", str(store), "-o", "a.svg"]
+    assert run(["plot", "heat", *names]) == 0
+    assert "; on torus@v001 it runs along the orientation" in capsys.readouterr().out
+    code, said = failing(capsys, "plot", "spectrum", *names)
+    assert code == 2
+    assert "spectrum draws one graph, not 2 beside each other." in said
+
+
 def test_figures_are_listed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plot", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -37,15 +48,15 @@ def test_figures_are_listed(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     [
         ([], "FIGURE is missing. Choose one of neighbourhood, spectrum"),
         (["heart", "-o", "a.png"], "There is no figure 'heart'. Choose one of neighbourhood"),
-        (["degrees"], "--output must be given: a file that ends in .png, .svg or .pdf."),
-        (["degrees", "-o", "a.jpg"], "--output must be a file that ends in .png, .svg or .pdf."),
-        (["degrees", "-o", "a"], "--output must be a file that ends in .png, .svg or .pdf."),
-        (["degrees", "torus@v009", "-o", "a.png"], "No version 'v009' of torus"),
+        (["sparsity"], "--output must be given: a file that ends in .png, .svg or .pdf."),
+        (["sparsity", "-o", "a.jpg"], "--output must be a file that ends in .png, .svg or .pdf."),
+        (["sparsity", "-o", "a"], "--output must be a file that ends in .png, .svg or .pdf."),
+        (["sparsity", "torus@v009", "-o", "a.png"], "No version 'v009' of torus"),
         (
-            ["degrees", "-o", "a.png", "--level", "7"],
+            ["sparsity", "-o", "a.png", "--level", "7"],
             "--level must be an integer in [0, 1]. Got 7.",
         ),
-        (["degrees", "-o", "a.png", "--level", "x"], "--level"),
+        (["sparsity", "-o", "a.png", "--level", "x"], "--level"),
         (
             ["heat", "-o", "a.png", "--vertex", "1024"],
             "--vertex must be an integer in [0, 1023]",
@@ -70,7 +81,7 @@ def test_wrong_usage(
 def test_a_missing_folder_and_a_store_are_refused(
     here: Path, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    common = ["plot", "degrees", "torus", "--store", str(store), "-o"]
+    common = ["plot", "sparsity", "torus", "--store", str(store), "-o"]
     code, said = failing(capsys, *common, "there/a.png")
     assert code == 1
     assert (
@@ -103,8 +114,9 @@ def test_figures_are_listed_and_mistakes_told_without_matplotlib() -> None:
     assert done.stderr.startswith("Error: There is no figure 'heart'. Choose one of neighb")
 
 
-def test_without_matplotlib_one_line_says_how_to_install_it(tmp_path: Path) -> None:
-    done = without_matplotlib("degrees", "-o", str(tmp_path / "a.png"))
+def test_without_matplotlib_one_line_says_how_to_install_it(store: Path, tmp_path: Path) -> None:
+    named = ("sparsity", "torus", "--store", str(store))
+    done = without_matplotlib(*named, "-o", str(tmp_path / "a.png"))
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (

@@ -163,7 +163,7 @@ def test_an_export_never_replaces_a_device_or_a_pipe(
     for name in ("pipe.png", "pipe"):
         os.mkfifo(name)
     outputs = [["export", "--to", kind, "--output", "pipe"] for kind in ("scipy", "zip", "npz")]
-    outputs += [["plot", "degrees", "-o", "pipe.png"], ["inspect", "--html", "pipe"]]
+    outputs += [["plot", "sparsity", "-o", "pipe.png"], ["inspect", "--html", "pipe"]]
     for arguments in outputs:
         message = refused(capsys, *arguments)
         assert (

@@ -3,8 +3,8 @@
 from matplotlib.figure import Figure as Canvas
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.plot.figure import Asked, Figure
+from cheblienet_graphs.plot.opened import OpenedGraph
 
 HOSTILE = "</svg></figure><script>alert(1)</script> & \"'"
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.figures.opened import OpenedGraph, open_graph
+from cheblienet_graphs.plot.opened import OpenedGraph, open_graph
 from cheblienet_graphs.store.reader import all_weights
 
 
@@ -47,6 +47,10 @@ SPECS = {
     "group": lambda: GraphSpec("se2", 24, orientations=4, levels=3),
     "torus": lambda: GraphSpec(
         "se2", 20, orientations=4, weights="selling", boundary="periodic", eigenpairs=9
+    ),
+    "torus base": lambda: GraphSpec("r2", 20, weights="selling", boundary="periodic", levels=1),
+    "torus isotropic": lambda: GraphSpec(
+        "se2", 20, orientations=4, weights="selling", boundary="periodic", eps=1, levels=1
     ),
     "odd": lambda: GraphSpec("se2", 12, orientations=1, levels=1),
     "tiny": lambda: GraphSpec("se2", 2, orientations=2, weights="selling", levels=1),

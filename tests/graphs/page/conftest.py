@@ -6,7 +6,7 @@ import pytest
 from masks import awkward
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.figures.opened import OpenedGraph, open_graph
+from cheblienet_graphs.plot.opened import OpenedGraph, open_graph
 from cheblienet_graphs.report.record import Report
 
 Reported = tuple[Report, OpenedGraph]

@@ -7,8 +7,8 @@ from browser import chromium, measured
 from drawings import LINE, OTHER
 
 from cheblienet_cli.spelling import as_options
-from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.page.page import page
+from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.report.record import Report
 
 WIDTHS = [360, 1280]

@@ -8,10 +8,10 @@ from drawings import HOSTILE, LINE, NOTHING, OTHER, TWINS
 from parsed_pages import Element, check_page, every, named
 
 from cheblienet_cli.spelling import as_options
-from cheblienet_graphs.figures.opened import OpenedGraph
 from cheblienet_graphs.page import drawn
 from cheblienet_graphs.page.certificate import MOST_EIGENVALUES
 from cheblienet_graphs.page.page import page
+from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.record import Report
 

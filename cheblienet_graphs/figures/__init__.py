@@ -1,1 +1,0 @@
-"""The data behind the figures: what they show, as numbers. Nothing here draws."""

@@ -1,0 +1,88 @@
+"""A published graph as the figures read it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.report.scale import eigenvalue_scale
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import VersionFacts, read_facts
+from cheblienet_graphs.store.reader import LevelArrays, weights_of
+from cheblienet_graphs.store.sampled import sampling_of
+from cheblienet_graphs.values import integer
+
+
+@dataclass(frozen=True)
+class OpenedGraph:
+    """A published version; its arrays are mapped when a level is asked for.
+
+    Args:
+        version: its folder.
+        facts: what its metadata says.
+    """
+
+    version: Path
+    facts: VersionFacts
+    _levels: dict[int, LevelArrays] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """NAME@VERSION."""
+        return f"{self.version.parent.name}@{self.version.name}"
+
+    @property
+    def spec(self) -> GraphSpec:
+        """What it was built from."""
+        return self.facts.spec
+
+    def level(self, number: int) -> LevelArrays:
+        """The arrays of a level, mapped once; 0 is the finest.
+
+        Raises:
+            SpecError: there is no such level.
+        """
+        number = integer("level", number, 0, self.spec.levels - 1)
+        if number not in self._levels:
+            self._levels[number] = LevelArrays(self.version, self.facts, number)
+        return self._levels[number]
+
+    def points(self, level: int) -> Sampling:
+        """The sampling of a level, with its mask."""
+        return sampling_of(self.level(level))
+
+    def sampled(self, level: int) -> SampledManifold[Sampling]:
+        """The points of a level with the metric that was asked for."""
+        return SampledManifold(self.points(level), self.spec.geometry, self.metric(level))
+
+    def scale(self, level: int) -> float | None:
+        """The factor from eigenvalues of Delta to the operator's; measured where not recorded.
+
+        None where the metric can be measured nowhere.
+        """
+        arrays = self.level(level)
+        if arrays.of_level.eigenvalue_scale is not None:
+            return arrays.of_level.eigenvalue_scale
+        sampled, weights = self.sampled(level), weights_of(arrays)
+        return eigenvalue_scale(self.spec, sampled, weights, arrays.coordinates, arrays.degree)
+
+    def metric(self, level: int) -> Metric:
+        """The metric that was asked for, with the xi of a level (0 without orientations)."""
+        return Metric(self.spec.eps, self.level(level).of_level.xi or 0.0)
+
+
+def open_graph(store: str | Path, name: str | None = None) -> OpenedGraph:
+    """Open a published graph to draw it.
+
+    Args:
+        store: path of the store.
+        name: NAME, NAME@v001 or NAME@REF; may be left out where the store has one graph.
+
+    Raises:
+        UnknownGraphError: there is none of that name.
+        StoreError: the store can't be read.
+    """
+    version = layout.resolve(layout.store_path(store), name)
+    return OpenedGraph(version, read_facts(version))

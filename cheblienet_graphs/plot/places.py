@@ -1,0 +1,254 @@
+"""Where the points of a level are, seen from one of them: offsets, middles, room around."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.spec.fibres import samples_of
+from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.values import integer
+
+MIDDLE_OF_SPHERE = math.radians(50), math.radians(20)
+"""Colatitude and longitude of the middle of a whole sphere: off the poles, where orientations turn
+quickly, off the equator and off the corners of the icosahedron, which are special."""
+ONE_SIDED = 0.2
+"""Length of the points' mean above which they cover a part of the sphere only."""
+AROUND = 6
+"""A place shows no point where all are farther than points are from this many of their neighbours,
+the most isolated of them left out."""
+ISOLATED = 0.99
+CROWDED = 0.8
+"""Points of one's own whose spacing is below this share of that which would fill the whole domain
+or sphere cover a part of it: lengths are then in units of their own spacing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The points of the base, in units of their spacing: pixels, voxels, mean spacings.
+
+    Args:
+        points: the sampling.
+        spacing: of the points, in units of the base's coordinates: widths, or radians.
+        flat: whether the base is.
+        samples: (n_o, f) of the fibre over each point: angles in radians, or axes in space.
+    """
+
+    points: Sampling
+    spacing: float
+    flat: bool
+    samples: tuple[tuple[float, ...], ...] = ((),)
+
+    @property
+    def full(self) -> Sampling:
+        """The sampling with the points outside a mask."""
+        return self.points.full if isinstance(self.points, MaskedSampling) else self.points
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """The lattice that they are all or some pixels of; None elsewhere."""
+        return self.full if isinstance(self.full, Lattice) else None
+
+    @property
+    def dimension(self) -> int:
+        """Directions of the base."""
+        return int(self.points.base_points.shape[1]) if self.flat else 2
+
+    @property
+    def unit(self) -> str:
+        """In which lengths in spacings are written: 'pixels', '8.1° of arc'."""
+        if self.lattice is not None:
+            if self.lattice.spacings:
+                return "mean voxel sides"
+            return "pixels" if self.dimension == 2 else "voxels"
+        return "spacings" if self.flat else f"{math.degrees(self.spacing):.2g}° of arc"
+
+    @property
+    def sides(self) -> Floats | None:
+        """(d,) those of a periodic domain, in spacings; None elsewhere."""
+        extent = self.points.extent
+        return np.array(extent) / self.spacing if extent and self.points.periodic else None
+
+    @cached_property
+    def vectors(self) -> Floats:
+        """(points, d) positions in spacings; on the sphere vectors of its radius in spacings."""
+        return self.points.base_points / self.spacing
+
+    @cached_property
+    def radius(self) -> float:
+        """Of the sphere, in spacings."""
+        return 1 / self.spacing
+
+    def middle(self) -> int:
+        """The point in whose place figures are drawn unless it is isolated, see `chosen_vertex`.
+
+        Without a mask that in the middle of the domain; with one, one of those farthest from what
+        is outside; on the whole sphere 50 degrees from the pole.
+        """
+        if self.lattice is not None:
+            return int(self.points.probes()[0])
+        outside = self.outside
+        if len(outside):
+            return int(KDTree(outside).query(self.vectors)[0].argmax())
+        if self.flat:
+            return self._nearest(np.array(self.points.extent) / (2 * self.spacing))
+        mean = self.vectors.mean(axis=0) / self.radius
+        if np.linalg.norm(mean) > ONE_SIDED:
+            return self._nearest(mean / np.linalg.norm(mean) * self.radius)
+        beta, gamma = MIDDLE_OF_SPHERE
+        across = math.sin(beta)
+        middle = [across * math.cos(gamma), across * math.sin(gamma), math.cos(beta)]
+        return self._nearest(np.array(middle) * self.radius)
+
+    def _nearest(self, place: Floats) -> int:
+        return int(np.linalg.norm(self.vectors - place, axis=1).argmin())
+
+    @cached_property
+    def outside(self) -> Floats:
+        """(N, d) positions of the points outside the mask."""
+        if not isinstance(self.points, MaskedSampling):
+            return np.empty((0, self.points.base_points.shape[1]))
+        kept = np.delete(self.full.base_points, self.points.places, axis=0)
+        outside: Floats = kept / self.spacing
+        return outside
+
+    def room(self, point: int) -> float:
+        """Distance from a point to where the graph ends, at most half of its domain or sphere."""
+        here, places = self.vectors[point], self.outside
+        limits = [np.inf if self.flat else self.radius * np.pi / 2]
+        extent = self.points.extent
+        if extent is not None:
+            far = np.array(extent) / self.spacing
+            limits.append(float(far.min()) / 2)
+            if not self.points.periodic:
+                limits.append(float(min(here.min(), (far - here).min())))
+        if len(places):
+            limits.append(float(np.linalg.norm(self.offsets(here, places), axis=1).min()))
+        if self.lattice is None and not len(places):
+            limits.append(self._to_a_void(here, min(limits)))
+        return max(0.0, min(limits))
+
+    def _to_a_void(self, here: Floats, furthest: float) -> float:
+        """How far points are all around a place, tested along rings."""
+        angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+        ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        for distance in np.arange(1.0, furthest):
+            if (self.nearest(self.at(here, ring * distance)) < 0).any():
+                return float(distance - 1)
+        return furthest
+
+    def offsets(self, here: Floats, places: Floats) -> Floats:
+        """(N, dimension) places as seen from one, right and down, in spacings.
+
+        On the sphere right is east, down is south, and distances from `here` are arcs: the
+        azimuthal equidistant map.
+        """
+        if self.flat:
+            steps = places - here
+            if self.sides is not None:
+                steps = steps - np.round(steps / self.sides) * self.sides
+            return steps
+        east, south, up = _frame(here)
+        x, y = places @ east, places @ south
+        across = np.hypot(x, y)
+        arc = np.arctan2(across, places @ up)
+        stretch = np.divide(arc * self.radius, across, out=np.ones_like(arc), where=across > 0)
+        return np.stack([x * stretch, y * stretch], axis=1)
+
+    def at(self, here: Floats, offsets: Floats) -> Floats:
+        """(N, d) the places at offsets from one; the inverse of `offsets`."""
+        if self.flat:
+            return here + offsets
+        east, south, up = _frame(here)
+        length = np.linalg.norm(offsets, axis=1, keepdims=True)
+        arc = length / self.radius
+        direction = offsets / np.where(length > 0, length, 1.0)
+        tangent = direction[:, :1] * east + direction[:, 1:] * south
+        places: Floats = self.radius * (np.sin(arc) * tangent + np.cos(arc) * up)
+        return places
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        return KDTree(self._wrapped(self.full.base_points / self.spacing), boxsize=self.sides)
+
+    @cached_property
+    def _reach(self) -> float:
+        """Distance beyond which a place shows no point; none where the sampling fills the base."""
+        if self.lattice is not None or isinstance(self.points, MaskedSampling):
+            return np.inf
+        count = min(AROUND + 1, self.points.num_points)
+        distance, _ = self._tree.query(self._tree.data, k=[count])
+        return float(np.quantile(distance, ISOLATED))
+
+    def nearest(self, places: Floats) -> Indices:
+        """(N,) the point nearest to each place; -1 where that is outside the mask or far away."""
+        distance, found = self._tree.query(self._wrapped(places))
+        numbers: Indices = found.astype(np.int64)
+        if isinstance(self.points, MaskedSampling):
+            numbers = self.points.inside[numbers]
+        numbers[distance > self._reach] = -1
+        return numbers
+
+    def _wrapped(self, places: Floats) -> Floats:
+        if self.sides is None:
+            return places
+        wrapped: Floats = np.mod(places, self.sides)
+        wrapped[wrapped >= self.sides] = 0.0
+        return wrapped
+
+
+def places_of(graph: OpenedGraph, level: int) -> Places:
+    """The points of a level."""
+    spec = graph.spec
+    points = graph.points(level)
+    spacing = math.sqrt(spec.squared_spacing(level))
+    if spec.coordinates is not None:
+        seen = typical_spacing(points.base_points)
+        spacing = seen if seen < CROWDED * spacing else spacing
+    return Places(points, spacing, spec.geometry.base.flat, samples_of(spec))
+
+
+def chosen_vertex(graph: OpenedGraph, level: int, vertex: int | None) -> int:
+    """The vertex asked for; by default the same in all figures, of the middle orientation.
+
+    It is over `Places.middle`, which has room around it, and on the whole sphere is like most
+    points: the equator's beginning is special there, and the mean of given points may be at an end.
+    Where that one has no neighbour, it is the first of the vertices with the most.
+
+    Raises:
+        SpecError: the level or the vertex is out of range.
+    """
+    arrays = graph.level(level)
+    if vertex is not None:
+        return integer("vertex", vertex, 0, arrays.of_level.vertices - 1)
+    places = places_of(graph, level)
+    points = places.points
+    middle = points.orientations // 2 * points.num_points + places.middle()
+    entries = np.diff(arrays.laplacian.indptr)
+    return middle if entries[middle] > 1 else int(entries.argmax())
+
+
+def typical_spacing(positions: Floats) -> float:
+    """The side of the square that a point has for itself, from distances to its neighbours.
+
+    Args:
+        positions: (N, d) of points of a plane or a sphere.
+    """
+    count = min(AROUND, len(positions) - 1)
+    distance, _ = KDTree(positions).query(positions, k=[count + 1])
+    alone = math.gamma(count + 0.5) / math.gamma(count) / math.sqrt(math.pi)
+    return float(np.median(distance)) / alone
+
+
+def _frame(here: Floats) -> tuple[Floats, Floats, Floats]:
+    """Unit vectors east, south and up at a place of the sphere; at a pole as along gamma = 0."""
+    up = here / np.linalg.norm(here)
+    gamma = math.atan2(up[1], up[0]) if math.hypot(up[0], up[1]) > 1e-12 else 0.0
+    east = np.array([-math.sin(gamma), math.cos(gamma), 0.0])
+    return east, np.cross(east, up), up

@@ -1,0 +1,177 @@
+"""All graphs by all figures: what is drawn can be written, and put on a page."""
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from cheblienet_graphs.errors import NotDrawnError, SpecError, StoreError
+from cheblienet_graphs.plot import (
+    FIGURES,
+    Asked,
+    figure_named,
+    open_graph,
+    svg_of,
+    write_figure,
+)
+from cheblienet_graphs.plot.figure import INK
+
+NOTHING = {
+    ("spectrum", "columns"): "64 components",
+    ("subgraphs", "columns"): "No edge of its orientation",
+}
+"""Figures of which a graph has nothing, and why."""
+LARGEST = 300_000
+DRAWN = {
+    "neighbourhood": ["plane", "gaussian", "volume", "region", "columns", "dust"],
+    "spectrum": ["torus", "dust", "columns"],
+    "subgraphs": ["sphere", "volume", "columns"],
+    "sparsity": ["gaussian", "tiny"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "graph"), [(name, graph) for name, graphs in DRAWN.items() for graph in graphs]
+)
+def test_a_page_can_hold_it(figured: Path, name: str, graph: str) -> None:
+    figure, opened = figure_named(name), open_graph(figured, graph)
+    if (name, graph) in NOTHING:
+        with pytest.raises(NotDrawnError, match=NOTHING[name, graph]):
+            svg_of(figure, opened, Asked())
+        return
+    svg, caption = svg_of(figure, opened, Asked())
+    root = ET.fromstring(svg)
+    assert root.tag.endswith("svg")
+    assert {"width", "height"}.isdisjoint(root.attrib)
+    assert re.fullmatch(r"0 0 [\d.]+ [\d.]+", root.attrib["viewBox"])
+    ids = [node.attrib["id"] for node in root.iter() if "id" in node.attrib]
+    assert len(ids) == len(set(ids))
+    assert all(known.startswith(f"{name}-0-") for known in ids)
+    meant = re.findall(r'(?:href="|url\()#([^")]+)', svg)
+    assert meant
+    assert set(meant) <= set(ids)
+    assert INK not in svg
+    assert "currentColor" in svg
+    for ground in ("white", "black", "#ffffff", "#000000"):
+        assert ground not in svg, "a colour that one ground swallows"
+    assert "<style" not in svg, "it would hold for the page around it"
+    assert "<metadata" not in svg
+    assert len(svg) < LARGEST
+    assert caption.endswith(".")
+    assert "--" not in caption
+
+
+@pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])
+def test_files_have_the_same_bytes_each_time(figured: Path, tmp_path: Path, ending: str) -> None:
+    graph, figure = open_graph(figured, "two"), figure_named("sparsity")
+    first, second = tmp_path / f"a{ending}", tmp_path / f"b{ending.upper()}"
+    second.write_bytes(b"earlier")
+    caption = write_figure(figure, graph, Asked(), first)
+    assert write_figure(figure, graph, Asked(), second) == caption
+    assert first.read_bytes() == second.read_bytes()
+    starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+    assert first.read_bytes().startswith(starts[ending])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [first.name, second.name]
+
+
+def test_paper_is_white_and_svg_has_no_ground(figured: Path, tmp_path: Path) -> None:
+    from PIL import Image
+
+    graph, figure = open_graph(figured, "two"), figure_named("sparsity")
+    write_figure(figure, graph, Asked(), tmp_path / "a.png")
+    with Image.open(tmp_path / "a.png") as image:
+        assert image.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)
+        assert image.width == round(figure.size[0] * 200)
+    write_figure(figure, graph, Asked(), tmp_path / "a.svg")
+    assert "#ffffff" not in (tmp_path / "a.svg").read_text()
+
+
+def test_a_figure_that_is_not_drawn_leaves_the_file(figured: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.svg"
+    file.write_bytes(b"earlier")
+    with pytest.raises(NotDrawnError):
+        write_figure(figure_named("subgraphs"), open_graph(figured, "columns"), Asked(), file)
+    assert file.read_bytes() == b"earlier"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_full_disk_leaves_nothing(
+    figured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("cheblienet_graphs.store.durable.os.write", full)
+    with pytest.raises(StoreError, match=r"No space left on device\. Nothing was drawn; free some"):
+        write_figure(
+            figure_named("sparsity"), open_graph(figured, "tiny"), Asked(), tmp_path / "a.png"
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        (Asked(level=1), "level"),
+        (Asked(vertex=63), "vertex"),
+        (Asked(vertex=-1), "vertex"),
+        (Asked(seed=-1), "seed"),
+        (Asked(seed=2**32), "seed"),
+    ],
+)
+def test_what_a_graph_does_not_have_is_refused(figured: Path, asked: Asked, field: str) -> None:
+    with pytest.raises(SpecError, match=rf"^{field} must be an integer in \[0, "):
+        svg_of(FIGURES[0], open_graph(figured, "plane"), asked)
+
+
+def test_names_are_known() -> None:
+    assert [figure.name for figure in FIGURES][:2] == ["neighbourhood", "spectrum"]
+    assert DRAWN.keys() <= {figure.name for figure in FIGURES}
+    assert len({figure.name for figure in FIGURES}) == len(FIGURES)
+    for figure in FIGURES:
+        assert re.fullmatch(r"[a-z-]+", figure.name)
+        assert not figure.title.endswith(".")
+    with pytest.raises(
+        SpecError, match=r"figure must be one of neighbourhood, spectrum, .*'heart'"
+    ):
+        figure_named("heart")
+
+
+def test_public_names_are_there() -> None:
+    from cheblienet_graphs import plot
+
+    for name in plot.__all__:
+        assert getattr(plot, name) is not None
+
+
+def test_drawing_leaves_matplotlib_as_it_was(figured: Path) -> None:
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    svg_of(FIGURES[0], open_graph(figured, "tiny"), Asked())
+    assert dict(mpl.rcParams) == before
+
+
+def test_notebooks_draw_on_axes_of_their_own(figured: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from cheblienet_graphs import plot
+
+    graph = open_graph(figured, "torus")
+    above, below = Figure().subplots(2, sharex=True)
+    data = plot.spectrum_of(graph)
+    plot.draw_spectrum(data, above, below)
+    drawn = {line.get_label(): line.get_ydata() for line in above.lines}
+    assert (drawn["exact"] == data.exact).all()
+    assert (drawn["this graph"] == data.values).all()
+    assert (below.lines[-1].get_ydata() == data.errors[1:]).all()
+    image = plot.draw_sparsity(plot.sparsity_of(graph), Figure().subplots())
+    assert tuple(image.get_extent()) == (0, 144, 144, 0)
+    ax, part = Figure().subplots(), plot.subgraphs_of(graph)
+    plot.draw_subgraph(part, part.kept_edges, part.kept_vertices, ax)
+    [*_, outside, inside] = ax.lines
+    assert len(inside.get_xdata()) == part.kept_vertices.sum()
+    assert len(outside.get_xdata()) == (~part.kept_vertices).sum()
+    blue = [line for line in ax.lines[1:-2] if len(line.get_xdata())]
+    assert sum(len(line.get_xdata()) for line in blue) == 3 * part.kept_edges.sum()

@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+import scipy.linalg
+from pictured import generator, opened
+
+from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.plot.chebyshev import heat_on
+from cheblienet_graphs.plot.heat import exact_density, heat_of
+from cheblienet_graphs.plot.places import places_of
+from cheblienet_graphs.plot.views import around
+
+
+@pytest.mark.parametrize("name", ["plane", "torus", "odd", "sphere", "own"])
+def test_heat_solves_the_equation_of_the_weights(name: str) -> None:
+    """n du/dt = -(D - W) u, from all heat at one vertex."""
+    graph = opened(name)
+    level = 1 if name == "torus" else 0
+    arrays = graph.level(level)
+    mass = arrays.mass.astype(np.float64)
+    vertex = len(mass) // 3
+    start = np.zeros(len(mass))
+    start[vertex] = mass.mean() / mass[vertex]
+    time = 8 / arrays.of_level.lambda_max
+    expected = scipy.linalg.expm(-time * generator(graph, level)) @ start
+    found = heat_on(arrays, vertex, time)
+    assert abs(found - expected).max() < 1e-6 * expected.max()
+    assert found @ mass / mass.mean() == pytest.approx(1, abs=1e-6)
+
+
+def test_heat_of_a_torus_is_the_exact_kernel() -> None:
+    """The sum of its images; Selling's weights on the plane are the five-point stencil."""
+    data = heat_of(opened("flat torus"))
+    [graph] = data.graphs
+    places = graph.places
+    x, y = places.offsets(places.vectors[graph.point], places.vectors).T
+    exact = sum(
+        exact_density(places, np.hypot(x + 32 * i, y + 32 * j), data.spread)
+        for i in (-1, 0, 1)
+        for j in (-1, 0, 1)
+    )
+    assert data.spread == pytest.approx(3)
+    assert exact.sum() == pytest.approx(1, abs=1e-9)
+    assert abs(graph.density[0] - exact).max() < 0.03 * exact.max()
+
+
+def test_the_exact_heat_of_a_sphere_is_1_in_all() -> None:
+    places = places_of(opened("sphere"), 0)
+    polar = np.linspace(0, np.pi, 4001)
+    density = exact_density(places, polar * places.radius, 2.5)
+    rings = 2 * np.pi * np.sin(polar) * places.radius**2
+    assert np.trapezoid(density * rings, polar * places.radius) / places.radius == pytest.approx(
+        1, abs=1e-6
+    )
+    near = density[polar * places.radius < 1]
+    flat = np.exp(-((polar[: len(near)] * places.radius) ** 2) / (2 * 2.5**2)) / (2 * np.pi * 6.25)
+    assert near == pytest.approx(flat, rel=0.05)
+
+
+def test_heat_runs_along_the_orientation_and_evenly_in_the_isotropic_group() -> None:
+    """The graph beside that of its base, and its group with eps = 1."""
+    data = heat_of(*map(opened, ("torus base", "torus isotropic", "torus")))
+    base, isotropic, own = data.graphs
+    assert [graph.density.shape for graph in data.graphs] == [(1, 400), (4, 400), (4, 400)]
+    assert {graph.point for graph in data.graphs} == {base.point}
+    assert [graph.orientation for graph in data.graphs] == [0, 2, 2]
+    assert [graph.time for graph in data.graphs] == pytest.approx([base.time] * 3)
+    x, y = own.places.offsets(own.places.vectors[own.point], own.places.vectors).T
+    moments = np.einsum("kn,in,jn->kij", own.density, [x, y], [x, y])
+    assert moments[2, 0, 0] > 2 * moments[2, 1, 1]  # at 0 degrees, where it started
+    assert moments[3, 0, 1] > 0.1 * moments[3, 0, 0]  # at 45 degrees, from x towards y
+    assert moments[1, 0, 1] == pytest.approx(-moments[3, 0, 1], rel=1e-3)
+    for graph in (base, isotropic):
+        for moment in np.einsum("kn,in,jn->kij", graph.density, [x, y], [x, y]):
+            assert moment == pytest.approx(moment[0, 0] * np.eye(2), rel=1e-3, abs=1e-3)
+    # Whatever its orientation, heat spreads by 1 and eps^2 in two directions at right angles.
+    total = own.density.sum(axis=0)
+    assert 0.1 * (total @ x**2) < total @ y**2 < total @ x**2
+    assert total @ x**2 + total @ y**2 == pytest.approx((1 + 0.1) * data.spread**2, rel=0.02)
+
+
+def test_a_graph_of_other_points_has_heat_over_its_own_middle() -> None:
+    small, large = heat_of(opened("torus base"), opened("flat torus")).graphs
+    assert large.point == large.places.middle()
+    pictures = [
+        around(graph.places, graph.point, 5)[0].of(graph.density) for graph in (small, large)
+    ]
+    assert pictures[0] == pytest.approx(pictures[1], rel=0.05, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("plane", "sphere"), "are over different spaces"),
+        (("odd", "random", "masked"), "has 3 orientations, another graph 4"),
+    ],
+)
+def test_graphs_that_can_not_be_compared_are_not_drawn(
+    names: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(NotDrawnError, match=message):
+        heat_of(*map(opened, names))
+
+
+def test_heat_of_an_isolated_vertex_is_not_drawn() -> None:
+    graph = opened("islands")
+    alone = int(np.flatnonzero(graph.level(0).degree == 0)[0])
+    with pytest.raises(NotDrawnError, match="has no neighbours"):
+        heat_of(graph, vertex=alone)
+    data = heat_of(graph, vertex=0)
+    assert data.graphs[0].density[0, alone] == 0

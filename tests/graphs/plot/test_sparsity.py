@@ -1,0 +1,32 @@
+"""Sparsity patterns, against dense matrices."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from figured import dense_weights
+
+from cheblienet_graphs.plot import sparsity
+from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.plot.sparsity import sparsity_of
+
+Opened = Callable[[str], OpenedGraph]
+
+
+@pytest.mark.parametrize("name", ["plane", "tiny", "dust", "masked"])
+@pytest.mark.parametrize("cells", [1, 7, 64, 5000])
+def test_cells_hold_the_share_of_stored_entries(
+    opened: Opened, figured: Path, monkeypatch: pytest.MonkeyPatch, name: str, cells: int
+) -> None:
+    monkeypatch.setattr(sparsity, "CELLS", cells)
+    data = sparsity_of(opened(name))
+    stored = (dense_weights(figured, name) > 0) | np.eye(data.vertices, dtype=bool)
+    assert len(data.density) <= cells
+    assert data.side == -(-data.vertices // cells)
+    limits = np.arange(0, data.vertices, data.side)
+    sums = np.add.reduceat(np.add.reduceat(stored.astype(int), limits), limits, axis=1)
+    sizes = np.diff(np.append(limits, data.vertices))
+    np.testing.assert_allclose(data.density, sums / np.outer(sizes, sizes))
+    assert data.stored == stored.sum()
+    assert data.zeros == pytest.approx(1 - stored.mean())

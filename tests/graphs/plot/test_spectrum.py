@@ -1,0 +1,80 @@
+"""Spectra beside the exact ones, against dense matrices and closed formulas."""
+
+import itertools
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from figured import dense_weights
+
+from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.plot.spectrum import spectrum_of
+
+Opened = Callable[[str], OpenedGraph]
+
+
+def test_stored_eigenvalues_are_compared_with_plane_waves(opened: Opened, figured: Path) -> None:
+    data = spectrum_of(opened("torus"))
+    waves = sorted(
+        4 * math.pi**2 * (k * k + m * m) for k, m in itertools.product(range(-3, 4), repeat=2)
+    )
+    assert data.method == "stored"
+    assert data.unknown is None
+    np.testing.assert_allclose(data.exact, waves[:9], rtol=1e-12)
+    weights = dense_weights(figured, "torus")
+    degree = weights.sum(axis=1)
+    delta = np.eye(len(weights)) - weights / np.sqrt(np.outer(degree, degree))
+    steps = (np.arange(12) + 6) % 12 - 6
+    second = weights[0] @ (np.tile(steps, 12) ** 2) / 144  # in widths
+    truth = np.linalg.eigvalsh(delta)[:9] * 2 * degree[0] / second
+    np.testing.assert_allclose(data.values, truth, rtol=1e-5, atol=1e-3)
+    np.testing.assert_allclose(data.errors[1:], truth[1:] / waves[1:9] - 1, atol=1e-5)
+    assert np.isnan(data.errors[0])
+    assert data.largest_error == pytest.approx(abs(truth[1:] / waves[1:9] - 1).max(), abs=1e-5)
+
+
+def test_computed_eigenvalues_of_the_sphere(opened: Opened) -> None:
+    data = spectrum_of(opened("sphere"))
+    np.testing.assert_allclose(data.exact[:9], [0, 2, 2, 2, 6, 6, 6, 6, 6])
+    assert len(data.values) == 32
+    assert data.largest_error < 0.5
+    assert data.components == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("plane", "with an open boundary"),
+        ("masked", "on a part of the domain"),
+        ("region", "on a part of the domain"),
+    ],
+)
+def test_without_an_exact_spectrum_the_reason_is_given(opened: Opened, name: str, why: str) -> None:
+    data = spectrum_of(opened(name), count=4)
+    assert data.exact is data.errors is data.largest_error is None
+    assert why in data.unknown
+    assert data.scaled
+    assert len(data.values) == 4
+
+
+def test_units_that_nothing_gives_are_said_to_be_unknown(opened: Opened) -> None:
+    data = spectrum_of(opened("dust"))
+    assert not data.scaled
+    assert data.components > 1
+    assert "measured nowhere" in data.unknown
+
+
+def test_of_large_graphs_few_are_computed(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cheblienet_graphs.plot.spectrum.COUNTS", ((62, 32), (63, 5)))
+    assert len(spectrum_of(opened("plane")).values) == 5
+    assert len(spectrum_of(opened("tiny")).values) == 4
+    assert len(spectrum_of(opened("torus")).values) == 9  # stored
+    assert len(spectrum_of(opened("selling")).values) == 32  # a periodic lattice
+    assert len(spectrum_of(opened("sphere"), count=7).values) == 7
+    with pytest.raises(
+        NotDrawnError, match=r"162 vertices, .* none are stored. Build it with `eig"
+    ):
+        spectrum_of(opened("sphere"))

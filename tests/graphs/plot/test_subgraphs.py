@@ -1,0 +1,73 @@
+"""Random sub-graphs of a part: which part, and by which rules."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from figured import SPECS, dense_weights
+
+from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.plot.subgraphs import MOST, subgraphs_of
+
+Opened = Callable[[str], OpenedGraph]
+DRAWN = [name for name in SPECS if name != "columns"]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_the_part_has_all_edges_among_its_vertices(
+    opened: Opened, figured: Path, name: str
+) -> None:
+    graph = opened(name)
+    data, points = subgraphs_of(graph), graph.spec.base_points(0)
+    assert len(set(data.vertices.tolist())) == len(data.vertices) <= MOST
+    assert len(set((data.vertices // points).tolist())) == 1
+    block = dense_weights(figured, name)[np.ix_(data.vertices, data.vertices)]
+    first, second = data.edges.T
+    assert (first < second).all()
+    assert len(data.edges) == (np.triu(block) > 0).sum()
+    np.testing.assert_allclose(data.weights, block[first, second], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kappa", [0.01, 0.3, 0.5, 1])
+def test_shares_are_kept(opened: Opened, kappa: float) -> None:
+    data = subgraphs_of(opened("plane"), kappa=kappa)
+    assert data.kept_edges.sum() == max(1, round(kappa * len(data.edges)))
+    assert data.kept_vertices.sum() == max(1, round(kappa * len(data.vertices)))
+    both = [data.kept_vertices[a] and data.kept_vertices[b] for a, b in data.edges.tolist()]
+    np.testing.assert_array_equal(data.edges_of_kept_vertices, both)
+
+
+def test_the_first_edge_is_drawn_as_often_as_it_is_heavy(opened: Opened) -> None:
+    graph, draws = opened("dust"), 300
+    counts = sum(
+        subgraphs_of(graph, kappa=1e-9, seed=seed).kept_edges.astype(int) for seed in range(draws)
+    )
+    weights = subgraphs_of(graph).weights
+    expected = draws * weights / weights.sum()
+    chi_squared = ((counts - expected) ** 2 / expected).sum()
+    assert counts.sum() == draws
+    assert chi_squared < len(weights) - 1 + 4 * np.sqrt(2 * len(weights))
+
+
+def test_the_seed_makes_the_draw(opened: Opened) -> None:
+    graph = opened("plane")
+    first, again, other = (subgraphs_of(graph, seed=seed).kept_edges for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_a_volume_is_cut_by_a_plane(opened: Opened) -> None:
+    data = subgraphs_of(opened("volume"))
+    assert set((data.vertices // 30).tolist()) == {int(data.vertices[0]) // 30}
+    assert len(data.vertices) > 20
+
+
+def test_without_edges_nothing_is_drawn(opened: Opened) -> None:
+    with pytest.raises(NotDrawnError, match="No edge of its orientation"):
+        subgraphs_of(opened("columns"))
+    graph = opened("dust")
+    alone = int(np.diff(graph.level(0).laplacian.indptr).argmin())
+    with pytest.raises(NotDrawnError, match=f"No edge is near vertex {alone}"):
+        subgraphs_of(graph, vertex=alone)
