@@ -1,7 +1,5 @@
 """Figure: the smoothest eigenfunctions, the eigenvectors of the least eigenvalues."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -159,7 +157,7 @@ ZERO = 1e-5
 """Eigenvalues below this share of the largest shown are written as 0."""
 
 
-def draw_eigenmaps(canvas: matplotlib.figure.Figure, data: Eigenmaps) -> None:
+def draw_eigenmaps(canvas: "matplotlib.figure.Figure", data: Eigenmaps) -> None:
     """Draw eigenfunctions on an empty figure, a column for each, a row for each orientation.
 
     Args:
@@ -180,7 +178,7 @@ def draw_eigenmaps(canvas: matplotlib.figure.Figure, data: Eigenmaps) -> None:
 
 
 def _draw_unoriented(
-    canvas: matplotlib.figure.Figure, view: View, data: Eigenmaps, titles: list[str]
+    canvas: "matplotlib.figure.Figure", view: View, data: Eigenmaps, titles: list[str]
 ) -> None:
     """Draw a picture for each eigenfunction."""
     from matplotlib.colors import Normalize
@@ -205,7 +203,7 @@ def titles_of(data: Eigenmaps) -> list[str]:
     return titles
 
 
-def _draw(graph: OpenedGraph, asked: Asked, canvas: matplotlib.figure.Figure) -> str:
+def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") -> str:
     data = eigenmaps_of(graph, level=asked.level)
     canvas.set_size_inches(FIGURE.size[0], _height(data))
     draw_eigenmaps(canvas, data)

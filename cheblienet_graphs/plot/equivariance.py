@@ -1,7 +1,5 @@
 """Figure: a random layer on a turned input, against its turned output, at any angle."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass
@@ -203,7 +201,7 @@ AXES = 4
 BAR = "share of the largest"
 
 
-def draw_equivariance(canvas: matplotlib.figure.Figure, data: Equivariance) -> None:
+def draw_equivariance(canvas: "matplotlib.figure.Figure", data: Equivariance) -> None:
     """Draw errors by angle and by symmetry, and activations, on an empty figure.
 
     Args:
@@ -218,7 +216,7 @@ def draw_equivariance(canvas: matplotlib.figure.Figure, data: Equivariance) -> N
     _draw_pictures(bottom, data, data.pictures)
 
 
-def _draw_errors(canvas: matplotlib.figure.SubFigure, data: Equivariance) -> None:
+def _draw_errors(canvas: "matplotlib.figure.SubFigure", data: Equivariance) -> None:
     widths = (2.2, 1) if data.symmetries else (1,)
     cells = canvas.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
     draw_curves(cells[0], data)
@@ -227,7 +225,7 @@ def _draw_errors(canvas: matplotlib.figure.SubFigure, data: Equivariance) -> Non
         draw_symmetries(cells[1], data.symmetries)
 
 
-def draw_curves(axes: matplotlib.axes.Axes, data: Equivariance) -> None:
+def draw_curves(axes: "matplotlib.axes.Axes", data: Equivariance) -> None:
     """Draw errors against the angle, with the sampling's own rotations as marks.
 
     Args:
@@ -255,7 +253,7 @@ def draw_curves(axes: matplotlib.axes.Axes, data: Equivariance) -> None:
     axes.set(ylim=(-4 * most, 108 * most), xticks=range(0, 181, 30))
 
 
-def draw_symmetries(axes: matplotlib.axes.Axes, symmetries: tuple[Symmetry, ...]) -> None:
+def draw_symmetries(axes: "matplotlib.axes.Axes", symmetries: tuple[Symmetry, ...]) -> None:
     """Draw the errors of symmetries, by name.
 
     Args:
@@ -281,7 +279,7 @@ def in_words(symmetry: Symmetry) -> str:
 
 
 def _draw_pictures(
-    canvas: matplotlib.figure.SubFigure, data: Equivariance, pictures: Pictures
+    canvas: "matplotlib.figure.SubFigure", data: Equivariance, pictures: Pictures
 ) -> None:
     from matplotlib.colors import Normalize
 
@@ -316,7 +314,7 @@ def _of_largest(values: Floats) -> Floats:
     return values / largest if largest > 0 else values
 
 
-def _draw(graph: OpenedGraph, asked: Asked, canvas: matplotlib.figure.Figure) -> str:
+def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") -> str:
     data = equivariance_of(graph, level=asked.level, vertex=asked.vertex, seed=asked.seed)
     draw_equivariance(canvas, data)
     return caption(graph.spec, data)

@@ -4,8 +4,6 @@ Ink is one color that stands for the text's: the report replaces it in SVG by `c
 figure is as readable in the dark as on paper. Grounds are transparent there for the same reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -121,10 +119,10 @@ class Figure:
     name: str
     title: str
     size: tuple[float, float]
-    draw: Callable[[OpenedGraph, Asked, matplotlib.figure.Figure], str]
+    draw: Callable[[OpenedGraph, Asked, "matplotlib.figure.Figure"], str]
     takes: tuple[str, ...] = ()
 
-    def drawn(self, graph: OpenedGraph, asked: Asked) -> tuple[matplotlib.figure.Figure, str]:
+    def drawn(self, graph: OpenedGraph, asked: Asked) -> tuple["matplotlib.figure.Figure", str]:
         """The figure of a graph, and its caption.
 
         It has to be saved within `style`, too.

@@ -94,7 +94,7 @@ class Heat:
 
     @property
     def other_axes(self) -> Indices:
-        """Some axes in space beside that of the start, evenly spread: all of a few."""
+        """Some axes in space beside that of the start, evenly spread, or all."""
         graph = self.widest
         if len(graph.places.samples[0]) < 2:
             return np.empty(0, np.int64)

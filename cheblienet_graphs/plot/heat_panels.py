@@ -1,7 +1,5 @@
 """Figure: heat from an impulse on a graph, or on several beside each other."""
 
-from __future__ import annotations
-
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +36,7 @@ LEAST = 2.2
 BAR = "heat per vertex (all heat = 1)"
 
 
-def draw_heat(canvas: matplotlib.figure.Figure, data: Heat) -> None:
+def draw_heat(canvas: "matplotlib.figure.Figure", data: Heat) -> None:
     """Draw heat on an empty figure: a row for each graph, a column for each orientation.
 
     Where there are no orientations, heat against distance with the exact kernel beside; where they
@@ -59,7 +57,7 @@ def draw_heat(canvas: matplotlib.figure.Figure, data: Heat) -> None:
         _draw_unoriented(canvas, data, reach, norm)
 
 
-def _draw_oriented(canvas: matplotlib.figure.Figure, data: Heat, reach: float, norm: Any) -> None:
+def _draw_oriented(canvas: "matplotlib.figure.Figure", data: Heat, reach: float, norm: Any) -> None:
     """All orientations together, then those that are shown, in one view or in slices."""
     views = [around(graph.places, graph.point, reach) for graph in data.graphs]
     each, rows = len(views[0]), len(data.graphs) + bool(len(data.other_axes))
@@ -115,7 +113,9 @@ def _draw_other_axes(cells: Any, data: Heat, view: View, norm: Any) -> None:
     row_label(cells[0], "other axes")
 
 
-def _draw_unoriented(canvas: matplotlib.figure.Figure, data: Heat, reach: float, norm: Any) -> None:
+def _draw_unoriented(
+    canvas: "matplotlib.figure.Figure", data: Heat, reach: float, norm: Any
+) -> None:
     views = [around(graph.places, graph.point, reach) for graph in data.graphs]
     grid = canvas.subplots(len(views), len(views[0]) + 1, squeeze=False)
     for cells, graph, of_graph in zip(grid, data.graphs, views, strict=True):
@@ -130,7 +130,7 @@ def _draw_unoriented(canvas: matplotlib.figure.Figure, data: Heat, reach: float,
 
 
 def _draw_profile(
-    axes: matplotlib.axes.Axes, graph: Diffusion, spread: float, reach: float
+    axes: "matplotlib.axes.Axes", graph: Diffusion, spread: float, reach: float
 ) -> None:
     """Draw the heat of a graph without orientations against distance, and the exact kernel."""
     places = graph.places
@@ -149,7 +149,7 @@ def _draw_profile(
     axes.legend(loc="lower left")
 
 
-def _draw(graph: OpenedGraph, asked: Asked, canvas: matplotlib.figure.Figure) -> str:
+def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") -> str:
     data = heat_of(graph, *asked.beside, level=asked.level, vertex=asked.vertex)
     canvas.set_size_inches(FIGURE.size[0], _height(data))
     draw_heat(canvas, data)

@@ -1,7 +1,5 @@
 """Figure: the neighbourhood of a vertex, a picture for each orientation, and one across them."""
 
-from __future__ import annotations
-
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +43,7 @@ DOT: dict[str, Any] = {"marker": "o", "markersize": 4}
 RING: dict[str, Any] = {"marker": "o", "markersize": 8, "mfc": "none"}
 
 
-def draw_neighbourhood(data: Neighbourhood, view: View, ax: matplotlib.axes.Axes) -> None:
+def draw_neighbourhood(data: Neighbourhood, view: View, ax: "matplotlib.axes.Axes") -> None:
     """Draw the edges of one orientation, seen on the base, to scale.
 
     Args:
@@ -73,7 +71,7 @@ def draw_planes(data: Neighbourhood, axes: Any) -> None:
         ax.set_title(f"{data.axes[pair[0]]}{data.axes[pair[1]]} plane")
 
 
-def draw_rotation(data: Neighbourhood, view: View, ax: matplotlib.axes.Axes) -> None:
+def draw_rotation(data: Neighbourhood, view: View, ax: "matplotlib.axes.Axes") -> None:
     """Draw the edges of one orientation along forward and rotation, to the metric's scale.
 
     Args:
@@ -151,7 +149,7 @@ def _ticks(most: float) -> list[int]:
 
 
 def _draw_plane(
-    data: Neighbourhood, view: View, ax: matplotlib.axes.Axes, pair: tuple[int, int]
+    data: Neighbourhood, view: View, ax: "matplotlib.axes.Axes", pair: tuple[int, int]
 ) -> None:
     """The edges projected on a plane of two axes of the picture, with the shadows of ellipsoids."""
     rest = [axis for axis in range(len(data.axes)) if axis not in pair]
@@ -172,7 +170,7 @@ def _draw_plane(
 
 
 def _draw_components(
-    data: Neighbourhood, view: View, ax: matplotlib.axes.Axes, pair: tuple[int, int]
+    data: Neighbourhood, view: View, ax: "matplotlib.axes.Axes", pair: tuple[int, int]
 ) -> float:
     """The edges along two directions of the frame, radians as long as xi; the farthest."""
     lengths = np.where(np.arange(len(view.moment)) < len(view.frame), 1.0, data.xi)
@@ -190,7 +188,7 @@ def _draw_components(
 
 def _draw_edges(
     data: Neighbourhood,
-    ax: matplotlib.axes.Axes,
+    ax: "matplotlib.axes.Axes",
     ends: Floats,
     weights: Floats,
     leaving: Any,
@@ -212,7 +210,7 @@ def _draw_edges(
 
 
 def _draw_strokes(
-    ax: matplotlib.axes.Axes,
+    ax: "matplotlib.axes.Axes",
     middles: Floats,
     headings: Floats,
     length: float,
@@ -228,7 +226,7 @@ def _draw_strokes(
     )
 
 
-def _draw_metrics(ax: matplotlib.axes.Axes, shapes: list[Floats | None]) -> None:
+def _draw_metrics(ax: "matplotlib.axes.Axes", shapes: list[Floats | None]) -> None:
     """Outline the metric asked for and, filled, the one realised, by squared radii (2, 2)."""
     asked, realised = shapes
     if realised is not None:
@@ -258,14 +256,14 @@ def _outermost(places: Floats, shapes: list[Floats | None]) -> float:
     return max([float(abs(places).max(initial=0)), *known]) or 1.0
 
 
-def _limit(ax: matplotlib.axes.Axes, reach: float) -> None:
+def _limit(ax: "matplotlib.axes.Axes", reach: float) -> None:
     """Make both axes as long, a little more than the largest coordinate, and to scale."""
     ax.set_aspect("equal")
     ax.set_xlim(-reach * MARGIN, reach * MARGIN)
     ax.set_ylim(-reach * MARGIN, reach * MARGIN)
 
 
-def _draw_legend(data: Neighbourhood, ax: matplotlib.axes.Axes) -> None:
+def _draw_legend(data: Neighbourhood, ax: "matplotlib.axes.Axes") -> None:
     """Say what lines and ellipses mean, on axes of their own."""
     ax.set_axis_off()
     volume, sample = len(data.axes) == 3, data.views[0].sample
@@ -287,7 +285,7 @@ def _draw_legend(data: Neighbourhood, ax: matplotlib.axes.Axes) -> None:
     ax.legend(loc="center left", bbox_to_anchor=(0, 0.5), borderpad=0)
 
 
-def _draw(graph: OpenedGraph, asked: Asked, figure: matplotlib.figure.Figure) -> str:
+def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
     data = neighbourhood_of(graph, asked.level, asked.vertex)
     volume, axis = len(data.axes) == 3, len(data.views[0].sample) == 3
     turning = bool(data.xi) and data.orientations > 1 and not axis

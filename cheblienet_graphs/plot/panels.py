@@ -1,7 +1,5 @@
 """Pictures of signals on the base, and the color bars beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +24,7 @@ SHOWN = 6
 
 
 def picture(
-    axes: matplotlib.axes.Axes,
+    axes: "matplotlib.axes.Axes",
     view: View,
     values: Floats,
     norm: Any,
@@ -34,7 +32,7 @@ def picture(
     *,
     title: str = "",
     ticks: bool = False,
-) -> matplotlib.image.AxesImage:
+) -> "matplotlib.image.AxesImage":
     """Draw a signal on the base.
 
     Args:
@@ -67,11 +65,11 @@ def picture(
 
 
 def mosaic(
-    axes: matplotlib.axes.Axes,
+    axes: "matplotlib.axes.Axes",
     view: View,
     values: Floats,
     names: tuple[Sequence[str], Sequence[str]],
-) -> matplotlib.image.AxesImage:
+) -> "matplotlib.image.AxesImage":
     """Draw many signals in [-1, 1] as one image of rows and columns, far quicker than one by one.
 
     Args:
@@ -97,7 +95,7 @@ def mosaic(
     return image
 
 
-def bare(axes: matplotlib.axes.Axes) -> None:
+def bare(axes: "matplotlib.axes.Axes") -> None:
     """Leave out an axis' frame and numbers."""
     axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
     for spine in axes.spines.values():
@@ -105,9 +103,9 @@ def bare(axes: matplotlib.axes.Axes) -> None:
 
 
 def color_bar(
-    canvas: matplotlib.figure.FigureBase,
-    image: matplotlib.image.AxesImage,
-    axes: Sequence[matplotlib.axes.Axes] | None,
+    canvas: "matplotlib.figure.FigureBase",
+    image: "matplotlib.image.AxesImage",
+    axes: "Sequence[matplotlib.axes.Axes] | None",
     label: str,
     **given: Any,
 ) -> None:
@@ -127,12 +125,12 @@ def color_bar(
     bar.outline.set_edgecolor(FAINT)
 
 
-def name_axes(axes: matplotlib.axes.Axes, view: View, places: Places) -> None:
+def name_axes(axes: "matplotlib.axes.Axes", view: View, places: Places) -> None:
     """Write what the axes of a picture show, and in what unit."""
     axes.set_xlabel(f"{view.across} [{places.unit}]", labelpad=1)
 
 
-def row_label(axes: matplotlib.axes.Axes, text: str) -> None:
+def row_label(axes: "matplotlib.axes.Axes", text: str) -> None:
     """Write what a row of pictures shows, left of its first one and of its axis' name."""
     name = axes.get_ylabel()
     axes.set_ylabel(f"{text}\n{name}" if name else text, labelpad=2)

@@ -62,7 +62,7 @@ class Places:
 
     @property
     def unit(self) -> str:
-        """In which lengths in spacings are written: 'pixels', '8.1° of arc'."""
+        """What lengths in spacings are in, as 'pixels' or '8.1° of arc'."""
         if self.lattice is not None:
             if self.lattice.spacings:
                 return "mean voxel sides"

@@ -1,7 +1,5 @@
 """Figure: where the stored entries of a Laplacian are."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -84,7 +82,7 @@ EMPTY = 0.25
 MOST_LABELS = 12
 
 
-def draw_sparsity(data: Sparsity, ax: matplotlib.axes.Axes) -> matplotlib.image.AxesImage:
+def draw_sparsity(data: Sparsity, ax: "matplotlib.axes.Axes") -> "matplotlib.image.AxesImage":
     """Draw the pattern, rows downwards, with a label for each orientation's block of rows.
 
     Args:
@@ -133,7 +131,7 @@ def draw_sparsity(data: Sparsity, ax: matplotlib.axes.Axes) -> matplotlib.image.
     return image
 
 
-def _draw(graph: OpenedGraph, asked: Asked, figure: matplotlib.figure.Figure) -> str:
+def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     data = sparsity_of(graph, asked.level)

@@ -1,7 +1,5 @@
 """Figure: the smallest eigenvalues beside those of the operator, and their relative errors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -135,8 +133,8 @@ FLAT = 1e-4
 
 def draw_spectrum(
     data: Spectrum,
-    ax: matplotlib.axes.Axes,
-    errors: matplotlib.axes.Axes | None = None,
+    ax: "matplotlib.axes.Axes",
+    errors: "matplotlib.axes.Axes | None" = None,
     unit: str = "",
 ) -> None:
     """Draw eigenvalues, and their relative errors on axes of their own.
@@ -181,7 +179,7 @@ def unit_of(graph: OpenedGraph, data: Spectrum) -> str:
     return "per width²" if graph.spec.geometry.base.flat else "on the unit sphere"
 
 
-def _draw(graph: OpenedGraph, asked: Asked, figure: matplotlib.figure.Figure) -> str:
+def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
     data = spectrum_of(graph, asked.level)
     if data.components >= len(data.values):
         raise NotDrawnError(

@@ -1,7 +1,5 @@
 """Figure: random sub-graphs, as training draws them, of the part around a vertex."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -161,7 +159,7 @@ WIDTHS = (0.5, 1.0, 1.5, 2.0)
 """Points of lines, by quarters of the largest weight."""
 
 
-def draw_subgraph(data: Subgraphs, edges: Any, vertices: Any, ax: matplotlib.axes.Axes) -> None:
+def draw_subgraph(data: Subgraphs, edges: Any, vertices: Any, ax: "matplotlib.axes.Axes") -> None:
     """Draw a sub-graph; what is left out stays in the background.
 
     Args:
@@ -186,14 +184,14 @@ def draw_subgraph(data: Subgraphs, edges: Any, vertices: Any, ax: matplotlib.axe
         ax.invert_yaxis()  # as rows of an image
 
 
-def _draw_lines(data: Subgraphs, chosen: Any, ax: matplotlib.axes.Axes, **how: Any) -> None:
+def _draw_lines(data: Subgraphs, chosen: Any, ax: "matplotlib.axes.Axes", **how: Any) -> None:
     """Edges as one line with gaps, which takes less room in a file than many lines."""
     ends = data.places[data.edges[chosen]]
     gaps = np.full((len(ends), 1, 2), np.nan)
     ax.plot(*np.concatenate([ends, gaps], axis=1).reshape(-1, 2).T, **how)
 
 
-def _draw(graph: OpenedGraph, asked: Asked, figure: matplotlib.figure.Figure) -> str:
+def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
     data = subgraphs_of(graph, asked.level, asked.vertex, seed=asked.seed)
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     every_edge, every_vertex = np.ones(len(data.edges), bool), np.ones(len(data.vertices), bool)

@@ -8,8 +8,8 @@ kernel.
 """
 
 # %%
-# SE(2), with what it is compared with: the figure of ``clg plot heat``. A row for each graph, a
-# column for each orientation.
+# The plane, SE(2) with eps = 1 and the same xi, and with eps^2 = 0.1: the figure of ``clg plot heat
+# plane isotropic anisotropic``. A row for each graph, a column for each orientation.
 
 import tempfile
 
@@ -19,9 +19,15 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.plot import draw_heat, heat_of, open_graph
 
 folder = tempfile.TemporaryDirectory()
-plane = GraphSpec("se2", 32, orientations=6, eps_squared=0.1, weights="selling", levels=1)
-build(plane, folder.name, name="plane")
-draw_heat(plt.figure(figsize=(9, 4.5)), heat_of(open_graph(folder.name, "plane")))
+asked = {
+    "plane": {"manifold": "r2"},
+    "isotropic": {"manifold": "se2", "orientations": 6, "eps": 1, "xi": 0.0765},
+    "anisotropic": {"manifold": "se2", "orientations": 6, "eps_squared": 0.1, "xi": 0.0765},
+}
+for name, fields in asked.items():
+    spec = GraphSpec(size=32, weights="selling", levels=1, **fields)
+    build(spec, folder.name, name=name)
+draw_heat(plt.figure(figsize=(9, 4.5)), heat_of(*(open_graph(folder.name, name) for name in asked)))
 plt.show()
 
 # %%
