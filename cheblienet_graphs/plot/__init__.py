@@ -9,8 +9,8 @@ both are apart, and axes are the reader's own:
 
 A whole figure with its caption comes from `figure_named("spectrum").drawn(graph, Asked())`.
 
-All figures are drawn of all kinds of graphs, and put on pages, in tests/graphs/plot/test_plot.py,
-which tests `figure`, `files` and `panels`, too; `opened` is tested by all of them.
+`figure` is tested in test_files.py of tests/graphs/plot, `heat_panels` in test_panels.py, `opened`
+by all tests there.
 """
 
 from cheblienet_graphs.errors import SpecError

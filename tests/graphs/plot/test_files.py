@@ -54,7 +54,7 @@ def test_a_page_can_hold_it(figured: Path, name: str, graph: str) -> None:
     assert INK not in svg
     assert "currentColor" in svg
     for ground in ("white", "black", "#ffffff", "#000000"):
-        assert ground not in svg, "a colour that one ground swallows"
+        assert ground not in svg, "a color that one ground swallows"
     assert "<style" not in svg, "it would hold for the page around it"
     assert "<metadata" not in svg
     assert len(svg) < LARGEST
@@ -127,22 +127,10 @@ def test_what_a_graph_does_not_have_is_refused(figured: Path, asked: Asked, fiel
 
 def test_names_are_known() -> None:
     assert [figure.name for figure in FIGURES][:2] == ["neighbourhood", "spectrum"]
-    assert DRAWN.keys() <= {figure.name for figure in FIGURES}
-    assert len({figure.name for figure in FIGURES}) == len(FIGURES)
-    for figure in FIGURES:
-        assert re.fullmatch(r"[a-z-]+", figure.name)
-        assert not figure.title.endswith(".")
     with pytest.raises(
         SpecError, match=r"figure must be one of neighbourhood, spectrum, .*'heart'"
     ):
         figure_named("heart")
-
-
-def test_public_names_are_there() -> None:
-    from cheblienet_graphs import plot
-
-    for name in plot.__all__:
-        assert getattr(plot, name) is not None
 
 
 def test_drawing_leaves_matplotlib_as_it_was(figured: Path) -> None:

@@ -10,7 +10,7 @@ from pictured import opened
 
 from cheblienet_graphs.plot import eigenmaps, equivariance
 from cheblienet_graphs.plot import heat_panels as heat_figure
-from cheblienet_graphs.plot.figure import INK, Asked, style
+from cheblienet_graphs.plot.figure import Asked, style
 from cheblienet_graphs.plot.heat import heat_of
 from cheblienet_graphs.plot.panels import shown_orientations
 
@@ -151,13 +151,6 @@ def test_pictures_of_heat_have_one_scale_and_their_data() -> None:
     )
     started = images[-4 + data.graphs[-1].orientation].get_array()
     assert np.nanmax(started) == pytest.approx(data.graphs[-1].density.max())
-
-
-def test_ink_is_the_only_colour_of_words() -> None:
-    canvas, _, svg = drawn(eigenmaps.FIGURE, "sphere")
-    colours = {text.get_color() for text in canvas.findobj(lambda o: hasattr(o, "get_fontsize"))}
-    assert colours == {INK}
-    assert "#ffffff" not in svg
 
 
 def test_many_orientations_are_thinned_out() -> None:
