@@ -25,9 +25,9 @@ class Composed(ChebConv):
         blocks = x.new_zeros(TERMS, channels, TERMS, channels)
         for number in range(TERMS):
             blocks[number, :, number] = eye
-        turned = chebyshev(x, blocks.reshape(TERMS, channels, -1), *rotation)
+        turned = chebyshev(x, blocks.reshape(TERMS, channels, -1), rotation)
         weight = self.weight[: TERMS**2].reshape(TERMS, TERMS * channels, -1)
-        y: Tensor = chebyshev(turned, weight, *forward)
+        y: Tensor = chebyshev(turned, weight, forward)
         return y
 
 

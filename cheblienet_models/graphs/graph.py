@@ -17,7 +17,7 @@ from cheblienet_models.graphs.mapped import Mapped, Reopen
 from cheblienet_models.graphs.neighbors import Neighbors, neighbors_of
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
-from cheblienet_models.tensors.precision import never_below_float32
+from cheblienet_models.tensors.layout import never_below_float32
 from cheblienet_models.tensors.sparse import csr_tensor
 
 

@@ -8,8 +8,7 @@ from torch import Tensor
 from cheblienet_models.arguments import instance
 from cheblienet_models.graphs.mapped import Mapped, Reopen
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.tensors.interchange import save_npz
-from cheblienet_models.tensors.sparse import csr_tensor
+from cheblienet_models.tensors.sparse import csr_tensor, save_npz
 
 
 class LevelMap(Mapped):

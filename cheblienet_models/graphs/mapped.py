@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
 from cheblienet_models.tensors.finite import all_finite, has_values
-from cheblienet_models.tensors.precision import never_below_float32
+from cheblienet_models.tensors.layout import never_below_float32
 
 Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function and its arguments that open a module again: all that pickle stores of one."""

@@ -12,7 +12,7 @@ from cheblienet_models.graphs.recorded import Recorded
 from cheblienet_models.harmonics.bases import Basis, harmonics_matrix
 from cheblienet_models.harmonics.directions import Affine, axes_of
 from cheblienet_models.harmonics.served import check_served
-from cheblienet_models.tensors.precision import autocast_type
+from cheblienet_models.tensors.layout import autocast_type
 
 
 class FromHarmonics(Recorded):

@@ -11,9 +11,7 @@ from cheblienet_models.arguments import check_signal, choice, flag, instance, in
 from cheblienet_models.graphs.checkpoints import OPERATOR_NAMES
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.layers.chebyshev import chebyshev, chebyshev_basis
-from cheblienet_models.layers.parallel import parallel
-from cheblienet_models.tensors.layout import logical, vertex_major
-from cheblienet_models.tensors.precision import autocast_type
+from cheblienet_models.tensors.layout import autocast_type, logical, vertex_major
 
 Operators = Literal["laplacian", "directional"]
 
@@ -37,11 +35,12 @@ class ChebConv(nn.Module):
         kernel_size: K >= 1, the number of polynomials; vertices K - 1 edges away are reached.
         graph: shared, not copied.
         bias: whether to add b.
-        save_basis: keep T_k(L) x for the backward. Costs K - 1 times the memory of the input; saves
-            up to half of the backward's sparse products where out_channels > in_channels.
+        save_basis: keep T_k(L) x for the backward. Costs K - 1 times the memory of the input for
+            each operator; saves up to half of the backward's sparse products where out_channels >
+            in_channels.
         operators: "laplacian", that of the metric, or "directional", the J = 3 of a graph that was
-            built with `directional`; these know no save_basis and, while training, no random
-            sub-graphs, which are of the metric's Laplacian.
+            built with `directional`; these know, while training, no random sub-graphs, which are of
+            the metric's Laplacian.
 
     Attributes:
         weight: (K, in, out), or (1 + J (K - 1), in, out) with W_0 first, then W_1k, k = 1..K-1,
@@ -109,20 +108,20 @@ class ChebConv(nn.Module):
     def _summed(self, x: Tensor) -> Tensor:
         """The sum without the bias, (V, B, in) -> (V, B, out)."""
         graph = self.graph
-        y: Tensor
-        if self.operators == "directional":
-            if self.training and graph.subgraph is not None:
-                raise ValueError(
-                    f"ChebConv on {graph.label} with operators='directional' has no random "
-                    "sub-graphs, which are of the metric's Laplacian: call sample_edges(graph, 1)."
-                )
-            y = parallel(x, self.weight, graph.directional_parts())
-            return y
-        parts = (x, self.weight, *graph.laplacian_parts(training=self.training))
-        if self.save_basis and self.kernel_size > 1:
-            y, _ = chebyshev_basis(*parts)
+        if self.operators == "laplacian":
+            matrices = list(graph.laplacian_parts(training=self.training))
+        elif self.training and graph.subgraph is not None:
+            raise ValueError(
+                f"ChebConv on {graph.label} with operators='directional' has no random "
+                "sub-graphs, which are of the metric's Laplacian: call sample_edges(graph, 1)."
+            )
         else:
-            y = chebyshev(*parts)
+            matrices = graph.directional_parts()
+        y: Tensor
+        if self.save_basis and self.kernel_size > 1:
+            y, _ = chebyshev_basis(x, self.weight, matrices)
+        else:
+            y = chebyshev(x, self.weight, matrices)
         return y
 
     def _checked_operators(self) -> tuple[str, ...]:
@@ -136,8 +135,6 @@ class ChebConv(nn.Module):
                 f"{self.graph.label} has no directional Laplacians; build it with "
                 "`directional=0.05`."
             )
-        if self.save_basis:
-            raise ValueError("save_basis must be False with operators='directional'. Got True.")
         told = torch.tensor(list(",".join(names).encode()), dtype=torch.uint8)
         self.register_buffer(OPERATOR_NAMES, told)
         return names

@@ -1,12 +1,15 @@
 """Sums of Chebyshev polynomials as operators of torch, with their own backward.
 
-With L symmetric and constant, y = sum_k T_k(L) x W_k has the gradients
+With symmetric, constant L_j, y = x W_0 + sum_j sum_{k >= 1} T_k(L_j) x W_jk has gradients by x and
+by W_jk that are Chebyshev sums again,
 
-    dL/dx = sum_k T_k(L) g W_k^T        and        dL/dW_k = x^T T_k(L) g,
+    g W_0^T + sum_j sum_k T_k(L_j) g W_jk^T        and        x^T T_k(L_j) g:
 
-which are Chebyshev sums again: nothing but x has to be kept, and each recursion may run on the
-narrower side. Three operators express one another's derivatives, so they can be differentiated any
-number of times. Their namespace is the package that a saved program with them needs imported.
+nothing but x has to be kept, and each recursion may run on the narrower side. The operators express
+one another's derivatives, so they can be differentiated any number of times. Their namespace is the
+package that a saved program with them needs imported.
+
+Matrices come as one list: row pointers, columns and values of the first, then of the next.
 """
 
 from typing import Any
@@ -19,119 +22,102 @@ from cheblienet_models.layers.chebyshev_sums import (
     as_rows,
     chebyshev_sum,
     contracted,
+    polynomials,
     shared_recursion,
-    sum_by_clenshaw,
     weight_moments,
 )
-from cheblienet_models.tensors.product import Product
+from cheblienet_models.tensors.sparse import Product
 
 
 @torch.library.custom_op("cheblienet_models::chebyshev", mutates_args=())
-def chebyshev(
-    x: Tensor, weight: Tensor, row_pointers: Tensor, columns: Tensor, values: Tensor
-) -> Tensor:
-    """sum_k T_k(L) x W_k; x (V, B, in) contiguous, weight (K, in, out) -> (V, B, out) of x's dtype.
+def chebyshev(x: Tensor, weight: Tensor, laplacians: list[Tensor]) -> Tensor:
+    """The sum; x (V, B, in) contiguous, weight (1 + J n, in, out) -> (V, B, out) of x's dtype.
 
-    Computed in the dtype of `values`, whatever that of x and weight.
+    Computed in the dtype of the matrices, whatever that of x and weight.
     """
-    product = Product((row_pointers, columns, values))
+    matrices, dtype = _products(laplacians)
     with torch.autocast(x.device.type, enabled=False):
-        found = chebyshev_sum(product, x.to(product.dtype), weight.to(product.dtype))
-    return found.to(x.dtype)
+        total = chebyshev_sum(matrices, x.to(dtype), weight.to(dtype))
+    return total.to(x.dtype)
 
 
 @chebyshev.register_fake
-def _(x: Tensor, weight: Tensor, row_pointers: Tensor, columns: Tensor, values: Tensor) -> Tensor:
-    del row_pointers, columns, values
+def _(x: Tensor, weight: Tensor, laplacians: list[Tensor]) -> Tensor:
+    del laplacians
     return x.new_empty(x.shape[0], x.shape[1], weight.shape[2])
 
 
 @torch.library.custom_op("cheblienet_models::chebyshev_basis", mutates_args=())
-def chebyshev_basis(
-    x: Tensor, weight: Tensor, row_pointers: Tensor, columns: Tensor, values: Tensor
-) -> tuple[Tensor, Tensor]:
-    """As `chebyshev`, with T_1(L) x, ..., T_{K-1}(L) x (K - 1, V, B, in) for a faster backward."""
-    product = Product((row_pointers, columns, values))
+def chebyshev_basis(x: Tensor, weight: Tensor, laplacians: list[Tensor]) -> tuple[Tensor, Tensor]:
+    """As `chebyshev`, with all T_k(L_j) x, k >= 1, (J n, V, B, in) for a faster backward."""
+    matrices, dtype = _products(laplacians)
     with torch.autocast(x.device.type, enabled=False):
-        start, matrices = x.to(product.dtype), weight.to(product.dtype)
-        total = applied(start, matrices[0])
+        start, weights = x.to(dtype), weight.to(dtype)
+        total = applied(start, weights[0])
         basis = start.new_empty(len(weight) - 1, *x.shape)
-        for k, term in enumerate(product.polynomials(start.flatten(1), len(weight))):
-            basis[k] = term.view_as(start)
-            as_rows(total).addmm_(as_rows(basis[k]), matrices[k + 1])
+        for k, term in enumerate(polynomials(matrices, start, len(weight))):
+            basis[k] = term
+            as_rows(total).addmm_(as_rows(term), weights[k + 1])
     return total.to(x.dtype), basis
 
 
 @chebyshev_basis.register_fake
-def _(
-    x: Tensor, weight: Tensor, row_pointers: Tensor, columns: Tensor, values: Tensor
-) -> tuple[Tensor, Tensor]:
-    del row_pointers, columns
+def _(x: Tensor, weight: Tensor, laplacians: list[Tensor]) -> tuple[Tensor, Tensor]:
     y = x.new_empty(x.shape[0], x.shape[1], weight.shape[2])
-    return y, values.new_empty(len(weight) - 1, *x.shape)
+    return y, laplacians[2].new_empty(len(weight) - 1, *x.shape)
 
 
 @torch.library.custom_op("cheblienet_models::chebyshev_moments", mutates_args=())
-def chebyshev_moments(
-    x: Tensor, g: Tensor, kernel_size: int, row_pointers: Tensor, columns: Tensor, values: Tensor
-) -> Tensor:
-    """Each x^T T_k(L) g, k < K; x (V, B, in) and g (V, B, out) contiguous -> (K, in, out).
+def chebyshev_moments(x: Tensor, g: Tensor, count: int, laplacians: list[Tensor]) -> Tensor:
+    """The moment x^T g, then each x^T T_k(L_j) g; x (V, B, in) and g (V, B, out) contiguous.
 
-    In the dtype of `values`.
+    (count, in, out) in the dtype of the matrices, count being 1 + J n.
     """
-    product = Product((row_pointers, columns, values))
+    matrices, dtype = _products(laplacians)
     with torch.autocast(x.device.type, enabled=False):
-        return weight_moments(product, x.to(product.dtype), g.to(product.dtype), kernel_size)
+        return weight_moments(matrices, x.to(dtype), g.to(dtype), count)
 
 
 @chebyshev_moments.register_fake
-def _(
-    x: Tensor, g: Tensor, kernel_size: int, row_pointers: Tensor, columns: Tensor, values: Tensor
-) -> Tensor:
-    del row_pointers, columns
-    return values.new_empty(kernel_size, x.shape[2], g.shape[2])
+def _(x: Tensor, g: Tensor, count: int, laplacians: list[Tensor]) -> Tensor:
+    return laplacians[2].new_empty(count, x.shape[2], g.shape[2])
 
 
 @torch.library.custom_op("cheblienet_models::chebyshev_gradients", mutates_args=())
 def chebyshev_gradients(
-    g: Tensor,
-    x: Tensor,
-    weight: Tensor,
-    basis: Tensor | None,
-    row_pointers: Tensor,
-    columns: Tensor,
-    values: Tensor,
+    g: Tensor, x: Tensor, weight: Tensor, basis: Tensor | None, laplacians: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """sum_k T_k(L) g W_k^T (V, B, in) and x^T T_k(L) g (K, in, out), in x's and weight's dtype."""
-    product = Product((row_pointers, columns, values))
+    """The gradients of the sum by x (V, B, in) and weight (1 + J n, in, out), in their dtypes."""
+    matrices, dtype = _products(laplacians)
     with torch.autocast(x.device.type, enabled=False):
-        cotangent, start = g.to(product.dtype), x.to(product.dtype)
-        transposed = weight.to(product.dtype).transpose(1, 2)
+        cotangent, start = g.to(dtype), x.to(dtype)
+        transposed = weight.to(dtype).transpose(1, 2)
         count, narrow, wide = weight.shape
         if basis is not None:
             terms = [as_rows(start), *(as_rows(term) for term in basis)]
             by_weight = torch.stack([contracted(term, as_rows(cotangent)) for term in terms])
-            by_x = chebyshev_sum(product, cotangent, transposed)
-        elif wide < 2 * narrow:  # or two recursions on the narrow side cost no more
-            by_x, by_weight = shared_recursion(product, cotangent, start, transposed)
+            by_x = chebyshev_sum(matrices, cotangent, transposed)
+        elif wide < 2 * narrow:  # or recursions on the narrow side, for each gradient, cost no more
+            by_x, by_weight = shared_recursion(matrices, cotangent, start, transposed)
         else:
-            by_weight = weight_moments(product, start, cotangent, count)
-            by_x = sum_by_clenshaw(product, cotangent, transposed)
+            by_weight = weight_moments(matrices, start, cotangent, count)
+            by_x = chebyshev_sum(matrices, cotangent, transposed)
     return by_x.to(x.dtype), by_weight.to(weight.dtype)
 
 
 @chebyshev_gradients.register_fake
 def _(
-    g: Tensor,
-    x: Tensor,
-    weight: Tensor,
-    basis: Tensor | None,
-    row_pointers: Tensor,
-    columns: Tensor,
-    values: Tensor,
+    g: Tensor, x: Tensor, weight: Tensor, basis: Tensor | None, laplacians: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
-    del g, basis, row_pointers, columns, values
+    del g, basis, laplacians
     return torch.empty_like(x), torch.empty_like(weight)
+
+
+def _products(laplacians: list[Tensor]) -> tuple[list[Product], torch.dtype]:
+    """The matrices, and their dtype."""
+    parts = zip(laplacians[::3], laplacians[1::3], laplacians[2::3], strict=True)
+    matrices = [Product(laplacian) for laplacian in parts]
+    return matrices, matrices[0].dtype
 
 
 def _swapped(weight: Tensor) -> Tensor:
@@ -140,56 +126,59 @@ def _swapped(weight: Tensor) -> Tensor:
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     del output
-    ctx.save_for_backward(*inputs)
+    x, weight, laplacians = inputs
+    ctx.save_for_backward(x, weight, *laplacians)
 
 
 def _keep_with_basis(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    x, weight, laplacians = inputs
     ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(*inputs, output[1])
+    ctx.save_for_backward(x, weight, *laplacians, output[1])
 
 
-def _chebyshev_backward(ctx: Any, g: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
-    x, weight, *laplacian = ctx.saved_tensors
-    basis = laplacian.pop() if len(laplacian) > 3 else None
+def _chebyshev_backward(ctx: Any, g: Tensor, *_: Any) -> tuple[Any, ...]:
+    x, weight, *laplacians = ctx.saved_tensors
+    basis = laplacians.pop() if len(laplacians) % 3 else None
     g = g.contiguous()
     by_x = by_weight = None
     if ctx.needs_input_grad[0] and ctx.needs_input_grad[1]:
-        by_x, by_weight = chebyshev_gradients(g, x, weight, basis, *laplacian)
+        by_x, by_weight = chebyshev_gradients(g, x, weight, basis, laplacians)
     elif ctx.needs_input_grad[0]:
-        by_x = chebyshev(g, _swapped(weight), *laplacian)
+        by_x = chebyshev(g, _swapped(weight), laplacians)
     elif ctx.needs_input_grad[1]:
-        by_weight = chebyshev_moments(x, g, len(weight), *laplacian).to(weight.dtype)
-    return by_x, by_weight, None, None, None
+        by_weight = chebyshev_moments(x, g, len(weight), laplacians).to(weight.dtype)
+    return by_x, by_weight, [None] * len(laplacians)
 
 
 def _keep_pair(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     del output
-    x, g, _, *laplacian = inputs
-    ctx.save_for_backward(x, g, *laplacian)
+    x, g, _, laplacians = inputs
+    ctx.save_for_backward(x, g, *laplacians)
 
 
-def _moments_backward(ctx: Any, m: Tensor) -> tuple[Tensor | None, ...]:
-    """x^T T_k g is linear in x and in g."""
-    x, g, *laplacian = ctx.saved_tensors
-    by_x = chebyshev(g, _swapped(m), *laplacian).to(x.dtype)
-    by_g = chebyshev(x, m.contiguous(), *laplacian).to(g.dtype)
-    return by_x, by_g, None, None, None, None
+def _moments_backward(ctx: Any, m: Tensor) -> tuple[Any, ...]:
+    """Each moment is linear in x and in g."""
+    x, g, *laplacians = ctx.saved_tensors
+    by_x = chebyshev(g, _swapped(m), laplacians).to(x.dtype)
+    by_g = chebyshev(x, m.contiguous(), laplacians).to(g.dtype)
+    return by_x, by_g, None, [None] * len(laplacians)
 
 
 def _keep_gradients(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     del output
-    g, x, weight, _, *laplacian = inputs
-    ctx.save_for_backward(g, x, weight, *laplacian)
+    g, x, weight, _, laplacians = inputs
+    ctx.save_for_backward(g, x, weight, *laplacians)
 
 
-def _gradients_backward(ctx: Any, u: Tensor, m: Tensor) -> tuple[Tensor | None, ...]:
-    """Of sum_k T_k g W_k^T with cotangent u, and of x^T T_k g with cotangent m."""
-    g, x, weight, *laplacian = ctx.saved_tensors
+def _gradients_backward(ctx: Any, u: Tensor, m: Tensor) -> tuple[Any, ...]:
+    """Of the gradient by x with cotangent u, and of that by the weights with cotangent m."""
+    g, x, weight, *laplacians = ctx.saved_tensors
     u, m = u.contiguous(), m.contiguous()
-    by_g = chebyshev(u, weight, *laplacian) + chebyshev(x, m, *laplacian)
-    by_x = chebyshev(g, _swapped(m), *laplacian)
-    by_weight = chebyshev_moments(u, g, len(weight), *laplacian)
-    return by_g.to(g.dtype), by_x.to(x.dtype), by_weight.to(weight.dtype), *[None] * 4
+    by_g = chebyshev(u, weight, laplacians) + chebyshev(x, m, laplacians)
+    by_x = chebyshev(g, _swapped(m), laplacians)
+    by_weight = chebyshev_moments(u, g, len(weight), laplacians)
+    tensors = by_g.to(g.dtype), by_x.to(x.dtype), by_weight.to(weight.dtype)
+    return *tensors, None, [None] * len(laplacians)
 
 
 chebyshev.register_autograd(_chebyshev_backward, setup_context=_keep)

@@ -13,8 +13,7 @@ from cheblienet_models.graphs.grid_places import GridPlaces
 from cheblienet_models.graphs.mapped import Mapped, Reopen
 from cheblienet_models.graphs.recorded import Recorded
 from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, waves
-from cheblienet_models.tensors.layout import logical, vertex_major
-from cheblienet_models.tensors.precision import autocast_type
+from cheblienet_models.tensors.layout import autocast_type, logical, vertex_major
 
 
 class OrientedLift(Recorded):

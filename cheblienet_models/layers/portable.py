@@ -39,13 +39,11 @@ def portable(program: ExportedProgram) -> ExportedProgram:
             "depends on times: export one with graph.filter(x, graph.diffusion_polynomial(t)), "
             "whose times are constants."
         )
-    single = operators.chebyshev, operators.chebyshev_basis, operators.filtered
-    widths = _widths(program, tuple(one.default for one in single), operators.parallel.default)
+    widths = _widths(program)
     decompositions: dict[Any, Callable[..., Any]] = {
         operators.chebyshev.default: partial(_sum, widths),
         operators.chebyshev_basis.default: partial(_sum_and_basis, widths),
         operators.filtered.default: partial(_filtered, widths),
-        operators.parallel.default: partial(_parallel, widths),
     }
     decomposed: ExportedProgram = program.run_decompositions(decompositions)
     return decomposed
@@ -55,40 +53,40 @@ Widths = dict[tuple[int, int], int]
 """From the lengths of row pointers and of columns to the most entries in a row."""
 
 
-def _widths(program: ExportedProgram, single: tuple[Any, ...], parallel: Any) -> Widths:
+def _widths(program: ExportedProgram) -> Widths:
     held = {**program.state_dict, **program.constants}
     names = program.graph_signature.inputs_to_buffers
-    found: Widths = {}
+    operators = torch.ops.cheblienet_models
+    sums = operators.chebyshev.default, operators.chebyshev_basis.default
+    widths: Widths = {}
     for node in program.graph.nodes:
-        matrices = []
-        if node.target in single:
-            matrices = [node.args[2:4]]
-        elif node.target == parallel:
+        parts: Any = ()
+        if node.target in sums:
             parts = node.args[2]
-            matrices = [parts[n : n + 2] for n in range(0, len(parts), 3)]
-        for matrix in matrices:
+        elif node.target == operators.filtered.default:
+            parts = node.args[2:]
+        for matrix in zip(parts[::3], parts[1::3], strict=True):
             row_pointers, columns = (held[names[part.name]] for part in matrix)
             key = len(row_pointers), len(columns)
-            found[key] = max(found.get(key, 1), int(row_pointers.diff().max()))
-    return found
+            widths[key] = max(widths.get(key, 1), int(row_pointers.diff().max()))
+    return widths
 
 
-def _sum(widths: Widths, *inputs: Tensor) -> Tensor:
+def _sum(widths: Widths, x: Tensor, weight: Tensor, laplacians: list[Tensor]) -> Tensor:
     """As the operator `chebyshev`."""
-    return _sum_and_basis(widths, *inputs)[0]
+    return _sum_and_basis(widths, x, weight, laplacians)[0]
 
 
 def _sum_and_basis(
-    widths: Widths,
-    x: Tensor,
-    weight: Tensor,
-    row_pointers: Tensor,
-    columns: Tensor,
-    values: Tensor,
+    widths: Widths, x: Tensor, weight: Tensor, laplacians: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
     """As the operator `chebyshev_basis`."""
-    start, matrices = x.to(values.dtype), weight.to(values.dtype)
-    terms = _polynomials(widths, start, len(matrices), (row_pointers, columns, values))
+    start, matrices = x.to(laplacians[2].dtype), weight.to(laplacians[2].dtype)
+    degree = (len(matrices) - 1) // (len(laplacians) // 3)
+    terms = [start]
+    for n in range(0, len(laplacians), 3):
+        row_pointers, columns, values = laplacians[n : n + 3]
+        terms += _polynomials(widths, start, degree + 1, (row_pointers, columns, values))[1:]
     total = terms[0] @ matrices[0]
     for term, matrix in zip(terms[1:], matrices[1:], strict=True):
         total = total + term @ matrix
@@ -113,20 +111,6 @@ def _filtered(
         factors, _polynomials(widths, start, len(factors), laplacian), strict=True
     ):
         total = total + factor * term
-    return total.to(x.dtype)
-
-
-def _parallel(widths: Widths, x: Tensor, weight: Tensor, laplacians: list[Tensor]) -> Tensor:
-    """As the operator `parallel`."""
-    start, matrices = x.to(laplacians[2].dtype), weight.to(laplacians[2].dtype)
-    degree = (len(matrices) - 1) // (len(laplacians) // 3)
-    terms = [start]
-    for n in range(0, len(laplacians), 3):
-        row_pointers, columns, values = laplacians[n : n + 3]
-        terms += _polynomials(widths, start, degree + 1, (row_pointers, columns, values))[1:]
-    total = terms[0] @ matrices[0]
-    for term, matrix in zip(terms[1:], matrices[1:], strict=True):
-        total = total + term @ matrix
     return total.to(x.dtype)
 
 

@@ -32,11 +32,13 @@ from cheblienet_models.resampling.grids import (
 )
 from cheblienet_models.resampling.matrices import Method, matrices
 from cheblienet_models.resampling.sampling import sampling_of
-from cheblienet_models.resampling.sparse_product import sparse_product
-from cheblienet_models.tensors.interchange import save_npz
-from cheblienet_models.tensors.layout import logical, vertex_major
-from cheblienet_models.tensors.precision import autocast_type, never_below_float32
-from cheblienet_models.tensors.sparse import csr_tensor
+from cheblienet_models.tensors.layout import (
+    autocast_type,
+    logical,
+    never_below_float32,
+    vertex_major,
+)
+from cheblienet_models.tensors.sparse import csr_tensor, save_npz, sparse_product
 
 
 class Resampler(nn.Module):

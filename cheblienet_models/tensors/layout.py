@@ -1,13 +1,15 @@
-"""Vertex-major memory behind (batch, channels, vertices), as channels_last is behind images.
+"""Layout of signals, vertex-major, and precision of constants, at least float32.
+
+Vertex-major memory lies behind (batch, channels, vertices), as channels_last does behind images.
 
 A sparse product reads whole rows, one a vertex: with (V, B, C) in memory a row is contiguous, and
 the channels of a vertex are rows of the matrix products. Elementwise functions keep the layout.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
-
-from cheblienet_models.tensors.precision import autocast_type
 
 
 def vertex_major(x: Tensor) -> Tensor:
@@ -29,3 +31,22 @@ def multiplied(matrix: Tensor, x: Tensor) -> Tensor:
     with torch.autocast(autocast_type(x), enabled=False):
         product = matrix.to(dtype) @ vertex_major(x).to(dtype).flatten(1)
     return logical(product.view(len(matrix), *x.shape[:2]))
+
+
+def autocast_type(x: Tensor) -> str:
+    """The kind of device that autocast knows a tensor by: it has none for `meta`."""
+    return "cpu" if x.is_meta else x.device.type
+
+
+def never_below_float32(fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """Change the function that `.to()` and `.half()` apply to a module, for a module of constants.
+
+    It follows to other devices and to float64, but keeps its dtype instead of half precision.
+    """
+
+    def kept(tensor: Tensor) -> Tensor:
+        applied = fn(tensor)
+        lossy = tensor.is_floating_point() and applied.dtype in {torch.half, torch.bfloat16}
+        return tensor.to(applied.device) if lossy else applied
+
+    return kept

@@ -85,16 +85,16 @@ def test_gradients_of_any_order(
 def test_each_operator_has_its_derivatives(pyramid: Pyramid) -> None:
     """By themselves, as third derivatives of the layer call them, with different channels."""
     pointers, columns, values = pyramid.levels[1].laplacian_parts()
-    laplacian = (pointers, columns, values.double())
+    laplacian = [pointers, columns, values.double()]
     x, g, weight = (
         torch.randn(shape, dtype=torch.float64, requires_grad=True)
         for shape in ((256, 2, 2), (256, 2, 3), (4, 2, 3))
     )
     for call, given in (
-        (lambda a, b: chebyshev(a, b, *laplacian), (x, weight)),
-        (lambda a, b: chebyshev_basis(a, b, *laplacian)[0], (x, weight)),
-        (lambda a, b: chebyshev_moments(a, b, 4, *laplacian), (x, g)),
-        (lambda a, b, c: chebyshev_gradients(a, b, c, None, *laplacian), (g, x, weight)),
+        (lambda a, b: chebyshev(a, b, laplacian), (x, weight)),
+        (lambda a, b: chebyshev_basis(a, b, laplacian)[0], (x, weight)),
+        (lambda a, b: chebyshev_moments(a, b, 4, laplacian), (x, g)),
+        (lambda a, b, c: chebyshev_gradients(a, b, c, None, laplacian), (g, x, weight)),
     ):
         assert torch.autograd.gradcheck(call, given, fast_mode=True)
         assert torch.autograd.gradgradcheck(call, given, fast_mode=True)
