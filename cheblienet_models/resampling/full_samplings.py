@@ -11,8 +11,6 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 GOLDEN = (1 + math.sqrt(5)) / 2
-NEWTON_STEPS = 3
-"""From approximate zeros of a Legendre polynomial of any degree to rounding errors."""
 
 
 def full_sampling(name: str | None, shape: tuple[int, ...]) -> Floats | None:
@@ -69,10 +67,13 @@ def gaussian_rows(shape: tuple[int, ...]) -> list[int] | None:
 
 def _gaussian(rows: list[int]) -> Floats:
     """Gauss-Legendre latitudes, north to south, each row eastwards from longitude 0."""
+    from scipy.special import roots_legendre  # networks and graphs do without scipy
+
     counts = np.array(rows)
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     gamma = place * np.repeat(2 * np.pi / counts, counts)
-    return np.column_stack([np.repeat(_legendre_colatitudes(len(rows)), counts), gamma])
+    beta = np.arccos(-roots_legendre(len(rows))[0])
+    return np.column_stack([np.repeat(beta, counts), gamma])
 
 
 def gaussian_depths(count: int) -> Floats:
@@ -80,29 +81,10 @@ def gaussian_depths(count: int) -> Floats:
 
     The rows' heights are the weights of Gauss-Legendre quadrature.
     """
-    beta = _legendre_colatitudes(count)[: count // 2]
-    before, _ = _legendre(count, np.cos(beta))
-    weights = 2 * (np.sin(beta) / (count * before)) ** 2
-    return np.append(0, np.cumsum(weights) / weights.sum())
+    from scipy.special import roots_legendre
 
-
-def _legendre_colatitudes(count: int) -> Floats:
-    """(count,) zeros of P_count(cos beta), ascending, by Newton's method; count even."""
-    beta = (np.arange(count // 2) + 0.75) * np.pi / (count + 0.5)
-    for _ in range(NEWTON_STEPS):
-        cosine = np.cos(beta)
-        before, value = _legendre(count, cosine)
-        beta = beta - value * np.sin(beta) / (count * (cosine * value - before))
-    return np.concatenate([beta, np.pi - beta[::-1]])
-
-
-def _legendre(count: int, x: Floats) -> tuple[Floats, Floats]:
-    """P_count-1 and P_count, by (n + 1) P_n+1 = (2 n + 1) x P_n - n P_n-1."""
-    before, value = np.ones_like(x), x
-    for degree in range(2, count + 1):
-        after = (2 * degree - 1) * x * value - (degree - 1) * before
-        before, value = value, after / degree
-    return before, value
+    heights = roots_legendre(count)[1][: count // 2]
+    return np.append(0, np.cumsum(heights) / heights.sum())
 
 
 def _subdivisions(points: int) -> int | None:

@@ -1,4 +1,4 @@
-"""Matrices of resampling: numpy, from the points of a sphere and a grid to sparse entries."""
+"""Matrices of resampling, from the points of a sphere and a grid to sparse entries."""
 
 from functools import lru_cache
 from typing import Literal
@@ -9,7 +9,7 @@ from cheblienet_models.resampling.cells.of_samplings import cells_of
 from cheblienet_models.resampling.cells.overlaps import shared_areas
 from cheblienet_models.resampling.entries import Csr, Direction, Entries, Floats, Indices
 from cheblienet_models.resampling.hull import facet_weights
-from cheblienet_models.resampling.nearest import nearest_points, unit_vectors
+from cheblienet_models.resampling.nearest import Search, unit_vectors
 from cheblienet_models.resampling.pixels import Pixels
 from cheblienet_models.resampling.sampling import Sampling
 
@@ -43,8 +43,7 @@ def matrices(
 def _bilinear(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries:
     if direction == "to points":
         return _bilinear_to_points(grid, *sampling.inside_angles)
-    colatitudes, longitudes = grid.centres
-    pixels = unit_vectors(colatitudes[:, None], longitudes).reshape(-1, 3)
+    pixels = _pixels(grid)
     if sampling.is_whole:
         return Entries(*facet_weights(unit_vectors(*sampling.angles), pixels))
     nearest = _nearest(direction, grid, sampling)
@@ -58,6 +57,12 @@ def _bilinear(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries
     alone = np.isin(in_domain, found.rows, invert=True)
     parts = zip(found, nearest.kept(alone), strict=True)
     return Entries(*(np.concatenate(part) for part in parts)).averages(grid.count)
+
+
+def _pixels(grid: Pixels) -> Floats:
+    """(pixels, 3) their centres as vectors, row by row."""
+    colatitudes, longitudes = grid.centres
+    return unit_vectors(colatitudes[:, None], longitudes).reshape(-1, 3)
 
 
 def _bilinear_to_points(grid: Pixels, beta: Floats, gamma: Floats) -> Entries:
@@ -112,9 +117,9 @@ def _nearest(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries:
         point = np.flatnonzero(grid.reaches(beta, gamma))
         pixel = grid.containing(beta[point], gamma[point])
         return Entries(point, pixel, np.ones(len(point)))
-    found = np.concatenate(list(nearest_points(*sampling.angles, *grid.centres)))
-    number = sampling.number[found]
-    return Entries(np.arange(len(found)), number, np.ones(len(found))).kept(number >= 0)
+    nearest = Search(unit_vectors(*sampling.angles)).nearest(_pixels(grid))
+    number = sampling.number[nearest]
+    return Entries(np.arange(grid.count), number, np.ones(grid.count)).kept(number >= 0)
 
 
 def _conservative(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries:

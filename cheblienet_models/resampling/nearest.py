@@ -1,6 +1,4 @@
-"""The nearest of some points on the sphere to each pixel of a grid."""
-
-from collections.abc import Iterator
+"""Points on the sphere as vectors, and those nearest to places, which scipy finds."""
 
 import numpy as np
 import numpy.typing as npt
@@ -16,26 +14,27 @@ def unit_vectors(beta: Floats, gamma: Floats) -> Floats:
     return np.stack([sine * np.cos(gamma), sine * np.sin(gamma), np.cos(beta)], axis=-1)
 
 
-def nearest_points(
-    beta: Floats, gamma: Floats, colatitudes: Floats, longitudes: Floats
-) -> Iterator[Indices]:
-    """(lon,) the nearest point to each place of a circle of latitude, circle by circle.
+class Search:
+    """A search among points (n, 3) of length 1."""
 
-    Points are compared where their colatitudes are near; as no distance is below the difference in
-    colatitude, the nearest is known once it is nearer than those left out.
-    """
-    order = np.argsort(beta, kind="stable")
-    sorted_beta, points = beta[order], unit_vectors(beta, gamma)[order]
-    start = np.sqrt(4 * np.pi / len(beta))
-    for colatitude in colatitudes:
-        places = unit_vectors(np.full(len(longitudes), colatitude), longitudes)
-        margin = start
-        while True:
-            low, high = np.searchsorted(sorted_beta, [colatitude - margin, colatitude + margin])
-            if high > low:
-                cosines = places @ points[low:high].T
-                best = cosines.argmax(1)
-                if margin >= np.pi or cosines[np.arange(len(best)), best].min() >= np.cos(margin):
-                    break
-            margin = min(2 * margin, 4.0)
-        yield order[low + best]
+    def __init__(self, points: Floats) -> None:
+        from scipy.spatial import KDTree  # networks and graphs do without scipy
+
+        self.points, self._tree = points, KDTree(points)
+
+    def nearest(self, places: Floats) -> Indices:
+        """(m,) the nearest point to each place (m, 3)."""
+        nearest: Indices = self._tree.query(places)[1].astype(np.int64)
+        return nearest
+
+    def near(self, places: Floats, count: int) -> Indices:
+        """(m, k) the `count` points, or all, by their distance from places (m, 3)."""
+        ranks = np.arange(1, min(count, len(self.points)) + 1)
+        near: Indices = self._tree.query(places, ranks)[1].astype(np.int64)
+        return near
+
+    def nearer(self, places: Floats, known: Indices) -> Indices:
+        """(m,) the nearest point to each place (m, 3), if nearer than a known one; else -1."""
+        distance, nearest = self._tree.query(places)
+        is_nearer = distance < np.linalg.norm(places - self.points[known], axis=1)
+        return np.where(is_nearer & (nearest != known), nearest, -1)

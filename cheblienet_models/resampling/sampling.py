@@ -11,7 +11,7 @@ import numpy as np
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.resampling.entries import Floats, Indices
 from cheblienet_models.resampling.full_samplings import full_sampling
-from cheblienet_models.resampling.nearest import nearest_points, unit_vectors
+from cheblienet_models.resampling.nearest import Search, unit_vectors
 
 GAP = 1.5
 """Where the full sampling is not known, a place is in the void if it is farther from its nearest
@@ -114,15 +114,14 @@ def _void(points: Floats, areas: Floats) -> Floats:
     """
     spacing = float(np.sqrt(areas.mean()))
     circles = max(2, round(np.pi / spacing))
-    beta, gamma = points.T
-    inside = unit_vectors(beta, gamma)
-    found = [np.empty((0, 2))]
+    inside = unit_vectors(*points.T)
+    search, rings = Search(inside), [np.empty((0, 2))]
     for colatitude in (np.arange(circles) + 0.5) * np.pi / circles:
         count = max(3, round(2 * np.pi * np.sin(colatitude) / spacing))
         longitudes = np.arange(count) * 2 * np.pi / count
-        (near,) = nearest_points(beta, gamma, np.array([colatitude]), longitudes)
         places = unit_vectors(np.full(count, colatitude), longitudes)
+        near = search.nearest(places)
         distance = np.arccos((places * inside[near]).sum(1).clip(-1, 1))
         far = longitudes[distance > GAP * np.sqrt(areas[near])]
-        found.append(np.column_stack([np.full(len(far), colatitude), far]))
-    return np.concatenate(found)
+        rings.append(np.column_stack([np.full(len(far), colatitude), far]))
+    return np.concatenate(rings)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from cheblienet_models.resampling.cells.arcs import Chain, depth_of, wrapped
-from cheblienet_models.resampling.cells.search import Search
 from cheblienet_models.resampling.cells.sides import Flags, Floats, Indices, Sides, Straight
+from cheblienet_models.resampling.nearest import Search
 
 ON_PLANE = 1e-15
 """Corners this close to a plane are on it."""

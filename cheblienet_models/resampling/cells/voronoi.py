@@ -1,7 +1,7 @@
 """Voronoi cells of any points on the sphere, as polygons of arcs of great circles.
 
 A cell is what planes halfway to other points leave of a square about its point: first to those that
-are near in bands of latitude, then for each corner to whichever point is nearest to it, until every
+are near, then for each corner to whichever point is nearest to it, until every
 corner's nearest is the cell's own. Cells that reach the square's edge, beside a void, are cut from
 the eight octants about their point instead.
 """
@@ -11,11 +11,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from cheblienet_models.resampling.cells.polygons import Polygons
-from cheblienet_models.resampling.cells.search import Search
 from cheblienet_models.resampling.cells.sides import Flags, Floats, Indices, Sides
+from cheblienet_models.resampling.nearest import Search
 
 CHUNK = 4096
 """So many cells at a time."""
+NEAR = 25
+"""So many points, the own one among them, are taken as near."""
 WIDE = 3.0
 """Half of the squares' width, as the tangent of an angle."""
 
@@ -33,7 +35,7 @@ def voronoi_sides(points: Floats, which: Indices) -> Iterator[list[Sides]]:
         number = np.arange(start, start + len(chosen))
         axes = _axes(points[chosen])
         cells = Polygons(search, chosen, number, _squares(axes))
-        cells.cut_by(search.near(chosen))
+        cells.cut_by(search.near(points[chosen], NEAR))
         cells.cut_to_cells()
         is_wide = _reach_edge(cells, axes)
         wide = np.flatnonzero(is_wide)
@@ -44,7 +46,7 @@ def voronoi_sides(points: Floats, which: Indices) -> Iterator[list[Sides]]:
             parts = Polygons(
                 search, np.repeat(chosen[wide], 8), np.repeat(number[wide], 8), octants
             )
-            parts.cut_by(np.repeat(search.near(chosen[wide]), 8, axis=0))
+            parts.cut_by(np.repeat(search.near(points[chosen[wide]], NEAR), 8, axis=0))
             parts.cut_to_cells()
             sides += parts.sides()
         yield sides
