@@ -1,7 +1,10 @@
-"""The Laplacian of one level, written in blocks into reserved files by any number of processes.
+"""Builds: levels whose Laplacians are written in blocks into reserved files, by any processes.
 
-A `Sweep` goes once over all lines of a lattice, base points or vertices, and knows all that a
-process needs to write one of its blocks. The `Driver` sends sweeps through a pool, one after the
-other. What is worth keeping from block to block, `LatticeRows` or `SearchedRows`, lies in the
-`Kept` that whoever writes a block is handed, and ends with the build.
+A `Level` is picklable and opens its arrays by itself. It has `Rows`, whatever these come from: a
+lattice, a part of one, a search or listed edges. A `Sweep` goes once over them and knows all that a
+process needs to write one of its blocks. The `Build` sends sweeps through a pool, one after the
+other. Rows lie in the `Kept` that whoever writes a block is handed, and end with the build.
+
+Tested as a whole: sweeps and their records in `test_records.py` and `test_resume.py`, bytes in
+`test_bytes.py`, what stays of a build in `test_released.py`.
 """

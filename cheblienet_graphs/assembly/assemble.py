@@ -1,20 +1,337 @@
-"""All sweeps of a level."""
+"""All that is written of a level, in its order, and what is recorded of it."""
 
-from cheblienet_graphs.assembly.assemble_lattice import assemble_lattice
-from cheblienet_graphs.assembly.assemble_masked import assemble_masked
-from cheblienet_graphs.assembly.driver import Assembled, Driver
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cheblienet_graphs.assembly.building import Build
+from cheblienet_graphs.assembly.level import GIVEN_POINTS, LISTED, SOLUTION, Level, Place
+from cheblienet_graphs.assembly.searched_rows import SearchedRows
+from cheblienet_graphs.assembly.sweeps import (
+    Filled,
+    Lists,
+    Measured,
+    Rescaled,
+    Weighed,
+    rows_of,
+)
+from cheblienet_graphs.errors import CheblienetError, Found, SpecError
+from cheblienet_graphs.report.scale import eigenvalue_scale
+from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.sparse.sums import rounded
+from cheblienet_graphs.spectrum.bound import SpectralBound, largest_eigenvalue_bound
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.durable import write_errors
+from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
+from cheblienet_graphs.store.reader import MappedWeights
+from cheblienet_graphs.store.records import Result
+from cheblienet_graphs.store.staged import Writer, index_type
+from cheblienet_graphs.typing import Floats, Indices
+
+SCRATCH = {"counts": "int64", "degree": "float64", "inverse-root-mass": "float64"}
+"""Arrays of the vertices from which rows are made."""
+Edges = tuple[Indices, Indices, Floats]
+"""Rows, columns and weights of both directions of edges."""
 
 
-def assemble(driver: Driver) -> Assembled:
-    """Do all sweeps of a level.
+@dataclass(frozen=True)
+class Assembled:
+    """What is known of a level once its Laplacian is written; names as in `LevelFacts`."""
+
+    level: Level
+    edges: int
+    nnz: int
+    in_plane: int
+    isolated: int
+    bandwidth: float | None
+    dropped_edges: int
+    bound: SpectralBound
+
+
+def write_level(build: Build, planned: Level) -> LevelFacts:
+    """Stage a level.
+
+    Args:
+        build: of the level.
+        planned: the level, not staged, with all that was solved for already.
+
+    Raises:
+        SpecError: there are no edges, or no such weights, or they vanish.
+        CheblienetError: eigenpairs did not converge.
+    """
+    spec, number = planned.spec, planned.number
+    xi = _xi(build, planned) if spec.geometry.oriented else None
+    place = Place(build.store, build.staging.folder)
+    level = replace(planned, spec=spec.recorded(), xi=xi, staged=place)
+    _share(build, planned, level)
+    made = _assembled(build, level)
+    level, bound = made.level, made.bound
+    _write_eigenpairs(build, level, bound.value)
+    build.show(level, "measuring its metric")
+    directed = {
+        name: _assembled(build, replace(of_direction, rings=0, mean=None))
+        for name, of_direction in level.directed.items()
+    }
+    return LevelFacts(
+        grid=spec.grid(number),
+        vertices=level.num_vertices,
+        edges=made.edges,
+        nnz=made.nnz,
+        isolated=made.isolated,
+        dropped_edges=made.dropped_edges,
+        in_plane_fraction=made.in_plane / (2 * made.edges),
+        xi=xi,
+        xi_squared=None if xi is None else xi**2,
+        bandwidth=made.bandwidth,
+        lambda_max=bound.value,
+        lambda_max_method=bound.method,
+        eigenvalue_scale=_eigenvalue_scale(level, bound.value),
+        directional={
+            name: OperatorFacts(of.edges, of.nnz, of.bound.value, of.bound.method)
+            for name, of in directed.items()
+        }
+        or None,
+    )
+
+
+def write_map(build: Build, path: str, base_map: LevelMap, orientations: int) -> None:
+    """Write a map of base points for each orientation."""
+    (rows, columns), entries = base_map.shape, len(base_map.indices)
+    shape = (orientations * rows, orientations * columns)
+    csr = build.staging.csr(path, shape, orientations * entries)
+    with write_errors(build.store), Writer(durable=False) as out:
+        out.write(csr.indptr, 0, [0])
+        for k in range(orientations):
+            out.write(csr.indptr, k * rows + 1, base_map.indptr[1:] + k * entries)
+            out.write(csr.indices, k * entries, base_map.indices + k * columns)
+            out.write(csr.data, k * entries, base_map.data)
+
+
+def _xi(build: Build, planned: Level) -> float:
+    """That of the level's metric; solved for once only."""
+    if planned.spec.xi != "auto":
+        return planned.metric.xi
+    key = f"{planned.number}-xi"
+    found = build.once(planned, key, lambda: {"xi": planned.metric.xi}, keep=True)
+    xi: float = found["xi"]
+    return xi
+
+
+def _share(build: Build, planned: Level, level: Level) -> None:
+    """Write down, for all who do blocks, what the staged level knows from files alone.
+
+    A resumed build writes the same again, but matched weights, which are solved for once only.
+    """
+    if planned.inside is not None:
+        places = planned.inside.places
+        path = f"levels/{level.number}/{layout.BASE_INDEX}"
+        kind = index_type((planned.inside.points, 1), len(places))
+        build.write(build.staging.dense(path, places.shape, kind), places)
+    if level.spec.coordinates is not None:
+        points = np.asarray(planned.full.base_points)
+        areas = planned.full.areas(0, len(points))
+        for name, values in zip(GIVEN_POINTS, (points, areas), strict=True):
+            build.write(build.scratch(level, name, values.shape, "float64"), values, durable=True)
+
+    def solved() -> Result:
+        weights = planned.offset_weights
+        if weights is None or weights.solution is None:
+            raise TypeError("matched weights are those of a lattice")
+        target = build.scratch(level, SOLUTION, weights.solution.shape, "float64")
+        build.write(target, weights.solution, durable=True)
+        return {}
+
+    if level.spec.weights == "matched" and level.choice.engine == "stencil":
+        build.once(level, level.key(SOLUTION), solved)
+
+
+def _assembled(build: Build, level: Level) -> Assembled:
+    """Do all sweeps of one Laplacian.
 
     Raises:
         SpecError: there are no edges, or no such weights, or they vanish.
     """
-    if driver.job.choice.engine == "stencil":
-        masked = driver.job.spec.mask is not None
-        return assemble_masked(driver) if masked else assemble_lattice(driver)
-    # Searches need torch, whose import takes longer than a build by stencils.
-    from cheblienet_graphs.assembly.assemble_searched import assemble_searched
+    listed: Result | None = None
+    if level.choice.engine != "stencil":
+        level, listed = _searched(build, level)
+    rows, vertices = rows_of(build.kept, level), level.num_vertices
+    _reserve_vertices(build, level)
+    weighed = build.sweep(Weighed(level), rows.level.degree_bound + vertices)
+    nnz = sum(result["entries"] for result in weighed)
+    _check(level, nnz - vertices, sum(result["vanished"] for result in weighed))
+    build.staging.csr(level.matrix_path, (vertices, vertices), nnz)
+    build.write_row_pointers(level)
+    limit, bound = max(result["largest"] for result in weighed), None
+    if level.lambda_max_known:
+        bound = SpectralBound(limit, "bound")
+    else:
+        build.scratch(level, "unscaled", (nnz,), "float32")
+    filled = build.sweep(Filled(level, None if bound is None else bound.value), nnz)
+    if bound is None:
+        bound = _computed_bound(build, level, limit)
+        build.sweep(Rescaled(level, bound.value), nnz)
+    if listed is None:
+        listed = {"bandwidth": rows.bandwidth, "dropped_edges": rows.dropped_edges}
+    return Assembled(
+        level,
+        edges=(nnz - vertices) // 2,
+        nnz=nnz,
+        in_plane=sum(result["in_plane"] for result in filled),
+        isolated=sum(result["isolated"] for result in weighed),
+        bandwidth=listed["bandwidth"],
+        dropped_edges=listed["dropped_edges"],
+        bound=bound,
+    )
 
-    return assemble_searched(driver)
+
+def _reserve_vertices(build: Build, level: Level) -> None:
+    """Reserve the arrays of the vertices; those of the points come with the metric's Laplacian."""
+    vertices, columns = level.num_vertices, level.spec.geometry.columns
+    for name, dtype in SCRATCH.items():
+        build.scratch(level, name, (vertices,), dtype)
+    if level.direction is not None:
+        return
+    folder = f"levels/{level.number}"
+    for name in ("degree", "area"):
+        build.staging.dense(f"{folder}/{name}", (vertices,), "float32")
+    build.staging.dense(f"{folder}/coordinates", (vertices, len(columns)), "float64", columns)
+
+
+def _check(level: Level, entries: int, vanished: int) -> None:
+    """Refuse a level of which no edge is inside the mask, or whose weights vanish.
+
+    Raises:
+        SpecError: it is one.
+    """
+    spec, number = level.spec, level.number
+    if not entries:
+        points = spec.base_points(number)
+        along = "" if level.direction is None else f"{level.direction} "
+        raise SpecError(
+            "region" if spec.region is not None else "mask",
+            f"such that level {number} has {along}edges inside",
+            Found(f"none between {points:,} point{'s'[: points > 1]} inside"),
+            "Give a larger one, or fewer `levels`." if number else "Give a larger one.",
+        )
+    if vanished:
+        accepted = f"larger here, since the weights of {vanished} vertices vanish in float32"
+        raise SpecError("bandwidth", accepted, spec.bandwidth)
+
+
+def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
+    """An upper bound of the spectrum of Delta, itself at most `limit`."""
+
+    def compute() -> Result:
+        matrix = level.matrix(level.scratch("unscaled"))
+        build.show(level, "finding the largest eigenvalue", 0, matrix.nnz)
+        bound = largest_eigenvalue_bound(mapped_product(matrix), level.num_vertices, limit=limit)
+        return {"value": bound.value, "method": bound.method}
+
+    return SpectralBound(**build.once(level, level.key("largest-eigenvalue"), compute))
+
+
+def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
+    """Find the edges of a level: search for them, then measure them or list them with weights.
+
+    Returns:
+        The level as far as it is known then; bandwidth and dropped edges where edges are listed.
+
+    Raises:
+        SpecError: there are none, or no such weights.
+    """
+    if level.spec.weights != "voronoi":
+        level = _with_lists(build, level)
+    if level.weights_listed:
+        key = level.key(level.spec.weights)
+        return level, build.once(level, key, lambda: _listed(build, level))
+    vertices, neighbors = level.full_vertices, level.spec.searched_neighbors
+    measured = build.sweep(Measured(level), vertices * neighbors)
+    entries = sum(result["entries"] for result in measured)
+    if not entries:
+        raise level.neighbours.too_few()
+    mean = rounded(sum(result["squared_lengths"] for result in measured)) / entries
+    return replace(level, mean=mean), None
+
+
+def _with_lists(build: Build, level: Level) -> Level:
+    """The level with the rings of images that its lists of nearest vertices take."""
+    # It needs torch, which edges of Voronoi cells do without.
+    from cheblienet_graphs.neighbours.search import list_type
+
+    shape = (level.full_vertices, level.spec.searched_neighbors)
+    level = replace(level, rings=1 if level.full.periodic else 0)
+    while True:
+        build.scratch(level, level.lists_name, shape, list_type(shape[0]))
+        listed = build.sweep(Lists(level), shape[0] * shape[1])
+        farthest = max(result["farthest"] for result in listed)
+        lists = build.kept.of(SearchedRows, level).lists
+        if lists.complete(farthest):
+            return level
+        level = replace(level, rings=lists.next_rings(farthest))
+
+
+def _listed(build: Build, level: Level) -> Result:
+    """List the edges inside with their weights, in one piece."""
+    bandwidth, dropped_edges = None, 0
+    if level.spec.weights == "voronoi":
+        # Neither this nor matching is quick to import.
+        from cheblienet_graphs.weights.voronoi import voronoi_entries
+
+        build.show(level, "finding Voronoi cells")
+        edges = voronoi_entries(level.full, level.number)
+    else:
+        edges, dropped, bandwidth = _matched(build, level)
+        if level.inside is not None:
+            dropped = level.inside.edges(*dropped)[:2]
+        dropped_edges = len(dropped[0]) // 2
+    if level.inside is not None:
+        *ends, kept = level.inside.edges(*edges[:2])
+        edges = *ends, edges[2][kept]
+    for (name, dtype), values in zip(LISTED.items(), edges, strict=True):
+        build.write(build.scratch(level, name, values.shape, dtype), values, durable=True)
+    return {"bandwidth": bandwidth, "dropped_edges": dropped_edges}
+
+
+def _matched(build: Build, level: Level) -> tuple[Edges, tuple[Indices, Indices], float | None]:
+    """Solve for matched weights, all edges together; those left out, and the bandwidth."""
+    from cheblienet_graphs.weights.scattered import matched_edges
+
+    rows = build.kept.of(SearchedRows, level)
+    if rows.nearest.total_degree == 0:
+        raise level.neighbours.too_few()
+    build.show(level, "matching weights to the metric", 0, rows.nearest.total_degree)
+    found = matched_edges(level.spec, level.sampled(), rows.nearest, rows.lengths)
+    return found.entries, found.dropped, found.bandwidth
+
+
+def _eigenvalue_scale(level: Level, lambda_max: float) -> float | None:
+    """The level's, from the arrays that will be published."""
+    spec, sampled = level.spec, SampledManifold(level.sampling, level.spec.geometry, level.metric)
+    degree, coordinates = level.dense("degree").mapped(), level.dense("coordinates").mapped()
+    mass = degree if spec.laplacian == "normalized" else level.dense("area").mapped()
+    weights = MappedWeights(level.matrix(level.csr.data), lambda_max, mass)
+    return eigenvalue_scale(spec, sampled, weights, coordinates, degree)
+
+
+def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:
+    count, folder = level.spec.eigenpairs, f"levels/{level.number}"
+    if count is None:
+        return
+    # Solvers are slow to import, and few builds store eigenpairs.
+    from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
+
+    matrix = level.matrix(level.csr.data)
+    build.show(level, "finding eigenpairs", 0, matrix.nnz)
+    pairs = extreme_eigenpairs(matrix, lambda_max, count, sampling=level.sampling)
+    if not pairs.converged:
+        raise CheblienetError(
+            f"The {count} smallest eigenpairs of level {level.number} did not converge; nothing "
+            "was published. Ask for fewer."
+        )
+    vertices = level.num_vertices
+    values = build.staging.dense(f"{folder}/eigenvalues", (count,), "float64")
+    vectors = build.staging.dense(f"{folder}/eigenvectors", (vertices, count), "float32")
+    build.write(values, pairs.values)
+    build.write(vectors, pairs.vectors)

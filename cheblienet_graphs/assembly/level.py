@@ -1,12 +1,16 @@
-"""One level of a build: its sampling, metric and neighbours."""
+"""One level of a build: its sampling, metric and neighbours, and its arrays once it is staged."""
 
 import itertools
+import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 from cheblienet_graphs.assembly.neighbours import Neighbours
 from cheblienet_graphs.assembly.xi import MOST_SCANNED, first_guess, scanned, searched
@@ -20,11 +24,17 @@ from cheblienet_graphs.neighbours.stencil import StencilEngine
 from cheblienet_graphs.samplings.diagrams import most_sides
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.point_sets import PointArrays
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.directional import DIRECTIONS
-from cheblienet_graphs.typing import Floats, Indices, Progress
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.records import Records
+from cheblienet_graphs.store.staged import StagedArray, StagedCsr, opened, opened_csr
+from cheblienet_graphs.store.unfinished import FINISHED, VERSION
+from cheblienet_graphs.store.writer import scratch_folder
+from cheblienet_graphs.typing import Progress
 
 if TYPE_CHECKING:
     from cheblienet_graphs.weights.lattice import LatticeWeights
@@ -39,79 +49,102 @@ STARTING_POINTS = 500
 """Where a level has fewer base points than this, it says little about finer ones."""
 
 
+SOLUTION = "matched-weights"
+"""Scratch array of the matched weights of a lattice."""
+GIVEN_POINTS = ("points", "point-areas")
+"""Scratch arrays of given points."""
+LISTED = {"listed-rows": "int64", "listed-columns": "int64", "listed-values": "float64"}
+"""Scratch arrays of edges that are listed with their weights."""
+
+
+class Place(NamedTuple):
+    """Where a build is: the store, and the folder in which it is staged."""
+
+    store: Path
+    folder: Path
+
+
+def _silent(_shown: str, _done: int, _total: int) -> None:
+    """Show no progress."""
+
+
+@dataclass(unsafe_hash=True)
 class Level:
-    """A level of a specification; each part of it is computed when it is first asked for.
+    """A level of a build; each part of it is computed when it is first asked for.
+
+    Once it is staged, what the building process has solved for or been given is read from files: so
+    a level goes to other processes, without what was computed of it.
 
     Args:
-        spec: of the build.
+        spec: of the build; of a staged level as a store tells it, without arrays.
         choice: the engine that finds neighbours, and its device.
         number: 0 is the finest.
         xi: of the metric where it is known already; else it is solved for where it is "auto".
-        scratch: makes the array of a search's lists.
-        solution: gives the matched weights of a lattice where they are solved for already.
-        places: gives the points inside the mask where the spec knows them by their digest alone.
-        direction: whose Laplacian it is, one of the spec's directional ones; None for the metric's.
-        progress: called as searches proceed.
+        direction: whose Laplacian it is, one of the spec's directional ones; None for the metric's,
+            which comes with the points.
+        staged: where; None for a level that is not.
+        rings: of images around a periodic domain, among which neighbours are searched for.
+        mean: of the squared lengths of all edges, once they are measured; None where weights do not
+            follow from them.
+        lists: makes the array of a search's lists, where xi is solved for.
+        progress: called as searches for xi proceed.
     """
 
-    def __init__(
-        self,
-        spec: GraphSpec,
-        choice: Choice,
-        number: int = 0,
-        *,
-        xi: float | None = None,
-        scratch: Scratch = np.empty,
-        solution: Callable[[], Floats | None] = lambda: None,
-        places: Callable[[], Indices] | None = None,
-        direction: str | None = None,
-        progress: Progress = lambda *_: None,
-    ) -> None:
-        self.spec, self.choice, self.number, self._xi = spec, choice, number, xi
-        self.direction = direction
-        self._solution, self._places = solution, places
-        self.scratch, self.progress = scratch, progress
+    spec: GraphSpec
+    choice: Choice
+    number: int = 0
+    xi: float | None = None
+    direction: str | None = None
+    staged: Place | None = None
+    rings: int = 0
+    mean: float | None = None
+    lists: Scratch = field(default=np.empty, compare=False, repr=False)
+    progress: Progress = field(default=_silent, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Level, tuple(getattr(self, part.name) for part in fields(self) if part.compare)
 
     @cached_property
     def coarser(self) -> "Level":
         """The next level."""
-        return Level(
-            self.spec, self.choice, self.number + 1, scratch=self.scratch, progress=self.progress
-        )
+        return replace(self, number=self.number + 1, xi=None)
 
     @cached_property
     def directed(self) -> "dict[str, Level]":
         """The same vertices with the edges of each directional Laplacian; none where none are."""
         if self.spec.directional is None:
             return {}
-        return {
-            direction: Level(
-                self.spec,
-                STENCILS,
-                self.number,
-                xi=self.metric.xi,
-                places=self._places,
-                direction=direction,
-            )
-            for direction in DIRECTIONS
-        }
+        known = replace(self, choice=STENCILS, xi=self.metric.xi)
+        return {direction: replace(known, direction=direction) for direction in DIRECTIONS}
 
     @property
     def num_vertices(self) -> int:
         """V."""
         return self.spec.orientations * self.spec.base_points(self.number)
 
+    @property
+    def full_vertices(self) -> int:
+        """Vertices of the whole sampling, whatever the mask."""
+        return self.spec.orientations * self.spec.full_points(self.number)
+
     @cached_property
     def full(self) -> Sampling:
         """All points, whatever the mask."""
-        return self.spec.full_sampling(self.number)
+        spec = self.spec
+        if self.staged and spec.coordinates is not None:
+            points, areas = (np.asarray(self.scratch(name).mapped()) for name in GIVEN_POINTS)
+            spec = spec.with_points({self.number: PointArrays(points, areas)})
+        return spec.full_sampling(self.number)
 
     @cached_property
     def inside(self) -> Inside | None:
         """The vertices inside the mask; None where there is none."""
         if self.spec.mask is None:
             return None
-        places = self._places() if self._places else self.spec.mask.on_level(self.number)
+        if self.staged:
+            places = np.asarray(self.dense(layout.BASE_INDEX).mapped())
+        else:
+            places = self.spec.mask.on_level(self.number)
         return Inside(places, self.spec.full_points(self.number))
 
     @cached_property
@@ -122,8 +155,8 @@ class Level:
     @cached_property
     def metric(self) -> Metric:
         """The metric, xi solved for where it is "auto"."""
-        if self._xi is not None:
-            return Metric(self.spec.eps, self._xi)
+        if self.xi is not None:
+            return Metric(self.spec.eps, self.xi)
         if self.spec.xi != "auto":
             return self.spec.metric(self.number)
         return self.spec.metric_of_alpha(self._alpha, self.number)
@@ -164,7 +197,28 @@ class Level:
         sampled = SampledManifold(self.full, self.spec.geometry, self.metric)
         if self.direction is not None and self.spec.directional is not None:
             return directional_weights(sampled, self.direction, self.spec.directional)
-        return lattice_weights(self.spec, sampled, self._solution())
+        folder = self.staged and self._scratch / str(self.number) / SOLUTION
+        solved = folder and (folder / "zarr.json").exists()
+        solution = np.array(opened(folder).mapped()) if folder and solved else None
+        return lattice_weights(self.spec, sampled, solution)
+
+    @property
+    def weights_listed(self) -> bool:
+        """Whether edges are listed with their weights before all sweeps.
+
+        Matched ones are one problem for all edges; others are those of Voronoi cells.
+        """
+        return self.spec.weights != "kernel" and not self.spec.sampling_kind.regular
+
+    @property
+    def laplacian(self) -> str:
+        """The kind: directional ones are combinatorial whatever the metric's is."""
+        return self.spec.laplacian if self.direction is None else "combinatorial"
+
+    @property
+    def lambda_max_known(self) -> bool:
+        """Whether it is rescaled by a bound that holds without computing."""
+        return self.spec.lambda_max == 2 and self.direction is None
 
     @property
     def degree_bound(self) -> int:
@@ -226,10 +280,72 @@ class Level:
         sampled = SampledManifold(self.full, self.spec.geometry, metric)
         neighbours = Neighbours(sampled, self.spec.searched_neighbors, self.choice)
         try:
-            found = neighbours.counted(self.scratch, advance)
+            found = neighbours.counted(self.lists, advance)
         except SpecError:
             if not self.spec.sampling_kind.regular:  # a search is refused for other reasons
                 raise
             return math.nan
         total = found.total_degree
         return found.in_plane_degree / total if total else math.nan
+
+    @property
+    def place(self) -> Place:
+        """Where it is staged."""
+        if self.staged is None:
+            raise TypeError("the level is not staged")
+        return self.staged
+
+    @property
+    def matrix_path(self) -> str:
+        """Where the Laplacian is in the version."""
+        part = "laplacian" if self.direction is None else f"{layout.DIRECTIONAL}/{self.direction}"
+        return f"levels/{self.number}/{part}"
+
+    @property
+    def csr(self) -> StagedCsr:
+        """The Laplacian."""
+        return opened_csr(self.place.folder / VERSION / self.matrix_path)
+
+    def dense(self, name: str) -> StagedArray:
+        """Another of its arrays."""
+        return opened(self.place.folder / VERSION / "levels" / str(self.number) / name)
+
+    @property
+    def _scratch(self) -> Path:
+        return scratch_folder(self.place.folder)
+
+    def scratch(self, name: str) -> StagedArray:
+        """An array that is not published."""
+        return opened(self._scratch / self.scratch_path(name))
+
+    def scratch_path(self, name: str) -> str:
+        """Where such an array is: each Laplacian has its own."""
+        part = [] if self.direction is None else [self.direction]
+        return "/".join([str(self.number), *part, name])
+
+    @property
+    def lists_name(self) -> str:
+        """The scratch array of lists of nearest vertices."""
+        return f"lists{self.rings}"
+
+    @property
+    def records(self) -> Records:
+        """The finished ranges of its sweeps."""
+        return Records(self.place.folder / FINISHED)
+
+    def matrix(self, entries: StagedArray) -> scipy.sparse.csr_array:
+        """The Laplacian, mapped, with these entries."""
+        csr = self.csr
+        parts = (entries.mapped(), csr.indices.mapped(), csr.indptr.mapped())
+        return scipy.sparse.csr_array(parts, shape=(self.num_vertices, self.num_vertices))
+
+    def key(self, name: str, **given: float | None) -> str:
+        """The name of the records of a sweep, or of what is computed once.
+
+        Those that are given other results of earlier sweeps are other ones: what is written depends
+        on them.
+        """
+        given |= {"rings": self.rings, "mean": self.mean}
+        values = [f"{what}={json.dumps(value)}" for what, value in sorted(given.items())]
+        part = [] if self.direction is None else [self.direction]
+        return "-".join([str(self.number), *part, name, *values])

@@ -4,13 +4,14 @@ Along a line of pixels whose neighbours are all inside, numbers of neighbours gr
 pixels do: such runs are copies of their first row. Only rows near the mask's edge are looked up.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.rows import Ends, Entries, Scaling
 from cheblienet_graphs.neighbours.masked import LookedUp, MaskedStencils, Piece
 from cheblienet_graphs.sparse.blocks import ascending_sums
 from cheblienet_graphs.sparse.laplacian import rescaled
@@ -21,53 +22,33 @@ SHORTEST_RUN = 16
 """Shorter runs are looked up, too: copying them would take longer."""
 
 
-@dataclass(frozen=True)
-class Masses:
-    """What the entries of Delta are made from, besides weights.
-
-    Args:
-        degree: (V,) D.
-        inverse_root: (V,) N^-1/2; None where it is 1.
-    """
-
-    degree: Floats
-    inverse_root: Floats | None
-
-
 class MaskedRows:
     """The rows of the vertices inside; the weights of edges are those of the whole lattice.
 
     Args:
-        job: the level.
+        level: of a lattice with a mask.
 
     Attributes:
-        level: its sampling, metric and neighbours.
+        level: with all that was computed of it.
         stencils: the neighbours inside.
         bandwidth: the kernel's t, None without a kernel.
     """
 
-    def __init__(self, job: Job) -> None:
-        self.level = job.level()
-        stencils = self.level.stencils_inside
+    def __init__(self, level: Level) -> None:
+        self.level, stencils = level, level.stencils_inside
         if not isinstance(stencils, MaskedStencils):
             raise TypeError("the level has no mask")
         self.stencils = stencils
-        whole, given = LatticeRows(job).weights, self.level.offset_weights
+        whole, given = LatticeRows(level).weights, level.offset_weights
         self.bandwidth = whole.bandwidth
         if isinstance(whole, KernelWeights):
-            lengths = self.level.neighbours.rule.squared_lengths
+            lengths = level.neighbours.rule.squared_lengths
             by_offset = [[whole.of_squared_lengths(squared)] for squared in lengths]
         else:
             by_offset = given.offset_values if given else []
         # The last place stands for the vertex itself. What is everywhere comes first, then sides.
         self._weights = [[np.append(part, 0.0) for part in parts] for parts in by_offset]
         self._degrees = [float(ascending_sums(w[0][None].copy())[0]) for w in self._weights]
-
-    @property
-    def unequal_areas(self) -> bool:
-        """Whether some vertices have other areas than others, as over axes."""
-        lattice = self.stencils.lattice
-        return any(share != 1 for share in lattice.fibre.areas(lattice.orientations))
 
     @property
     def dropped_edges(self) -> int:
@@ -78,7 +59,24 @@ class MaskedRows:
         united = MaskedStencils(given.with_left_out, self.stencils.places)
         return (united.total_degree - self.stencils.total_degree) // 2
 
-    def weighed(self, piece: Piece) -> tuple[Indices, Floats]:
+    def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
+        """As `Rows.weighed`."""
+        pieces = [self._weighed(piece) for piece in self.stencils.pieces(start, stop)]
+        counts, degrees = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        return counts, degrees
+
+    def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
+        """As `Rows.entries`."""
+        columns = np.empty(int(ends[-1] - ends[0]), ends.dtype)
+        values = np.empty(len(columns), np.float32)
+        for piece in self.stencils.pieces(start, start + len(ends) - 1):
+            first = piece.first_vertex - start
+            those = ends[first : first + len(piece) + 1] - ends[0]
+            part = slice(int(those[0]), int(those[-1]))
+            self._fill(piece, those - those[0], scaling, columns[part], values[part])
+        return columns, values
+
+    def _weighed(self, piece: Piece) -> tuple[Indices, Floats]:
         """(vertices,) entries of each row, and sums of its weights: the same bits in any block."""
         complete = piece.complete
         everywhere = self.stencils.stencils[piece.orientation]
@@ -91,37 +89,29 @@ class MaskedRows:
             degrees[cut] = ascending_sums(np.where(found.inside, self._entries(found), 0.0))
         return counts, degrees
 
-    def entries(
-        self, piece: Piece, ends: Indices, masses: Masses, lambda_max: float | None
-    ) -> tuple[npt.NDArray[np.signedinteger], npt.NDArray[np.float32]]:
-        """(nnz,) columns and values of the rows of some vertices.
-
-        Args:
-            piece: the vertices.
-            ends: (vertices + 1,) where their rows end, the first its begin.
-            masses: of all vertices.
-            lambda_max: by which values are rescaled; None leaves them those of Delta.
-        """
-        begin = int(ends[0])
-        columns = np.empty(int(ends[-1]) - begin, self.stencils.dtype)
-        values = np.empty(len(columns), np.float32)
+    def _fill(
+        self,
+        piece: Piece,
+        ends: Ends,
+        scaling: Scaling,
+        columns: npt.NDArray[np.signedinteger[Any]],
+        values: npt.NDArray[np.float32],
+    ) -> None:
+        """Write (nnz,) columns and values of the rows of a piece, whose first begins at 0."""
         starts, lengths, rest = self._runs(piece)
         heads = piece.look_up(starts, away=True)
-        numbers = self._values(heads, masses, lambda_max)
+        numbers = self._values(heads, scaling)
         step = np.arange(lengths.max(initial=0), dtype=columns.dtype)[:, None]
         for row, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
-            first = int(ends[start]) - begin
+            first = int(ends[start])
             part = slice(first, first + length * heads.columns.shape[1])
             np.add(heads.columns[row], step[:length], out=columns[part].reshape(length, -1))
             values[part].reshape(length, -1)[:] = numbers[row]
         found = piece.look_up(rest)
         counts = np.diff(ends)[rest]
-        into = np.arange(counts.sum()) + np.repeat(
-            ends[rest] - begin - np.cumsum(counts) + counts, counts
-        )
+        into = np.arange(counts.sum()) + np.repeat(ends[rest] - np.cumsum(counts) + counts, counts)
         columns[into] = found.columns[found.inside]
-        values[into] = self._values(found, masses, lambda_max)[found.inside]
-        return columns, values
+        values[into] = self._values(found, scaling)[found.inside]
 
     def _runs(self, piece: Piece) -> tuple[Indices, Indices, Indices]:
         """First vertex and length of each run of rows that are copies, and all other vertices."""
@@ -132,23 +122,18 @@ class MaskedRows:
         long = alike[starts] & (lengths >= SHORTEST_RUN)
         return starts[long], lengths[long], np.flatnonzero(np.repeat(~long, lengths))
 
-    def _values(
-        self, found: LookedUp, masses: Masses, lambda_max: float | None
-    ) -> npt.NDArray[np.float32]:
+    def _values(self, found: LookedUp, scaling: Scaling) -> npt.NDArray[np.float32]:
         """(M, N) entries of Delta, or rescaled; of no meaning where there is no neighbour."""
-        values: Floats = np.negative(self._entries(found))
-        degree = masses.degree[found.vertices]
-        if masses.inverse_root is not None:
-            here = masses.inverse_root[found.vertices]
-            there = masses.inverse_root[np.where(found.inside, found.columns, 0)]
-            # One product of both factors, as `sparse.laplacian` has it, for the same bits.
-            values = values * (here[:, None] * there)
-            degree = degree * here**2
-        entries = np.broadcast_to(values, found.columns.shape).astype(np.float32)
+        here = scaling.inverse_root[found.vertices]
+        there = scaling.inverse_root[np.where(found.inside, found.columns, 0)]
+        # One product of both factors, as `sparse.laplacian` has it, for the same bits.
+        values = -self._entries(found) * (here[:, None] * there)
+        degree = scaling.degree[found.vertices] * here**2
+        entries = values.astype(np.float32)
         entries[found.diagonal] = degree
-        if lambda_max is None:
+        if scaling.lambda_max is None:
             return entries
-        return rescaled(entries, found.diagonal, lambda_max).astype(np.float32)
+        return rescaled(entries, found.diagonal, scaling.lambda_max).astype(np.float32)
 
     def _entries(self, found: LookedUp) -> Floats:
         """(N,) or (M, N) weights of the neighbours, 0 of the vertex itself."""

@@ -3,46 +3,37 @@
 import datetime as dt
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from cheblienet_graphs.assembly.assemble import assemble
-from cheblienet_graphs.assembly.assemble_directional import assemble_directional
+from cheblienet_graphs.assembly.assemble import write_level, write_map
+from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import check
-from cheblienet_graphs.assembly.driver import Driver
-from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.assembly.own_points import share_own_points
-from cheblienet_graphs.assembly.plan import Plan, check_spec, levels_of, planned
-from cheblienet_graphs.assembly.sizes import rows_within, scratch_nbytes
+from cheblienet_graphs.assembly.plan import (
+    Plan,
+    check_spec,
+    levels_of,
+    planned,
+    rows_within,
+    scratch_nbytes,
+)
 from cheblienet_graphs.assembly.versions import (
     GENERATOR,
     Published,
     as_found,
     changes_of,
     published,
+    software,
 )
-from cheblienet_graphs.errors import CheblienetError, OtherGraphWarning
+from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.machine.threads import threads_each
-from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours.choice import Choice, choose
-from cheblienet_graphs.pools.kept import Kept
-from cheblienet_graphs.pools.opened import opened_pool
-from cheblienet_graphs.pools.pool import Pool, software
-from cheblienet_graphs.report.scale import eigenvalue_scale
-from cheblienet_graphs.samplings.maps import LevelMap
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.pools.pool import Kept, Pool
+from cheblienet_graphs.pools.processes import opened_pool
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts
-from cheblienet_graphs.store.reader import MappedWeights
-from cheblienet_graphs.store.staged import INT32_LIMIT, Writer, index_type
+from cheblienet_graphs.store.staged import INT32_LIMIT
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
 from cheblienet_graphs.values import byte_count, callback, flag, integer
@@ -122,8 +113,8 @@ def build(
             rows = _rows(block_rows, levels, memory_limit, pool)
             staging = _staging(spec, store, name, levels, choice, resume=resume)
             with staging:
-                build = _Build(spec, choice, store, staging, pool, kept, rows, progress)
-                facts = tuple(build.write(levels))
+                build = Build(store, staging, pool, kept, rows, progress)
+                facts = tuple(_write(build, levels))
                 version = staging.publish(_attributes(spec, facts))
             folder = store / name / version
             pairs = zip(levels, facts, strict=True)
@@ -225,6 +216,19 @@ def _staging(
     return Staging(store, name, nbytes, identity=identity, resume=resume)
 
 
+def _write(build: Build, levels: Sequence[Level]) -> Iterator[LevelFacts]:
+    """Stage all levels with the maps between them."""
+    for level in levels:  # those that are not written yet help to solve for xi, too
+        level.lists = build.search_lists
+    for level in levels:
+        yield write_level(build, level)
+        if level.number + 1 < len(levels):
+            sampling, fine, coarse = level.sampling, level.number, level.number + 1
+            orientations = sampling.orientations
+            write_map(build, f"pooling/{fine}to{coarse}", sampling.pooling(), orientations)
+            write_map(build, f"unpooling/{coarse}to{fine}", sampling.unpooling(), orientations)
+
+
 def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attributes:
     """The attributes of a version, but for its manifest."""
     return {
@@ -235,137 +239,3 @@ def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attribu
         "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "levels": [facts.to_dict() for facts in levels],
     }
-
-
-def _eigenvalue_scale(level: Level, job: Job, lambda_max: float) -> float | None:
-    """The level's, from the arrays that will be published."""
-    spec, sampled = (
-        level.spec,
-        SampledManifold(level.sampling, level.spec.geometry, Metric(level.spec.eps, job.xi or 0.0)),
-    )
-    degree, coordinates = job.dense("degree").mapped(), job.dense("coordinates").mapped()
-    mass = degree if spec.laplacian == "normalized" else job.dense("area").mapped()
-    weights = MappedWeights(job.matrix(job.csr.data), lambda_max, mass)
-    return eigenvalue_scale(spec, sampled, weights, coordinates, degree)
-
-
-@dataclass(frozen=True)
-class _Build:
-    """How a build is carried out."""
-
-    spec: GraphSpec
-    choice: Choice
-    store: Path
-    staging: Staging
-    pool: Pool
-    kept: Kept
-    block_rows: int
-    progress: Progress
-
-    def write(self, levels: list[Level]) -> Iterator[LevelFacts]:
-        """Stage all levels with the maps between them."""
-        for level in levels:  # those that are not written yet help to solve for xi, too
-            level.scratch = self._search_lists
-        for level in levels:
-            yield self._write_level(level)
-            if level.number + 1 < len(levels):
-                sampling, fine, coarse = level.sampling, level.number, level.number + 1
-                self._write_map(f"pooling/{fine}to{coarse}", sampling.pooling(), sampling)
-                self._write_map(f"unpooling/{coarse}to{fine}", sampling.unpooling(), sampling)
-
-    def _write_level(self, level: Level) -> LevelFacts:
-        oriented = self.spec.geometry.oriented
-        xi = self._xi(level) if oriented else None
-        made_by = tuple(software(self.spec.sampling, self.choice.engine).items())
-        spec, folder = self.spec.recorded(), self.staging.folder
-        job = Job(spec, self.choice, level.number, xi, self.store, folder, made_by)
-        driver = Driver(
-            job, level, self.staging, self.pool, self.kept, self.block_rows, self.progress
-        )
-        self._write_places(level)
-        share_own_points(driver, level.full)
-        assembled = assemble(driver)
-        bound = assembled.bound
-        self._write_eigenpairs(job, level.sampling, bound.value)
-        self.progress(f"level {level.number}: measuring its metric", 0, 0)
-        return LevelFacts(
-            grid=self.spec.grid(level.number),
-            vertices=level.num_vertices,
-            edges=assembled.edges,
-            nnz=assembled.nnz,
-            isolated=assembled.isolated,
-            dropped_edges=assembled.dropped_edges,
-            in_plane_fraction=assembled.in_plane / (2 * assembled.edges),
-            xi=xi,
-            xi_squared=None if xi is None else xi**2,
-            bandwidth=assembled.bandwidth,
-            lambda_max=bound.value,
-            lambda_max_method=bound.method,
-            eigenvalue_scale=_eigenvalue_scale(level, job, bound.value),
-            directional=assemble_directional(driver),
-        )
-
-    def _write_places(self, level: Level) -> None:
-        """Write where the points inside the mask are, which all who do blocks read."""
-        if level.inside is None:
-            return
-        places, points = level.inside.places, level.inside.points
-        kind = index_type((points, 1), len(places))
-        path = f"levels/{level.number}/{layout.BASE_INDEX}"
-        with write_errors(self.store), Writer(durable=False) as out:
-            out.write(self.staging.dense(path, places.shape, kind), 0, places)
-
-    def _xi(self, level: Level) -> float:
-        """That of the level's metric; solved for once only."""
-        sweep = f"{level.number}-xi"
-        if self.spec.xi != "auto":
-            return level.metric.xi
-        found = self.staging.records.result(sweep, (0, 1))
-        if found is None:
-            found = {"xi": level.metric.xi}
-            with write_errors(self.store):
-                self.staging.records.keep(sweep, (0, 1), found)
-        xi: float = found["xi"]
-        return xi
-
-    def _search_lists(self, shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
-        """An array for searches that solve for xi, which vanishes with its last use."""
-        array = self.staging.scratch("xi", shape, dtype)
-        mapped = np.memmap(array.chunk, array.kind, "r+", shape=shape)
-        array.chunk.unlink()
-        return mapped
-
-    def _write_map(self, path: str, base_map: LevelMap, sampling: Sampling) -> None:
-        """Write a map of base points for each orientation."""
-        (rows, columns), entries = base_map.shape, len(base_map.indices)
-        orientations = sampling.orientations
-        shape = (orientations * rows, orientations * columns)
-        csr = self.staging.csr(path, shape, orientations * entries)
-        with write_errors(self.store), Writer(durable=False) as out:
-            out.write(csr.indptr, 0, [0])
-            for k in range(orientations):
-                out.write(csr.indptr, k * rows + 1, base_map.indptr[1:] + k * entries)
-                out.write(csr.indices, k * entries, base_map.indices + k * columns)
-                out.write(csr.data, k * entries, base_map.data)
-
-    def _write_eigenpairs(self, job: Job, sampling: Sampling, lambda_max: float) -> None:
-        count = self.spec.eigenpairs
-        if count is None:
-            return
-        # Solvers are slow to import, and few builds store eigenpairs.
-        from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
-
-        matrix = job.matrix(job.csr.data)
-        self.progress(f"level {job.number}: finding eigenpairs", 0, matrix.nnz)
-        pairs = extreme_eigenpairs(matrix, lambda_max, count, sampling=sampling)
-        if not pairs.converged:
-            raise CheblienetError(
-                f"The {count} smallest eigenpairs of level {job.number} did not converge; nothing "
-                "was published. Ask for fewer."
-            )
-        folder = f"levels/{job.number}"
-        values = self.staging.dense(f"{folder}/eigenvalues", (count,), "float64")
-        vectors = self.staging.dense(f"{folder}/eigenvectors", (job.num_vertices, count), "float32")
-        with write_errors(self.store), Writer(durable=False) as out:
-            out.write(values, 0, pairs.values)
-            out.write(vectors, 0, pairs.vectors)

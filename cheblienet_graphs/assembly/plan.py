@@ -1,4 +1,4 @@
-"""The size of what a build would publish, known before it begins."""
+"""What a build would publish, and the memory and disk it takes, known before it begins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,10 +6,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.neighbours.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.words import human_bytes
 from cheblienet_graphs.store.staged import csr_nbytes, index_type
 from cheblienet_graphs.typing import Progress
+from cheblienet_graphs.values import byte_count
+
+BLOCK_ROWS = 65_536
+"""Vertices in a block where no memory limit is given,"""
+MOST_BLOCK_ROWS = 2**20
+"""and at most, so that a block is a matter of seconds,"""
+LEAST_BLOCK_ROWS = 1_024
+"""and at least."""
+
+PROCESS = {"stencil": 100e6, "search": 350e6}
+"""What a process takes before it does a block: interpreter, libraries, for a search torch too."""
+
+VORONOI = 1_000
+"""What a point takes besides, while its Voronoi cell is computed."""
 
 
 @dataclass(frozen=True)
@@ -102,3 +118,71 @@ def _map_nbytes(level: Level) -> int:
         down, up = (len(m.indices) for m in (level.sampling.pooling(), level.sampling.unpooling()))
     shapes = {(coarse, fine): down, (fine, coarse): up}
     return sum(csr_nbytes(shape, spec.orientations * links) for shape, links in shapes.items())
+
+
+def rows_within(level: Level, memory_limit: int | str | None, processes: int) -> int:
+    """Vertices in a block so that all processes together stay within a limit.
+
+    Args:
+        level: the finest.
+        memory_limit: bytes, or text such as "2GB"; None is no limit.
+        processes: that do blocks.
+
+    Raises:
+        SpecError: nothing does.
+    """
+    if memory_limit is None:
+        return BLOCK_ROWS
+    limit = byte_count("memory_limit", memory_limit)
+    kept, row = _kept(level), _row(level)
+    rows = int((limit - kept * processes - _vectors(level)) / processes / row)
+    if rows < LEAST_BLOCK_ROWS:
+        least = processes * (kept + LEAST_BLOCK_ROWS * row) + _vectors(level)
+        remedy = "Use fewer `workers`." if processes > 1 else ""
+        several = "s" if processes > 1 else ""
+        raise SpecError(
+            "memory_limit",
+            f"at least {human_bytes(int(least))} here, with {processes} worker{several}",
+            human_bytes(limit),
+            remedy,
+        )
+    return min(rows, MOST_BLOCK_ROWS)
+
+
+def scratch_nbytes(level: Level) -> int:
+    """Disk space that a level takes while it is built, besides what is published."""
+    vertices, entries = level.num_vertices, level.degree_bound + level.num_vertices
+    unscaled = 0 if level.spec.lambda_max == 2 else 4 * entries
+    unscaled += sum(4 * (of.degree_bound + vertices) for of in level.directed.values())
+    if level.choice.engine == "stencil":
+        return unscaled
+    own_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
+    lists = 8 * (level.spec.neighbors or 0)
+    listed = 24 * entries if level.spec.weights != "kernel" else 0
+    return unscaled + vertices * (lists + 24) + listed + own_points
+
+
+def _row(level: Level) -> int:
+    """Bytes that a vertex of a block takes."""
+    entries = level.degree_bound // level.num_vertices + 1
+    return 100 + entries * (20 if level.choice.engine == "stencil" else 300)
+
+
+def _kept(level: Level) -> float:
+    """Bytes that a process keeps from block to block."""
+    if level.choice.engine == "stencil":
+        return PROCESS["stencil"]
+    diagram = level.spec.sampling_kind.seeded or level.choice.engine == "diagram"
+    cells = VORONOI if diagram else 0
+    return PROCESS["search"] + 150 * level.num_vertices + cells * level.sampling.num_points
+
+
+def _vectors(level: Level) -> int:
+    """Bytes of the vectors from which the building process finds lambda_max and eigenpairs.
+
+    With the cells of own points, which it computes for all.
+    """
+    recursion = 0 if level.spec.lambda_max == 2 and not level.directed else 5
+    own_points = level.spec.coordinates
+    cells = VORONOI * own_points.count if own_points and own_points.areas == "voronoi" else 0
+    return cells + 8 * level.num_vertices * (recursion + 4 * (level.spec.eigenpairs or 0))

@@ -1,16 +1,21 @@
-"""Published versions: what a build hands back, and what was there before it."""
+"""Published versions, what was there before, and the software that their bytes depend on."""
 
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
 import cheblienet_graphs
 from cheblienet_graphs.assembly.checks import LevelCheck
-from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.unfinished import identity_of
 
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
 
@@ -118,3 +123,51 @@ def as_found(
     return Published(
         store, name, version, built=False, levels=known.levels, other=other, changes=changes
     )
+
+
+@lru_cache
+def software(sampling: str, engine: str) -> dict[str, str]:
+    """Versions that the bytes of a build depend on, besides its specification.
+
+    Args:
+        sampling: of the graph; some use a library of their own.
+        engine: that finds neighbours; "stencil" does without torch.
+
+    Raises:
+        CheblienetError: the library of the sampling is not installed.
+    """
+    names = ["numpy", "scipy", *(["torch"] if engine != "stencil" else [])]
+    kind = SAMPLINGS[sampling]
+    if kind.library:
+        kind.check_library()
+        names.append(kind.library)
+    libraries = {name: version_of(name) for name in names}
+    return {"cheblienet": cheblienet_graphs.__version__, **libraries, "machine": platform.machine()}
+
+
+def check_worker(sampling: str, engine: str, folder: Path) -> None:
+    """See that this process has the libraries and the files of the building process.
+
+    Args:
+        sampling: of the graph.
+        engine: that finds neighbours.
+        folder: in which the build is staged.
+
+    Raises:
+        CheblienetError: it has other versions.
+        StoreError: the staged level is not there.
+    """
+    identity = identity_of(folder)
+    if identity is None:
+        raise StoreError(
+            f"{folder} is not there for one of the workers. All of them, and the one who "
+            "builds, must see the store's file system under the same path."
+        )
+    known = identity["software"].items()
+    mine = software(sampling, engine).items()
+    others = [" ".join(library) for library in mine if library not in known]
+    if others:
+        raise CheblienetError(
+            f"A worker has {', '.join(others)}; the building process has another version, and "
+            "bytes would depend on which worker wrote them. Install the same."
+        )

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.interrupts import not_for_children
-from cheblienet_graphs.pools.kept import drop, with_held
-from cheblienet_graphs.pools.pool import Pool, Task
+from cheblienet_graphs.pools.pool import Pool, Task, drop, with_held
 
 try:
     import distributed

@@ -1,17 +1,67 @@
-"""The interface of pools, and the one that is this process alone."""
+"""The interface of pools, the one that is this process alone, and what processes keep for them."""
 
-import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import lru_cache
-from importlib.metadata import version
-from typing import Any, Protocol, TypeVar
-
-from cheblienet_graphs import __version__
-from cheblienet_graphs.pools.kept import Kept
-from cheblienet_graphs.samplings import SAMPLINGS
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
 
 Task = tuple[Any, ...]
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+
+MOST = 2
+"""Things kept: those of the block at work, and of the one before."""
+
+
+class Kept:
+    """Things a process keeps for the blocks of a build, as making them takes longer than a block.
+
+    Use as a context manager: leaving it lets go of everything, whoever still refers to it. Threads
+    may share it.
+    """
+
+    def __init__(self) -> None:
+        self._made = lru_cache(MOST)(_made)
+
+    def of(self, make: Callable[[K], T], key: K) -> T:
+        """The thing that `make` gives for a key, made where it is not kept."""
+        made: T = self._made(make, key)
+        return made
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._made.cache_clear()
+
+
+_HELD: dict[str, Kept] = {}
+"""By pool, what this process keeps as one of its workers.
+
+Blocks come to a worker as calls of functions, which have no other place for what outlives the call.
+An entry is made by the first block and ends with the process, or where workers are not the pool's
+own, with `drop`. The process that builds has none: its `Kept` is handed on to whoever needs it.
+"""
+
+
+def with_held(pool: str, function: Callable[..., T], *task: Any) -> T:
+    """Call a function with what this process keeps for a pool, as one of its workers."""
+    return function(_HELD.setdefault(pool, Kept()), *task)
+
+
+def drop(pool: str) -> None:
+    """Let go of all that this process keeps for a pool."""
+    with _HELD.pop(pool, Kept()):
+        pass
+
+
+def _made(make: Callable[[Any], Any], key: Hashable) -> Any:
+    return make(key)
 
 
 class Pool(Protocol):
@@ -52,23 +102,3 @@ class Here:
         """As `Pool.each`."""
         for task in tasks:
             yield task, function(self._kept, *task)
-
-
-@lru_cache
-def software(sampling: str, engine: str) -> dict[str, str]:
-    """Versions that the bytes of a build depend on, besides its specification.
-
-    Args:
-        sampling: of the graph; some use a library of their own.
-        engine: that finds neighbours; "stencil" does without torch.
-
-    Raises:
-        CheblienetError: the library of the sampling is not installed.
-    """
-    names = ["numpy", "scipy", *(["torch"] if engine != "stencil" else [])]
-    kind = SAMPLINGS[sampling]
-    if kind.library:
-        kind.check_library()
-        names.append(kind.library)
-    libraries = {name: version(name) for name in names}
-    return {"cheblienet": __version__, **libraries, "machine": platform.machine()}

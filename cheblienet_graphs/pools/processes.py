@@ -1,4 +1,4 @@
-"""Blocks done by processes of this machine."""
+"""Blocks done by processes of this machine, and the pool that was asked for."""
 
 import multiprocessing
 import os
@@ -8,21 +8,52 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.machine.interrupts import not_for_children
 from cheblienet_graphs.machine.threads import threads_each
-from cheblienet_graphs.pools.kept import Kept, with_held
-from cheblienet_graphs.pools.pool import Here, Pool, Task
+from cheblienet_graphs.pools.pool import Here, Kept, Pool, Task, with_held
+from cheblienet_graphs.values import integer
 
 T = TypeVar("T")
 
 SHARED = Path("/dev/shm")  # noqa: S108, that of the system
 """Where Linux has named semaphores, as files."""
+
+
+def opened_pool(
+    workers: int | str | None, dask: str | None, kept: Kept, *, dry: bool = False
+) -> AbstractContextManager[Pool]:
+    """The pool that was asked for; see `assembly.pipeline.build`.
+
+    Args:
+        workers: as there.
+        dask: as there.
+        kept: by this process, where it does blocks itself.
+        dry: whether nothing will be done: no process is started, and no cluster asked.
+
+    Raises:
+        SpecError: no such number of workers.
+        CheblienetError: no such cluster, or Dask is not installed.
+    """
+    if not isinstance(dask, str | None):
+        raise SpecError("dask", "an address, a file or 'local', as text", dask)
+    if workers is not None:
+        workers = integer("workers", workers, *WORKERS)
+        if dask not in {None, "local"}:
+            raise SpecError("workers", "left out where a cluster has its own", workers)
+    if dask is None:
+        processes = workers or 1
+        return nullcontext(Here(kept, processes)) if dry else opened_processes(processes, kept)
+    from cheblienet_graphs.pools.dask import opened_cluster, processes_of  # an extra
+
+    processes = processes_of(dask, workers)
+    return nullcontext(Here(kept, processes)) if dry else opened_cluster(dask, workers)
 
 
 class Processes:

@@ -34,8 +34,8 @@ WATCHED = {
     str(file)
     for file in (
         *(GRAPHS / "store").glob("*.py"),
-        *(GRAPHS / "assembly" / name for name in ("driver.py", "job.py", "pipeline.py")),
-        *(GRAPHS / "pools" / name for name in ("kept.py", "pool.py", "processes.py")),
+        *(GRAPHS / "assembly" / name for name in ("assemble.py", "building.py", "pipeline.py")),
+        *(GRAPHS / "pools" / name for name in ("pool.py", "processes.py")),
         GRAPHS / "machine" / "interrupts.py",
         *(CLI / name for name in ("main.py", "commands.py", "build.py")),
     )

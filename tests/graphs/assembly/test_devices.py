@@ -16,8 +16,7 @@ from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.machine.devices import own_device
 from cheblienet_graphs.neighbours import search
 from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.pools.kept import Kept
-from cheblienet_graphs.pools.pool import Here
+from cheblienet_graphs.pools.pool import Here, Kept
 
 SPECS = {
     "sphere": GraphSpec("so3", subdivisions=2, orientations=3, levels=2),
@@ -44,10 +43,10 @@ class Elsewhere(Here):
     ) -> Iterator[tuple[tuple[Any, ...], Any]]:
         for task in tasks:
             sweep, block = task
-            assert sweep.job.choice == Choice("pruned", "cuda")
-            job = replace(sweep.job, choice=Choice("pruned", "cpu"))
+            assert sweep.level.choice == Choice("pruned", "cuda")
+            level = replace(sweep.level, choice=Choice("pruned", "cpu"))
             self.at_work = True
-            result = function(self._kept, replace(sweep, job=job), block)
+            result = function(self._kept, replace(sweep, level=level), block)
             self.at_work = False
             yield task, result
 

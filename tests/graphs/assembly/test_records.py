@@ -9,12 +9,10 @@ from builds import inodes, interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.assembly import driver, lattice_sweeps, searched_sweeps
-from cheblienet_graphs.assembly.job import Job
-from cheblienet_graphs.assembly.rescaling import Rescaling
+from cheblienet_graphs.assembly import assemble, sweeps, versions
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.versions import software
 from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.pools import pool
-from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.verify import leftovers
 
 # Neighbours so far that one ring of images around the domain has not all of them.
@@ -60,14 +58,14 @@ def test_what_was_computed_once_is_not_computed_again_in_larger_blocks(
 ) -> None:
     """Another machine's last bits would not fit blocks that are finished."""
     spec = GraphSpec("se2", 24, orientations=4, levels=1)
-    computed = driver.largest_eigenvalue_bound
+    computed = assemble.largest_eigenvalue_bound
     calls = []
 
     def counted(*arguments: object, **named: object) -> object:
         calls.append(arguments)
         return computed(*arguments, **named)
 
-    monkeypatch.setattr(driver, "largest_eigenvalue_bound", counted)
+    monkeypatch.setattr(assemble, "largest_eigenvalue_bound", counted)
     build(spec, tmp_path / "whole")
     [_] = calls
     after = 0
@@ -97,8 +95,8 @@ def test_torch_is_of_no_account_where_it_is_not_used(
     spec = GraphSpec("r2", 24)
     build(spec, tmp_path / "whole")
     interrupted(spec, tmp_path / "g", 6, block_rows=100)
-    monkeypatch.setattr(pool, "version", without_torch)
-    pool.software.cache_clear()
+    monkeypatch.setattr(versions, "version_of", without_torch)
+    versions.software.cache_clear()
     assert build(spec, tmp_path / "g", resume=True).resumed
     assert manifest(tmp_path / "g") == manifest(tmp_path / "whole")
     with pytest.raises(PackageNotFoundError):
@@ -106,18 +104,19 @@ def test_torch_is_of_no_account_where_it_is_not_used(
 
 
 def test_records_are_named_by_all_that_blocks_depend_on(tmp_path: Path) -> None:
-    searched = Job(RINGS["plane"], Choice("pruned", "cpu"), 0, None, tmp_path, tmp_path, ())
-    lattice = replace(searched, choice=Choice("stencil", "cpu"))
-    sweeps = [
-        *(lattice_sweeps.Rows(lattice, bound) for bound in (None, 1.5)),
-        *(lattice_sweeps.Values(lattice, bound) for bound in (1.5, 1.25)),
-        *(searched_sweeps.Lists(searched, rings) for rings in (1, 2)),
-        *(searched_sweeps.Columns(searched, rings) for rings in (1, 2)),
-        *(searched_sweeps.Degrees(searched, 1, mean) for mean in (None, 0.1, 0.2)),
-        *(searched_sweeps.Values(searched, 1, 0.1, bound) for bound in (None, 1.5)),
-        searched_sweeps.Lists(replace(searched, number=1), 1),
-        Rescaling(searched, 1.5),
+    searched = Level(RINGS["plane"], Choice("pruned", "cpu"), rings=1)
+    lattice = Level(RINGS["plane"], Choice("stencil", "cpu"))
+    measured = [replace(searched, mean=mean) for mean in (None, 0.1, 0.2)]
+    made = [
+        *(sweeps.Filled(lattice, bound) for bound in (None, 1.5)),
+        *(sweeps.Rescaled(lattice, bound) for bound in (1.5, 1.25)),
+        sweeps.Weighed(lattice),
+        sweeps.Weighed(replace(lattice, direction="forward")),
+        *(sweeps.Lists(replace(searched, rings=rings)) for rings in (1, 2)),
+        *(sweeps.Weighed(level) for level in measured),
+        sweeps.Lists(replace(searched, number=1)),
+        sweeps.Measured(searched),
     ]
-    assert len({sweep.key for sweep in sweeps}) == len(sweeps)
-    assert sweeps[0].key == "0-lattice-rows-lambda_max=null"
-    assert [sweep.total for sweep in sweeps[:1] + sweeps[4:5]] == [4, 64]
+    assert len({sweep.key for sweep in made}) == len(made)
+    assert made[0].key == "0-filled-lambda_max=null-mean=null-rings=0"
+    assert [sweep.unit for sweep in made[:5]] == [16, 16, 1, 1, 16]

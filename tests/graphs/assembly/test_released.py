@@ -1,6 +1,7 @@
 """Nothing of a build is alive once it has ended, however it ended; matched weights, solved once."""
 
 import gc
+import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,12 +10,10 @@ import pytest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.assembly.job import Job
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level import SOLUTION, Level, Place
 from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.neighbours.search import SearchEngine
-from cheblienet_graphs.pools.pool import software
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.store.writer import Staging
@@ -32,7 +31,7 @@ SPECS = {
 KINDS = {
     *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "SearchEngine", "PrunedSearch"),
     *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
-    *("Staging", "Driver", "Icosphere", "RandomPlane", "StencilEngine", "Neighbours"),
+    *("Staging", "Build", "Icosphere", "RandomPlane", "StencilEngine", "Neighbours"),
 }
 
 
@@ -183,17 +182,17 @@ def test_a_resumed_build_has_the_weights_of_the_first(
 def test_who_does_a_block_reads_the_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As another process does, which has nothing but the job."""
+    """As another process does, which has nothing but the level."""
     spec = SPECS["matched lattice"]
     solution = Level(spec, choose("lattice")).offset_weights.solution
     with Staging(tmp_path / "g", "g", 0) as staging:
-        made_by = tuple(software(spec.sampling, "stencil").items())
-        xi = spec.metric(0).xi
-        job = Job(spec, choose("lattice"), 0, xi, tmp_path / "g", staging.folder, made_by)
-        array = staging.scratch("0/matched-weights", solution.shape, "float64")
+        place = Place(tmp_path / "g", staging.folder)
+        level = Level(spec, choose("lattice"), staged=place)
+        array = staging.scratch(level.scratch_path(SOLUTION), solution.shape, "float64")
         with Writer() as out:
             out.write(array, 0, solution * 3)
         solved = solutions(monkeypatch)
-        assert np.array_equal(job.level().offset_weights.solution, solution * 3)
-        assert LatticeRows(job).nnz
+        sent = pickle.loads(pickle.dumps(level))
+        assert np.array_equal(sent.offset_weights.solution, solution * 3)
+        assert len(LatticeRows(sent).weighed(0, 24)[0]) == 24
         assert solved == []

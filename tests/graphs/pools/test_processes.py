@@ -15,15 +15,12 @@ from builds import SPECS, manifest
 from marks import slow_but
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, StoreError, build
-from cheblienet_graphs.assembly.blocks import do_block
-from cheblienet_graphs.assembly.job import Job
-from cheblienet_graphs.assembly.lattice_rows import LatticeRows
-from cheblienet_graphs.assembly.lattice_sweeps import Rows
-from cheblienet_graphs.assembly.searched_sweeps import Degrees
+from cheblienet_graphs.assembly.level import Level, Place
+from cheblienet_graphs.assembly.sweeps import Filled, Weighed, do_block
+from cheblienet_graphs.assembly.versions import software
 from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.pools import processes
-from cheblienet_graphs.pools.kept import Kept
-from cheblienet_graphs.pools.pool import software
+from cheblienet_graphs.pools.pool import Kept
 from cheblienet_graphs.store.writer import Staging
 
 ELSEWHERE = {"masked matched", "masked torus", "random torus"}
@@ -112,30 +109,32 @@ def test_semaphores_of_a_killed_build_are_removed_by_the_next(tmp_path: Path) ->
 
 
 @pytest.fixture
-def sent(tmp_path: Path) -> Iterator[Job]:
-    spec, made_by = SPECS["lattice"], tuple(software("lattice", "stencil").items())
-    with Staging(tmp_path / "g", "g", 0) as staging:
-        yield Job(spec, choose("lattice"), 0, 0.1, tmp_path / "g", staging.folder, made_by)
+def sent(tmp_path: Path) -> Iterator[Level]:
+    """A staged level, by a building process that had another numpy."""
+    identity = {"software": software("lattice", "stencil") | {"numpy": "1.0"}}
+    with Staging(tmp_path / "g", "g", 0, identity=identity) as staging:
+        place = Place(tmp_path / "g", staging.folder)
+        yield Level(SPECS["lattice"], choose("lattice"), xi=0.1, staged=place)
 
 
-def test_sweeps_travel(sent: Job) -> None:
-    assert LatticeRows(sent).nnz
-    for sweep in (Rows(sent, None), Degrees(sent, rings=0, mean=0.1)):
+def test_sweeps_travel(sent: Level) -> None:
+    """Without what was computed of the level, which would be large."""
+    assert sent.neighbours.by_stencils.total_degree
+    for sweep in (Filled(sent, None), Weighed(replace(sent, mean=0.1))):
         assert sweep.key
         assert pickle.loads(pickle.dumps(sweep)) == sweep
         assert len(pickle.dumps(sweep)) < 4096
 
 
-def test_worker_with_other_libraries(sent: Job) -> None:
-    older = tuple((name, "1.0" if name == "numpy" else found) for name, found in sent.software)
+def test_worker_with_other_libraries(sent: Level) -> None:
     with pytest.raises(CheblienetError, match=r"worker has numpy .*another version"):
-        do_block(Kept(), Rows(replace(sent, software=older), None), (0, 1))
+        do_block(Kept(), Weighed(sent), (0, 1))
 
 
-def test_worker_without_the_file_system(sent: Job, tmp_path: Path) -> None:
-    sent = replace(sent, folder=tmp_path / "elsewhere")
+def test_worker_without_the_file_system(sent: Level, tmp_path: Path) -> None:
+    sent = replace(sent, staged=Place(tmp_path / "g", tmp_path / "elsewhere"))
     with pytest.raises(StoreError, match="must see the store's file system"):
-        do_block(Kept(), Rows(sent, None), (0, 1))
+        do_block(Kept(), Weighed(sent), (0, 1))
 
 
 def test_workers_out_of_range(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 import gc
 import weakref
 
-from cheblienet_graphs.pools import kept
-from cheblienet_graphs.pools.kept import Kept, drop, with_held
+from cheblienet_graphs.pools import pool
+from cheblienet_graphs.pools.pool import Kept, drop, with_held
 
 
 class Thing:
@@ -36,7 +36,7 @@ def keys_of(held: Kept, key: int) -> Thing:
 
 
 def test_a_worker_keeps_things_for_each_pool_until_they_are_dropped() -> None:
-    before = dict(kept._HELD)
+    before = dict(pool._HELD)
     one, other = with_held("one", keys_of, 0), with_held("other", keys_of, 0)
     assert one is not other
     assert with_held("one", keys_of, 0) is one
@@ -44,4 +44,4 @@ def test_a_worker_keeps_things_for_each_pool_until_they_are_dropped() -> None:
     drop("one")  # told twice, or without having done a block
     assert with_held("other", keys_of, 0) is other
     drop("other")
-    assert before == kept._HELD
+    assert before == pool._HELD

@@ -1,0 +1,150 @@
+"""How a build is carried out: reserves arrays, has sweeps done, keeps records."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.sweeps import Sweep, do_block
+from cheblienet_graphs.pools.pool import Kept, Pool
+from cheblienet_graphs.store.durable import write_errors
+from cheblienet_graphs.store.records import Range, Result, cut, gaps
+from cheblienet_graphs.store.staged import StagedArray, Writer
+from cheblienet_graphs.store.writer import Staging
+from cheblienet_graphs.typing import Progress
+
+LEAST_ROWS = 192
+"""Vertices in a block that is not worth cutting further."""
+ONCE = (0, 1)
+"""The range of what is done in one piece."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """A build at work, in the process that was asked for it.
+
+    Args:
+        store: where it will be published.
+        staging: where it is staged.
+        pool: who does blocks.
+        kept: by the building process, from block to block.
+        block_rows: vertices in a block; sets the memory, not the result.
+        progress: called as the work proceeds.
+    """
+
+    store: Path
+    staging: Staging
+    pool: Pool
+    kept: Kept
+    block_rows: int
+    progress: Progress
+
+    def sweep(self, sweep: Sweep, entries: int) -> list[Result]:
+        """Do a sweep, except what is recorded as finished.
+
+        A sweep of one block is done here and not recorded: doing it again is as quick.
+
+        Args:
+            sweep: which.
+            entries: how many entries that makes, for the progress.
+
+        Returns:
+            What came out of the blocks, in their order.
+        """
+        with write_errors(self.store):
+            results = self.staging.records.finished(sweep.key)
+        blocks = self._blocks(sweep, results)
+        whole = sweep.total <= self._step(sweep) and not results
+        done = sum(stop - start for start, stop in results)
+
+        def show(start: int, stop: int) -> None:
+            nonlocal done
+            done += stop - start
+            self.show(sweep.level, sweep.shown, entries * done // sweep.total, entries)
+
+        show(0, 0)
+        if whole:
+            with write_errors(self.store), Writer(durable=False) as out:
+                for block in blocks:
+                    results[block] = sweep.write(self.kept, out, block)
+                    show(*block)
+        else:
+            for task, result in self.pool.each(do_block, [(sweep, block) for block in blocks]):
+                results[task[1]] = result
+                show(*task[1])
+        return [results[block] for block in sorted(results)]
+
+    def show(self, level: Level, what: str, done: int = 0, total: int = 0) -> None:
+        """Show what is done for a level."""
+        direction = f", {level.direction}" if level.direction else ""
+        self.progress(f"level {level.number}{direction}: {what}", done, total)
+
+    def _step(self, sweep: Sweep) -> int:
+        """How much of a sweep a block is at most."""
+        return _whole(self.block_rows * sweep.total // sweep.vertices, sweep.unit)
+
+    def _blocks(self, sweep: Sweep, finished: Iterable[Range]) -> list[Range]:
+        """Blocks that are not finished."""
+        total, step = sweep.total, self._step(sweep)
+        least = LEAST_ROWS * total // sweep.vertices
+        part = _whole(max(min(step, total) // sweep.parts, least), sweep.unit)
+        return cut(gaps(list(finished), total), min(step, part))
+
+    def once(
+        self, level: Level, key: str, compute: Callable[[], Result], *, keep: bool = False
+    ) -> Result:
+        """Compute something in one piece, in the building process, unless it is recorded.
+
+        As in `sweep`, a level of one block is not worth a record. One that is there all the same,
+        from smaller blocks, counts: finished blocks are made from it.
+
+        Args:
+            level: which it is about.
+            key: the name of its record.
+            compute: gives its result.
+            keep: whether it is recorded whatever the level's size.
+        """
+        with write_errors(self.store):
+            result = self.staging.records.result(key, ONCE)
+        if result is None:
+            result = compute()
+            if keep or level.num_vertices > self.block_rows:
+                with write_errors(self.store):
+                    self.staging.records.keep(key, ONCE, result)
+        return result
+
+    def scratch(self, level: Level, name: str, shape: tuple[int, ...], dtype: str) -> StagedArray:
+        """Reserve an array that is not published."""
+        return self.staging.scratch(level.scratch_path(name), shape, dtype)
+
+    def search_lists(self, shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
+        """An array for searches that solve for xi, which vanishes with its last use."""
+        array = self.staging.scratch("xi", shape, dtype)
+        mapped = np.memmap(array.chunk, array.kind, "r+", shape=shape)
+        array.chunk.unlink()
+        return mapped
+
+    def write(self, array: StagedArray, values: npt.ArrayLike, *, durable: bool = False) -> None:
+        """Write a whole array; durable where others read it, or records follow from it."""
+        with write_errors(self.store), Writer(durable=durable) as out:
+            out.write(array, 0, values)
+
+    def write_row_pointers(self, level: Level) -> None:
+        """Add up the scratch array "counts"."""
+        counts, indptr = level.scratch("counts"), level.csr.indptr
+        total = 0
+        with write_errors(self.store), Writer(durable=False) as out:
+            out.write(indptr, 0, [0])
+            for start, stop in cut([(0, counts.shape[0])], self.block_rows):
+                ends = total + np.cumsum(counts.part(start, stop))
+                out.write(indptr, start + 1, ends)
+                total = int(ends[-1])
+
+
+def _whole(rows: int, unit: int) -> int:
+    """The largest multiple of a unit up to this, at least one."""
+    return max(unit, rows // unit * unit)

@@ -1,0 +1,270 @@
+"""The sweeps over a level, in their order; each goes once over it, in blocks.
+
+Searches list the nearest vertices of each, and measure the edges, on whose mean squared length a
+kernel depends. Then whatever rows come from, one sweep counts their entries and adds up their
+weights, the next writes them down, which needs all degrees, and the last rescales them, where that
+needs the spectrum.
+"""
+
+import itertools
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.assembly.lattice_rows import LatticeRows
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.masked_rows import MaskedRows
+from cheblienet_graphs.assembly.rows import Rows, Scaling
+from cheblienet_graphs.assembly.searched_rows import SearchedRows
+from cheblienet_graphs.assembly.versions import check_worker
+from cheblienet_graphs.pools.pool import Kept
+from cheblienet_graphs.sparse.laplacian import inverse_root, rescaled
+from cheblienet_graphs.spectrum.bound import NORMALIZED, largest_possible
+from cheblienet_graphs.store.durable import write_errors
+from cheblienet_graphs.store.records import Range, Result
+from cheblienet_graphs.store.staged import Writer
+
+ENTRIES_AT_ONCE = 2**18
+"""Entries that are rescaled together: few enough to stay in a processor's cache."""
+
+
+@dataclass(frozen=True)
+class Sweep(ABC):
+    """One pass over a level, whose blocks any process can write, in any order; picklable.
+
+    Args:
+        level: with results of earlier sweeps, which the blocks depend on.
+
+    Attributes:
+        name: tells it from others of a level.
+        shown: what it does, in words.
+        parts: into which blocks are cut further, where one takes so long that the progress would
+            seem to stand still.
+    """
+
+    level: Level
+
+    name: ClassVar[str]
+    shown: ClassVar[str]
+    parts: ClassVar[int] = 1
+
+    @property
+    def key(self) -> str:
+        """The name of its records: those that were given other results are other ones."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        del given["level"]
+        return self.level.key(self.name, **given)
+
+    @property
+    def total(self) -> int:
+        """How many vertices, or whatever blocks are ranges of, it goes over."""
+        return self.vertices
+
+    @property
+    def vertices(self) -> int:
+        """The vertices among these, or over what it goes over."""
+        return self.level.num_vertices
+
+    @property
+    def unit(self) -> int:
+        """What no block cuts."""
+        return 1
+
+    @abstractmethod
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write one block.
+
+        Args:
+            kept: by this process from block to block.
+            out: writes into the level's arrays.
+            block: which.
+
+        Returns:
+            What later sweeps, or the facts of the level, need of it: JSON types.
+        """
+
+
+@dataclass(frozen=True)
+class Lists(Sweep):
+    """Lists the nearest vertices of each, a few base points at a time, whatever the mask."""
+
+    name: ClassVar[str] = "lists"
+    shown: ClassVar[str] = "finding neighbours"
+    parts: ClassVar[int] = 16
+
+    @property
+    def total(self) -> int:
+        """All base points."""
+        return self.level.spec.full_points(self.level.number)
+
+    @property
+    def vertices(self) -> int:
+        """All vertices."""
+        return self.level.full_vertices
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write the lists over some base points."""
+        target, farthest = self.level.scratch(self.level.lists_name), 0.0
+        for first, lists, reach in kept.of(SearchedRows, self.level).lists.of(*block):
+            farthest = max(farthest, reach)
+            for orientation, rows in enumerate(lists):
+                out.write(target, orientation * self.total + first, rows)
+        return {"farthest": farthest}
+
+
+@dataclass(frozen=True)
+class Measured(Sweep):
+    """Measures the edges of the whole sampling, on which the bandwidth inside a mask depends."""
+
+    name: ClassVar[str] = "measured"
+    shown: ClassVar[str] = "measuring edges"
+
+    @property
+    def vertices(self) -> int:
+        """All vertices, whatever the mask."""
+        return self.level.full_vertices
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Measure the edges of some vertices."""
+        del out
+        squared, entries = kept.of(SearchedRows, self.level).measured(*block)
+        return {"squared_lengths": squared, "entries": entries}
+
+
+@dataclass(frozen=True)
+class RowSweep(Sweep):
+    """A sweep that asks for rows, whatever they come from."""
+
+    @property
+    def unit(self) -> int:
+        """A line of a lattice, whose rows are copies of few; elsewhere one row."""
+        level = self.level
+        whole = level.choice.engine == "stencil" and level.spec.mask is None
+        return level.spec.grid(level.number)[-1] if whole else 1
+
+
+@dataclass(frozen=True)
+class Weighed(RowSweep):
+    """Counts the entries of each row, and adds up the weights of each vertex."""
+
+    name: ClassVar[str] = "weighed"
+    shown: ClassVar[str] = "weighing edges"
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write the degrees of some vertices."""
+        rows, start = rows_of(kept, self.level), block[0]
+        level = rows.level
+        counts, degree = rows.weighed(*block)
+        stored, normalized = degree.astype(np.float32), level.laplacian == "normalized"
+        mass = degree if normalized else level.sampling.areas(*block)
+        out.write(level.scratch("counts"), start, counts)
+        out.write(level.scratch("degree"), start, degree)
+        out.write(level.scratch("inverse-root-mass"), start, inverse_root(mass))
+        if level.direction is None:
+            out.write(level.dense("degree"), start, stored)
+        return {
+            "entries": int(counts.sum()),
+            "isolated": int((counts == 1).sum()),
+            "vanished": int(((stored == 0) & (counts > 1)).sum()),
+            "largest": NORMALIZED if normalized else largest_possible(degree, mass),
+        }
+
+
+@dataclass(frozen=True)
+class Filled(RowSweep):
+    """Writes edges and points, and entries: those of Delta, aside, where lambda_max is None."""
+
+    lambda_max: float | None
+
+    name: ClassVar[str] = "filled"
+    shown: ClassVar[str] = "writing edges and weights"
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write some rows."""
+        rows, (start, stop) = rows_of(kept, self.level), block
+        level, csr = rows.level, rows.level.csr
+        ends = csr.indptr.part(start, stop + 1)
+        degree, root = (level.scratch(name).mapped() for name in ("degree", "inverse-root-mass"))
+        columns, values = rows.entries(start, ends, Scaling(degree, root, self.lambda_max))
+        target = level.scratch("unscaled") if self.lambda_max is None else csr.data
+        out.write(csr.indices, int(ends[0]), columns)
+        out.write(target, int(ends[0]), values)
+        if level.direction is None:
+            out.write(level.dense("area"), start, level.sampling.areas(start, stop))
+            out.write(level.dense("coordinates"), start, level.sampling.coordinates(start, stop))
+        return {"in_plane": self._in_plane(start, ends - ends[0], columns)}
+
+    def _in_plane(
+        self, start: int, ends: npt.NDArray[Any], columns: npt.NDArray[np.signedinteger[Any]]
+    ) -> int:
+        """Entries that keep the orientation, diagonal left out."""
+        points, stop = (
+            self.level.num_vertices // self.level.spec.orientations,
+            start + len(ends) - 1,
+        )
+        seams = range((start // points + 1) * points, stop, points)
+        count = 0
+        for lo, hi in itertools.pairwise([start, *seams, stop]):
+            first, part = (
+                lo // points * points,
+                columns[int(ends[lo - start]) : int(ends[hi - start])],
+            )
+            count += int(((part >= first) & (part < first + points)).sum())
+        return count - (stop - start)
+
+
+@dataclass(frozen=True)
+class Rescaled(Sweep):
+    """Rescales the entries of Delta that were written aside."""
+
+    lambda_max: float
+
+    name: ClassVar[str] = "rescaled"
+    shown: ClassVar[str] = "rescaling the Laplacian"
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write the entries of some rows."""
+        del kept
+        csr, unscaled = self.level.csr, self.level.scratch("unscaled")
+        indptr = csr.indptr.part(block[0], block[1] + 1).astype(np.int64)
+        rows = max(1, ENTRIES_AT_ONCE * len(indptr) // max(1, int(indptr[-1] - indptr[0])))
+        for lo in range(0, len(indptr) - 1, rows):
+            ends = indptr[lo : lo + rows + 1]
+            first, last = int(ends[0]), int(ends[-1])
+            row = np.repeat(np.arange(block[0] + lo, block[0] + lo + len(ends) - 1), np.diff(ends))
+            diagonal = csr.indices.part(first, last) == row
+            out.write(
+                csr.data, first, rescaled(unscaled.part(first, last), diagonal, self.lambda_max)
+            )
+        return {}
+
+
+def rows_of(kept: Kept, level: Level) -> Rows:
+    """The rows of a level, as this process keeps them."""
+    if level.choice.engine != "stencil":
+        return kept.of(SearchedRows, level)
+    if level.spec.mask is None:
+        return kept.of(LatticeRows, level)
+    return kept.of(MaskedRows, level)
+
+
+def do_block(kept: Kept, sweep: Sweep, block: Range) -> Result:
+    """Write one block of a sweep and record it; one that is recorded already is not done again.
+
+    Raises:
+        CheblienetError: this process has other versions of libraries than the building process.
+        StoreError: the staged level is not there, or can't be written.
+    """
+    level = sweep.level
+    with write_errors(level.place.store):
+        check_worker(level.spec.sampling, level.choice.engine, level.place.folder)
+        done = level.records.result(sweep.key, block)
+        if done is not None:
+            return done
+        with Writer() as out:
+            result = sweep.write(kept, out, block)
+        level.records.keep(sweep.key, block, result)
+        return result
