@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cheblienet_graphs.assembly.building import Build
-from cheblienet_graphs.assembly.level import GIVEN_POINTS, LISTED, SOLUTION, Level, Place
-from cheblienet_graphs.assembly.searched_rows import SearchedRows
+from cheblienet_graphs.assembly.level import GIVEN_POINTS, SOLUTION, Level, Place
+from cheblienet_graphs.assembly.searching import searched
 from cheblienet_graphs.assembly.sweeps import (
     Filled,
-    Lists,
-    Measured,
     Rescaled,
     Weighed,
     rows_of,
@@ -20,7 +18,6 @@ from cheblienet_graphs.report.scale import eigenvalue_scale
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.products import mapped_product
-from cheblienet_graphs.sparse.sums import rounded
 from cheblienet_graphs.spectrum.bound import SpectralBound, largest_eigenvalue_bound
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
@@ -28,12 +25,9 @@ from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
 from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.store.records import Result
 from cheblienet_graphs.store.staged import Writer, index_type
-from cheblienet_graphs.typing import Floats, Indices
 
 SCRATCH = {"counts": "int64", "degree": "float64", "inverse-root-mass": "float64"}
 """Arrays of the vertices from which rows are made."""
-Edges = tuple[Indices, Indices, Floats]
-"""Rows, columns and weights of both directions of edges."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +149,7 @@ def _assembled(build: Build, level: Level) -> Assembled:
     """
     listed: Result | None = None
     if level.choice.engine != "stencil":
-        level, listed = _searched(build, level)
+        level, listed = searched(build, level)
     rows, vertices = rows_of(build.kept, level), level.num_vertices
     _reserve_vertices(build, level)
     weighed = build.sweep(Weighed(level), rows.level.degree_bound + vertices)
@@ -230,80 +224,6 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
         return {"value": bound.value, "method": bound.method}
 
     return SpectralBound(**build.once(level, level.key("largest-eigenvalue"), compute))
-
-
-def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
-    """Find the edges of a level: search for them, then measure them or list them with weights.
-
-    Returns:
-        The level as far as it is known then; bandwidth and dropped edges where edges are listed.
-
-    Raises:
-        SpecError: there are none, or no such weights.
-    """
-    if level.spec.weights != "voronoi":
-        level = _with_lists(build, level)
-    if level.weights_listed:
-        key = level.key(level.spec.weights)
-        return level, build.once(level, key, lambda: _listed(build, level))
-    vertices, neighbors = level.full_vertices, level.spec.searched_neighbors
-    measured = build.sweep(Measured(level), vertices * neighbors)
-    entries = sum(result["entries"] for result in measured)
-    if not entries:
-        raise level.neighbours.too_few()
-    mean = rounded(sum(result["squared_lengths"] for result in measured)) / entries
-    return replace(level, mean=mean), None
-
-
-def _with_lists(build: Build, level: Level) -> Level:
-    """The level with the rings of images that its lists of nearest vertices take."""
-    # It needs torch, which edges of Voronoi cells do without.
-    from cheblienet_graphs.neighbours.search import list_type
-
-    shape = (level.full_vertices, level.spec.searched_neighbors)
-    level = replace(level, rings=1 if level.full.periodic else 0)
-    while True:
-        build.scratch(level, level.lists_name, shape, list_type(shape[0]))
-        listed = build.sweep(Lists(level), shape[0] * shape[1])
-        farthest = max(result["farthest"] for result in listed)
-        lists = build.kept.of(SearchedRows, level).lists
-        if lists.complete(farthest):
-            return level
-        level = replace(level, rings=lists.next_rings(farthest))
-
-
-def _listed(build: Build, level: Level) -> Result:
-    """List the edges inside with their weights, in one piece."""
-    bandwidth, dropped_edges = None, 0
-    if level.spec.weights == "voronoi":
-        # Neither this nor matching is quick to import.
-        from cheblienet_graphs.weights.voronoi import voronoi_entries
-
-        build.show(level, "finding Voronoi cells")
-        edges = voronoi_entries(level.full, level.number)
-    else:
-        edges, dropped, bandwidth = _matched(build, level)
-        if level.inside is not None:
-            dropped = level.inside.edges(*dropped)[:2]
-        dropped_edges = len(dropped[0]) // 2
-    if level.inside is not None:
-        *ends, kept = level.inside.edges(*edges[:2])
-        edges = *ends, edges[2][kept]
-    for (name, dtype), values in zip(LISTED.items(), edges, strict=True):
-        build.write(build.scratch(level, name, values.shape, dtype), values, durable=True)
-    return {"bandwidth": bandwidth, "dropped_edges": dropped_edges}
-
-
-def _matched(build: Build, level: Level) -> tuple[Edges, tuple[Indices, Indices], float | None]:
-    """Solve for matched weights, all edges together; those left out, and the bandwidth."""
-    from cheblienet_graphs.weights.scattered import matched_edges
-
-    rows = build.kept.of(SearchedRows, level)
-    if rows.nearest.total_degree == 0:
-        raise level.neighbours.too_few()
-    build.show(level, "matching weights to the metric", 0, rows.nearest.total_degree)
-    found = matched_edges(level.spec, level.sampled(), rows.nearest, rows.lengths)
-    return found.entries, found.dropped, found.bandwidth
 
 
 def _eigenvalue_scale(level: Level, lambda_max: float) -> float | None:

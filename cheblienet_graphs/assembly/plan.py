@@ -154,12 +154,13 @@ def scratch_nbytes(level: Level) -> int:
     vertices, entries = level.num_vertices, level.degree_bound + level.num_vertices
     unscaled = 0 if level.spec.lambda_max == 2 else 4 * entries
     unscaled += sum(4 * (of.degree_bound + vertices) for of in level.directed.values())
+    sums = 24 * vertices * (1 + len(level.directed))  # counts, degrees, masses
     if level.choice.engine == "stencil":
-        return unscaled
-    own_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
-    lists = 8 * (level.spec.neighbors or 0)
-    listed = 24 * entries if level.spec.weights != "kernel" else 0
-    return unscaled + vertices * (lists + 24) + listed + own_points
+        return unscaled + sums
+    given_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
+    lists = 8 * vertices * (level.spec.neighbors or 0)
+    listed = 24 * entries if level.weights_listed else 0
+    return unscaled + sums + lists + listed + given_points
 
 
 def _row(level: Level) -> int:
