@@ -167,8 +167,8 @@ class Weighed(RowSweep):
             out.write(level.dense("degree"), start, stored)
         return {
             "entries": int(counts.sum()),
-            "isolated": int((counts == 1).sum()),
-            "vanished": int(((stored == 0) & (counts > 1)).sum()),
+            "isolated": int(np.count_nonzero(counts == 1)),
+            "vanished": int(np.count_nonzero((stored == 0) & (counts > 1))),
             "largest": NORMALIZED if normalized else largest_possible(degree, mass),
         }
 
@@ -212,7 +212,7 @@ class Filled(RowSweep):
                 lo // points * points,
                 columns[int(ends[lo - start]) : int(ends[hi - start])],
             )
-            count += int(((part >= first) & (part < first + points)).sum())
+            count += int(np.count_nonzero((part >= first) & (part < first + points)))
         return count - (stop - start)
 
 
