@@ -1,4 +1,4 @@
-"""The numbers that are accepted: checks and help pages both take them from here."""
+"""The numbers and words that are accepted: checks and help pages both take them from here."""
 
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ GAUSSIAN = Integers(2, 8_192)
 """Latitudes of a Gaussian grid on each half of the sphere."""
 POINTS = Integers(2, 2**31 - 1)
 ASPECT = Range(1e-6, 1e6)
-"""Height of the domain of one's own points, in units of its width."""
+"""Height of the domain of given points, in units of its width."""
 SPACING = Range(1e-3, 1e3)
 """Sides of voxels, in units of that along x."""
 SEED = Integers(0, 2**32 - 1)
@@ -54,3 +54,17 @@ EIGENVALUES = Integers(0, 1000)
 WORKERS = Integers(1, 1024)
 VERTICES = 2**34
 """Largest number of vertices of a level."""
+BOUNDARIES = ("open", "periodic")
+WEIGHTS = ("kernel", "matched", "selling", "voronoi")
+KERNELS = ("gaussian", "laplace", "cauchy", "rectangular")
+LAPLACIANS = ("normalized", "combinatorial")
+AXES = {
+    **{str(count): count for count in (3, 4, 6, 7, 12, 13, 22, 43)},
+    **{f"ico{count}": count for count in (6, 21, 81)},
+}
+"""Number of axes in each set, by its name."""
+DEFAULT_AXES = "12"
+SMALLEST_DEFAULT_SIDE = 8
+"""Coarser levels with a shorter side are left out of the default pyramid."""
+SMALLEST_DEFAULT_POINTS = 42
+"""Coarser levels with fewer points are, where points have no grid."""

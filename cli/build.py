@@ -21,9 +21,9 @@ from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.neighbours.choice import DEVICES, ENGINES
 from cheblienet_graphs.quoting import quoted
-from cheblienet_graphs.spec import GraphSpec, words
 
 if TYPE_CHECKING:
+    from cheblienet_graphs import GraphSpec
     from cheblienet_graphs.assembly.plan import Plan
     from cheblienet_graphs.assembly.versions import Published
     from cheblienet_graphs.typing import Progress
@@ -129,6 +129,8 @@ def _command(manifold: Manifold) -> click.Command:
     @_name("made from the above")
     @_build_options
     def command(**chosen: Any) -> None:
+        from cheblienet_graphs import GraphSpec  # help does without
+
         how = {field: chosen.pop(field) for field in _HOW}
         given = {name: value for name, value in chosen.items() if value not in (None, ())}
         with files_named(given):
@@ -166,7 +168,7 @@ _HOW = (
 
 
 def _run(
-    spec: GraphSpec, *, dry_run: bool, store: Path, as_json: bool, quiet: bool, **how: Any
+    spec: "GraphSpec", *, dry_run: bool, store: Path, as_json: bool, quiet: bool, **how: Any
 ) -> None:
     if dry_run:
         _dry_run(spec, store, how, as_json=as_json)
@@ -174,7 +176,7 @@ def _run(
         _build(spec, store, how, as_json=as_json, quiet=quiet)
 
 
-def _dry_run(spec: GraphSpec, store: Path, how: dict[str, Any], *, as_json: bool) -> None:
+def _dry_run(spec: "GraphSpec", store: Path, how: dict[str, Any], *, as_json: bool) -> None:
     from cheblienet_graphs.assembly.pipeline import dry_run  # help does without
 
     planned = dry_run(spec, store, **how)
@@ -188,6 +190,8 @@ def _dry_run(spec: GraphSpec, store: Path, how: dict[str, Any], *, as_json: bool
 
 
 def _planned_lines(planned: "Plan") -> list[str]:
+    from cheblienet_graphs.spec import words  # help does without
+
     bound = "" if planned.exact else "at most "
     levels = [
         f"level {number}: {level.vertices:,} vertices, {bound}{level.edges:,} edges"
@@ -198,7 +202,7 @@ def _planned_lines(planned: "Plan") -> list[str]:
 
 
 def _build(
-    spec: GraphSpec, store: Path, how: dict[str, Any], *, as_json: bool, quiet: bool
+    spec: "GraphSpec", store: Path, how: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> None:
     from cheblienet_graphs.assembly.pipeline import build as build_graph  # help does without
 
@@ -217,7 +221,7 @@ def _build(
 
 
 def _tell(
-    spec: GraphSpec,
+    spec: "GraphSpec",
     store: Path,
     result: "Published",
     how: dict[str, Any],
@@ -227,6 +231,7 @@ def _tell(
 ) -> None:
     """Print what was built."""
     from cheblienet_graphs.assembly.checks import sentences  # help does without
+    from cheblienet_graphs.spec import words
 
     identity = f"{result.name}@{result.version}"
     if as_json:

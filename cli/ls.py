@@ -4,13 +4,15 @@ import datetime as dt
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cheblienet_cli import options
 from cheblienet_cli.help import Once
-from cheblienet_graphs.spec import words
-from cheblienet_graphs.store.listing import Listed, listing
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.store.listing import Listed
 
 
 @click.command(cls=Once)
@@ -19,6 +21,8 @@ from cheblienet_graphs.store.listing import Listed, listing
 @options.debug
 def ls(store: Path, as_json: bool) -> None:
     """List the graphs of a store, a line for each version and one for all."""
+    from cheblienet_graphs.store.listing import listing  # help does without
+
     versions = listing(store)
     if as_json:
         click.echo(json.dumps([asdict(version) for version in versions]))
@@ -30,7 +34,9 @@ def ls(store: Path, as_json: bool) -> None:
         click.echo(line.rstrip())
 
 
-def _row(version: Listed) -> tuple[str, ...]:
+def _row(version: "Listed") -> tuple[str, ...]:
+    from cheblienet_graphs.spec import words  # help does without
+
     if version.fault is not None:
         remark = "unreadable; clg verify says why"
         return f"{version.name}@{version.version}", remark, "", "", "", ", ".join(version.refs)
@@ -45,8 +51,10 @@ def _row(version: Listed) -> tuple[str, ...]:
     )
 
 
-def _total(listed: list[Listed]) -> list[tuple[str, ...]]:
+def _total(listed: list["Listed"]) -> list[tuple[str, ...]]:
     """The last line: numbers of versions and graphs, and their size together."""
+    from cheblienet_graphs.spec import words  # help does without
+
     if not listed:
         return []
     graphs = len({version.name for version in listed})

@@ -7,7 +7,6 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.help import Once
 from cheblienet_graphs.quoting import quoted
-from cheblienet_graphs.spec import words
 from cheblienet_graphs.store import refs
 
 
@@ -25,6 +24,8 @@ def rm(name: str, keep: str | None, store: Path, force: bool) -> None:
     A number is not given again; a graph without versions is no longer listed. Processes that have a
     version mapped keep it.
     """
+    from cheblienet_graphs.spec import words  # help does without
+
     if keep is None:
         removed = refs.remove(store, name, force=force)
     elif "@" in name:

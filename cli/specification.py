@@ -6,17 +6,15 @@ from typing import Any, TypeVar
 import click
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.manifolds import Manifold
-from cheblienet_graphs.samplings import sampling_names
-from cheblienet_graphs.spec import (
+from cheblienet_graphs.limits import (
     BOUNDARIES,
+    DEFAULT_AXES,
+    KERNELS,
     LAPLACIANS,
     SMALLEST_DEFAULT_POINTS,
     SMALLEST_DEFAULT_SIDE,
 )
-from cheblienet_graphs.spec.kernels import KERNELS
-from cheblienet_graphs.spec.volumes import AXES as SETS
-from cheblienet_graphs.spec.volumes import DEFAULT_AXES
+from cheblienet_graphs.manifolds import Manifold
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Described = dict[str, str]
@@ -56,8 +54,8 @@ SPACE = {
     **BOUNDARY,
 }
 AXES = {
-    "--axes SET": f"Axes over each voxel, one of {', '.join(SETS)}. Those by number keep the "
-    "symmetries of the cube, the others are the vertices of icospheres.  "
+    "--axes SET": f"Axes over each voxel, one of {', '.join(limits.AXES)}. Those by number keep "
+    "the symmetries of the cube, the others are the vertices of icospheres.  "
     f"[default: {DEFAULT_AXES}]",
 }
 SPHERE = {
@@ -161,7 +159,7 @@ def options_of(manifold: Manifold) -> Callable[[Command], Command]:
     """The options that apply to a manifold; others are hidden, and refused with an explanation."""
     words = OF_BASE[manifold.base.name] | {"neighbors": str(manifold.default_neighbors)}
     words |= {"voronoi": ""}
-    if "random" in sampling_names(manifold.base) and not manifold.oriented:
+    if "random" in manifold.base.samplings and not manifold.oriented:
         words["weights"] += "|voronoi"
         words["voronoi"] = "; or voronoi, off lattices: finite volumes of Voronoi cells, no K"
     axes = "nx" in manifold.columns
@@ -194,6 +192,6 @@ def options_of(manifold: Manifold) -> Callable[[Command], Command]:
 
 
 def _sampling(manifold: Manifold) -> Described:
-    names = sampling_names(manifold.base)
+    names = manifold.base.samplings
     default = f"[default: {names[0]}, or the one whose size is given]"
     return {"--sampling NAME": f"How points are chosen: {', '.join(names)}.  {default}"}

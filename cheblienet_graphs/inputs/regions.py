@@ -1,6 +1,6 @@
 """Boxes of longitudes and latitudes, and of the plane, as four numbers.
 
-Only the standard library is imported here, as the specification does.
+Only the standard library is imported here, as help does without more.
 """
 
 from collections.abc import Sequence

@@ -20,6 +20,10 @@ class Base(Protocol):
         """Number of directions at a point."""
 
     @property
+    def samplings(self) -> tuple[str, ...]:
+        """Names of the samplings it has, the default first."""
+
+    @property
     def flat(self) -> bool:
         """Whether the domain is a box, whose opposite sides may be glued."""
 
@@ -53,6 +57,11 @@ class Flat:
         """Name in messages."""
         return {2: "plane", 3: "space"}[self.dimension]
 
+    @property
+    def samplings(self) -> tuple[str, ...]:
+        """Names of the samplings it has, the default first."""
+        return ("lattice", "random", "unstructured") if self.dimension == 2 else ("lattice",)
+
     def distance(self, chord: Any) -> Any:
         """The chord itself."""
         return chord
@@ -63,6 +72,9 @@ class Sphere:
     """The unit sphere."""
 
     name: ClassVar[str] = "sphere"
+    samplings: ClassVar[tuple[str, ...]] = (
+        *("icosahedral", "healpix", "equiangular", "gaussian", "random", "unstructured"),
+    )
     dimension: ClassVar[int] = 2
     flat: ClassVar[bool] = False
     measure: ClassVar[float] = 4 * math.pi

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.values import choice
 
 ENGINES = ("auto", "stencil", "pruned", "keops")
@@ -41,6 +40,8 @@ def choose(
     """
     choice("engine", engine, ENGINES)
     choice("device", device, DEVICES)
+    from cheblienet_graphs.samplings import SAMPLINGS  # numpy: help does without
+
     lattice = SAMPLINGS[sampling].regular
     if weights == "voronoi":
         return _diagram(engine, device)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from cheblienet_graphs import limits
+from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.neighbours.stencil import Stencils
@@ -19,7 +20,6 @@ from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.volumes import AXES
 
 LARGER = (24, 32, 48, 64, 96, 128)
 """Numbers of neighbours that are tried for a suggestion."""

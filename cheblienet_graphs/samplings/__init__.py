@@ -1,6 +1,26 @@
-"""The samplings: points of a base, each with the same fibre over it."""
+"""The samplings: points of a base, each with the same fibre over it; a file each.
 
-from cheblienet_graphs.samplings.kinds import SAMPLINGS, sampling_names
-from cheblienet_graphs.samplings.kinds.kind import SamplingKind, Setting, Size
+`manifolds.base` names those of each base.
+"""
 
-__all__ = ["SAMPLINGS", "SamplingKind", "Setting", "Size", "sampling_names"]
+from cheblienet_graphs.samplings.equiangular import Equiangular
+from cheblienet_graphs.samplings.gaussian import Gaussian
+from cheblienet_graphs.samplings.given import Given
+from cheblienet_graphs.samplings.healpix import Healpix
+from cheblienet_graphs.samplings.icosphere import Icosphere
+from cheblienet_graphs.samplings.kind import SamplingKind, Setting, Size
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.random import Random
+
+_ALL: tuple[type[SamplingKind], ...] = (
+    Lattice,
+    Icosphere,
+    Healpix,
+    Equiangular,
+    Gaussian,
+    Random,
+    Given,
+)
+SAMPLINGS = {kind.name: kind for kind in _ALL}
+
+__all__ = ["SAMPLINGS", "SamplingKind", "Setting", "Size"]

@@ -6,19 +6,22 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.samplings.maps import LevelMap, averages
+from cheblienet_graphs.limits import BANDLIMIT
+from cheblienet_graphs.samplings.kind import SamplingKind, Setting, Size
+from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
 from cheblienet_graphs.samplings.sphere import (
     HALF_TURN_X,
     HALF_TURN_Z,
     REFLECTION_Y,
     SphereSampling,
     turn_z,
+    unit_vectors,
 )
 from cheblienet_graphs.typing import Floats, Indices
 
 
 @dataclass(frozen=True)
-class Equiangular(SphereSampling):
+class Equiangular(SphereSampling, SamplingKind):
     """2b x 2b points: beta_j = (j + 1/2) pi / (2b), gamma_k = (k + 1/2) pi / b; index j 2b + k.
 
     Args:
@@ -26,6 +29,36 @@ class Equiangular(SphereSampling):
     """
 
     bandlimit: int = 1
+
+    name = "equiangular"
+    field = "bandlimit"
+    sizes_accepted = BANDLIMIT
+    longitudes = "[0, 2 pi)"
+
+    @classmethod
+    def points(cls, size: Size) -> int:
+        """4 b^2."""
+        return 4 * int(size) ** 2
+
+    @classmethod
+    def coarser(cls, size: Size) -> Size | None:
+        """Half of an even bandlimit."""
+        return size // 2 if size % 2 == 0 else None
+
+    @classmethod
+    def grid(cls, size: Size) -> tuple[int, ...]:
+        """(colatitudes, longitudes)."""
+        return 2 * size, 2 * size
+
+    @classmethod
+    def described(cls, size: Size) -> str:
+        """'equiangular, bandlimit 8'."""
+        return f"equiangular, bandlimit {size}"
+
+    @classmethod
+    def sampled(cls, size: Size, setting: Setting) -> "Equiangular":
+        """The grid of this size."""
+        return cls(setting.orientations, setting.manifold.fibre, size)
 
     @cached_property
     def angles(self) -> tuple[Floats, Floats]:
@@ -39,10 +72,7 @@ class Equiangular(SphereSampling):
     @cached_property
     def base_points(self) -> Floats:
         """(points, 3) unit vectors."""
-        beta, gamma = self.angles
-        return np.stack(
-            [np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma), np.cos(beta)], axis=1
-        )
+        return unit_vectors(*self.angles)
 
     @cached_property
     def base_areas(self) -> Floats:
@@ -65,8 +95,7 @@ class Equiangular(SphereSampling):
         """The map that gives each point the value of its block."""
         row, column = np.divmod(np.arange((2 * self.bandlimit) ** 2), 2 * self.bandlimit)
         block = row // 2 * self.bandlimit + column // 2
-        points = len(block)
-        return LevelMap((points, points // 4), np.arange(points + 1), block, np.ones(points))
+        return copies(block, len(block) // 4)
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """The rotation by one longitude, half turns, a reflection."""

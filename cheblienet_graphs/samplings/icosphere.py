@@ -6,6 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from cheblienet_graphs.limits import SUBDIVISIONS
+from cheblienet_graphs.samplings.kind import SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.maps import LevelMap, averages
 from cheblienet_graphs.samplings.sphere import (
     HALF_TURN_X,
@@ -37,7 +39,7 @@ class Mesh:
 
 
 @dataclass(frozen=True)
-class Icosphere(SphereSampling):
+class Icosphere(SphereSampling, SamplingKind):
     """10 * 4^n + 2 points.
 
     The icosahedron stands so that its half turns are those about the coordinate axes; from one
@@ -48,6 +50,36 @@ class Icosphere(SphereSampling):
     """
 
     subdivisions: int = 0
+
+    name = "icosahedral"
+    field = "subdivisions"
+    sizes_accepted = SUBDIVISIONS
+
+    @classmethod
+    def points(cls, size: Size) -> int:
+        """10 * 4^n + 2."""
+        count: int = 10 * 4 ** int(size) + 2
+        return count
+
+    @classmethod
+    def coarser(cls, size: Size) -> Size | None:
+        """One subdivision less."""
+        return size - 1 if size else None
+
+    @classmethod
+    def links(cls, fine: Size, coarse: Size) -> int:
+        """Midpoints have two parents, others one."""
+        return 2 * cls.points(fine) - cls.points(coarse)
+
+    @classmethod
+    def described(cls, size: Size) -> str:
+        """'icosahedron, 4 subdivisions'."""
+        return f"icosahedron, {size} subdivisions"
+
+    @classmethod
+    def sampled(cls, size: Size, setting: Setting) -> "Icosphere":
+        """The icosphere of this size."""
+        return cls(setting.orientations, setting.manifold.fibre, size)
 
     @cached_property
     def mesh(self) -> Mesh:

@@ -1,26 +1,31 @@
 """The regular lattice in a box, with a fibre of orientations over each pixel or voxel."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
-from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
-from cheblienet_graphs.samplings.axes import image_of
-from cheblienet_graphs.samplings.fibre import fibre_coordinates
-from cheblienet_graphs.samplings.maps import LevelMap, averages
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.limits import SIDE
+from cheblienet_graphs.manifolds.base import Base
+from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre, ListedAxes
+from cheblienet_graphs.samplings.axes import axis_set, image_of
+from cheblienet_graphs.samplings.kind import SamplingKind, Setting, Size
+from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
 from cheblienet_graphs.samplings.motions import Motion, motions
+from cheblienet_graphs.samplings.points import fibre_coordinates
 from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.values import parsed
 
 Places: TypeAlias = tuple[Indices, ...]
 """Indices along each axis, in the order of the shape."""
 
 
 @dataclass(frozen=True)
-class Lattice:
+class Lattice(SamplingKind):
     """Pixels or voxels of a box whose side along x is 1, times orientations.
 
     Vertices are ordered orientation-major, then as signals are laid out: index
@@ -41,6 +46,81 @@ class Lattice:
     fibre: Fibre = NO_FIBRE
     periodic: bool = False
     spacings: tuple[float, ...] = ()
+
+    name = "lattice"
+    field = "size"
+    regular = True
+
+    @classmethod
+    def parse(cls, size: object, base: Base) -> Size:
+        """Take N, "WxH" or (W, H), in space N, "WxHxD" or (W, H, D)."""
+        form, sides, shape = {
+            2: ("WxH", "width and height", "(B, C, H, W)"),
+            3: ("WxHxD", "width, height and depth", "(B, C, D, H, W)"),
+        }[base.dimension]
+        accepted = f"N or {form}, {sides} in {SIDE} ({form} is for image tensors {shape})"
+        given: Sequence[object]
+        if isinstance(size, str):
+            given = size.lower().split("x")
+        elif isinstance(size, Sequence):
+            given = size
+        else:
+            given = (size,)
+        try:
+            numbers = [parsed(side) for side in given]
+        except (ValueError, TypeError):
+            raise SpecError("size", accepted, size) from None
+        if len(numbers) == 1:
+            numbers *= base.dimension
+        inside = all(n.is_integer() and SIDE.low <= n <= SIDE.high for n in numbers)
+        if len(numbers) != base.dimension or not inside:
+            raise SpecError("size", accepted, size)
+        return tuple(map(int, numbers))
+
+    @classmethod
+    def points(cls, size: Size) -> int:
+        """The product of the sides."""
+        return math.prod(size)
+
+    @classmethod
+    def coarser(cls, size: Size) -> Size | None:
+        """Half of each side, where these come out whole and at least 2."""
+        if any(side % 2 or side < 4 for side in size):
+            return None
+        return tuple(side // 2 for side in size)
+
+    @classmethod
+    def grid(cls, size: Size) -> tuple[int, ...]:
+        """(height, width) or (depth, height, width)."""
+        return tuple(reversed(size))
+
+    @classmethod
+    def squared_spacing(cls, size: Size, base: Base) -> float:
+        """h^2, the width of the domain being 1."""
+        del base
+        return 1 / float(size[0]) ** 2
+
+    @classmethod
+    def name_parts(cls, size: Size) -> tuple[object, ...]:
+        """The sides."""
+        return tuple(size)
+
+    @classmethod
+    def described(cls, size: Size) -> str:
+        """'96 x 96 pixels (width x height)'."""
+        sides = ("width", "height", "depth")[: len(size)]
+        cells = "pixels" if len(size) == 2 else "voxels"
+        return f"{' x '.join(map(str, size))} {cells} ({' x '.join(sides)})"
+
+    @classmethod
+    def sampled(cls, size: Size, setting: Setting) -> "Lattice":
+        """A lattice of this size."""
+        fibre = setting.manifold.fibre
+        if setting.axes is not None:
+            axes = axis_set(setting.axes)
+            fibre = ListedAxes(tuple(map(tuple, axes.points.tolist())), tuple(axes.areas.tolist()))
+        spacings = (setting.spacing or ())[::-1]
+        return cls(cls.grid(size), setting.orientations, fibre, setting.periodic, spacings)
 
     @property
     def width(self) -> int:
@@ -85,7 +165,7 @@ class Lattice:
     @cached_property
     def fibre_coordinates(self) -> Floats:
         """(n_o, f) coordinates of the samples along the fibre; f = 0 where there is none."""
-        return fibre_coordinates(self)
+        return fibre_coordinates(self.fibre, self.orientations)
 
     @property
     def extent(self) -> tuple[float, ...]:
@@ -184,7 +264,7 @@ class Lattice:
         block = np.zeros(points, np.int64)
         for side, place in zip(self.shape, places, strict=True):
             block = block * (side // 2) + place // 2
-        return LevelMap((points, blocks), np.arange(points + 1), block, np.ones(points))
+        return copies(block, blocks)
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured: the pixel in the middle.

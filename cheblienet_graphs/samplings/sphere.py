@@ -1,15 +1,14 @@
 """The base class of the samplings of the sphere: angles, orientations, symmetries."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
-from cheblienet_graphs.samplings.fibre import fibre_coordinates, vertices
 from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.points import Points
 from cheblienet_graphs.typing import Floats, Indices
 
 POLE = 1e-12
@@ -31,27 +30,15 @@ def turn_z(angle: float) -> Floats:
     return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
 
 
+def unit_vectors(beta: Floats, gamma: Floats) -> Floats:
+    """(N, 3) of colatitudes (N,) and longitudes (N,), radians."""
+    across = np.sin(beta)
+    return np.stack([across * np.cos(gamma), across * np.sin(gamma), np.cos(beta)], axis=1)
+
+
 @dataclass(frozen=True)
-class SphereSampling(ABC):
-    """Points on the unit sphere, times orientations; vertices are ordered orientation-major.
-
-    Args:
-        orientations: samples alpha_k = -pi/2 + k pi/n_o; 1 on the sphere itself.
-        fibre: over each point.
-    """
-
-    orientations: int = 1
-    fibre: Fibre = NO_FIBRE
-
-    @cached_property
-    @abstractmethod
-    def base_points(self) -> Floats:
-        """(points, 3) unit vectors."""
-
-    @cached_property
-    @abstractmethod
-    def base_areas(self) -> Floats:
-        """(points,) areas in units of their mean."""
+class SphereSampling(Points):
+    """Points on the unit sphere; `orientations` are samples alpha_k."""
 
     @abstractmethod
     def pooling(self) -> LevelMap:
@@ -65,16 +52,6 @@ class SphereSampling(ABC):
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Names and orthogonal matrices that may map the points to themselves."""
 
-    @property
-    def num_points(self) -> int:
-        """Points of one orientation."""
-        return len(self.base_points)
-
-    @property
-    def num_vertices(self) -> int:
-        """Vertices altogether."""
-        return self.orientations * self.num_points
-
     @cached_property
     def angles(self) -> tuple[Floats, Floats]:
         """(points,) colatitudes beta in [0, pi] and longitudes gamma in [-pi, pi], radians."""
@@ -85,15 +62,9 @@ class SphereSampling(ABC):
 
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
         """(V, 2) beta, gamma, or (V, 3) alpha, beta, gamma; or of the vertices start..stop."""
-        orientation, point = vertices(self, start, stop)
+        fibre, point = self.vertices(start, stop)
         beta, gamma = (angle[point] for angle in self.angles)
-        fibre = fibre_coordinates(self)[orientation]
         return np.column_stack([fibre, beta, gamma])
-
-    def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) areas in units of their mean, or those of the vertices start..stop."""
-        areas: Floats = self.base_areas[vertices(self, start, stop)[1]]
-        return areas
 
     @property
     def extent(self) -> None:
@@ -104,10 +75,6 @@ class SphereSampling(ABC):
     def periodic(self) -> bool:
         """False: points have no images."""
         return False
-
-    def probes(self) -> Indices:
-        """Points where the effective metric is measured: all of them."""
-        return np.arange(self.num_points)
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) of the isometries that map the sampling to itself.

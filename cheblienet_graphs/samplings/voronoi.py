@@ -1,23 +1,244 @@
-"""Areas of Voronoi cells: of the part of a domain that is nearer to a point than to all others.
+"""Voronoi diagrams, by the sides that cells share, and the areas of cells.
 
-Points so close that Qhull takes them for one share a cell equally.
+The circumcentres of two Delaunay triangles with a common edge are the ends of the side that the
+cells of that edge's ends share. Points so close that Qhull takes them for one share a cell equally.
 """
+
+import itertools
+from dataclasses import dataclass
 
 import numpy as np
 
-from cheblienet_graphs.samplings.diagrams import (
-    Diagram,
-    indistinct,
-    on_a_circle,
-    plane_diagram,
-    sphere_diagram,
-)
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.typing import Floats, Indices
 
+FLAT = 1e-9
+"""Points of the sphere this close to a plane lie on a circle, as three always do."""
+FIRST_MARGIN = 4.0
+"""Width, in spacings, of the first strip of images that is tried around the plane's domain."""
+EDGE = 1e-12
+"""Points of the plane this close to an edge of the domain, relatively, lie on it."""
 ROUNDING = 1e-6
 """Largest relative difference between the sum of all cells and the domain."""
 ANOTHER_SEED = "Use another `seed`, or fewer `points`."
 """Remedy where points are random."""
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """The sides of Voronoi cells.
+
+    Args:
+        ends: (2, sides) numbers of the points whose cells share each, images among them.
+        lengths: (sides,) arcs on the sphere; rounding may leave a length where there is none.
+        distances: (sides,) between the two points.
+        shares: (sides,) area that each adds to the cell of either point, of the triangle of the
+            point and the side.
+        coincident: (M, 3) points that Qhull took for another, in the first column; the other one
+            in the last column.
+        sources: (points,) of each point or image the point it is one of; those of points come
+            first.
+        inside: (points,) share of each point's cell that is within the domain.
+    """
+
+    ends: tuple[Indices, Indices]
+    lengths: Floats
+    distances: Floats
+    shares: Floats
+    coincident: Indices
+    sources: Indices
+    inside: Floats
+
+    @property
+    def cells(self) -> Floats:
+        """(points,) areas of the cells: of points complete ones, wherever; of images parts."""
+        count, (one, other) = len(self.sources), self.ends
+        parts = [np.bincount(end, self.shares, count) for end in (one, other)]
+        areas: Floats = np.add(*parts, dtype=np.float64)
+        return areas
+
+
+def most_sides(count: int, *, flat: bool) -> int:
+    """Twice the number of pairs of cells with a common side, at most, by Euler's formula.
+
+    On the sphere 3 N - 6 of N points, on a torus 3 N.
+    """
+    return min(6 * count - (0 if flat else 12), count * (count - 1))
+
+
+def on_a_circle(points: Floats) -> bool:
+    """Whether points (N, 3) of the sphere lie on one circle, so that cells are lunes."""
+    if len(points) < 4:
+        return True
+    _, spread, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    return bool(spread[-1] < FLAT)
+
+
+def sphere_diagram(points: Floats, remedy: str) -> Diagram:
+    """The diagram of points on the unit sphere, not all on one circle.
+
+    Args:
+        points: (N, 3) unit vectors.
+        remedy: for points that are too close.
+
+    Raises:
+        CheblienetError: some are too close to be distinguished.
+    """
+    from scipy.spatial import ConvexHull, QhullError  # slow to import, most builds do without
+
+    try:
+        hull = ConvexHull(points, qhull_options="Qt Qc")
+    except QhullError as error:
+        raise indistinct(len(points), remedy) from error
+    near, far, (one, other) = _pairs(hull.simplices, hull.neighbors)
+    normals = hull.equations[:, :3]
+    return Diagram(
+        (one, other),
+        _arcs(normals[near], normals[far]),
+        _arcs(points[one], points[other]),
+        abs(_solid_angles(points[one], normals[near], normals[far])),
+        hull.coplanar,
+        np.arange(len(points)),
+        np.ones(len(points)),
+    )
+
+
+def plane_diagram(points: Floats, extent: tuple[float, float], *, periodic: bool) -> Diagram:
+    """The diagram of points in [0, width] x [0, height], on a torus below these, with images.
+
+    Images limit the cells: on a torus these are the points moved by its sides, else reflections
+    in the domain's edges, along which the cells of a point and its image meet. Only the cells of
+    points themselves are complete.
+
+    Args:
+        points: (N, 2) x, y.
+        extent: width and height.
+        periodic: whether opposite sides are glued.
+    """
+    sides = np.array(extent)
+    points, images, sources, inside = _with_images(points, sides, periodic=periodic)
+    margin = FIRST_MARGIN * float(np.sqrt(sides.prod() / len(points)))
+    while True:
+        near = ((images >= -margin) & (images <= sides + margin)).all(axis=1)
+        every = np.concatenate([np.arange(len(points)), sources[near]])
+        diagram, reach = _triangulated(np.concatenate([points, images[near]]), every, inside, sides)
+        if reach <= margin or near.all():
+            return diagram
+        margin *= 2
+
+
+def _with_images(
+    points: Floats, sides: Floats, *, periodic: bool
+) -> tuple[Floats, Floats, Indices, Floats]:
+    """The points, those near an edge put on it; images, their sources, shares of cells inside."""
+    low, high = abs(points) <= EDGE * sides, abs(points - sides) <= EDGE * sides
+    on_edges = (low | high).sum(axis=1)
+    if periodic or not on_edges.any():
+        images = _images(points, sides, periodic=periodic)
+        sources = np.tile(np.arange(len(points)), len(images))
+        return points, np.concatenate(images), sources, np.ones(len(points))
+    points = np.where(low, 0.0, np.where(high, sides, points))
+    return points, *_images_around(points, sides), 0.5**on_edges
+
+
+def _images(points: Floats, sides: Floats, *, periodic: bool) -> list[Floats]:
+    if periodic:
+        steps = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0)]
+        return [points + step * sides for step in np.array(steps)]
+    flips = np.array([[-1, 1], [1, -1]])
+    return [points * flip + far * (flip < 0) for flip in flips for far in (0 * sides, 2 * sides)]
+
+
+def _images_around(points: Floats, sides: Floats) -> tuple[Floats, Indices]:
+    """Images in mirrors along all edges, two domains far, of points some of which lie there.
+
+    These are no images of themselves, so half of their cells lies outside, or three quarters: all
+    around an edge the images must be symmetric.
+    """
+    on_edges = (points == 0) | (points == sides)
+    images, sources = [], []
+    for signs in itertools.product((1, -1), repeat=2):
+        moved = np.flatnonzero(~(on_edges & (np.array(signs) < 0)).any(axis=1))
+        for steps in itertools.product((-1, 0, 1), repeat=2):
+            if (signs, steps) != ((1, 1), (0, 0)):
+                images.append(points[moved] * signs + 2 * sides * steps)
+                sources.append(moved)
+    return np.concatenate(images), np.concatenate(sources)
+
+
+def _triangulated(
+    points: Floats, sources: Indices, inside: Floats, sides: Floats
+) -> tuple[Diagram, float]:
+    """The diagram, and the distance beyond the domain up to which images matter.
+
+    A further image changes cells of points only within the circumcircle of one of their triangles.
+    """
+    from scipy.spatial import Delaunay  # slow to import, most builds do without
+
+    mesh = Delaunay(points)
+    a, b, c = points[mesh.simplices].transpose(1, 0, 2)
+    to_centre = _to_circumcentres(b - a, c - a)
+    centres = a + to_centre
+    near, far, (one, other) = _pairs(mesh.simplices, mesh.neighbors)
+    side, height = (
+        np.linalg.norm(x, axis=1)
+        for x in (centres[near] - centres[far], (points[one] - points[other]) / 2)
+    )
+    shares = side * height / 2
+    diagram = Diagram((one, other), side, 2 * height, shares, mesh.coplanar, sources, inside)
+    kept = (mesh.simplices < len(inside)).any(axis=1)
+    radius = np.linalg.norm(to_centre, axis=1)[kept, None]
+    beyond = np.maximum(radius - centres[kept], centres[kept] + radius - sides)
+    return diagram, float(beyond.max())
+
+
+def _to_circumcentres(u: Floats, v: Floats) -> Floats:
+    """From corners of triangles, whose edges there are u and v; 0 where there is no triangle."""
+    x = v[:, 1] * (u**2).sum(axis=1) - u[:, 1] * (v**2).sum(axis=1)
+    y = u[:, 0] * (v**2).sum(axis=1) - v[:, 0] * (u**2).sum(axis=1)
+    scaled = np.stack([x, y], axis=1)
+    double = 2 * (u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])[:, None]
+    offsets: Floats = np.divide(scaled, double, out=np.zeros_like(scaled), where=double != 0)
+    return offsets
+
+
+def _pairs(triangles: Indices, neighbours: Indices) -> tuple[Indices, Indices, Indices]:
+    """Both triangles of each edge, (edges,) and (edges,), and its ends, (2, edges).
+
+    Args:
+        triangles: (N, 3) their corners.
+        neighbours: (N, 3) the triangle across each corner's opposite edge, -1 where there is none.
+    """
+    near, corner = np.nonzero(neighbours > np.arange(len(triangles))[:, None])
+    # Qhull's numbers have 32 bits, in which a product of two may overflow.
+    ends = np.stack([triangles[near, (corner + step) % 3] for step in (1, 2)]).astype(np.int64)
+    return near, neighbours[near, corner], ends
+
+
+def _solid_angles(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Solid angles of spherical triangles, negative where a, b, c go clockwise seen from outside.
+
+    Source: van Oosterom and Strackee, 1983, eq. 8.
+    """
+    triple = (a * np.cross(b, c)).sum(axis=1)
+    dots = sum((u * v).sum(axis=1) for u, v in ((a, b), (b, c), (c, a)))
+    solid: Floats = 2 * np.arctan2(triple, 1 + dots)
+    return solid
+
+
+def _arcs(a: Floats, b: Floats) -> Floats:
+    """(N,) angles between unit vectors, as accurate for small ones."""
+    difference, total = (np.linalg.norm(x, axis=1) for x in (a - b, a + b))
+    arcs: Floats = 2 * np.arctan2(difference, total)
+    return arcs
+
+
+def indistinct(count: int, remedy: str) -> CheblienetError:
+    """The error where some of so many points are too close."""
+    return CheblienetError(
+        f"The Voronoi cells of these {count:,} points can't be told apart in double precision, "
+        f"since some points all but coincide. {remedy}"
+    )
 
 
 def sphere_cells(points: Floats, remedy: str = ANOTHER_SEED) -> Floats:

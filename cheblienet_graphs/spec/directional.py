@@ -11,7 +11,7 @@ DIRECTIONS = ("forward", "sideways", "rotation")
 
 
 def directional_field(
-    geometry: Manifold, kind: SamplingKind, orientations: int, delta: Number | None
+    geometry: Manifold, kind: type[SamplingKind], orientations: int, delta: Number | None
 ) -> float | None:
     """delta; None where there are no directional Laplacians.
 

@@ -3,17 +3,21 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from cheblienet_graphs.errors import MISSING, Found, SpecError
 from cheblienet_graphs.inputs import regions
+from cheblienet_graphs.inputs.inside import AmbiguousError, inside_of_array
+from cheblienet_graphs.inputs.masks import LatLonMask, inside_region, nested
+from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import Manifold
+from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec.mask import Mask
+from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import choice
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from cheblienet_graphs.samplings.protocol import Sampling
     from cheblienet_graphs.spec.graph_spec import GraphSpec
 
 MASK_ORDERS = ("nested", "ring")
@@ -72,15 +76,11 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
         return Mask.recorded(value, [spec.full_points(level) for level in range(spec.levels)])
     if value is None and spec.region is None:
         return None
-    import numpy as np  # help does without
-
     samplings = [spec.full_sampling(level) for level in range(spec.levels)]
     inside = np.ones(samplings[0].num_points, bool)
     if value is not None:
         inside = _inside(spec, samplings[0], value, order or "nested")
     if spec.region is not None:
-        from cheblienet_graphs.inputs.masks import inside_region  # numpy, which help does without
-
         inside = inside & inside_region(*_degrees(samplings[0]), spec.region)
         if not inside.any():
             accepted = f"such that it holds one of {len(inside):,} points"
@@ -88,13 +88,8 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
     return Mask.of(inside, samplings)
 
 
-def _inside(
-    spec: "GraphSpec", sampling: "Sampling", value: Any, order: str
-) -> "npt.NDArray[np.bool_]":
+def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> npt.NDArray[np.bool_]:
     """(points,) those inside a mask."""
-    from cheblienet_graphs.inputs.inside import AmbiguousError, inside_of_array  # numpy
-    from cheblienet_graphs.inputs.masks import LatLonMask, nested  # numpy, too
-
     spherical, values = not spec.geometry.base.flat, _array(spec.geometry, value)
     if isinstance(value, LatLonMask):
         return value.at(*_degrees(sampling))
@@ -124,18 +119,13 @@ def _inside(
     raise SpecError("mask", f"of shape {grid}, a value a point", inside.shape, remedy)
 
 
-def _array(geometry: Manifold, mask: Any) -> "npt.NDArray[Any]":
+def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:
     """A mask as an array, one on latitudes and longitudes as (lat, lon); its values unchecked.
 
     Raises:
         SpecError: numpy makes no array of it, some of its values are masked themselves, or it is on
             latitudes and longitudes where there are none.
     """
-    import numpy as np  # help does without
-
-    from cheblienet_graphs.inputs.masks import LatLonMask  # numpy, too
-    from cheblienet_graphs.inputs.volumes import Volume  # numpy, too
-
     if isinstance(mask, LatLonMask):
         if geometry.base.flat:
             accepted = f"an array of pixels on {geometry.name}"
@@ -156,9 +146,7 @@ def _array(geometry: Manifold, mask: Any) -> "npt.NDArray[Any]":
     return array
 
 
-def _degrees(sampling: "Sampling") -> "tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]":
+def _degrees(sampling: Sampling) -> tuple[Floats, Floats]:
     """(points,) latitudes and longitudes of a sampling of the sphere, degrees."""
-    import numpy as np  # help does without
-
     beta, gamma = sampling.coordinates(0, sampling.num_points)[:, -2:].T
     return 90 - np.degrees(beta), np.degrees(gamma)

@@ -6,7 +6,7 @@ from cheblienet_graphs.samplings import SamplingKind
 from cheblienet_graphs.values import Number, number
 
 
-def drift_field(kind: SamplingKind, weights: str, drift: Number | None) -> float | None:
+def drift_field(kind: type[SamplingKind], weights: str, drift: Number | None) -> float | None:
     """The slack that first moments are given; None where they are left to themselves.
 
     Args:

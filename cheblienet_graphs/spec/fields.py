@@ -1,7 +1,4 @@
-"""The fields of a specification: each is checked, normalised, and given its default.
-
-Only the standard library is imported here, so that the command line can show its help at once.
-"""
+"""The fields of a specification: each is checked, normalised, and given its default."""
 
 import math
 from collections.abc import Mapping
@@ -10,24 +7,14 @@ from typing import Any, Literal
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, SpecError
 from cheblienet_graphs.manifolds import Manifold
-from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size, sampling_names
-from cheblienet_graphs.samplings.point_sets import GivenPoints
-from cheblienet_graphs.spec.kernels import KERNELS
-from cheblienet_graphs.spec.volumes import AXES
+from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
+from cheblienet_graphs.samplings.given_points import UncheckedPoints
 from cheblienet_graphs.values import Number, choice, integer, number
-
-BOUNDARIES = ("open", "periodic")
-WEIGHTS = ("kernel", "matched", "selling", "voronoi")
-LAPLACIANS = ("normalized", "combinatorial")
-SMALLEST_DEFAULT_SIDE = 8
-"""Coarser levels with a shorter side are left out of the default pyramid."""
-SMALLEST_DEFAULT_POINTS = 42
-"""Coarser levels with fewer points are, where points have no grid."""
 
 
 def sampling_and_size(
     geometry: Manifold, sampling: str | None, sizes: Mapping[str, object]
-) -> tuple[SamplingKind, Size]:
+) -> tuple[type[SamplingKind], Size]:
     """The kind of sampling and its size on the finest level; the size alone can name the kind.
 
     Args:
@@ -38,7 +25,7 @@ def sampling_and_size(
     Raises:
         SpecError: the name or the size is unknown, missing, out of range, or of another kind.
     """
-    names = sampling_names(geometry.base)
+    names = geometry.base.samplings
     sampling_given = sampling is not None
     if sampling is None:
         sized = [n for n in names if sizes[SAMPLINGS[n].field] is not None]
@@ -57,10 +44,10 @@ def sampling_and_size(
     return kind, kind.parse(sizes[kind.field], geometry.base)
 
 
-def own_points(
+def given_points(
     geometry: Manifold, coordinates: Any, domain: Any, units: Any, boundary: str | None
-) -> GivenPoints | None:
-    """Points of one's own with what is said of them; None where there are none.
+) -> UncheckedPoints | None:
+    """Given points with what else is given for them; None where there are none.
 
     Raises:
         SpecError: a value is given where it does not apply.
@@ -76,10 +63,10 @@ def own_points(
             raise SpecError(field, f"left out on {geometry.name}: it is of the {where}", value)
     if coordinates is None:
         return None
-    return GivenPoints(coordinates, domain, units, periodic=boundary == "periodic")
+    return UncheckedPoints(coordinates, domain, units, periodic=boundary == "periodic")
 
 
-def seed_field(kind: SamplingKind, seed: Number | None) -> int | None:
+def seed_field(kind: type[SamplingKind], seed: Number | None) -> int | None:
     """The seed, 0 by default; None where the sampling is not random.
 
     Raises:
@@ -99,14 +86,14 @@ def boundary_field(geometry: Manifold, boundary: str | None) -> str | None:
         SpecError: a value is out of range, or given where it does not apply.
     """
     if geometry.base.flat:
-        return choice("boundary", "open" if boundary is None else boundary, BOUNDARIES)
+        return choice("boundary", "open" if boundary is None else boundary, limits.BOUNDARIES)
     if boundary is not None:
         raise SpecError("boundary", f"left out on {geometry.name}, which has none", boundary)
     return None
 
 
 def correction_field(
-    geometry: Manifold, kind: SamplingKind, boundary: str | None, weights: str, given: object
+    geometry: Manifold, kind: type[SamplingKind], boundary: str | None, weights: str, given: object
 ) -> Literal[True] | None:
     """True where open sides are corrected, which they are by default; else None.
 
@@ -160,7 +147,7 @@ def fibre_fields(
                 )
         return given | {"orientations": 1}
     if axes is not None:
-        orientations = AXES[axes]
+        orientations = limits.AXES[axes]
     fields = dict.fromkeys(given) | {
         "orientations": integer(
             "orientations", 6 if orientations is None else orientations, *limits.ORIENTATIONS
@@ -207,7 +194,7 @@ def anisotropy(geometry: Manifold, eps: Number | None, eps_squared: Number | Non
     return value
 
 
-def number_of_levels(levels: Number | None, kind: SamplingKind, finest: Size) -> int:
+def number_of_levels(levels: Number | None, kind: type[SamplingKind], finest: Size) -> int:
     """Number of levels; by default while they are large enough.
 
     Raises:
@@ -230,10 +217,12 @@ def number_of_levels(levels: Number | None, kind: SamplingKind, finest: Size) ->
 
 
 def _large_enough(grid: tuple[int, ...]) -> bool:
-    return min(grid) >= (SMALLEST_DEFAULT_SIDE if len(grid) > 1 else SMALLEST_DEFAULT_POINTS)
+    return min(grid) >= (
+        limits.SMALLEST_DEFAULT_SIDE if len(grid) > 1 else limits.SMALLEST_DEFAULT_POINTS
+    )
 
 
-def _accepted_levels(kind: SamplingKind, finest: Size, possible: int) -> str:
+def _accepted_levels(kind: type[SamplingKind], finest: Size, possible: int) -> str:
     if kind.regular:
         sides = " x ".join(("width", "height", "depth")[: len(finest)])
         shape = ", ".join(map(str, kind.grid(finest)))
@@ -247,7 +236,7 @@ def _accepted_levels(kind: SamplingKind, finest: Size, possible: int) -> str:
 
 def edge_fields(
     geometry: Manifold,
-    kind: SamplingKind,
+    kind: type[SamplingKind],
     weights: str,
     neighbors: Number | None,
     kernel: str | None,
@@ -258,7 +247,7 @@ def edge_fields(
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
     """
-    if choice("weights", weights, WEIGHTS) == "selling":
+    if choice("weights", weights, limits.WEIGHTS) == "selling":
         return _selling(geometry, kind, neighbors, kernel, bandwidth)
     if weights == "voronoi":
         return _voronoi(geometry, kind, neighbors, kernel, bandwidth)
@@ -277,14 +266,14 @@ def edge_fields(
     return {
         "weights": weights,
         "neighbors": count,
-        "kernel": choice("kernel", "gaussian" if kernel is None else kernel, tuple(KERNELS)),
+        "kernel": choice("kernel", "gaussian" if kernel is None else kernel, limits.KERNELS),
         "bandwidth": number("bandwidth", width, *limits.BANDWIDTH),
     }
 
 
 def _selling(
     geometry: Manifold,
-    kind: SamplingKind,
+    kind: type[SamplingKind],
     neighbors: Number | None,
     kernel: str | None,
     bandwidth: Number | None,
@@ -303,7 +292,7 @@ def _selling(
 
 def _voronoi(
     geometry: Manifold,
-    kind: SamplingKind,
+    kind: type[SamplingKind],
     neighbors: Number | None,
     kernel: str | None,
     bandwidth: Number | None,
@@ -332,7 +321,7 @@ def operator_fields(weights: str, laplacian: str | None, lambda_max: Number) -> 
     """
     if laplacian is None:
         laplacian = "normalized" if weights == "kernel" else "combinatorial"
-    kind = choice("laplacian", laplacian, LAPLACIANS)
+    kind = choice("laplacian", laplacian, limits.LAPLACIANS)
     if lambda_max == "exact":
         return {"laplacian": kind, "lambda_max": "exact"}
     if not (isinstance(lambda_max, str | int | float) and lambda_max in {2, "2"}):

@@ -1,20 +1,21 @@
-"""The specification of a build: frozen, validated, hashable.
-
-Only the standard library is imported here, so that the command line can show its help at once.
-"""
+"""The specification of a build: frozen, validated, hashable."""
 
 import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import numpy.typing as npt
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.inputs.masks import LatLonMask
 from cheblienet_graphs.inputs.regions import Four
+from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import MANIFOLDS
-from cheblienet_graphs.samplings.point_sets import PointArrays, PointSets
+from cheblienet_graphs.samplings.given_points import GivenPoints, PointArrays
 from cheblienet_graphs.spec.directional import directional_field
 from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
 from cheblienet_graphs.spec.drift import drift_field
@@ -24,9 +25,9 @@ from cheblienet_graphs.spec.fields import (
     correction_field,
     edge_fields,
     fibre_fields,
+    given_points,
     number_of_levels,
     operator_fields,
-    own_points,
     sampling_and_size,
     seed_field,
 )
@@ -35,12 +36,6 @@ from cheblienet_graphs.spec.levels import Levels
 from cheblienet_graphs.spec.mask import Mask
 from cheblienet_graphs.spec.volumes import axes_field, spacing_field
 from cheblienet_graphs.values import Number, choice, integer
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from cheblienet_graphs.inputs.masks import LatLonMask
-    from cheblienet_graphs.inputs.volumes import Volume
 
 
 @dataclass(frozen=True, init=False)
@@ -69,7 +64,7 @@ class GraphSpec(Levels):
         coordinates: points of your own, an array (N, 2), at least two different ones: latitude,
             longitude in degrees on the sphere, x, y on the plane; or (N, 3) with areas, in any
             unit, else these are the areas of Voronoi cells. A sequence of such arrays, finest
-            first, makes a pyramid. Kept as `PointSets`: the digest counts, not the arrays.
+            first, makes a pyramid. Kept as `GivenPoints`: the digest counts, not the arrays.
         domain: (X0, Y0, X1, Y1), that of own points on the plane; default their bounding box.
             Lengths are divided by its width, so coordinates come out in [0, 1] x [0, height].
         units: "degrees" confirms that latitudes within pi/2 and longitudes within 2 pi are no
@@ -148,7 +143,7 @@ class GraphSpec(Levels):
     gaussian: str | None
     points: int | None
     seed: int | None
-    coordinates: PointSets | None
+    coordinates: GivenPoints | None
     orientations: int
     axes: str | None
     spacing: tuple[float, ...] | None
@@ -203,9 +198,9 @@ class GraphSpec(Levels):
         levels: Number | None = None,
         lambda_max: Number = "exact",
         eigenpairs: Number | None = None,
-        mask: "npt.ArrayLike | LatLonMask | Volume | Mapping[str, Any] | None" = None,
+        mask: npt.ArrayLike | LatLonMask | Volume | Mapping[str, Any] | None = None,
         mask_order: str | None = None,
-        region: "str | Sequence[float] | None" = None,
+        region: str | Sequence[float] | None = None,
         directional: Number | None = None,
         drift: Number | None = None,
         boundary_correction: bool | None = None,
@@ -218,7 +213,7 @@ class GraphSpec(Levels):
             "bandlimit": bandlimit,
             "gaussian": gaussian,
             "points": points,
-            "coordinates": own_points(geometry, coordinates, domain, units, boundary),
+            "coordinates": given_points(geometry, coordinates, domain, units, boundary),
         }
         sizes["size"] = size_of_mask(geometry, sampling, sizes, mask)
         kind, finest = sampling_and_size(geometry, sampling, sizes)
@@ -276,7 +271,7 @@ class GraphSpec(Levels):
         """The schema of versions with this specification, the oldest that knows all it says."""
         later = self.mask, self.directional, self.drift, self.boundary_correction, self.axes
         plain = (*later, self.spacing) == (None,) * 6 and self.weights != "voronoi"
-        return self.sampling_kind.schema(self.levels) if plain else "1.1"
+        return self.sampling_kind.schemas[self.levels > 1] if plain else "1.1"
 
     @property
     def default_name(self) -> str:
@@ -321,13 +316,13 @@ class GraphSpec(Levels):
         return self.from_dict(self.to_dict())
 
     def with_points(self, arrays: Mapping[int, PointArrays]) -> "GraphSpec":
-        """The same, its own points known to be these, by level; by digest only where none are.
+        """The same, its given points known to be these, by level; by digest only where none are.
 
         Raises:
-            ValueError: it has no points of one's own.
+            ValueError: it has none.
         """
         if self.coordinates is None:
-            raise ValueError(f"{self.sampling} sampling has no points of one's own")
+            raise ValueError(f"{self.sampling} sampling has no given points")
         other = copy.copy(self)
         object.__setattr__(other, "coordinates", self.coordinates.with_arrays(arrays))
         return other
@@ -356,6 +351,6 @@ class GraphSpec(Levels):
 
 def _json(value: Any) -> Any:
     """A field's value as JSON types."""
-    if isinstance(value, Mask | PointSets):
+    if isinstance(value, Mask | GivenPoints):
         return value.to_dict()
     return list(value) if isinstance(value, tuple) else value

@@ -34,3 +34,4 @@ def rectangular(u: Any) -> Any:
 KERNELS: dict[str, Kernel] = {
     kernel.__name__: kernel for kernel in (gaussian, laplace, cauchy, rectangular)
 }
+"""Those of `limits.KERNELS`."""

@@ -1,14 +1,11 @@
 """The levels of a specification's pyramid: their sizes, samplings and metrics."""
 
 import math
-from typing import TYPE_CHECKING
 
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
+from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec.mask import Mask
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.samplings.protocol import Sampling
 
 
 class Levels:
@@ -32,7 +29,7 @@ class Levels:
         return MANIFOLDS[self.manifold]
 
     @property
-    def sampling_kind(self) -> SamplingKind:
+    def sampling_kind(self) -> type[SamplingKind]:
         """The kind of sampling, which knows what its size means."""
         return SAMPLINGS[self.sampling]
 
@@ -54,11 +51,11 @@ class Levels:
         """Points of a level's full sampling, orientations not counted."""
         return self.sampling_kind.points(self.level_size(level))
 
-    def full_sampling(self, level: int) -> "Sampling":
+    def full_sampling(self, level: int) -> Sampling:
         """The sampling of a level, 0 the finest: all points, whatever the mask.
 
         Raises:
-            SpecError: it is one of own points, which the specification knows by their digest alone.
+            SpecError: points are given, and the specification knows their digest alone.
         """
         setting = Setting(
             self.geometry,

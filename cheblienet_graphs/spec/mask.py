@@ -1,21 +1,16 @@
-"""The part of a sampling that a graph covers.
-
-Only the standard library is imported at first, so that the command line can show its help at once.
-"""
+"""The part of a sampling that a graph covers."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, SpecError
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from cheblienet_graphs.samplings.protocol import Sampling
-    from cheblienet_graphs.typing import Indices
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.typing import Indices
 
 HEX = frozenset("0123456789abcdef")
 
@@ -34,10 +29,10 @@ class Mask:
 
     sha256: str
     inside: tuple[int, ...]
-    places: tuple["Indices", ...] | None = field(default=None, compare=False, repr=False)
+    places: tuple[Indices, ...] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, inside: "npt.NDArray[np.bool_]", samplings: Sequence["Sampling"]) -> "Mask":
+    def of(cls, inside: npt.NDArray[np.bool_], samplings: Sequence[Sampling]) -> "Mask":
         """The mask of a pyramid: a coarser point is inside where any point pooled to it is.
 
         Args:
@@ -47,8 +42,6 @@ class Mask:
         Raises:
             SpecError: no point is inside.
         """
-        import numpy as np  # help does without
-
         digest = hashlib.sha256(inside.astype(np.uint8).tobytes()).hexdigest()
         places = [_places(inside)]
         if not len(places[0]):
@@ -90,7 +83,7 @@ class Mask:
         """JSON types: the digest, and the number of points inside on each level."""
         return {"inside": list(self.inside), "sha256": self.sha256}
 
-    def on_level(self, level: int) -> "Indices":
+    def on_level(self, level: int) -> Indices:
         """(n_inside,) places of the points inside, 0 the finest level.
 
         Raises:
@@ -103,10 +96,8 @@ class Mask:
         return self.places[level]
 
 
-def _places(inside: "npt.NDArray[np.bool_]") -> "Indices":
+def _places(inside: npt.NDArray[np.bool_]) -> Indices:
     """Where values are True, in as few bytes as that takes."""
-    import numpy as np  # help does without
-
     kind = np.int32 if len(inside) < 2**31 else np.int64
     places: Indices = np.flatnonzero(inside).astype(kind)
     return places

@@ -6,15 +6,11 @@ from typing import Any
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.inputs.volumes import Volume
+from cheblienet_graphs.limits import AXES, DEFAULT_AXES
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.values import Number, parsed
 
-AXES = {
-    **{str(count): count for count in (3, 4, 6, 7, 12, 13, 22, 43)},
-    **{f"ico{count}": count for count in (6, 21, 81)},
-}
-"""Number of axes in each set, by its name; help does without the sets themselves, in numpy."""
-DEFAULT_AXES = "12"
 ROUNDING = 1e-4
 """A spacing that is given may differ by so much of itself from that of the mask."""
 
@@ -78,8 +74,6 @@ def _spacing_of(mask: object) -> tuple[float, float, float] | None:
     """Sides of the voxels of a mask, None where it does not know them."""
     if mask is None or isinstance(mask, Mapping):
         return None
-    from cheblienet_graphs.inputs.volumes import Volume  # numpy, which help does without
-
     return mask.spacing if isinstance(mask, Volume) else None
 
 

@@ -81,7 +81,9 @@ def _domain(spec: GraphSpec) -> str:
     if spec.axes is not None:
         fibre = f" x {spec.orientations} axes" + ("" if spec.axes.isdigit() else " of an icosphere")
     points, size, kind = spec.base_points(0), spec.level_size(0), spec.sampling_kind
-    described, boundary = kind.described(size, spec.seed), ""
+    described, boundary = kind.described(size), ""
+    if spec.seed is not None:
+        described += f", seed {spec.seed}"
     if spec.spacing is not None:
         fibre += f", sides of a voxel {' : '.join(f'{side:.4g}' for side in spec.spacing)}"
     if spec.boundary:

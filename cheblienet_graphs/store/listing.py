@@ -1,4 +1,4 @@
-"""The contents of a store, read from JSON alone, so that listing is instant."""
+"""The contents of a store, read from JSON alone."""
 
 from dataclasses import dataclass
 from pathlib import Path

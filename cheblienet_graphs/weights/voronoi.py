@@ -16,16 +16,16 @@ import math
 import numpy as np
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.samplings.diagrams import (
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.voronoi import (
     EDGE,
+    ROUNDING,
     Diagram,
     indistinct,
     on_a_circle,
     plane_diagram,
     sphere_diagram,
 )
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.voronoi import ROUNDING
 from cheblienet_graphs.typing import Floats, Indices
 
 NO_SIDE = 1e-9

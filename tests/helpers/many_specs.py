@@ -8,7 +8,7 @@ import numpy as np
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import MANIFOLDS
-from cheblienet_graphs.samplings import SAMPLINGS, sampling_names
+from cheblienet_graphs.samplings import SAMPLINGS
 
 Given = dict[str, Any]
 """Arguments of `GraphSpec`."""
@@ -55,7 +55,7 @@ def many_specs(count: int, seed: int = 0) -> Iterator[tuple[Given, GraphSpec]]:
     kinds = [
         (name, sampling, weights)
         for name, manifold in MANIFOLDS.items()
-        for sampling in sampling_names(manifold.base)
+        for sampling in manifold.base.samplings
         for weights in WEIGHTS
     ]
     seen: set[str] = set()

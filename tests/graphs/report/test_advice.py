@@ -10,6 +10,7 @@ import pytest
 from many_specs import many_specs
 
 from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.page.advice import changed_fields
 from cheblienet_graphs.page.again import least_fields
@@ -19,7 +20,6 @@ from cheblienet_graphs.report.remarks import on_connections
 from cheblienet_graphs.report.remedies import remedy
 from cheblienet_graphs.report.second_moments import faults
 from cheblienet_graphs.report.training import on_training
-from cheblienet_graphs.spec.volumes import AXES
 
 DIRECTED = re.compile(r"(more|smaller|larger) `(\w+)`")
 GIVEN = re.compile(r"`(\w+)=([^`]*)`(?: with `(\w+)=([^`]*)`)?")

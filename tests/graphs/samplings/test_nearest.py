@@ -7,10 +7,9 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.samplings.maps import LevelMap
-from cheblienet_graphs.samplings.nearest import NearestMaps
+from cheblienet_graphs.samplings.given import GivenSphere
+from cheblienet_graphs.samplings.maps import LevelMap, NearestMaps
 from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
-from cheblienet_graphs.samplings.scattered import GivenSphere
 
 
 def matrix(found: LevelMap) -> np.ndarray:
@@ -92,7 +91,7 @@ def test_random_levels_are_the_first_quarters(base: str) -> None:
         assert (found.owners[: coarse.num_points] == np.arange(coarse.num_points)).all()
 
 
-@pytest.mark.parametrize("points", [RandomPlane(7), RandomSphere(points=7)])
+@pytest.mark.parametrize("points", [RandomPlane(points=7), RandomSphere(points=7)])
 def test_the_coarsest_level_has_no_maps(points: RandomPlane | RandomSphere) -> None:
     for refused in (points.pooling, points.unpooling):
         with pytest.raises(ValueError, match="no coarser level"):

@@ -53,7 +53,7 @@ def test_random_plane_is_orientation_major() -> None:
 
 @pytest.mark.parametrize("periodic", [False, True])
 def test_areas_of_random_points_are_those_of_their_cells(periodic: bool) -> None:
-    plane = RandomPlane(60, 2, orientations=3, fibre=ANGLES, periodic=periodic)
+    plane = RandomPlane(points=60, seed=2, orientations=3, fibre=ANGLES, periodic=periodic)
     assert (plane.areas().reshape(3, 60) == plane.base_areas).all()
     assert (plane.areas(50, 130) == plane.areas()[50:130]).all()
     assert math.isclose(plane.base_areas.mean(), 1, rel_tol=1e-14)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec, SpecError
+from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.samplings.axes import AXIS_SETS, axis_set
-from cheblienet_graphs.spec.volumes import AXES
 
 
 def test_every_set_has_its_number() -> None:

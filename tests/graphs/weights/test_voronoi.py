@@ -231,7 +231,7 @@ def test_points_that_can_not_be_told_apart_are_refused() -> None:
 
 def sampling_of_any(points: np.ndarray) -> Sampling:
     """Not refused as own points are, nearer than any these may be."""
-    from cheblienet_graphs.samplings.scattered import GivenPlane
+    from cheblienet_graphs.samplings.given import GivenPlane
 
     return GivenPlane(points=points, sides=(1.0, 1.0))
 

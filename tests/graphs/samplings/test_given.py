@@ -9,10 +9,10 @@ import pytest
 from scipy.spatial import KDTree, SphericalVoronoi
 
 from cheblienet_graphs import CheblienetError, SpecError
-from cheblienet_graphs.samplings.own_points import read
-from cheblienet_graphs.samplings.point_sets import GivenPoints, PointSets
+from cheblienet_graphs.samplings.given import GivenPlane, GivenSphere
+from cheblienet_graphs.samplings.given_points import GivenPoints, UncheckedPoints
+from cheblienet_graphs.samplings.given_tables import read
 from cheblienet_graphs.samplings.random import RandomSphere
-from cheblienet_graphs.samplings.scattered import GivenPlane, GivenSphere
 from cheblienet_graphs.samplings.voronoi import plane_cells
 
 
@@ -23,8 +23,8 @@ def points_of(
     domain: object = None,
     units: object = None,
     periodic: bool = False,
-) -> PointSets:
-    return read(GivenPoints(coordinates, domain, units, periodic), flat=flat)
+) -> GivenPoints:
+    return read(UncheckedPoints(coordinates, domain, units, periodic), flat=flat)
 
 
 def degrees(points: np.ndarray) -> np.ndarray:

@@ -1,22 +1,18 @@
-"""The interface of the kinds of samplings: their sizes, numbers of points, and coarser levels.
-
-Only the standard library is imported at first, here and in the files beside this one, so that the
-command line can show its help at once: the points themselves need numpy.
-"""
+"""The interface of the classes of samplings: how each is written, its sizes and coarser levels."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+from cheblienet_graphs.limits import Integers
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.base import Base
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.values import integer
 
 Size = Any
-"""(width, height[, depth]) of a lattice, `PointSets` of one's own points, "O32" of a Gaussian grid,
-one integer for the other samplings."""
+"""(width, height[, depth]) of a lattice, `GivenPoints`, "O32" of a Gaussian grid, one integer for
+the other samplings."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +39,13 @@ class Setting:
 
 
 class SamplingKind(ABC):
-    """A way of choosing points, its size left open."""
+    """A way of choosing points: what its class says of any size; `sampled` makes the points."""
 
     name: ClassVar[str]
     field: ClassVar[str]
     """Name of the parameter that holds its size."""
-    bases: ClassVar[tuple[str, ...]]
-    """Names of the bases that it can sample."""
+    sizes_accepted: ClassVar[Integers]
+    """Where sizes are integers, their range."""
     regular: ClassVar[bool] = False
     """Whether it is a lattice, on which stencils exist."""
     seeded: ClassVar[bool] = False
@@ -60,61 +56,70 @@ class SamplingKind(ABC):
     """Levels of a pyramid by default: those of enough points, the finest alone, all there are."""
     library: ClassVar[str | None] = None
     """The package that computes its points, where it is not this one."""
+    schemas: ClassVar[tuple[str, str]] = ("1.0", "1.0")
+    """The schema of versions with one level, and of those with several."""
 
-    @abstractmethod
-    def parse(self, size: object, base: Base) -> Size:
+    @classmethod
+    def parse(cls, size: object, base: Base) -> Size:
         """Check a size and normalise it.
 
         Raises:
             SpecError: it is not valid.
         """
+        del base
+        return integer(cls.field, size, *cls.sizes_accepted)
 
+    @classmethod
     @abstractmethod
-    def points(self, size: Size) -> int:
+    def points(cls, size: Size) -> int:
         """Number of points that a size makes."""
 
+    @classmethod
     @abstractmethod
-    def coarser(self, size: Size) -> Size | None:
+    def coarser(cls, size: Size) -> Size | None:
         """Size of the next coarser level; None where there is none."""
 
-    def grid(self, size: Size) -> tuple[int, ...]:
+    @classmethod
+    def grid(cls, size: Size) -> tuple[int, ...]:
         """Shape in which a signal on the points is laid out; (height, width) on a lattice."""
-        return (self.points(size),)
+        return (cls.points(size),)
 
-    def squared_spacing(self, size: Size, base: Base) -> float:
+    @classmethod
+    def squared_spacing(cls, size: Size, base: Base) -> float:
         """Area of the base for each point; on a lattice h^2 in any dimension."""
-        return base.measure / self.points(size)
+        return base.measure / cls.points(size)
 
-    def links(self, fine: Size, coarse: Size) -> int:
+    @classmethod
+    def links(cls, fine: Size, coarse: Size) -> int:
         """Stored entries of a map between two levels; one for each fine point unless overridden."""
         del coarse
-        return self.points(fine)
+        return cls.points(fine)
 
-    def name_parts(self, size: Size) -> tuple[object, ...]:
+    @classmethod
+    def name_parts(cls, size: Size) -> tuple[object, ...]:
         """The size as it stands in the name of a graph, part by part."""
         return (size,)
 
-    def schema(self, levels: int) -> str:
-        """The schema of versions of a pyramid of so many levels."""
-        del levels
-        return "1.0"
-
+    @classmethod
     @abstractmethod
-    def described(self, size: Size, seed: int | None) -> str:
+    def described(cls, size: Size) -> str:
         """The sampling in words."""
 
+    @classmethod
     @abstractmethod
-    def sampled(self, size: Size, setting: Setting) -> "Sampling":
+    def sampled(cls, size: Size, setting: Setting) -> Sampling:
         """The points of a size, the finest or a coarser one, times orientations."""
 
-    def sizes(self, size: Size) -> list[Size]:
+    @classmethod
+    def sizes(cls, size: Size) -> list[Size]:
         """The size and all coarser ones, finest first."""
         sizes = [size]
-        while (coarser := self.coarser(sizes[-1])) is not None:
+        while (coarser := cls.coarser(sizes[-1])) is not None:
             sizes.append(coarser)
         return sizes
 
-    def check_library(self) -> None:
+    @classmethod
+    def check_library(cls) -> None:
         """Check that the package which computes the points is installed.
 
         Raises:

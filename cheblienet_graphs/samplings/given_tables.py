@@ -1,4 +1,4 @@
-"""Points of one's own: read, checked, normalised, and digested."""
+"""Given points: read, checked, normalized, and digested."""
 
 import hashlib
 import math
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.limits import ASPECT, POINTS
-from cheblienet_graphs.samplings.point_sets import GivenPoints, PointArrays, PointSets
+from cheblienet_graphs.samplings.given_points import GivenPoints, PointArrays, UncheckedPoints
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import choice, parsed
 
@@ -22,7 +22,7 @@ COLUMNS = {False: "latitude, longitude in degrees", True: "x, y"}
 DOMAIN = "four numbers X0, Y0, X1, Y1 with X0 < X1 and Y0 < Y1"
 
 
-def read(given: GivenPoints, *, flat: bool) -> PointSets:
+def read(given: UncheckedPoints, *, flat: bool) -> GivenPoints:
     """Points of the plane, or of the sphere.
 
     Args:
@@ -48,7 +48,7 @@ def read(given: GivenPoints, *, flat: bool) -> PointSets:
         _check_distinct(place, point, periods, flat=flat, where=_of_level(number, sets))
         for part in (place, area):
             digest.update(b"" if part is None else np.ascontiguousarray(part, "<f8").tobytes())
-    return PointSets(
+    return GivenPoints(
         tuple(map(len, sets)),
         "voronoi" if areas[0] is None else "given",
         digest.hexdigest(),
@@ -185,7 +185,7 @@ def _sine_cosine(degrees: Floats) -> tuple[Floats, Floats]:
 
 
 def _on_the_plane(
-    places: list[Floats], given: GivenPoints
+    places: list[Floats], given: UncheckedPoints
 ) -> tuple[list[Floats], tuple[float, float]]:
     """Points in units of the domain's width, from its corner, and its width, 1, and height."""
     low, high = (

@@ -1,19 +1,14 @@
-"""Points of one's own: what a specification says of them, and the arrays where they are known.
-
-Only the standard library is imported here, so that the command line can show its help at once.
-"""
+"""Given points: what a specification says of them, and the arrays where they are known."""
 
 import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.limits import ASPECT, POINTS
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.typing import Floats
 
 AREAS = ("given", "voronoi")
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -27,12 +22,12 @@ class PointArrays(NamedTuple):
         areas: (N,) in units of their mean; None for those of Voronoi cells.
     """
 
-    points: "Floats"
-    areas: "Floats | None"
+    points: Floats
+    areas: Floats | None
 
 
 @dataclass(frozen=True)
-class PointSets:
+class GivenPoints:
     """The points of all levels of a pyramid, seen from one of them.
 
     Specifications are equal where digests are; one that was read back knows no arrays.
@@ -59,7 +54,7 @@ class PointSets:
         return self.points[self.level]
 
     @property
-    def coarser(self) -> "PointSets | None":
+    def coarser(self) -> "GivenPoints | None":
         """The same seen from the next coarser level; None from the coarsest."""
         more = self.level + 1 < len(self.points)
         return replace(self, level=self.level + 1) if more else None
@@ -78,30 +73,30 @@ class PointSets:
             Found(f"{self.points[level]:,} points with sha256 {self.sha256[:12]}..."),
         )
 
-    def with_arrays(self, arrays: Mapping[int, PointArrays]) -> "PointSets":
+    def with_arrays(self, arrays: Mapping[int, PointArrays]) -> "GivenPoints":
         """The same points, known to be these arrays, or by digest only where there are none."""
         return replace(self, arrays=arrays)
 
     def to_dict(self) -> dict[str, Any]:
         """What a specification says of them, as JSON types."""
-        said = {"areas": self.areas, "points": list(self.points), "sha256": self.sha256}
-        return said if self.extent is None else said | {"extent": list(self.extent)}
+        values = {"areas": self.areas, "points": list(self.points), "sha256": self.sha256}
+        return values if self.extent is None else values | {"extent": list(self.extent)}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any], *, flat: bool) -> "PointSets":
+    def from_dict(cls, values: Mapping[str, Any], *, flat: bool) -> "GivenPoints":
         """The points of which a specification says this.
 
         Args:
-            said: as `to_dict` returns it.
+            values: as `to_dict` returns it.
             flat: whether they are points of the plane.
 
         Raises:
             SpecError: it is of another form.
         """
-        points, areas, sha256 = (said.get(key) for key in ("points", "areas", "sha256"))
-        extent = said.get("extent")
+        points, areas, sha256 = (values.get(key) for key in ("points", "areas", "sha256"))
+        extent = values.get("extent")
         fine = (
-            said.keys() == {"points", "areas", "sha256"} | ({"extent"} if flat else set())
+            values.keys() == {"points", "areas", "sha256"} | ({"extent"} if flat else set())
             and areas in AREAS
             and isinstance(sha256, str)
             and SHA256.fullmatch(sha256)
@@ -110,17 +105,17 @@ class PointSets:
         )
         if not fine:
             accepted = "as `to_dict()` writes it: points, areas, sha256, on the plane extent"
-            raise SpecError("coordinates", accepted, dict(said))
+            raise SpecError("coordinates", accepted, dict(values))
         sides = (1.0, float(extent[1])) if flat and extent else None
         return cls(tuple(points or ()), str(areas), str(sha256), sides)
 
 
 @dataclass(frozen=True)
-class GivenPoints:
-    """Points as they are given, unchecked, with what else is said of them.
+class UncheckedPoints:
+    """Points as a caller has them, with what else is given for them.
 
     Args:
-        coordinates: array, or arrays, or what `PointSets.to_dict` returns.
+        coordinates: array, or arrays, or what `GivenPoints.to_dict` returns.
         domain: of the plane; None for the points' bounding box.
         units: of angles; None where these are not confirmed.
         periodic: whether opposite sides of the domain are glued.
