@@ -2,8 +2,7 @@
 
 All commands read them here, so nothing computes with a number that contradicts the specification or
 another number. Facts unknown to this version of the package are left out; a later minor number of
-the schema is refused. Only the standard library is imported here, so that listing a store is
-instant; `agreement` compares the facts with the arrays.
+the schema is refused. `agreement` compares the facts with the arrays.
 """
 
 import datetime as dt
@@ -11,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -28,11 +27,10 @@ LARGEST = 1e15
 """Largest lambda_max, t and xi."""
 ROUNDING = 1e-9
 """Largest relative difference of a number between two machines."""
-SHA256 = re.compile(r"[0-9a-f]{64}")
-TEXT = re.compile(r"[ -~]{1,64}")
 PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}")
 LONGEST_PATH = 255
-METHODS = ("lanczos", "bound")
+NUMBERS = {"in_plane_fraction", "xi", "xi_squared", "bandwidth", "lambda_max", "eigenvalue_scale"}
+"""Facts of levels that may be no integers."""
 
 
 @dataclass(frozen=True)
@@ -159,27 +157,89 @@ class _WrongFactError(Exception):
     """A wrong fact; the message has its name, what it must be, and what it is."""
 
 
+@dataclass(frozen=True)
+class _Rule:
+    """The values that a fact may have, and these in words."""
+
+    accepts: Callable[[Any], bool]
+    words: str
+
+    def of(self, name: str, value: Any) -> Any:
+        """The value itself, if it is accepted."""
+        if not self.accepts(value):
+            raise _WrongFactError(f"{name} must be {self.words}. Got {quoted(value)}")
+        return value
+
+
+def _integer(low: int, high: int) -> _Rule:
+    words = f"an integer in [{low}, {high}]"
+    return _Rule(lambda value: type(value) is int and low <= value <= high, words)
+
+
+def _number(low: float, high: float) -> _Rule:
+    """A finite number above `low`."""
+    words = f"a number in ({low:g}, {high:g}]"
+    return _Rule(lambda value: type(value) in {int, float} and low < value <= high, words)
+
+
+def _text(pattern: str, words: str) -> _Rule:
+    return _Rule(lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value)), words)
+
+
+def _exactly(expected: Any) -> _Rule:
+    """The same JSON value; 1, 1.0 and true differ."""
+    return _Rule(lambda value: _json(value) == _json(expected), quoted(expected))
+
+
+def _near(expected: float | None) -> _Rule:
+    """The expected number, up to rounding."""
+    if expected is None:
+        return _exactly(None)
+
+    def accepts(value: Any) -> bool:
+        is_number = type(value) in {int, float} and abs(value) <= LARGEST**2
+        return is_number and math.isclose(value, expected, rel_tol=ROUNDING)
+
+    return _Rule(accepts, f"{expected:.12g}")
+
+
+def _has_zone(value: Any) -> bool:
+    try:
+        return SHORT.accepts(value) and dt.datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
+
+
+OBJECT = _Rule(lambda value: isinstance(value, dict), "an object")
+SHORT = _text(r"[ -~]{1,64}", "a short text")
+SHA256 = _text(r"[0-9a-f]{64}", "64 lower-case hexadecimal digits")
+TIME = _Rule(_has_zone, "a time with its zone")
+METHOD = _text("lanczos|bound", "one of lanczos, bound")
+SHARE = _Rule(lambda value: type(value) in {int, float} and 0 <= value <= 1, "a number in [0, 1]")
+COUNT = _integer(0, LARGEST_COUNT)
+SIZE = _number(0, LARGEST)
+
+
 def _version(attributes: layout.Attributes) -> VersionFacts:
-    raw = _mapping("spec", attributes.get("spec"))
-    spec, digest = _spec(raw), _text("spec_sha256", attributes.get("spec_sha256"), SHA256)
-    if digest != _digest(raw):
+    raw = OBJECT.of("spec", attributes.get("spec"))
+    spec, digest = _spec(raw), SHA256.of("spec_sha256", attributes.get("spec_sha256"))
+    if digest != hashlib.sha256(_json(raw).encode()).hexdigest():
         raise _WrongFactError("spec_sha256 is not the digest of its spec")
     levels = attributes.get("levels")
     if not isinstance(levels, list) or len(levels) != spec.levels:
         raise _WrongFactError(
             f"levels must be a list of {spec.levels}, as its spec says. Got {quoted(levels)}"
         )
-    generator = _mapping("generator", attributes.get("generator"))
+    generator = OBJECT.of("generator", attributes.get("generator"))
+    names = {key: SHORT.of(f"generator.{key}", generator.get(key)) for key in ("name", "version")}
     return VersionFacts(
         spec,
         digest,
-        MappingProxyType(
-            {key: _text(f"generator.{key}", generator.get(key)) for key in ("name", "version")}
-        ),
-        _time("created", attributes.get("created")),
+        MappingProxyType(names),
+        TIME.of("created", attributes.get("created")),
         tuple(_level(spec, number, facts) for number, facts in enumerate(levels)),
-        MappingProxyType(dict(_files(_mapping("manifest", attributes.get("manifest"))))),
-        _text("attributes_sha256", attributes.get("attributes_sha256"), SHA256),
+        MappingProxyType(dict(_files(OBJECT.of("manifest", attributes.get("manifest"))))),
+        SHA256.of("attributes_sha256", attributes.get("attributes_sha256")),
     )
 
 
@@ -192,46 +252,67 @@ def _spec(raw: Mapping[str, Any]) -> GraphSpec:
         raise _WrongFactError(f"spec is none: {error}") from error
     normal = spec.to_dict()
     for name in sorted(known.keys() | normal.keys()):
-        _same(f"spec.{name}", known.get(name), normal.get(name))
+        _exactly(normal.get(name)).of(f"spec.{name}", known.get(name))
     return spec
 
 
 def _level(spec: GraphSpec, number: int, value: Any) -> LevelFacts:
     """The facts of a level, each compared with the spec and the other facts."""
     name = f"levels[{number}]"
-    facts = _mapping(name, value)
-
-    def fact(key: str) -> tuple[str, Any]:
+    facts = OBJECT.of(name, value)
+    vertices = spec.orientations * spec.base_points(number)
+    rules = _operator_rules(facts, vertices) | {
+        "grid": _exactly(list(spec.grid(number))),
+        "vertices": _exactly(vertices),
+        "isolated": _integer(0, vertices - 2),
+        "dropped_edges": COUNT,
+        "in_plane_fraction": SHARE if spec.orientations > 1 else _near(1.0),
+        **_metric_rules(spec, number, facts.get("xi")),
+        "bandwidth": _exactly(None) if spec.kernel is None else SIZE,
+        "lambda_max": _lambda_max(spec),
+    }
+    for key in rules:
         if key not in facts:
             raise _WrongFactError(f"{name} lacks {key}")
-        return f"{name}.{key}", facts[key]
+    if facts.get("eigenvalue_scale") is not None:  # not recorded by older versions
+        plain = spec.weights != "kernel" and spec.laplacian == "combinatorial"
+        rules["eigenvalue_scale"] = _near(1.0) if plain and spec.mask is None else SIZE
+    read = _read(name, facts, rules)
+    directional = _directional(spec, vertices, f"{name}.directional", facts.get("directional"))
+    return LevelFacts(**read | {"grid": tuple(read["grid"]), "directional": directional})
 
-    grid = spec.grid(number)
-    vertices = spec.orientations * spec.base_points(number)
-    _same(*fact("grid"), list(grid))
-    _same(*fact("vertices"), vertices)
-    edges = _integer(*fact("edges"), 1, vertices * (vertices - 1) // 2)
-    _same(*fact("nnz"), 2 * edges + vertices)
-    xi = _xi(spec, number, *fact("xi"))
-    xi_squared = _near(*fact("xi_squared"), None if xi is None else xi * xi)
-    return LevelFacts(
-        grid=grid,
-        vertices=vertices,
-        edges=edges,
-        nnz=2 * edges + vertices,
-        isolated=_integer(*fact("isolated"), 0, vertices - 2),
-        dropped_edges=_integer(*fact("dropped_edges"), 0, LARGEST_COUNT),
-        in_plane_fraction=_in_plane(spec, *fact("in_plane_fraction")),
-        xi=xi,
-        xi_squared=xi_squared,
-        bandwidth=_bandwidth(spec, *fact("bandwidth")),
-        lambda_max=_lambda_max(spec, *fact("lambda_max")),
-        lambda_max_method=_word(*fact("lambda_max_method"), METHODS),
-        eigenvalue_scale=_eigenvalue_scale(
-            spec, f"{name}.eigenvalue_scale", facts.get("eigenvalue_scale")
-        ),
-        directional=_directional(spec, vertices, f"{name}.directional", facts.get("directional")),
-    )
+
+def _read(name: str, facts: Mapping[str, Any], rules: Mapping[str, _Rule]) -> dict[str, Any]:
+    """The facts by their rules; numbers that may be no integers as floats."""
+    read = {key: rule.of(f"{name}.{key}", facts.get(key)) for key, rule in rules.items()}
+    return read | {key: float(read[key]) for key in NUMBERS & rules.keys() if read[key] is not None}
+
+
+def _operator_rules(facts: Mapping[str, Any], vertices: int) -> dict[str, _Rule]:
+    edges, value = _integer(1, vertices * (vertices - 1) // 2), facts.get("edges")
+    nnz = 2 * value + vertices if value is not None and edges.accepts(value) else None
+    return {
+        "edges": edges,
+        "nnz": _exactly(nnz),
+        "lambda_max": SIZE,
+        "lambda_max_method": METHOD,
+    }
+
+
+def _metric_rules(spec: GraphSpec, number: int, xi: Any) -> dict[str, _Rule]:
+    """Xi follows from the spec unless it was solved for; its square follows from it."""
+    if spec.xi == "auto":
+        solved = _number(1 / LARGEST, LARGEST)
+        return {"xi": solved, "xi_squared": _near(xi * xi if solved.accepts(xi) else None)}
+    known = spec.metric(number).xi if spec.geometry.oriented else None
+    return {"xi": _near(known), "xi_squared": _near(None if known is None else known * known)}
+
+
+def _lambda_max(spec: GraphSpec) -> _Rule:
+    """At most 2 for normalized Laplacians, and 2 where that was asked for."""
+    if spec.lambda_max == 2:
+        return _near(2.0)
+    return _number(0, 2 + ROUNDING) if spec.laplacian == "normalized" else SIZE
 
 
 def _directional(
@@ -239,149 +320,27 @@ def _directional(
 ) -> dict[str, OperatorFacts] | None:
     if spec.directional is None:
         return None
-    given = _mapping(name, value)
+    given = OBJECT.of(name, value)
     if sorted(given) != sorted(DIRECTIONS):
         raise _WrongFactError(f"{name} must have {', '.join(DIRECTIONS)}. Got {quoted([*given])}")
-    most = vertices * (vertices - 1) // 2
-    found = {}
+    operators = {}
     for direction in DIRECTIONS:
-        place = f"{name}.{direction}"
-        facts = _mapping(place, given[direction])
-        edges = _integer(f"{place}.edges", facts.get("edges"), 1, most)
-        _same(f"{place}.nnz", facts.get("nnz"), 2 * edges + vertices)
-        found[direction] = OperatorFacts(
-            edges,
-            2 * edges + vertices,
-            _number(f"{place}.lambda_max", facts.get("lambda_max"), 0, LARGEST),
-            _word(f"{place}.lambda_max_method", facts.get("lambda_max_method"), METHODS),
-        )
-    return found
-
-
-def _xi(spec: GraphSpec, number: int, name: str, value: Any) -> float | None:
-    """The metric's xi, which follows from the spec unless it was solved for."""
-    if spec.xi == "auto":
-        return _number(name, value, 1 / LARGEST, LARGEST)
-    return _near(name, value, spec.metric(number).xi if spec.geometry.oriented else None)
-
-
-def _in_plane(spec: GraphSpec, name: str, value: Any) -> float:
-    share = _number(name, value, 0, 1)
-    if spec.orientations == 1:
-        _near(name, value, 1.0)
-    return share
-
-
-def _bandwidth(spec: GraphSpec, name: str, value: Any) -> float | None:
-    if spec.kernel is None:
-        _same(name, value, None)
-        return None
-    return _number(name, value, 0, LARGEST)
-
-
-def _lambda_max(spec: GraphSpec, name: str, value: Any) -> float:
-    """At most 2 for normalized Laplacians, and 2 where that was asked for."""
-    if spec.lambda_max == 2:
-        _near(name, value, 2.0)
-    return _number(name, value, 0, 2 + ROUNDING if spec.laplacian == "normalized" else LARGEST)
-
-
-def _eigenvalue_scale(spec: GraphSpec, name: str, value: Any) -> float | None:
-    """1 where eigenvalues of Delta are the operator's; not recorded by older versions."""
-    if value is None:
-        return None
-    if spec.weights != "kernel" and spec.laplacian == "combinatorial" and spec.mask is None:
-        return _near(name, value, 1.0)
-    return _number(name, value, 0, LARGEST)
+        facts = OBJECT.of(f"{name}.{direction}", given[direction])
+        rules = _operator_rules(facts, vertices)
+        operators[direction] = OperatorFacts(**_read(f"{name}.{direction}", facts, rules))
+    return operators
 
 
 def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:
     for key, value in manifest.items():
         if not PATH.fullmatch(key) or len(key) > LONGEST_PATH:
             raise _WrongFactError(f"manifest has {quoted(key)}, which is no path of a version")
-        entry = _mapping(f"manifest entry {key}", value)
-        yield (
-            key,
-            FileFacts(
-                _text(f"manifest entry {key}.sha256", entry.get("sha256"), SHA256),
-                _integer(f"manifest entry {key}.nbytes", entry.get("nbytes"), 0, LARGEST_COUNT),
-            ),
-        )
+        name = f"manifest entry {key}"
+        yield key, FileFacts(**_read(name, OBJECT.of(name, value), FILE))
 
 
-def _mapping(name: str, value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise _WrongFactError(f"{name} must be an object. Got {quoted(value)}")
-    return value
+FILE = {"sha256": SHA256, "nbytes": COUNT}
 
 
-def _text(name: str, value: Any, pattern: re.Pattern[str] = TEXT) -> str:
-    if not isinstance(value, str) or not pattern.fullmatch(value):
-        form = "64 lower-case hexadecimal digits" if pattern is SHA256 else "a short text"
-        raise _WrongFactError(f"{name} must be {form}. Got {quoted(value)}")
-    return value
-
-
-def _word(name: str, value: Any, accepted: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in accepted:
-        raise _WrongFactError(f"{name} must be one of {', '.join(accepted)}. Got {quoted(value)}")
-    return value
-
-
-def _time(name: str, value: Any) -> str:
-    text = _text(name, value)
-    try:
-        zoned = dt.datetime.fromisoformat(text).tzinfo is not None
-    except ValueError:
-        zoned = False
-    if not zoned:
-        raise _WrongFactError(f"{name} must be a time with its zone. Got {quoted(value)}")
-    return text
-
-
-def _integer(name: str, value: Any, low: int, high: int) -> int:
-    if type(value) is not int or not low <= value <= high:
-        raise _WrongFactError(f"{name} must be an integer in [{low}, {high}]. Got {quoted(value)}")
-    return value
-
-
-def _number(name: str, value: Any, low: float, high: float) -> float:
-    """A finite number above `low`; a share, in [0, 1], may be 0 too."""
-    is_number = type(value) in {int, float}
-    if not is_number or not (low <= value <= high if high == 1 else low < value <= high):
-        bracket = "[" if high == 1 else "("
-        raise _WrongFactError(
-            f"{name} must be a number in {bracket}{low:g}, {high:g}]. Got {quoted(value)}"
-        )
-    return float(value)
-
-
-def _same(name: str, value: Any, expected: Any) -> None:
-    """Raise an error unless this is exactly the expected JSON value."""
-    if not _alike(value, expected):
-        raise _WrongFactError(f"{name} must be {quoted(expected)}. Got {quoted(value)}")
-
-
-def _alike(value: Any, expected: Any) -> bool:
-    """Whether two JSON values other than objects are equal; 1, 1.0 and true differ."""
-    if type(value) is not type(expected):
-        return False
-    if isinstance(value, list):
-        return len(value) == len(expected) and all(map(_alike, value, expected))
-    return bool(value == expected)
-
-
-def _near(name: str, value: Any, expected: float | None) -> float | None:
-    """The number, which must be the expected one up to rounding."""
-    if expected is None:
-        _same(name, value, None)
-        return None
-    is_number = type(value) in {int, float} and abs(value) <= LARGEST**2
-    if not is_number or not math.isclose(value, expected, rel_tol=ROUNDING):
-        raise _WrongFactError(f"{name} must be {expected:.12g}. Got {quoted(value)}")
-    return float(value)
-
-
-def _digest(value: Mapping[str, Any]) -> str:
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
