@@ -40,94 +40,50 @@ from cheblienet_graphs.values import Number, choice, integer
 
 @dataclass(frozen=True, init=False)
 class GraphSpec(Levels):
-    """A build: manifold, sampling, metric, neighbour rule, weights and pyramid.
+    """A build: manifold, sampling, metric, neighbor rule, weights and pyramid.
 
-    Values are normalised (96, 96.0 and "96"; 0.1 and "1/10"), so that equal builds have equal
-    digests. The defaults are the paper's. Fields that do not apply are None.
+    Values are normalized (96, 96.0 and "96"; 0.1 and "1/10"), so that equal builds have equal
+    digests. Fields that do not apply are None. docs/reference/specification.md says all of each.
 
     Args:
-        manifold: "r2", "se2", "r3", "r3s2" (positions and axes), "s2" or "so3".
-        size: of a lattice: pixels of the finest level, `N`, `"WxH"` or `(W, H)`: width times
-            height, at least 2 each, for image tensors (B, C, H, W). On r3 and r3s2 voxels: `N`,
-            `"WxHxD"` or `(W, H, D)`, for (B, C, D, H, W).
-        sampling: of the plane "lattice" (default) or "random", of space "lattice", of the sphere
-            "icosahedral" (default), "healpix" (nested), "equiangular", "gaussian" or "random"; of
-            plane and sphere "unstructured", points of your own. May be left out where the
-            sampling's own size is given.
-        subdivisions: of the icosahedron, in [0, 9]: 10 * 4^n + 2 points.
-        nside: of HEALPix, a power of two in [1, 8192]: 12 nside^2 points.
-        bandlimit: b of the equiangular grid, in [1, 16384]: 2b x 2b points.
-        gaussian: a Gaussian grid, "O32" (octahedral) or "F32" (regular), with 32 latitudes on each
-            half of the sphere; these in [2, 8192]. O has 4N (N + 9) points, F 2N x 4N.
-        points: of a random sampling, in [2, 2^31 - 1], uniform.
+        manifold: "r2", "se2", "r3", "r3s2", "s2" or "so3".
+        size: of a lattice: `N`, `"WxH"` or `(W, H)`, width times height; in space `"WxHxD"`.
+        sampling: "lattice", "random" or "unstructured"; of the sphere "icosahedral", "healpix",
+            "equiangular", "gaussian", "random" or "unstructured". Its size alone names it, too.
+        subdivisions: of the icosahedron, in [0, 9].
+        nside: of HEALPix, a power of two in [1, 8192].
+        bandlimit: of the equiangular grid, in [1, 16384].
+        gaussian: "O32" (octahedral) or "F32" (regular), latitudes of each half in [2, 8192].
+        points: of a random sampling, in [2, 2^31 - 1].
         seed: of a random sampling, in [0, 2^32 - 1]; default 0.
-        coordinates: points of your own, an array (N, 2), at least two different ones: latitude,
-            longitude in degrees on the sphere, x, y on the plane; or (N, 3) with areas, in any
-            unit, else these are the areas of Voronoi cells. A sequence of such arrays, finest
-            first, makes a pyramid. Kept as `GivenPoints`: the digest counts, not the arrays.
-        domain: (X0, Y0, X1, Y1), that of own points on the plane; default their bounding box.
-            Lengths are divided by its width, so coordinates come out in [0, 1] x [0, height].
-        units: "degrees" confirms that latitudes within pi/2 and longitudes within 2 pi are no
-            radians.
-        mask: which points the graph has: booleans, True inside, or 0 and 1, or 8- or 16-bit grey,
-            inside above half of the range. On the plane (H, W), in space (D, H, W), row 0 at
-            y = 0: these give the size, too, and a `Volume`, as of a NIfTI file, the spacing. On the
-            sphere one a point in the sampling's order, or an image of the whole sphere (latitudes,
-            longitudes), north up, its left edge at longitude -180, or a LatLonMask: then points
-            take the nearest pixel. Vertices are numbered in the order of the full sampling; edges
-            and weights are those of its graph.
+        coordinates: given points, (N, 2): latitude, longitude in degrees, or x, y; or (N, 3) with
+            areas; or a sequence of such arrays, finest first.
+        domain: (X0, Y0, X1, Y1) of given points on the plane; default their bounding box.
+        units: "degrees", where given angles look like radians.
+        mask: booleans or grey, (H, W) or (D, H, W), of the sphere (points,) or (latitudes,
+            longitudes); or what files hold: `LatLonMask`, `Volume`.
         mask_order: of HEALPix's pixels in the mask, "nested" (default) or "ring".
-        region: of the sphere, (W, S, E, N) degrees, limits inside; W > E crosses the date line.
-            With a mask, points have to be in both.
-        orientations: n_o in [1, 180], samples in [-pi/2, pi/2); default 6. Only on se2 and so3.
-        axes: of r3s2, a set of unit vectors n, n and -n being the same: 3, 4, 6, 7, 12 (default),
-            13, 22 or 43, which all 24 rotations of the cube map to itself, or "ico6", "ico21" or
-            "ico81", the vertices of icospheres, which 12 of them do. Then n_o is their number.
-        spacing: of voxels along x, y and z, "X,Y,Z" or a sequence in any unit; default all equal,
-            or those of the mask's affine. Lengths are in widths of the volume, and h is the
-            geometric mean of a voxel's sides.
-        eps: anisotropy in R = diag(1, eps^-2, xi^2), in [0.001, 1]; default sqrt(0.1), and always
-            1 on r2, r3 and s2, which are isotropic.
+        region: of the sphere, (W, S, E, N) degrees.
+        orientations: n_o in [1, 180], on se2 and so3; default 6.
+        axes: of r3s2: 3, 4, 6, 7, 12 (default), 13, 22, 43, "ico6", "ico21" or "ico81".
+        spacing: of voxels along x, y and z, in any unit; default the mask's, or all equal.
+        eps: anisotropy in R = diag(1, eps^-2, xi^2), in [0.001, 1]; default sqrt(0.1).
         eps_squared: eps^2, in [1e-6, 1]; give one of the two.
-        xi: the orientation weight of the finest level, in [1e-6, 1e6]; or "alpha" (default):
-            xi^2 = alpha n_o A, A the base area of a point (on a lattice h^2, h = 1/W; on the sphere
-            4 pi / points), coarser levels with the same alpha; or "auto": solved on each level
-            for `in_plane_fraction`. Only on se2, so3 and r3s2.
-        alpha: in [1e-6, 1e6], default 1; exclusive with other kinds of xi.
-        in_plane_fraction: share of edges within one orientation that xi "auto" aims at, in
-            [0.01, 0.99]; default 0.4, the paper's. Giving it means xi "auto".
-        weights: "kernel" (default), the paper's: a function of distance. Two others have the second
-            moments of the metric: "matched", the weights nearest to the kernel's that have, on the
-            K nearest neighbours and, on lattices, the offsets of "selling"; "selling", on lattices,
-            the smallest such stencil, at most 8 neighbours (r2: 4, r3: 6). "voronoi", on r2 and s2
-            without a lattice: the finite-volume weights of the Voronoi cells, whose edges join
-            cells with a common side; second order on whatever points.
-        neighbors: K in [1, 1024], at most this many neighbours; default 16, on r2 and s2 8, on
-            r3 18, on r3s2 32. At least 24 with matched weights on the sphere; left out with selling
-            and voronoi weights.
-        kernel: "gaussian" (default), "laplace", "cauchy" or "rectangular"; left out with selling
-            and voronoi weights.
-        bandwidth: t = bandwidth x mean squared distance, in [0.01, 100]; default 0.2; left out
-            with selling and voronoi weights.
-        laplacian: "normalized", I - D^-1/2 W D^-1/2, the default of kernel weights, or
-            "combinatorial", A^-1/2 (D - W) A^-1/2 with the areas A, that of the others.
-        boundary: of the plane or space, "open" (default) or "periodic".
-        boundary_correction: whether edges along the sides of an open lattice make up for those cut
-            off there, so that eigenvalues converge at second order. The default where weights are
-            matched, or selling on se2 and r3s2; those of r2 and r3 need none. False builds as
-            before.
-        levels: number of graphs in the pyramid; each is half as fine as the one before. Default:
-            while sides are at least 8, or points at least 42. Of random points 1; each coarser
-            level has the first quarter of them. Of own points as many as there are arrays.
-        lambda_max: "exact" (default), or 2, the bound that holds for every normalized Laplacian.
-        eigenpairs: number of the smallest eigenvalues of each level to store with their
-            vectors, in [1, 1000], at most the vertices of the coarsest level; default none.
-        directional: delta in [1e-6, 1] of three more Laplacians on the same vertices, for networks
-            that learn their anisotropy: "forward", of e e^T + delta e' e'^T with e the direction
-            of an orientation and e' across it, "sideways", of delta e e^T + e' e'^T, and
-            "rotation", along the fibre alone. Combinatorial, on lattices of se2; default none.
-        drift: slack in [0.001, 1] of the first moments of matched weights on the sphere: 0.03 makes
-            them small and eigenvalues truer, less takes longer; default None, as they come.
+        xi: the orientation weight, in [1e-6, 1e6], "alpha" (default) or "auto".
+        alpha: xi^2 = alpha n_o A, A the area of a point; in [1e-6, 1e6], default 1.
+        in_plane_fraction: of edges, for xi "auto", in [0.01, 0.99]; default 0.4.
+        weights: "kernel" (default), "matched", "selling" or "voronoi".
+        neighbors: K in [1, 1024]; default 16, on r2 and s2 8, on r3 18, on r3s2 32.
+        kernel: "gaussian" (default), "laplace", "cauchy" or "rectangular".
+        bandwidth: t over the mean squared distance, in [0.01, 100]; default 0.2.
+        laplacian: "normalized", the default of kernel weights, else "combinatorial".
+        boundary: of plane or space, "open" (default) or "periodic".
+        boundary_correction: of open lattices' sides; default where it applies.
+        levels: number of graphs in the pyramid; default while they are large enough.
+        lambda_max: "exact" (default), or 2.
+        eigenpairs: number of them to store, in [1, 1000]; default none.
+        directional: delta in [1e-6, 1] of three more Laplacians on lattices of se2; default none.
+        drift: slack in [0.001, 1] of first moments of matched weights on the sphere; default none.
 
     Raises:
         SpecError: a value is of the wrong type or out of range; the message names the field, the
