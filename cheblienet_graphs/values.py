@@ -28,6 +28,16 @@ def choice(field: str, value: object, accepted: tuple[str, ...]) -> str:
     raise SpecError(field, f"one of {', '.join(accepted)}", value)
 
 
+def left_out(field: str, value: object, where: str, remedy: str = "") -> None:
+    """See that a field is not given where it does not apply.
+
+    Raises:
+        SpecError: it is, being other than None.
+    """
+    if value is not None:
+        raise SpecError(field, f"left out {where}", value, remedy)
+
+
 def number(field: str, value: object, low: float, high: float, kind: str = "a number") -> float:
     """A number in [low, high].
 

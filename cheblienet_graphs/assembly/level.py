@@ -28,7 +28,7 @@ from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.directional import DIRECTIONS
+from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.records import Records
 from cheblienet_graphs.store.staged import StagedArray, StagedCsr, opened, opened_csr

@@ -15,7 +15,7 @@ from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec.mask import Mask
 from cheblienet_graphs.typing import Floats
-from cheblienet_graphs.values import choice
+from cheblienet_graphs.values import choice, left_out
 
 if TYPE_CHECKING:
     from cheblienet_graphs.spec.graph_spec import GraphSpec
@@ -48,8 +48,7 @@ def region_field(geometry: Manifold, value: object) -> regions.Four | None:
     if value is None:
         return None
     if geometry.base.flat:
-        remedy = "Give a `mask`."
-        raise SpecError("region", f"left out on {geometry.name}, which is flat", value, remedy)
+        left_out("region", value, f"on {geometry.name}, which is flat", "Give a `mask`.")
     return regions.region(value)
 
 
@@ -67,11 +66,9 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
     if order is not None:
         choice("mask_order", order, MASK_ORDERS)
         if spec.nside is None or value is None:
-            where = "left out unless a mask of HEALPix is given"
-            raise SpecError("mask_order", where, order)
+            left_out("mask_order", order, "unless a mask of HEALPix is given")
         if not isinstance(value, Mapping) and _array(spec.geometry, value).ndim != 1:
-            where = "left out of a mask on latitudes and longitudes"
-            raise SpecError("mask_order", where, order)
+            left_out("mask_order", order, "of a mask on latitudes and longitudes")
     if isinstance(value, Mapping):
         return Mask.recorded(value, [spec.full_points(level) for level in range(spec.levels)])
     if value is None and spec.region is None:

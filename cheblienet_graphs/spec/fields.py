@@ -1,15 +1,15 @@
-"""The fields of a specification: each is checked, normalised, and given its default."""
+"""The fields of points and of their metric: each is checked, normalized, and given its default."""
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, SpecError
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given_points import UncheckedPoints
-from cheblienet_graphs.values import Number, choice, integer, number
+from cheblienet_graphs.values import Number, choice, integer, left_out, number
 
 
 def sampling_and_size(
@@ -32,10 +32,9 @@ def sampling_and_size(
         sampling = sized[0] if sized else names[0]
     kind = SAMPLINGS[choice("sampling", sampling, names)]
     for field, value in sizes.items():
-        if value is not None and field != kind.field:
-            where = f"left out on {geometry.name} with {kind.name} sampling"
+        if field != kind.field:
             remedy = f"Its size is given by `{kind.field}` alone."
-            raise SpecError(field, where, value, remedy)
+            left_out(field, value, f"on {geometry.name} with {kind.name} sampling", remedy)
     if sizes[kind.field] is None:
         where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
         others = ", ".join(f"`{SAMPLINGS[n].field}`" for n in names if n != kind.name)
@@ -56,11 +55,11 @@ def given_points(
         ("domain", domain, geometry.base.flat),
         ("units", units, not geometry.base.flat),
     ):
-        if value is not None and coordinates is None:
-            raise SpecError(field, "left out unless `coordinates` are given", value)
-        if value is not None and not applies:
+        if coordinates is None:
+            left_out(field, value, "unless `coordinates` are given")
+        if not applies:
             where = "plane" if field == "domain" else "sphere"
-            raise SpecError(field, f"left out on {geometry.name}: it is of the {where}", value)
+            left_out(field, value, f"on {geometry.name}: it is of the {where}")
     if coordinates is None:
         return None
     return UncheckedPoints(coordinates, domain, units, periodic=boundary == "periodic")
@@ -74,8 +73,7 @@ def seed_field(kind: type[SamplingKind], seed: Number | None) -> int | None:
     """
     if kind.seeded:
         return integer("seed", 0 if seed is None else seed, *limits.SEED)
-    if seed is not None:
-        raise SpecError("seed", "left out where the sampling is not random", seed)
+    left_out("seed", seed, "where the sampling is not random")
     return None
 
 
@@ -87,35 +85,8 @@ def boundary_field(geometry: Manifold, boundary: str | None) -> str | None:
     """
     if geometry.base.flat:
         return choice("boundary", "open" if boundary is None else boundary, limits.BOUNDARIES)
-    if boundary is not None:
-        raise SpecError("boundary", f"left out on {geometry.name}, which has none", boundary)
+    left_out("boundary", boundary, f"on {geometry.name}, which has none")
     return None
-
-
-def correction_field(
-    geometry: Manifold, kind: type[SamplingKind], boundary: str | None, weights: str, given: object
-) -> Literal[True] | None:
-    """True where open sides are corrected, which they are by default; else None.
-
-    Raises:
-        SpecError: it is no boolean, or asked for where it does not apply.
-    """
-    if given is not None and not isinstance(given, bool):
-        raise SpecError("boundary_correction", "True or False", given)
-    where = ""
-    if boundary is None:
-        where = f"on {geometry.name}, which has no boundary"
-    elif not kind.regular:
-        where = f"with {kind.name} sampling"
-    elif boundary != "open":
-        where = f"with a {boundary} boundary"
-    elif weights == "kernel":
-        where = "with kernel weights, of which none are consistent at a boundary"
-    elif weights == "selling" and not geometry.oriented:
-        where = f"with selling weights on {geometry.name}, which need none"
-    if where and given:
-        raise SpecError("boundary_correction", f"left out {where}", given)
-    return None if where or given is False else True
 
 
 def fibre_fields(
@@ -141,10 +112,7 @@ def fibre_fields(
     }
     if not geometry.oriented:
         for field, value in given.items():
-            if value is not None:
-                raise SpecError(
-                    field, f"left out on {geometry.name}, which has no orientations", value
-                )
+            left_out(field, value, f"on {geometry.name}, which has no orientations")
         return given | {"orientations": 1}
     if axes is not None:
         orientations = limits.AXES[axes]
@@ -155,10 +123,10 @@ def fibre_fields(
     }
     if xi is None:
         xi = "alpha" if in_plane_fraction is None else "auto"
-    if xi != "auto" and in_plane_fraction is not None:
-        raise SpecError("in_plane_fraction", "left out unless `xi` is 'auto'", in_plane_fraction)
-    if xi != "alpha" and alpha is not None:
-        raise SpecError("alpha", f"left out where `xi` is {xi}", alpha, "Give one of the two.")
+    if xi != "auto":
+        left_out("in_plane_fraction", in_plane_fraction, "unless `xi` is 'auto'")
+    if xi != "alpha":
+        left_out("alpha", alpha, f"where `xi` is {xi}", "Give one of the two.")
     if xi == "alpha":
         alpha = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
         return fields | {"xi": "alpha", "alpha": alpha}
@@ -179,9 +147,8 @@ def anisotropy(geometry: Manifold, eps: Number | None, eps_squared: Number | Non
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
     """
-    if eps is not None and eps_squared is not None:
-        raise SpecError("eps", "left out where `eps_squared` is given", eps, "Give one of the two.")
     if eps_squared is not None:
+        left_out("eps", eps, "where `eps_squared` is given", "Give one of the two.")
         field, given = "eps_squared", eps_squared
         value = math.sqrt(number(field, given, *limits.EPS_SQUARED))
     else:
@@ -232,101 +199,3 @@ def _accepted_levels(kind: type[SamplingKind], finest: Size, possible: int) -> s
             "which must come out whole and at least 2"
         )
     return f"an integer in [1, {possible}] for {kind.field} {finest}"
-
-
-def edge_fields(
-    geometry: Manifold,
-    kind: type[SamplingKind],
-    weights: str,
-    neighbors: Number | None,
-    kernel: str | None,
-    bandwidth: Number | None,
-) -> dict[str, Any]:
-    """Weights, neighbours, kernel and bandwidth; those that do not apply are None.
-
-    Raises:
-        SpecError: a value is out of range, or given where it does not apply.
-    """
-    if choice("weights", weights, limits.WEIGHTS) == "selling":
-        return _selling(geometry, kind, neighbors, kernel, bandwidth)
-    if weights == "voronoi":
-        return _voronoi(geometry, kind, neighbors, kernel, bandwidth)
-    if neighbors is None:
-        neighbors = geometry.default_neighbors
-    count = integer("neighbors", neighbors, *limits.NEIGHBORS)
-    if weights == "matched" and geometry.base.flat and not kind.regular:
-        given = f"{kind.name} sampling"
-        raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", given)
-    least = geometry.least_matched_neighbors
-    if weights == "matched" and count < least:
-        accepted = f"at least {least} with matched weights on the {geometry.base.name}"
-        remedy = f"Use `neighbors={least}` or more; fewer can't be matched."
-        raise SpecError("neighbors", accepted, count, remedy)
-    width = 0.2 if bandwidth is None else bandwidth
-    return {
-        "weights": weights,
-        "neighbors": count,
-        "kernel": choice("kernel", "gaussian" if kernel is None else kernel, limits.KERNELS),
-        "bandwidth": number("bandwidth", width, *limits.BANDWIDTH),
-    }
-
-
-def _selling(
-    geometry: Manifold,
-    kind: type[SamplingKind],
-    neighbors: Number | None,
-    kernel: str | None,
-    bandwidth: Number | None,
-) -> dict[str, Any]:
-    most = geometry.selling_neighbors
-    if not kind.regular or most is None:
-        others = "kernel" if geometry.base.flat else "kernel or matched"
-        remedy = "Selling's stencils exist on lattices only."
-        raise SpecError("weights", f"{others} with {kind.name} sampling", "selling", remedy)
-    for field, value in {"kernel": kernel, "bandwidth": bandwidth, "neighbors": neighbors}.items():
-        if value is not None and not (field == "neighbors" and value == most):
-            where = f"left out with selling weights, whose stencil of at most {most} is fixed"
-            raise SpecError(field, where, value)
-    return {"weights": "selling", "neighbors": most, "kernel": None, "bandwidth": None}
-
-
-def _voronoi(
-    geometry: Manifold,
-    kind: type[SamplingKind],
-    neighbors: Number | None,
-    kernel: str | None,
-    bandwidth: Number | None,
-) -> dict[str, Any]:
-    if kind.regular:
-        use = "`weights='selling'` is the same there." if geometry.name == "r2" else ""
-        accepted = f"kernel, matched or selling with {kind.name} sampling"
-        remedy = f"Voronoi cells are for points without a lattice. {use}".strip()
-        raise SpecError("weights", accepted, "voronoi", remedy)
-    if geometry.oriented:
-        others = "kernel" if geometry.base.flat else "kernel or matched"
-        remedy = "Weights of Voronoi cells exist on r2 and s2, without orientations."
-        raise SpecError("weights", f"{others} on {geometry.name}", "voronoi", remedy)
-    for field, value in {"neighbors": neighbors, "kernel": kernel, "bandwidth": bandwidth}.items():
-        if value is not None:
-            where = "left out with voronoi weights, whose edges join cells with a common side"
-            raise SpecError(field, where, value)
-    return {"weights": "voronoi", "neighbors": None, "kernel": None, "bandwidth": None}
-
-
-def operator_fields(weights: str, laplacian: str | None, lambda_max: Number) -> dict[str, Any]:
-    """The Laplacian and what it is rescaled by.
-
-    Raises:
-        SpecError: a value is out of range, or given where it does not apply.
-    """
-    if laplacian is None:
-        laplacian = "normalized" if weights == "kernel" else "combinatorial"
-    kind = choice("laplacian", laplacian, limits.LAPLACIANS)
-    if lambda_max == "exact":
-        return {"laplacian": kind, "lambda_max": "exact"}
-    if not (isinstance(lambda_max, str | int | float) and lambda_max in {2, "2"}):
-        raise SpecError("lambda_max", "'exact' or 2", lambda_max)
-    if kind == "combinatorial":
-        remedy = "2 bounds the normalized one."
-        raise SpecError("lambda_max", "'exact' with the combinatorial Laplacian", 2, remedy)
-    return {"laplacian": kind, "lambda_max": 2}

@@ -16,18 +16,20 @@ from cheblienet_graphs.inputs.regions import Four
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.samplings.given_points import GivenPoints, PointArrays
-from cheblienet_graphs.spec.directional import directional_field
 from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
-from cheblienet_graphs.spec.drift import drift_field
+from cheblienet_graphs.spec.edges import (
+    correction_field,
+    directional_field,
+    drift_field,
+    edge_fields,
+    operator_fields,
+)
 from cheblienet_graphs.spec.fields import (
     anisotropy,
     boundary_field,
-    correction_field,
-    edge_fields,
     fibre_fields,
     given_points,
     number_of_levels,
-    operator_fields,
     sampling_and_size,
     seed_field,
 )
@@ -35,7 +37,7 @@ from cheblienet_graphs.spec.kernels import KERNELS, Kernel
 from cheblienet_graphs.spec.levels import Levels
 from cheblienet_graphs.spec.mask import Mask
 from cheblienet_graphs.spec.volumes import axes_field, spacing_field
-from cheblienet_graphs.values import Number, choice, integer
+from cheblienet_graphs.values import Number, choice, integer, left_out
 
 
 @dataclass(frozen=True, init=False)
@@ -198,9 +200,7 @@ class GraphSpec(Levels):
         normalised |= operator_fields(normalised["weights"], laplacian, lambda_max)
         if normalised["weights"] == "selling" and normalised["xi"] == "auto":
             remedy = "Their stencils, and so the in-plane fraction, do not depend on xi."
-            if in_plane_fraction is not None:
-                where = "left out with selling weights"
-                raise SpecError("in_plane_fraction", where, in_plane_fraction, remedy)
+            left_out("in_plane_fraction", in_plane_fraction, "with selling weights", remedy)
             raise SpecError("xi", "a number or 'alpha' with selling weights", "auto", remedy)
         for field, value in normalised.items():
             object.__setattr__(self, field, value)

@@ -9,7 +9,7 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import AXES, DEFAULT_AXES
 from cheblienet_graphs.manifolds import Manifold
-from cheblienet_graphs.values import Number, parsed
+from cheblienet_graphs.values import Number, left_out, parsed
 
 ROUNDING = 1e-4
 """A spacing that is given may differ by so much of itself from that of the mask."""
@@ -27,12 +27,10 @@ def axes_field(geometry: Manifold, orientations: Number | None, axes: object) ->
         SpecError: there is no such set, or a value is given where it does not apply.
     """
     if "nx" not in geometry.fibre.columns:
-        if axes is not None:
-            raise SpecError("axes", f"left out on {geometry.name}, which has no axes", axes)
+        left_out("axes", axes, f"on {geometry.name}, which has no axes")
         return None
-    if orientations is not None:
-        where = f"left out on {geometry.name}: `axes` says how many there are"
-        raise SpecError("orientations", where, orientations)
+    where = f"on {geometry.name}: `axes` says how many there are"
+    left_out("orientations", orientations, where)
     if axes is None:
         return DEFAULT_AXES
     name = axes if isinstance(axes, str) else None

@@ -7,7 +7,7 @@ from typing import Any
 from cheblienet_graphs.machine.threads import cores
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.directional import DIRECTIONS
+from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.spec.units import per_radian
 
 PAPER_EPS_SQUARED = 0.1

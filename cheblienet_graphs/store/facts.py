@@ -19,7 +19,7 @@ from typing import Any
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.directional import DIRECTIONS
+from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.store import layout
 
 LARGEST_COUNT = 2**63 - 1
