@@ -1,6 +1,7 @@
 """The samplings: points of a base, each with the same fibre over it; a file each.
 
-`manifolds.base` names those of each base.
+`manifolds.base` names those of each base. What all promise is tested in `test_samplings.py`,
+HEALPix and the equiangular grid in `test_grids.py`, masks with the rooms that use them.
 """
 
 from cheblienet_graphs.samplings.equiangular import Equiangular

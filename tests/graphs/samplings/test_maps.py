@@ -1,4 +1,4 @@
-"""Maps between levels of points in no order, against all pairs."""
+"""Maps between levels: means by area and the way back; of points in no order against all pairs."""
 
 import itertools
 
@@ -7,15 +7,23 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.samplings.equiangular import Equiangular
 from cheblienet_graphs.samplings.given import GivenSphere
+from cheblienet_graphs.samplings.healpix import Healpix
+from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.maps import LevelMap, NearestMaps
 from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
+from cheblienet_graphs.samplings.sphere import SphereSampling
+
+
+def sparse(found: LevelMap) -> csr_matrix:
+    matrix = csr_matrix((found.data, found.indices, found.indptr), shape=found.shape)
+    assert matrix.has_canonical_format
+    return matrix
 
 
 def matrix(found: LevelMap) -> np.ndarray:
-    sparse = csr_matrix((found.data, found.indices, found.indptr), shape=found.shape)
-    assert sparse.has_canonical_format
-    return sparse.toarray()
+    return sparse(found).toarray()
 
 
 def owners(fine: np.ndarray, coarse: np.ndarray, periods: tuple | None = None) -> np.ndarray:
@@ -108,3 +116,31 @@ def test_given_areas_are_taken_as_they_are() -> None:
     areas = np.array([0.5, 1.0, 1.5, 1.0])
     points = np.concatenate([np.eye(3), -np.eye(3)[:1]])
     assert (GivenSphere(points=points, known_areas=areas).base_areas == areas).all()
+
+
+FINE = [
+    *(Icosphere(subdivisions=n) for n in (1, 2, 4)),
+    *(Healpix(nside=n) for n in (2, 8)),
+    *(Equiangular(bandlimit=b) for b in (2, 6, 8)),
+]
+
+
+@pytest.mark.parametrize("fine", FINE, ids=repr)
+def test_pooling_takes_means_by_area(fine: SphereSampling) -> None:
+    down, up = sparse(fine.pooling()), sparse(fine.unpooling())
+    for weights in (down, up):
+        assert np.allclose(weights.sum(axis=1), 1, rtol=0, atol=1e-14)
+        assert weights.data.min() > 0
+    assert np.allclose(up @ (down @ np.full(fine.num_points, 3.7)), 3.7, rtol=1e-14)
+    expected = (down > 0).multiply(fine.base_areas)
+    expected = expected.multiply(1 / expected.sum(axis=1))
+    assert abs(down - expected).max() < 1e-15
+    assert (np.unique(down.indices) == np.arange(fine.num_points)).all()
+
+
+@pytest.mark.parametrize("fine", FINE[3:], ids=repr)
+def test_blocks_are_disjoint_and_unpooled_where_they_were_pooled(fine: SphereSampling) -> None:
+    down, up = sparse(fine.pooling()), sparse(fine.unpooling())
+    assert (np.diff(down.indptr) == 4).all()
+    assert ((down > 0) != (up.T > 0)).nnz == 0
+    assert abs(down @ up - np.eye(len(down.indptr) - 1)).max() < 1e-15
