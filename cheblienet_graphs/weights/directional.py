@@ -27,7 +27,7 @@ def directional_weights(
 
     Args:
         sampled: the level's points with their metric, which the weights do not depend on.
-        direction: one of `spec.directional.DIRECTIONS`.
+        direction: one of `spec.edges.DIRECTIONS`.
         delta: the diffusivity across it.
 
     Raises:
