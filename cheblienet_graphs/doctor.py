@@ -15,7 +15,7 @@ NEEDED = {("stencil", "cpu"), ("pruned", "cpu")}
 
 
 @dataclass(frozen=True)
-class Finding:
+class Outcome:
     """The outcome of one try.
 
     Args:
@@ -33,7 +33,7 @@ class Finding:
     remedy: str
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[Outcome]:
     """Try everything, one thing after the other; KeOps compiles first, which takes seconds."""
     expected = _columns(Choice("stencil", "cpu"))
     for engine, device in [
@@ -44,9 +44,9 @@ def examine() -> Iterator[Finding]:
         ("keops", "cuda"),
     ]:
         remedy = _remedy(engine, device, expected)
-        yield Finding(engine, device, not remedy, (engine, device) in NEEDED, remedy)
+        yield Outcome(engine, device, not remedy, (engine, device) in NEEDED, remedy)
     remedy = _healpix_remedy()
-    yield Finding("healpix", "cpu", not remedy, needed=False, remedy=remedy)
+    yield Outcome("healpix", "cpu", not remedy, needed=False, remedy=remedy)
 
 
 def _remedy(
@@ -59,8 +59,8 @@ def _remedy(
     except CheblienetError as error:
         return str(error)
     except Exception as error:  # noqa: BLE001  # whatever is wrong with the machine is the answer
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        return f"{said:.300} Use another engine or device until that is mended."
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return f"{reason:.300} Use another engine or device until that is mended."
     if not np.array_equal(columns, expected):
         return "It finds wrong edges here: do not use it, and report this."
     return ""

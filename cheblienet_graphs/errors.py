@@ -1,5 +1,8 @@
 """The exceptions that this package raises on purpose."""
 
+from dataclasses import dataclass
+from typing import Any
+
 from cheblienet_graphs.quoting import one_line, quoted
 
 MISSING = object()
@@ -13,6 +16,22 @@ class Found(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A parameter that would mend something. str() writes it as Python has it, in backticks.
+
+    Args:
+        field: its name.
+        value: to be given; None where it is named alone.
+    """
+
+    field: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        return f"`{self.field}`" if self.value is None else f"`{self.field}={self.value!r}`"
 
 
 class CheblienetError(Exception):

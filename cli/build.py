@@ -5,17 +5,16 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cheblienet_cli import options
+from cheblienet_cli import options, spelling
 from cheblienet_cli.help import Once, WholeSentences, examples
 from cheblienet_cli.own_domain import contents, files_named
 from cheblienet_cli.specification import options_of
-from cheblienet_cli.spelling import as_options, with_options
 from cheblienet_graphs.errors import OtherGraphWarning, RecipeError, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
@@ -198,7 +197,7 @@ def _planned_lines(planned: "Plan") -> list[str]:
         for number, level in enumerate(planned.levels)
     ]
     size = f"{bound}{words.human_bytes(planned.nbytes)} would be written; nothing was"
-    return [*map(as_options, words.sentences(planned.spec)), *levels, size]
+    return [*words.sentences(planned.spec, spelling.option), *levels, size]
 
 
 def _build(
@@ -235,21 +234,22 @@ def _tell(
 
     identity = f"{result.name}@{result.version}"
     if as_json:
-        report = asdict(result) | {"store": str(store)}
+        report = asdict(replace(result, checks=())) | {"store": str(store)}
+        report |= {"checks": [check.to_json(spelling.option) for check in result.checks]}
         report |= {"spec": spec.to_dict(), "spec_sha256": spec.sha256}
-        click.echo(json.dumps(with_options(report)))
+        click.echo(json.dumps(report))
     else:
         click.echo(identity)
     if quiet:
         return
-    for sentence in [*words.sentences(spec), *words.reached(spec, result.levels)]:
-        click.echo(as_options(sentence), err=True)
+    for sentence in [*words.sentences(spec, spelling.option), *words.reached(spec, result.levels)]:
+        click.echo(sentence, err=True)
     if how["resume"] and result.built:
         went_on = "Went on with an" if result.resumed else "There was no"
         click.echo(f"{went_on} interrupted build of this graph.", err=True)
     if result.built:
-        for sentence in sentences(spec, result.checks):
-            click.echo(as_options(sentence), err=True)
+        for sentence in sentences(spec, result.checks, spelling.option):
+            click.echo(sentence, err=True)
         if how["dask"] in {None, "local"}:
             click.echo(words.done_by(result.processes, result.threads), err=True)
         click.echo(f"Published as {identity} in {store}.", err=True)

@@ -7,7 +7,7 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.help import Once
-from cheblienet_cli.spelling import as_options, with_options
+from cheblienet_cli.spelling import as_options
 
 
 @click.command(cls=Once)
@@ -21,13 +21,14 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     """
     from cheblienet_graphs.doctor import examine  # help does without
 
-    findings = []
-    for finding in examine():
-        findings.append(finding)
+    outcomes = []
+    for outcome in examine():
+        remedy = as_options(outcome.remedy)
+        outcomes.append(asdict(outcome) | {"remedy": remedy})
         if not as_json:
-            verdict = "works" if finding.works else f"does not work: {as_options(finding.remedy)}"
-            click.echo(f"{finding.subject:<8}  {finding.device:<4}  {verdict}")
+            verdict = "works" if outcome.works else f"does not work: {remedy}"
+            click.echo(f"{outcome.subject:<8}  {outcome.device:<4}  {verdict}")
     if as_json:
-        click.echo(json.dumps(with_options([asdict(finding) for finding in findings])))
-    if any(finding.needed and not finding.works for finding in findings):
+        click.echo(json.dumps(outcomes))
+    if any(outcome["needed"] and not outcome["works"] for outcome in outcomes):
         ctx.exit(1)

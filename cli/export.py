@@ -9,7 +9,7 @@ from cheblienet_cli.help import Once
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.store import layout
 
-SUFFIXES = {"scipy": ".npz", "anndata": ".h5ad", "pyg": ".pyg.npz", "npz": "-npz", "zip": ".zip"}
+SUFFIXES = {"scipy": ".npz", "pyg": ".pyg.npz", "npz": "-npz", "zip": ".zip"}
 WHOLE = ("npz", "zip")
 """Those that have all levels."""
 
@@ -42,9 +42,9 @@ def export(
 ) -> None:
     """Write a graph to files of other libraries, or to a zip archive of the whole version.
 
-    scipy: the rescaled Laplacian. anndata: an .h5ad with Laplacian, weights and coordinates. pyg:
-    an .npz with edge_index, edge_weight and pos. npz: a folder with Laplacians and the maps between
-    levels as scipy's .npz, other arrays as .npy, and a manifest. zip: everything, for `clg import`.
+    scipy: the rescaled Laplacian. pyg: an .npz with edge_index, edge_weight and pos. npz: a folder
+    with Laplacians and the maps between levels as scipy's .npz, other arrays as .npy, and a
+    manifest. zip: everything, for `clg import`.
     """
     from cheblienet_graphs.store import export as exports  # help does without
     from cheblienet_graphs.store.archive import export_zip
@@ -70,7 +70,7 @@ def export(
     elif target == "npz":
         to_npz(version, file)
     else:
-        writers = {"scipy": exports.to_scipy, "anndata": exports.to_anndata, "pyg": exports.to_pyg}
+        writers = {"scipy": exports.to_scipy, "pyg": exports.to_pyg}
         writers[target](version, level, file)
     click.echo(str(file))
     if target == "pyg":

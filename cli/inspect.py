@@ -9,7 +9,7 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.help import Once
 from cheblienet_cli.progress import line_on_stderr
-from cheblienet_cli.spelling import as_options, with_options
+from cheblienet_cli.spelling import as_options, option
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.values import integer
 
@@ -61,9 +61,9 @@ def inspect(
     with line_on_stderr(shown=sys.stderr.isatty()) as progress:
         report = report_on(store, name, eigenvalues=count, level=level, progress=progress)
     if as_json:
-        click.echo(json.dumps(with_options(report.to_json()), allow_nan=False))
+        click.echo(json.dumps(report.to_json(option), allow_nan=False))
     else:
-        click.echo(as_options(report.full_text() if full else str(report)))
+        click.echo(report.full_text(option) if full else report.short_text(option))
         if not full:
             click.echo("--full has every measurement, --html FILE figures, too.", err=True)
 
@@ -79,6 +79,10 @@ def _write(file: Path, store: Path, name: str | None, eigenvalues: int, level: i
     with line_on_stderr(shown=sys.stderr.isatty()) as progress:
         report = report_on(store, name, eigenvalues=eigenvalues, level=level, progress=progress)
         graph = open_graph(store, f"{report.name}@{report.version}")
-        document = page(report, graph, option=as_options, progress=progress)
+        document = page(report, graph, option=option, explained=_why, progress=progress)
     write_page(document, file)
     click.echo(str(file))
+
+
+def _why(error: Exception) -> str:
+    return as_options(str(error))

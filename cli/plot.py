@@ -6,7 +6,6 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.help import Once, examples
-from cheblienet_cli.spelling import as_options
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.quoting import quoted
 
@@ -87,4 +86,4 @@ def plot(
         raise click.UsageError(f"{figure} draws one graph, not {len(names)} beside each other.")
     first, *beside = [open_graph(store, name) for name in names or (None,)]
     asked = Asked(level or 0, vertex, seed or 0, tuple(beside))
-    click.echo(as_options(write_figure(figures[figure], first, asked, output)))
+    click.echo(write_figure(figures[figure], first, asked, output))

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 from contextvars import ContextVar
-from typing import Any
+
+from cheblienet_graphs.errors import Remedy
 
 SPELLED = {"coordinates": "points-file"}
 """Options whose name is not that of their parameter."""
@@ -13,13 +14,22 @@ _KEPT = ContextVar("kept", default=re.compile(NOTHING))
 PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")
 
 
+def option(remedy: Remedy) -> str:
+    """'--name', '--name value'; of what is true or false '--name' or '--no-name'."""
+    flag = SPELLED.get(remedy.field, remedy.field.replace("_", "-"))
+    if remedy.value in {"False", False} and isinstance(remedy.value, str | bool):
+        return f"--no-{flag}"
+    alone = remedy.value is None or str(remedy.value) == "True"
+    return f"--{flag}" if alone else f"--{flag} {remedy.value}"
+
+
 def as_options(text: str) -> str:
-    """A message of the library, which writes `name` and `name=value`, with --name and --name value.
+    """An error of the library, which writes `name` and `name=value`, with options instead.
 
     Commands in backticks, which are of several words, stay as they are.
     """
     parts = _KEPT.get().split(text)
-    parts[::2] = [PARAMETER.sub(lambda match: _option(match[1], match[2]), p) for p in parts[::2]]
+    parts[::2] = [PARAMETER.sub(_option, part) for part in parts[::2]]
     return "".join(parts)
 
 
@@ -35,20 +45,6 @@ def keep(given: Iterable[str]) -> None:
     _KEPT.set(re.compile(f"({'|'.join(map(re.escape, longest_first))})" if names else NOTHING))
 
 
-def with_options(value: Any) -> Any:
-    """JSON types with options in all their texts; text by text, as JSON adds quotes of its own."""
-    if isinstance(value, str):
-        return as_options(value)
-    if isinstance(value, dict):
-        return {key: with_options(inner) for key, inner in value.items()}
-    return [*map(with_options, value)] if isinstance(value, list | tuple) else value
-
-
-def _option(name: str, value: str | None) -> str:
-    flag = f"--{SPELLED.get(name, name.replace('_', '-'))}"
-    if value is None or value == "True":
-        return flag
-    if value == "False":
-        return f"--no-{flag.removeprefix('--')}"
-    unquoted = value.strip("'\"")
-    return f"{flag} {unquoted}"
+def _option(parameter: re.Match[str]) -> str:
+    value = parameter[2]
+    return option(Remedy(parameter[1], value and value.strip("'\"")))

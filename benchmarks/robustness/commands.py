@@ -49,7 +49,7 @@ def attempts(
         tag(store, "g@v001", "x")
         untag(store, "g", "x")
 
-    found: dict[str, Callable[[], object]] = {
+    return {
         "inspect": examine,
         "scipy": lambda: export.to_scipy(version, level, beside / "x.npz"),
         "pyg": lambda: export.to_pyg(version, level, beside / "x.pyg.npz"),
@@ -62,9 +62,6 @@ def attempts(
         "eigenpairs": lambda: eigenpairs(store, "g", level=level, count=3),
         "tag": name,
     }
-    if chance.random() < THROUGH_THE_COMMAND_LINE:
-        found["anndata"] = lambda: export.to_anndata(version, level, beside / "x.h5ad")
-    return found
 
 
 def command_lines(store: Path) -> list[list[str]]:
@@ -96,8 +93,6 @@ def faults(store: Path, spec: GraphSpec, chance: random.Random) -> tuple[list[st
     refused: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # anndata sets an option that pandas 3.1 complains about.
-        warnings.filterwarnings("ignore", "The 'future.infer_string' option is deprecated")
         for name, attempt in attempts(store, spec, chance).items():
             try:
                 attempt()

@@ -3,20 +3,22 @@
 No eigenproblem is solved, and no pass is made over a lattice; `inspect` knows more.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours.connected import Components, lattice_components
 from cheblienet_graphs.neighbours.stencil import reach
 from cheblienet_graphs.report import diagnostics
+from cheblienet_graphs.report.findings import Finding, Spell, lines
 from cheblienet_graphs.report.probes import probes
 from cheblienet_graphs.report.remedies import remedy
-from cheblienet_graphs.report.said import Remark, said_once
 from cheblienet_graphs.report.second_moments import closeness, faults
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
@@ -43,7 +45,7 @@ class LevelCheck:
         level: its number.
         moments_consistent: whether second moments are those of the metric; None where the lattice
             is so small that no pixel is far from its boundary.
-        moments: that in words, with a remedy.
+        finding: that with causes and a remedy; `moments` is that in words.
         components: connected ones; None where counting would have taken long, then
         least_components: says how many there are at least.
         isolated: vertices without neighbours.
@@ -53,11 +55,22 @@ class LevelCheck:
 
     level: int
     moments_consistent: bool | None
-    moments: str
+    finding: Finding
     components: int | None
     least_components: int
     isolated: int
     largest_cell: float | None = None
+
+    @property
+    def moments(self) -> str:
+        """The second moments in words, with a remedy."""
+        return str(self.finding)
+
+    def to_json(self, spell: Spell = str) -> dict[str, Any]:
+        """All of it as JSON types, the finding as words; `spell` writes parameters."""
+        fields = asdict(self)
+        del fields["finding"]
+        return fields | {"moments": self.finding.sentence(spell)}
 
 
 def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
@@ -92,39 +105,37 @@ def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
     )
 
 
-def sentences(spec: GraphSpec, checks: Sequence[LevelCheck]) -> list[str]:
+def sentences(spec: GraphSpec, checks: Sequence[LevelCheck], spell: Spell = str) -> list[str]:
     """A line for each thing to know, with the levels of which it holds.
 
     Args:
         spec: of the build.
         checks: of its levels.
+        spell: writes parameters.
     """
-    found = []
-    for level in checks:
-        said = f"second moments {level.moments}"
-        found.append(Remark(level.level, said, whatever_numbers=True))
-        if level.isolated:
-            found.append(
-                Remark(level.level, "vertices without neighbours: {}", f"{level.isolated:,}")
-            )
-        if level.components is None:
-            at_least = f"{level.least_components:,}"
-            known = "falls into at least {} components" if level.least_components > 1 else ""
-            said = f"{known or 'components not counted'}, `clg inspect` counts them"
-            found.append(Remark(level.level, said, at_least))
-        elif level.components > 1:
-            said = "falls into {} components, between which no signal passes"
-            found.append(Remark(level.level, said, f"{level.components:,}"))
+    findings = [finding for level in checks for finding in _findings(spec, level)]
+    return lines(findings, [level.level for level in checks], spell)
+
+
+def _findings(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
+    at = (level.level,)
+    yield level.finding
+    if level.isolated:
+        yield Finding("isolated", at, {"count": level.isolated})
+    if level.components is None and level.least_components > 1:
+        yield Finding("at least", at, {"count": level.least_components})
+    elif level.components is None:
+        yield Finding("not counted", at)
+    elif level.components > 1:
+        yield Finding("components", at, {"count": level.components})
+    else:
+        yield Finding("one component", at)
+    if level.largest_cell is not None and level.largest_cell > LARGE_CELL:
+        times = {"times": level.largest_cell}
+        if spec.geometry.oriented:
+            yield Finding("large cells, xi", at, times, (Remedy("xi"),))
         else:
-            found.append(Remark(level.level, "one component"))
-        if level.largest_cell is not None and level.largest_cell > LARGE_CELL:
-            said = (
-                "Voronoi cells up to {} times their mean: points of a region share the whole "
-                "domain among them; give areas"
-            )
-            said += ", and `xi` for their own spacing" if spec.geometry.oriented else ""
-            found.append(Remark(level.level, said, f"{level.largest_cell:,.0f}"))
-    return said_once(found, [level.level for level in checks])
+            yield Finding("large cells", at, times)
 
 
 def _weights(level: Level, folder: Path, lambda_max: float) -> MappedWeights:
@@ -139,30 +150,28 @@ def _weights(level: Level, folder: Path, lambda_max: float) -> MappedWeights:
 
 def _moments(
     level: Level, folder: Path, weights: MappedWeights, xi: float | None
-) -> tuple[bool | None, str]:
-    """Whether second moments are those of the metric, and that in words."""
+) -> tuple[bool | None, Finding]:
+    """Whether second moments are those of the metric, with causes and a remedy."""
+    at = (level.number,)
     spec, sampling = level.spec, level.sampling
     if level.inside is None and _too_small(level):
-        return (
-            None,
-            "are nowhere free of the boundary, as this lattice is smaller than its stencils",
-        )
+        return None, Finding("small lattice", at)
     metric = Metric(spec.eps, xi or 0.0)
     coordinates = mapped_array(folder / "coordinates")
     sampled = SampledManifold(sampling, spec.geometry, metric)
     free = probes(spec, sampled, weights)
     if not len(free):
-        return None, "are nowhere free of the mask's edge"
+        return None, Finding("all at the edge", at)
     looked_at = _some(free, sampling, weights)
     metrics = diagnostics.effective_metrics(weights, coordinates, sampled, looked_at)
     some = ""
     if not spec.sampling_kind.regular and len(looked_at) < len(free):
         some = ", looking at some points"
-    if not (found := faults(spec, metric, metrics)):
-        return True, f"consistent with the metric: {closeness(spec, metric, metrics)}{some}"
-    todo = remedy(spec, sampled, try_larger=False)
-    wrong = f"not consistent with the metric{some}: {'; '.join(found)}"
-    return False, f"{wrong}{todo and f': {todo}'}"
+    if not (causes := faults(spec, metric, metrics)):
+        close = closeness(spec, metric, metrics)
+        return True, Finding("moments", at, {"close": close, "some": some})
+    advice = remedy(spec, sampled, try_larger=False)
+    return False, Finding("no moments", at, {"some": some}, (), tuple(causes), advice)
 
 
 def _too_small(level: Level) -> bool:

@@ -1,12 +1,13 @@
-"""How to build a graph again: the command, and the lines of Python."""
+"""How to build a graph, again or another way: the command, and the lines of Python."""
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError
 from cheblienet_graphs.recipes import recipes
+from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.mask import Mask
 
@@ -66,23 +67,42 @@ def recipe_of(spec: GraphSpec) -> str | None:
     return next((recipe.name for recipe in recipes() if recipe.spec == spec), None)
 
 
-def typed(fields: Mapping[str, Any], name: str | None, option: Callable[[str], str] | None) -> str:
+def changed_fields(spec: GraphSpec, changed: dict[str, Any]) -> dict[str, Any] | None:
+    """The fields of the same graph but for some, without those that do not go with these.
+
+    None where there is no such graph.
+    """
+    fields = least_fields(spec) | changed
+    # What is inside a region is known, so no look is taken at its points.
+    known = {} if spec.mask is None else {"mask": spec.mask.to_dict()}
+    while True:
+        try:
+            GraphSpec(**fields | known)
+        except SpecError as error:  # of a field that does not go with the remedy
+            if error.field in changed or error.field not in fields:
+                return None
+            del fields[error.field]
+        else:
+            return fields
+
+
+def typed(fields: Mapping[str, Any], name: str | None, option: Spell | None) -> str:
     """What builds from these fields: a command, or Python where no options are known."""
     return python(fields, name) if option is None else command(fields, name, option)
 
 
-def command(fields: Mapping[str, Any], name: str | None, option: Callable[[str], str]) -> str:
+def command(fields: Mapping[str, Any], name: str | None, option: Spell) -> str:
     """The command line that builds from these fields.
 
     Args:
         fields: JSON types; files are FILE.
         name: of the graph; None for the default.
-        option: writes a parameter, `name=value` in backticks, as an option.
+        option: writes a parameter as an option.
     """
-    given = [(field, text) for field, value in fields.items() for text in _texts(field, value)]
+    texts = [(field, text) for field, value in fields.items() for text in _texts(field, value)]
     if name is not None:
-        given.append(("name", name))
-    options = [option(f"`{field}={text}`") for field, text in given if field != "manifold"]
+        texts.append(("name", name))
+    options = [option(Remedy(field, text)) for field, text in texts if field != "manifold"]
     return " ".join(["clg", "build", str(fields["manifold"]), *options])
 
 
@@ -111,50 +131,54 @@ def python(fields: Mapping[str, Any], name: str | None) -> str:
         fields: JSON types; `mask`, `coordinates` and `domain` are the builder's.
         name: of the graph; None for the default.
     """
-    said = [json.dumps(fields["manifold"])]
-    said += [f"{field}={_literal(field, fields[field])}" for field in fields if field != "manifold"]
+    given = [json.dumps(fields["manifold"])]
+    given += [
+        f"{field}={_literal(field, fields[field])}" for field in fields if field != "manifold"
+    ]
     named = "" if name is None else f", name={json.dumps(name)}"
     lines = ["from cheblienet_graphs import GraphSpec, build", ""]
-    return "\n".join([*lines, f'build(GraphSpec({", ".join(said)}), "graphs.zarr"{named})'])
+    return "\n".join([*lines, f'build(GraphSpec({", ".join(given)}), "graphs.zarr"{named})'])
 
 
 def _literal(field: str, value: Any) -> str:
     if field in {"mask", "coordinates", "domain"}:
         return field
-    return (
-        f"({', '.join(map(_literal_number, value))})"
-        if isinstance(value, list)
-        else (_literal_number(value))
-    )
+    if isinstance(value, list):
+        return f"({', '.join(map(_literal_number, value))})"
+    return _literal_number(value)
 
 
 def _literal_number(value: Any) -> str:
     return json.dumps(value) if isinstance(value, str) else _number(value)
 
 
-def missing(spec: GraphSpec, fields: Mapping[str, Any]) -> list[str]:
-    """Sentences about what the specification knows by its digest alone."""
-    said = []
+def missing(spec: GraphSpec, fields: Mapping[str, Any], spell: Spell = str) -> list[str]:
+    """Sentences about what the specification knows by its digest alone; `spell` writes fields."""
+    mask, domain = spell(Remedy("mask")), spell(Remedy("domain"))
+    sentences = []
     if spec.mask is not None and "mask" in fields:
-        ring = " One in ring order takes `mask_order='ring'`, too." if spec.nside else ""
-        said.append(
-            f"The mask is not part of this page: `mask` stands for the file or array with "
+        order = spell(Remedy("mask_order", "ring"))
+        ring = f" One in ring order takes {order}, too." if spec.nside else ""
+        sentences.append(
+            f"The mask is not part of this page: {mask} stands for the file or array with "
             f"{_inside(spec.mask)}.{ring}"
         )
     if spec.coordinates is not None:
         many = " / ".join(f"{count:,}" for count in spec.coordinates.points)
-        box = " `domain` stands for their box, four numbers; if none was given, leave `domain` out."
-        said.append(
-            "The points are not part of this page: `coordinates` stands for the files or arrays "
-            f"of {many} points, finest first, of SHA-256 {spec.coordinates.sha256}."
-            + (box if spec.geometry.base.flat else "")
+        box = (
+            f" {domain} stands for their box, four numbers; if none was given, leave {domain} out."
+        )
+        sentences.append(
+            f"The points are not part of this page: {spell(Remedy('coordinates'))} stands for the "
+            f"files or arrays of {many} points, finest first, of SHA-256 "
+            f"{spec.coordinates.sha256}." + (box if spec.geometry.base.flat else "")
         )
         if spec.mask is not None and "mask" not in fields:
-            said.append(
-                "If there was a mask besides the region, give it as `mask`: together they have "
+            sentences.append(
+                f"If there was a mask besides the region, give it as {mask}: together they have "
                 f"{_inside(spec.mask)}."
             )
-    return said
+    return sentences
 
 
 def _inside(mask: Mask) -> str:

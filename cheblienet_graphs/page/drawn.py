@@ -1,10 +1,10 @@
 """The figures on the page, as many as its size allows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.page.tags import Markup, Say, element, joined, section
+from cheblienet_graphs.page.html import Markup, element, joined, prose, section
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.files import svg_of
 from cheblienet_graphs.plot.opened import OpenedGraph
@@ -20,7 +20,11 @@ _WIDTH = re.compile(r'<svg [^>]*?viewBox="\S+ \S+ (\S+) ')
 
 
 def figures_section(
-    figures: Sequence[Figure], graph: OpenedGraph, level: int, say: Say, progress: Progress
+    figures: Sequence[Figure],
+    graph: OpenedGraph,
+    level: int,
+    explained: Callable[[Exception], str],
+    progress: Progress,
 ) -> Markup:
     """The figures of a level with their captions; those that don't apply are named with the reason.
 
@@ -28,7 +32,7 @@ def figures_section(
         figures: in order of worth; later ones are left out where there are too many bytes.
         graph: of what.
         level: which one is drawn.
-        say: makes HTML of sentences.
+        explained: says why one does not apply.
         progress: called with the title of each.
 
     Raises:
@@ -40,16 +44,16 @@ def figures_section(
         try:
             svg, caption = svg_of(figure, graph, Asked(level))
         except NotDrawnError as error:
-            left_out.append(_named(figure, say(str(error))))
+            left_out.append(_named(figure, prose(explained(error))))
             continue
         if len(svg) > room:
-            why = say(
+            why = prose(
                 f"left out, as the page would be too large; `clg plot {figure.name}` draws it."
             )
             left_out.append(_named(figure, why))
             continue
         room -= len(svg)
-        shown.append(_figure(figure, svg, say(caption)))
+        shown.append(_figure(figure, svg, prose(caption)))
     content = [element("p", f"All of level {level}.", class_="faint"), *shown]
     if left_out:
         content += [element("h3", "Not drawn"), element("ul", *left_out)]
@@ -61,12 +65,12 @@ def _named(figure: Figure, why: Markup) -> Markup:
 
 
 def _figure(figure: Figure, svg: str, caption: Markup) -> Markup:
-    """A figure under its title; readers who don't see it are told the caption instead."""
+    """A figure under its title; readers who don't see it hear the caption instead."""
     name = f"figure-{figure.name}"
     width = _width(svg)
     size = f"width: {width:.0f}px; max-width: 100%; min-width: {READABLE * width:.0f}px"
-    told = f'<svg role="img" aria-labelledby="{name}-title {name}-caption" '
-    drawing = Markup(svg.replace("<svg ", told, 1))
+    titled = f'<svg role="img" aria-labelledby="{name}-title {name}-caption" '
+    drawing = Markup(svg.replace("<svg ", titled, 1))
     box = element(
         "div",
         element("div", drawing, class_="sized", style=size),

@@ -4,16 +4,14 @@ from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 from cheblienet_graphs import __version__
-from cheblienet_graphs.page.advice import advice
-from cheblienet_graphs.page.certificate import certificate
 from cheblienet_graphs.page.drawn import figures_section
-from cheblienet_graphs.page.glance import glance
-from cheblienet_graphs.page.levels import levels_table
-from cheblienet_graphs.page.provenance import provenance
-from cheblienet_graphs.page.tags import Markup, Say, element, joined, section
+from cheblienet_graphs.page.html import Markup, element, joined, prose, section
+from cheblienet_graphs.page.measured import certificate, glance, levels_table
+from cheblienet_graphs.page.texts import advice, provenance
 from cheblienet_graphs.plot import FIGURES
 from cheblienet_graphs.plot.figure import Figure
 from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.spec.words import sentences
 from cheblienet_graphs.typing import Progress
@@ -34,7 +32,8 @@ def page(
     report: Report,
     graph: OpenedGraph,
     *,
-    option: Callable[[str], str] | None = None,
+    option: Spell | None = None,
+    explained: Callable[[Exception], str] = str,
     progress: Progress | None = None,
     figures: Sequence[Figure] = FIGURES,
 ) -> str:
@@ -45,24 +44,40 @@ def page(
     Args:
         report: on the graph; its first level is the one that is drawn.
         graph: the same one.
-        option: writes a parameter, `name` or `name=value` in backticks, as an option of the command
-            line; without it the page speaks Python.
+        option: writes a parameter as an option of the command line; without it the page speaks
+            Python.
+        explained: says why a figure is not drawn.
         progress: called with the name of a stage, its steps done and how many there are.
         figures: to draw, in order of worth.
 
     Raises:
         StoreError: the graph can't be read.
     """
-    say = Say(option)
     name = f"{report.name}@{report.version}"
-    drawn = figures_section(figures, graph, report.levels[0].level, say, progress or _silent)
+    first, *more = sentences(report.spec, spell := _in_code(option))
+    about = element("ul", *(element("li", prose(sentence)) for sentence in more))
+    level = report.levels[0].level
     body = element(
         "body",
-        _header(report, name, say),
-        element("main", glance(report), _contents(), *_main(report, graph, drawn, say)),
+        element("header", element("h1", name), element("p", prose(first), class_="faint")),
+        element(
+            "main",
+            glance(report),
+            _contents(),
+            advice(report, spell, option),
+            section("levels", "Levels", about, levels_table(report.spec, report.levels)),
+            figures_section(figures, graph, level, explained, progress or _silent),
+            certificate(report.spec, report.levels),
+            provenance(report, graph.facts, spell, option),
+        ),
         _footer(report),
     )
     return f"<!DOCTYPE html>\n{element('html', _head(name), body, lang='en')}\n"
+
+
+def _in_code(option: Spell | None) -> Spell:
+    """Writes a parameter within a sentence."""
+    return str if option is None else lambda remedy: f"`{option(remedy)}`"
 
 
 def _head(name: str) -> Markup:
@@ -78,30 +93,11 @@ def _head(name: str) -> Markup:
     )
 
 
-def _header(report: Report, name: str, say: Say) -> Markup:
-    first, *_ = sentences(report.spec)
-    title = element("h1", name)
-    return element("header", title, element("p", say(first), class_="faint"))
-
-
 def _contents() -> Markup:
     links = [
         element("li", element("a", title, href=f"#{name}")) for name, title in CONTENTS.items()
     ]
     return element("nav", element("ul", *links), aria_label="Contents")
-
-
-def _main(report: Report, graph: OpenedGraph, drawn: Markup, say: Say) -> list[Markup]:
-    _, *more = sentences(report.spec)
-    said = element("ul", *(element("li", say(sentence)) for sentence in more))
-    table = levels_table(report.spec, report.levels)
-    return [
-        advice(report, say),
-        section("levels", "Levels", said, table),
-        drawn,
-        certificate(report.spec, report.levels),
-        provenance(report, graph.facts, say),
-    ]
 
 
 def _footer(report: Report) -> Markup:

@@ -1,7 +1,6 @@
 """Measurements on a stored graph: components, symmetries, weights, and the metric it realises."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +12,11 @@ from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.sparse.median import median
 from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.typing import Floats, Indices
 
-WEIGHTS_AT_ONCE = 2**22
-"""Matrices with at most this many weights have them all in memory together."""
 EDGES_AT_ONCE = 2**17
 """Edges whose second moments are in memory together."""
 
@@ -137,31 +133,25 @@ def _largest_difference(a: scipy.sparse.csr_array, b: scipy.sparse.csr_array) ->
     return float(abs(a - b).max())
 
 
-def weight_statistics(
-    weights: MappedWeights, *, at_once: int = WEIGHTS_AT_ONCE, entries: int = ENTRIES
-) -> dict[str, float]:
-    """The smallest, median and largest weight of the edges, exactly.
+def weight_statistics(weights: MappedWeights, *, entries: int = ENTRIES) -> dict[str, float]:
+    """The smallest, median and largest weight of the edges, exactly; none where there are none.
 
     Args:
-        weights: W.
-        at_once: most stored entries of a matrix whose weights are all in memory together.
-        entries: stored entries of a block of rows of larger matrices.
+        weights: W, symmetric: each edge counts once, which halves the memory.
+        entries: stored entries of a block of rows.
     """
-    if weights.laplacian.nnz <= at_once:
-        known = weights.rows(np.arange(weights.laplacian.shape[0])).data
-        statistics = {"min": known.min(), "median": np.median(known), "max": known.max()}
-        return {name: float(value) for name, value in statistics.items()}
-    blocks = list(row_blocks(weights.laplacian.indptr, entries))
-
-    def values() -> Iterator[Floats]:
-        return (weights.rows(np.arange(*block)).data for block in blocks)
-
-    count, least, most = 0, math.inf, -math.inf
-    for block in values():
-        count += len(block)
-        least = min(least, float(block.min(initial=math.inf)))
-        most = max(most, float(block.max(initial=-math.inf)))
-    return {"min": least, "median": median(values, count), "max": most}
+    laplacian = weights.laplacian
+    known = np.empty((laplacian.nnz - laplacian.shape[0]) // 2)
+    count = 0
+    for start, stop in row_blocks(laplacian.indptr, entries):
+        block = weights.rows(np.arange(start, stop))
+        row = np.repeat(np.arange(start, stop), np.diff(block.indptr))
+        once = block.data[block.indices > row]
+        known[count : count + len(once)] = once
+        count += len(once)
+    statistics = {"min": known.min(), "max": known.max()}
+    statistics["median"] = np.median(known, overwrite_input=True)
+    return {name: float(statistics[name]) for name in ("min", "median", "max")}
 
 
 def effective_metrics(

@@ -1,73 +1,41 @@
-"""What differs between two published graphs."""
+"""What differs between two published graphs: fields of the specification, facts of levels."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from cheblienet_graphs.limits import EIGENVALUES
-from cheblienet_graphs.report import diagnostics
-from cheblienet_graphs.report.first_eigenvalues import first_eigenvalues
-from cheblienet_graphs.report.shared_edges import SharedEdges, shared_edges
-from cheblienet_graphs.sparse.rows import ENTRIES
+from cheblienet_graphs.report.rows import aligned
+from cheblienet_graphs.spec import words
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import VersionFacts, read_facts
-from cheblienet_graphs.store.reader import LevelArrays, weights_of
-from cheblienet_graphs.store.sampled import sampling_of
-from cheblienet_graphs.typing import Floats, Progress
-from cheblienet_graphs.values import Number, callback, integer
 
-SAME_PLACE = 1e-9
-"""Difference of coordinates up to which vertices are the same ones."""
+WIDEST = 40
+"""Characters of a value in the text at most."""
 
-
-@dataclass(frozen=True)
-class LevelDifference:
-    """Two graphs' levels of the same number; pairs are of the first graph and of the second.
-
-    Args:
-        level: 0 is the finest.
-        vertices: V of each.
-        edges: of each, undirected.
-        not_compared: why their edges are not compared, as the vertices are not the same; else None.
-        shared: what the edges have in common; None where they are not compared.
-        areas: the largest relative difference of the vertices' areas, of the larger one; None where
-            they are not compared.
-        eigenvalues: the smallest of each, ascending.
-        of_operator: whether they are scaled to estimate those of the metric's operator, as they are
-            where both scales are recorded; else they are Delta's.
-    """
-
-    level: int
-    vertices: tuple[int, int]
-    edges: tuple[int, int]
-    not_compared: str | None
-    shared: SharedEdges | None
-    areas: float | None
-    eigenvalues: tuple[list[float], list[float]]
-    of_operator: bool
+Pairs = dict[str, tuple[Any, Any]]
+"""Name -> its value in each graph, for those that differ; None where one has none."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two published graphs, compared.
+    """Two published graphs, compared. str() is the text for a terminal.
 
     Args:
         names: NAME@VERSION of each.
-        same_files: whether all files have the same digests, as recorded; then `levels` is empty.
-        specification: field -> its value in each, for those that differ; None where one has none.
+        same_files: whether all files have the same digests, as recorded.
+        specification: the fields that differ.
         generators: name and version of the packages that built them.
         num_levels: of each.
-        levels: those that both have, finest first.
+        levels: the facts that differ, of each level that both have, finest first.
     """
 
     names: tuple[str, str]
     same_files: bool
-    specification: dict[str, tuple[Any, Any]]
+    specification: Pairs
     generators: tuple[str, str]
     num_levels: tuple[int, int]
-    levels: tuple[LevelDifference, ...]
+    levels: tuple[Pairs, ...]
 
     @property
     def identical(self) -> bool:
@@ -78,59 +46,49 @@ class Difference:
         """All of it as JSON types."""
         return {"identical": self.identical} | asdict(self)
 
+    def __str__(self) -> str:
+        """A line where both are identical; else a table."""
+        a, b = self.names
+        if self.identical:
+            return f"{a} and {b} are identical: the same specification and digests of all files"
+        files = {"files": ("all files", "have the same digests")} if self.same_files else {}
+        built_by = _different({"built by": self.generators[0]}, {"built by": self.generators[1]})
+        rows = [["", *self.names], *_rows("specification", self.specification)]
+        for number, facts in enumerate(self.levels):
+            rows += _rows(f"level {number}", facts)
+        if len(set(self.num_levels)) == 2:
+            rows += _rows("graph", {"levels": self.num_levels})
+        return "\n".join(aligned([*rows, *_rows("graph", built_by | files)], "<<<"))
+
 
 def compare(
-    store: str | Path,
-    first: str,
-    second: str,
-    *,
-    other_store: str | Path | None = None,
-    eigenvalues: Number = 6,
-    entries: int = ENTRIES,
-    progress: Progress | None = None,
+    store: str | Path, first: str, second: str, *, other_store: str | Path | None = None
 ) -> Difference:
-    """Compare two published graphs. Files are read block by block; memory holds a few vectors.
+    """Compare two published graphs by what is recorded of them; no matrix is read.
 
     Args:
         store: path of the store.
         first: NAME, NAME@v001 or NAME@REF.
         second: the same of the other one.
         other_store: path of the second one's store; default the same.
-        eigenvalues: number of the smallest to compute for each level, in [0, 1000].
-        entries: stored entries of a block of rows.
-        progress: as of `inspect`.
 
     Raises:
         UnknownGraphError: there is no such graph.
         StoreError: it can't be read.
-        SpecError: `eigenvalues` is out of range.
     """
-    count = integer("eigenvalues", eigenvalues, *EIGENVALUES)
-    callback("progress", progress)
     stores = (store, store if other_store is None else other_store)
     versions = [
         layout.resolve(layout.store_path(path), name)
         for path, name in zip(stores, (first, second), strict=True)
     ]
     a, b = (read_facts(version) for version in versions)
-    same_files = a.files == b.files
-    compared = range(0 if same_files else min(a.spec.levels, b.spec.levels))
-
-    def step(what: str, done: int = 0, total: int = 0) -> None:
-        if progress is not None:
-            progress(what, done, total)
-
-    def of_level(level: int) -> LevelDifference:
-        pair = LevelArrays(versions[0], a, level), LevelArrays(versions[1], b, level)
-        return _of_level(pair, count, entries, step)
-
     return Difference(
         (_name(versions[0]), _name(versions[1])),
-        same_files,
-        _specification(a, b),
+        a.files == b.files,
+        _different(a.spec.to_dict(), b.spec.to_dict()),
         (_generator(a), _generator(b)),
         (a.spec.levels, b.spec.levels),
-        tuple(map(of_level, compared)),
+        tuple(map(_different, a.levels, b.levels)),
     )
 
 
@@ -142,79 +100,15 @@ def _generator(facts: VersionFacts) -> str:
     return f"{facts.generator.get('name')} {facts.generator.get('version')}"
 
 
-def _specification(a: VersionFacts, b: VersionFacts) -> dict[str, tuple[Any, Any]]:
-    """The fields that differ, in the order of the first one's."""
-    first, second = a.spec.to_dict(), b.spec.to_dict()
-    fields = first | second
-    return {
-        field: (first.get(field), second.get(field))
-        for field in fields
-        if first.get(field) != second.get(field)
-    }
+def _different(a: Mapping[str, Any], b: Mapping[str, Any]) -> Pairs:
+    """What differs, in the order of the first one's."""
+    return {name: (a.get(name), b.get(name)) for name in {**a, **b} if a.get(name) != b.get(name)}
 
 
-def _of_level(
-    pair: tuple[LevelArrays, LevelArrays], count: int, entries: int, step: Progress
-) -> LevelDifference:
-    a, b = pair
-    level = a.level
-    step(f"level {level}: vertices", 0, 0)
-    other, shared, areas = _other_vertices(a, b), None, None
-    if other is None:
-        step(f"level {level}: edges", 0, 0)
-        shared = shared_edges(weights_of(a), weights_of(b), entries=entries)
-        areas = _largest_difference(a, b)
-    scales = [arrays.of_level.eigenvalue_scale for arrays in pair]
-    of_operator = None not in scales
-    first, second = (
-        _eigenvalues(arrays, count, step) * (scale if of_operator and scale else 1.0)
-        for arrays, scale in zip(pair, scales, strict=True)
-    )
-    return LevelDifference(
-        level,
-        (a.of_level.vertices, b.of_level.vertices),
-        (a.of_level.edges, b.of_level.edges),
-        other,
-        shared,
-        areas,
-        (first.tolist(), second.tolist()),
-        of_operator,
-    )
+def _rows(title: str, pairs: Pairs) -> list[list[str]]:
+    return [[f"{title}: {name}", *map(_shown, pair)] for name, pair in pairs.items()]
 
 
-def _other_vertices(a: LevelArrays, b: LevelArrays) -> str | None:
-    """Why vertices of the same number are not the same; None where they are."""
-    if a.facts.spec.manifold != b.facts.spec.manifold:
-        return "other manifolds"
-    if a.of_level.vertices != b.of_level.vertices:
-        return "other numbers of vertices"
-    for start in range(0, a.of_level.vertices, ENTRIES):
-        block = slice(start, start + ENTRIES)
-        if (abs(a.coordinates[block] - b.coordinates[block]) > SAME_PLACE).any():
-            return "vertices at other places"
-    return None
-
-
-def _largest_difference(a: LevelArrays, b: LevelArrays) -> float:
-    """Of the areas, relative to the larger one."""
-    largest = 0.0
-    for start in range(0, a.of_level.vertices, ENTRIES):
-        block = slice(start, start + ENTRIES)
-        first, second = (np.asarray(x.area[block], np.float64) for x in (a, b))
-        largest = max(largest, float((abs(first - second) / np.maximum(first, second)).max()))
-    return largest
-
-
-def _eigenvalues(arrays: LevelArrays, count: int, step: Progress) -> Floats:
-    """The smallest of Delta, as many as are asked for, or as there are."""
-    if not count:
-        return np.empty(0)
-
-    def report(what: str, done: int = 0, total: int = 0) -> None:
-        step(f"level {arrays.level}: {what}", done, total)
-
-    report("components")
-    components = diagnostics.components(arrays.laplacian)
-    few = min(count, arrays.of_level.vertices)
-    report("eigenvalues")
-    return first_eigenvalues(arrays, few, components, sampling_of(arrays), report).values
+def _shown(value: Any) -> str:
+    text = words.shown(value)
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."

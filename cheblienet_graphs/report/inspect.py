@@ -1,5 +1,6 @@
 """The examination of a published graph."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,7 @@ def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelR
         effective_metric=metrics,
         consistency=judged.consistency,
         spectral_error=comparison.error,
-        verdict=judged.words,
+        finding=replace(judged.finding, levels=(level,)),
         equivariance=errors,
         weights=diagnostics.weight_statistics(weights),
         inside=None if spec.mask is None else points.num_points / spec.full_points(level),

@@ -1,8 +1,10 @@
 """The report on one level of a pyramid."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from cheblienet_graphs.report.diagnostics import EffectiveMetric
+from cheblienet_graphs.report.findings import Finding, Spell
 from cheblienet_graphs.report.verdict import Consistency
 from cheblienet_graphs.store.facts import OperatorFacts
 
@@ -46,7 +48,7 @@ class LevelReport:
             or "too coarse".
         spectral_error: the largest relative error of the first 6 eigenvalues; None where none
             were compared.
-        verdict: the consistency in words.
+        finding: the consistency with its causes and a remedy; `verdict` is that in words.
         equivariance: symmetry -> max |P'LP - L|; names of symmetries that the sampling has only
             approximately say so.
         weights: min, median, max of the edges.
@@ -81,8 +83,19 @@ class LevelReport:
     effective_metric: list[EffectiveMetric]
     consistency: Consistency
     spectral_error: float | None
-    verdict: str
+    finding: Finding
     equivariance: dict[str, float]
     weights: dict[str, float]
     directional: dict[str, OperatorFacts] | None = None
     inside: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The consistency in words."""
+        return str(self.finding)
+
+    def to_json(self, spell: Spell) -> dict[str, Any]:
+        """All of it as JSON types, the finding as words."""
+        fields = asdict(self)
+        del fields["finding"]
+        return fields | {"verdict": self.finding.sentence(spell)}

@@ -1,12 +1,11 @@
 """The report on a published graph: one object behind the terminal, JSON and the tests."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from cheblienet_graphs.report.full_text import full_text
+from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.order import order_of
-from cheblienet_graphs.report.short_text import short_text
+from cheblienet_graphs.report.text import full_text, short_text
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import human_bytes, sentences
 
@@ -25,23 +24,26 @@ class Report:
     bytes: int
     levels: tuple[LevelReport, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """The report as JSON types."""
-        return asdict(self) | {"spec": self.spec.to_dict()}
+    def to_json(self, spell: Spell = str) -> dict[str, Any]:
+        """The report as JSON types; `spell` writes parameters, by default as Python has them."""
+        levels = [level.to_json(spell) for level in self.levels]
+        return asdict(replace(self, levels=())) | {"spec": self.spec.to_dict(), "levels": levels}
 
     def __str__(self) -> str:
-        """What one decides from first, then a table of the levels, then remarks."""
-        return f"{self._title}\n{short_text(self.spec, self.levels, self.bytes)}"
+        """The short text."""
+        return self.short_text()
 
-    def full_text(self) -> str:
+    def short_text(self, spell: Spell = str) -> str:
+        """What one decides from first, then a table of the levels, then remarks."""
+        return f"{self._title}\n{short_text(self.spec, self.levels, self.bytes, spell)}"
+
+    def full_text(self, spell: Spell = str) -> str:
         """All of it: units, digests, every measurement, spectra of all levels, explanations."""
         generator = f"{self.generator.get('name')} {self.generator.get('version')}"
         size, digest = human_bytes(self.bytes), self.spec_sha256[:12]
-        lines = [self._title, *(f"  {sentence}" for sentence in sentences(self.spec))]
+        lines = [self._title, *(f"  {sentence}" for sentence in sentences(self.spec, spell))]
         lines += [f"  {size}, built {self.created} by {generator}, spec {digest}"]
-        if order := order_of(self.spec):
-            lines += [f"  {order}"]
-        return "\n".join([*lines, "", full_text(self.spec, self.levels)])
+        return "\n".join([*lines, "", full_text(self.spec, self.levels, spell)])
 
     @property
     def _title(self) -> str:

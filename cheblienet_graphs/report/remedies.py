@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from cheblienet_graphs import limits
+from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
@@ -14,6 +15,7 @@ from cheblienet_graphs.report.diagnostics import (
     deviations,
     effective_metric,
 )
+from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.second_moments import CLOSE, deviation_from
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
@@ -25,8 +27,10 @@ LARGER = (24, 32, 48, 64, 96, 128)
 """Numbers of neighbours that are tried for a suggestion."""
 
 
-def remedy(spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: bool = True) -> str:
-    """Parameters that make a graph more like its metric's operator, or may; "" without any.
+def remedy(
+    spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: bool = True
+) -> Finding | None:
+    """Parameters that make a graph more like its metric's operator, or may; None without any.
 
     These are of `spec`'s manifold and sampling, differ from its own, and are a user's to choose: of
     points of one's own there are no more.
@@ -36,36 +40,40 @@ def remedy(spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: b
         sampled: the level's points with the metric asked for.
         try_larger: whether to search for a number of neighbours that is enough on a lattice.
     """
-    manifold = sampled.manifold
+    manifold, kind = sampled.manifold, spec.sampling_kind
+    matched, voronoi = Remedy("weights", "matched"), Remedy("weights", "voronoi")
     if manifold.oriented and spec.orientations == 1:
-        return "use `orientations=4` or more"
-    if spec.sampling_kind.regular and spec.weights != "kernel":
+        return _advice("or more", Remedy("orientations", 4))
+    if kind.regular and spec.weights != "kernel":
         # Their second moments are right, so what is left are lengths of edges.
         return more_of_fibre(spec)
-    if spec.sampling_kind.regular:
-        use = f"use `weights='selling'` (K <= {manifold.selling_neighbors})"
+    if kind.regular:
         enough = _enough_neighbors(spec, sampled) if try_larger else None
-        if enough is None:
-            return f"{use} or `weights='matched'`"
-        return f"{use}, `weights='matched'` or `neighbors={enough}`"
+        either = (Remedy("weights", "selling"), matched)
+        others = (*either, Remedy("neighbors", enough)) if enough else either
+        least = {"least": manifold.selling_neighbors}
+        return Finding("one of three" if enough else "either", (), least, others)
     if spec.weights == "voronoi":
-        more = f"a larger `{spec.sampling_kind.field}` may help"
-        return more if spec.coordinates is None else ""
+        return _advice("larger", Remedy(kind.field)) if spec.coordinates is None else None
     if not manifold.oriented:
-        return "use `weights='voronoi'`"
+        return _advice("use", voronoi)
     if spec.weights == "kernel" and not manifold.base.flat:
         count = max(spec.searched_neighbors, manifold.least_matched_neighbors)
-        return f"use `weights='matched'` with `neighbors={count}`"
+        return _advice("together", matched, Remedy("neighbors", count))
     most = min(limits.NEIGHBORS.high, spec.full_points(0) * spec.orientations - 1)
-    return "more `neighbors` may help" if spec.searched_neighbors < most else ""
+    return _advice("more", Remedy("neighbors")) if spec.searched_neighbors < most else None
 
 
-def more_of_fibre(spec: GraphSpec) -> str:
-    """Advice to take more orientations or axes; "" where there are none, or no more."""
+def more_of_fibre(spec: GraphSpec) -> Finding | None:
+    """Advice to take more orientations or axes; None where there are none, or no more."""
     most = limits.ORIENTATIONS.high if spec.axes is None else max(AXES.values())
     if not spec.geometry.oriented or spec.orientations >= most:
-        return ""
-    return f"more `{'orientations' if spec.axes is None else 'axes'}` may help"
+        return None
+    return _advice("more", Remedy("orientations" if spec.axes is None else "axes"))
+
+
+def _advice(kind: str, *remedies: Remedy) -> Finding:
+    return Finding(kind, remedies=remedies)
 
 
 def consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> bool:

@@ -1,10 +1,15 @@
-"""What is said of each level, a row for each fact: for the terminal and for the page."""
+"""Rows of facts and of eigenvalues: for the terminal and for the page."""
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.spec import GraphSpec, units, words
+
+UNKNOWN = "-"
 
 Row = tuple[str, list[str]]
 """A title, and a cell for each level."""
@@ -34,11 +39,11 @@ def turning(level: LevelReport) -> list[float | None]:
 
 
 _ROWS: list[tuple[str, Callable[[LevelReport], str]]] = [
-    ("grid", lambda x: _grid(x)),
+    ("grid", lambda x: grid(x, " x ")),
     ("vertices", lambda x: f"{x.vertices:,}"),
     ("edges", lambda x: f"{x.edges:,}"),
     ("stored entries", lambda x: f"{x.nnz:,}"),
-    ("sparsity (paper: >= 98.5 %)", lambda x: f"{x.sparsity:.2%}".replace("%", " %")),
+    ("sparsity (paper: >= 98.5 %)", lambda x: words.two_places(x.sparsity)),
     (
         "degree, min / mean / max",
         lambda x: f"{x.degree['min']:.0f} / {x.degree['mean']:.1f} / {x.degree['max']:.0f}",
@@ -59,11 +64,66 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if 100 <= number < 1e6 else f"{number:.2g}"
 
 
-def _grid(level: LevelReport) -> str:
+def grid(level: LevelReport, by: str) -> str:
     """The grid as a size: width x height x orientations."""
     orientations, *base = level.grid
     fibre = [] if level.xi is None else [orientations]
-    return " x ".join(map(str, [*reversed(base), *fibre]))
+    return by.join(map(str, [*reversed(base), *fibre]))
+
+
+def largest_errors(levels: Sequence[LevelReport]) -> dict[str, float]:
+    """The largest |P'LP - L| of each symmetry over the levels that have it."""
+    worst: dict[str, float] = {}
+    for level in levels:
+        for name, error in level.equivariance.items():
+            worst[name] = max(error, worst.get(name, 0.0))
+    return worst
+
+
+def eigenvalue_rows(level: LevelReport, *, exact: bool) -> list[Row]:
+    """For each distinct eigenvalue its copies; Delta's, the operator's, the exact one, its error.
+
+    Args:
+        level: a report.
+        exact: whether there are the last two.
+    """
+    ends = itertools.accumulate(level.multiplicities)
+    rows = []
+    for copies, end in zip(level.multiplicities, ends, strict=True):
+        value = float(np.mean(level.eigenvalues[end - copies : end]))
+        more = " or more" if end == len(level.eigenvalues) < level.vertices else ""
+        cells = [f"{value:.6g}", *_of_operator(level, slice(end - copies, end), value)]
+        rows.append((f"{copies}{more}", cells if exact else cells[:2]))
+    return rows
+
+
+def _of_operator(level: LevelReport, copies: slice, value: float) -> list[str]:
+    """The operator's eigenvalue, the exact one, and the error."""
+    if level.eigenvalue_scale is None:
+        return [UNKNOWN] * 3
+    scaled = value * level.eigenvalue_scale
+    if not level.exact_eigenvalues:
+        return [f"{scaled:.6g}", UNKNOWN, UNKNOWN]
+    exact = float(np.mean(level.exact_eigenvalues[copies]))
+    error = f"{scaled / exact - 1:+.1%}".replace("%", " %") if exact else ""
+    return [f"{scaled:.6g}", f"{exact:.6g}", error]
+
+
+def aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
+    """Rows in columns.
+
+    Args:
+        rows: their cells.
+        sides: of each column "<" or ">"; of all, where it is one.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    each = sides * len(widths) if len(sides) == 1 else sides
+    return [
+        "  ".join(
+            f"{cell:{side}{width}}" for cell, side, width in zip(row, each, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _length_rows(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
@@ -99,4 +159,4 @@ def _metric_rows(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
 
 def _range(values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
-    return words.interval(min(known), max(known)) if known else "-"
+    return words.interval(min(known), max(known)) if known else UNKNOWN

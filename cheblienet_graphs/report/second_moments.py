@@ -8,8 +8,10 @@ at single points either, but on average over regions.
 
 import math
 
+from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.report.diagnostics import EffectiveMetric
+from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.spec import GraphSpec, fibres, words
 
 CLOSE = 0.15
@@ -21,12 +23,10 @@ EXACT = 1e-4
 def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> str:
     """'exact', or the deviation in words."""
     off = deviation_from(spec, metric, metrics)
-    said = "exact" if off < EXACT else f"within {words.percent(off)}"
+    close = "exact" if off < EXACT else f"within {words.percent(off)}"
     if spec.weights == "selling" and spec.geometry.fibre.cyclic and spec.orientations > 1:
-        said += " (fibre edges made for its first mode)"
-    if spec.weights == "voronoi":
-        said += " on average"
-    return said
+        close += " (fibre edges made for its first mode)"
+    return f"{close} on average" if spec.weights == "voronoi" else close
 
 
 def deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> float:
@@ -57,7 +57,7 @@ def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
     return (metric.xi * math.sin(step) / step) ** 2
 
 
-def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> list[str]:
+def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> list[Finding]:
     """The ways in which they are not those of the metric; empty where they are.
 
     Args:
@@ -67,32 +67,28 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
     """
     if deviation_from(spec, metric, metrics) <= CLOSE:
         return []
-    wrong = []
+    wrong, fibre = [], {"fibres": fibres.words(spec)}
     if spec.geometry.oriented and not any(m.xi_squared for m in metrics):
-        wrong.append(_unlinked(spec))
+        scaled_by = Remedy(fibres.scaled_by(spec))
+        unlinked = Finding("unlinked", numbers=fibre, remedies=(scaled_by,))
+        wrong.append(unlinked if spec.orientations > 1 else Finding("one orientation"))
     along = [m.eps_squared for m in metrics if m.eps_squared is not None]
     if len(along) < len(metrics):
-        wrong.append(f"at some {fibres.words(spec)} no neighbour lies forward")
+        wrong.append(Finding("nothing forward", numbers=fibre))
     elif max(abs(value / metric.eps**2 - 1) for value in along) > CLOSE:
         realised = words.interval(min(along), max(along))
-        wrong.append(f"realises eps^2 = {realised}, asked {metric.eps**2:.4g}")
+        wrong.append(Finding("eps", numbers={"realised": realised, "asked": metric.eps**2}))
     turning = [m.xi_squared / metric.xi**2 for m in metrics if m.xi_squared]
     if turning and max(abs(ratio - 1) for ratio in turning) > CLOSE:
         realised = words.interval(min(turning), max(turning))
-        wrong.append(f"realises {realised} of the xi^2 asked for")
-    return wrong or [_single_points(spec, metrics)]
+        wrong.append(Finding("xi", numbers={"realised": realised}))
+    return wrong or [_elsewhere(spec, metrics)]
 
 
-def _unlinked(spec: GraphSpec) -> str:
-    if spec.orientations == 1:
-        return "has one orientation, so nothing turns"
-    why = f"as no edge leads to another one (a smaller `{fibres.scaled_by(spec)}` does)"
-    return f"{fibres.words(spec)} are not linked, {why}"
-
-
-def _single_points(spec: GraphSpec, metrics: list[EffectiveMetric]) -> str:
+def _elsewhere(spec: GraphSpec, metrics: list[EffectiveMetric]) -> Finding:
+    """The fault where eps^2 and xi^2 are right."""
     if spec.sampling_kind.regular or spec.weights == "voronoi":
-        mixed = words.percent(max(m.leakage for m in metrics))
-        return f"second moments mix directions by {mixed}"
-    off = words.percent(max(m.deviation for m in metrics))
-    return f"second moments of single points are up to {off} off"
+        share = max(m.leakage for m in metrics)
+        return Finding("mixed", numbers={"share": words.percent(share)})
+    share = max(m.deviation for m in metrics)
+    return Finding("single points", numbers={"share": words.percent(share)})

@@ -1,1 +1,1 @@
-"""Sparse matrices in blocks of rows: the Laplacian, products, exact sums and medians."""
+"""Sparse matrices in blocks of rows: the Laplacian, products, exact sums."""

@@ -1,9 +1,10 @@
 """A specification in plain words."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.machine.threads import cores
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
@@ -13,12 +14,17 @@ from cheblienet_graphs.spec.units import per_radian
 PAPER_EPS_SQUARED = 0.1
 
 
-def sentences(spec: GraphSpec) -> list[str]:
-    """The specification, a line for each: domain, mask, coordinates, metric, edges, weights."""
+def sentences(spec: GraphSpec, spell: Callable[[Remedy], str] = str) -> list[str]:
+    """The specification, a line for each: domain, mask, coordinates, metric, edges, weights.
+
+    Args:
+        spec: of a build.
+        spell: writes parameters.
+    """
     lines = [f"{_domain(spec)}; {_signals(spec)}", *_inside(spec), _coordinates(spec)]
     scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
     edges = f"{_edges(spec)}, rescaled by {scale}"
-    return [*lines, *_metric(spec), *_anisotropy(spec), edges, *_directional(spec)]
+    return [*lines, *_metric(spec), *_anisotropy(spec, spell), edges, *_directional(spec)]
 
 
 def brief(spec: GraphSpec) -> list[str]:
@@ -161,11 +167,11 @@ def _lengths(spec: GraphSpec) -> str:
     return said if spec.alpha is None else f"{said}, alpha = {spec.alpha:g}"
 
 
-def _anisotropy(spec: GraphSpec) -> list[str]:
+def _anisotropy(spec: GraphSpec, spell: Callable[[Remedy], str]) -> list[str]:
     ratio = PAPER_EPS_SQUARED / spec.eps**2
     if not spec.geometry.oriented or spec.eps == 1 or math.isclose(ratio, 1):
         return []
-    remedy = f"`eps_squared={PAPER_EPS_SQUARED}` is the paper's"
+    remedy = f"{spell(Remedy('eps_squared', PAPER_EPS_SQUARED))} is the paper's"
     if ratio > 1:
         return [f"eps^2 = {spec.eps**2:.4g} is {ratio:.3g} times the paper's anisotropy; {remedy}"]
     return [f"eps^2 = {spec.eps**2:.4g} is less anisotropic than the paper's; {remedy}"]
@@ -206,6 +212,11 @@ def percent(share: float) -> str:
     if 99.5 <= value < 100:
         return f"{math.floor(10 * value) / 10:g} %"
     return f"{value:.2g} %" if value < 100 else f"{value:,.0f} %"
+
+
+def two_places(share: float) -> str:
+    """0.98345 -> '98.35 %'."""
+    return f"{share:.2%}".replace("%", " %")
 
 
 def human_bytes(count: float) -> str:

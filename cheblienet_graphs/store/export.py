@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import read_facts
@@ -37,33 +37,6 @@ def to_pyg(version: Path, level: int, file: Path) -> None:
         "pos": level_arrays.coordinates.astype(np.float32),
     }
     _written(file, ".npz", lambda target: np.savez_compressed(target, **arrays))
-
-
-def to_anndata(version: Path, level: int, file: Path) -> None:
-    """An .h5ad with obsp laplacian and weights, obsm coordinates, obs degree and area.
-
-    Raises:
-        CheblienetError: anndata is not installed.
-    """
-    try:
-        import anndata  # not installed everywhere
-        import pandas as pd
-    except ModuleNotFoundError as error:
-        raise CheblienetError(
-            f"{error.name} is needed for this and not installed; `pip install anndata` does."
-        ) from error
-    arrays = LevelArrays(version, read_facts(version), level)
-    columns = {"degree": np.array(arrays.degree), "area": np.array(arrays.area)}
-    index = np.arange(len(columns["degree"])).astype(str)
-    data = anndata.AnnData(
-        obs=pd.DataFrame(columns, index=index),
-        obsm={"coordinates": np.array(arrays.coordinates)},
-        obsp={
-            "laplacian": scipy.sparse.csr_matrix(arrays.laplacian),
-            "weights": scipy.sparse.csr_matrix(all_weights(arrays)),
-        },
-    )
-    _written(file, ".h5ad", data.write_h5ad)
 
 
 def check_output(file: Path, parameter: str = "output") -> None:

@@ -154,7 +154,7 @@ def test_clean_after_a_killed_first_build(here: Path) -> None:
 def test_export_and_import(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["build", "se2", "--size", "16", "--quiet"]) == 0
     capsys.readouterr()
-    for target, suffix in (("scipy", "npz"), ("anndata", "h5ad"), ("pyg", "pyg.npz")):
+    for target, suffix in (("scipy", "npz"), ("pyg", "pyg.npz")):
         assert run(["export", "--to", target, "--level", "1"]) == 0
         assert capsys.readouterr().out == f"se2-16x16x6-level1.{suffix}\n"
         assert (here / f"se2-16x16x6-level1.{suffix}").exists()

@@ -8,7 +8,7 @@ import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import CheblienetError
-from cheblienet_graphs.doctor import Finding
+from cheblienet_graphs.doctor import Outcome
 
 
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,7 +29,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
 def test_doctor_fails_where_a_needed_engine_does(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = Finding("pruned", "cpu", works=False, needed=True, remedy="Buy another computer.")
+    broken = Outcome("pruned", "cpu", works=False, needed=True, remedy="Buy another computer.")
     monkeypatch.setattr("cheblienet_graphs.doctor.examine", lambda: iter([broken]))
     assert run(["doctor", "--json"]) == 1
     (found,) = json.loads(capsys.readouterr().out)

@@ -148,7 +148,7 @@ def test_an_export_never_writes_into_a_store(
     before = (built / "zarr.json").read_bytes()
     targets = [built / "zarr.json", built / "new", built / "r2-8x8" / "x", Path("link", "x")]
     for target in (*targets, Path(".graphs.zarr.staging", "..", "graphs.zarr", "x")):
-        for kind in ("scipy", "anndata", "pyg", "zip"):
+        for kind in ("scipy", "pyg", "zip"):
             message = refused(capsys, "export", "--to", kind, "--output", str(target))
             assert "is in the store" in message
             assert message.endswith("choose another --output.")
@@ -175,7 +175,7 @@ def test_an_export_never_replaces_a_device_or_a_pipe(
             check_output(Path(device))
 
 
-@pytest.mark.parametrize("kind", ["scipy", "anndata", "pyg", "zip"])
+@pytest.mark.parametrize("kind", ["scipy", "pyg", "zip"])
 def test_an_export_where_there_is_no_folder(
     built: Path, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:

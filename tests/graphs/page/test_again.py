@@ -14,7 +14,7 @@ from masks import awkward
 import cheblienet_cli.build
 import cheblienet_graphs
 from cheblienet_cli.main import run
-from cheblienet_cli.spelling import as_options
+from cheblienet_cli.spelling import option
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.page.again import command, least_fields, missing, python, recipe_of
 from cheblienet_graphs.recipes import recipe, recipes
@@ -59,7 +59,7 @@ def test_both_make_the_same_specification(name: str, capsys: pytest.CaptureFixtu
     spec = SPECS[name].recorded()
     fields = least_fields(spec)
     assert ran(fields) == spec
-    clg, *arguments = shlex.split(command(fields, "mine", as_options))
+    clg, *arguments = shlex.split(command(fields, "mine", option))
     assert clg == "clg"
     assert arguments[-2:] == ["--name", "mine"]
     assert run([*arguments, "--dry-run", "--json"]) == 0
@@ -75,13 +75,13 @@ def typed_spec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
     def spec_of(line: str, given: Given) -> GraphSpec:
         files: dict[str, list[str]] = {}
-        for field, option in (("mask", "--mask"), ("coordinates", "--points-file")):
+        for field, flag in (("mask", "--mask"), ("coordinates", "--points-file")):
             arrays = given.get(field, ())
             several = arrays if field == "coordinates" else [arrays] * (field in given)
             for number, array in enumerate(several):
                 file = tmp_path / f"{field}{number}.npy"
                 np.save(file, array)
-                files.setdefault(option, []).append(str(file))
+                files.setdefault(flag, []).append(str(file))
         clg, *arguments = shlex.split(line)
         assert clg == "clg"
         for place, argument in enumerate(arguments):
@@ -114,7 +114,7 @@ def test_whatever_is_built_can_be_built_again(source: str, typed_spec: Any) -> N
             assert "If there was a mask besides the region" in said
             fields |= {"mask": spec.to_dict()["mask"]}
         assert ran(fields, **own).sha256 == known.sha256, given
-        assert typed_spec(command(fields, "mine", as_options), own).sha256 == known.sha256, given
+        assert typed_spec(command(fields, "mine", option), own).sha256 == known.sha256, given
         assert all(f"`{field}`" in said for field in own if field in fields)
         named = recipe_of(spec)
         assert named is None or recipe(named).spec.sha256 == known.sha256
@@ -131,7 +131,7 @@ def test_a_region_is_looked_up_once(mask: Any, monkeypatch: pytest.MonkeyPatch) 
 
 def test_no_field_is_said_that_follows_from_the_others() -> None:
     assert least_fields(SPECS["default"]) == {"manifold": "se2", "size": [32, 32]}
-    assert command(least_fields(SPECS["default"]), None, as_options) == "clg build se2 --size 32x32"
+    assert command(least_fields(SPECS["default"]), None, option) == "clg build se2 --size 32x32"
     assert least_fields(SPECS["torus"])["eps_squared"] == 0.05
     assert "mask" not in least_fields(SPECS["region"].recorded())
 
@@ -139,14 +139,14 @@ def test_no_field_is_said_that_follows_from_the_others() -> None:
 def test_what_only_the_builder_has_is_named() -> None:
     masked = GraphSpec("se2", mask=awkward(24), orientations=4).recorded()
     fields = least_fields(masked)
-    assert shlex.split(command(fields, None, as_options))[-2:] == ["--mask", "FILE"]
+    assert shlex.split(command(fields, None, option))[-2:] == ["--mask", "FILE"]
     assert "mask=mask" in python(fields, None)
     [said] = missing(masked, fields)
     assert masked.mask is not None
     assert masked.mask.sha256 in said
     own = GraphSpec("r2", coordinates=[POINTS, POINTS[:9]]).recorded()
     fields = least_fields(own)
-    assert shlex.split(command(fields, None, as_options)).count("--points-file") == 2
+    assert shlex.split(command(fields, None, option)).count("--points-file") == 2
     assert "coordinates=coordinates" in python(fields, None)
     [said] = missing(own, fields)
     assert "40 / 9 points" in said

@@ -6,7 +6,7 @@ import pytest
 from browser import chromium, measured
 from drawings import LINE, OTHER
 
-from cheblienet_cli.spelling import as_options
+from cheblienet_cli.spelling import option
 from cheblienet_graphs.page.page import page
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.report.record import Report
@@ -37,7 +37,7 @@ def test_nothing_overflows_on_a_phone_or_a_desk(
     program = chromium()
     assert program is not None
     for name in ("se2", "region"):
-        document = page(*reported[name], option=as_options, figures=[LINE, OTHER])
+        document = page(*reported[name], option=option, figures=[LINE, OTHER])
         phone, desk = measured(program, document, WIDTHS, SCRIPT, tmp_path)
         assert (phone["width"], desk["width"]) == (360, 1280)
         for seen in (phone, desk):

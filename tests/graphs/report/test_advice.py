@@ -1,6 +1,5 @@
 """Advice can be followed: a graph of the same kind has what it names, and is another graph."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,40 +9,40 @@ import pytest
 from many_specs import many_specs
 
 from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.page.advice import changed_fields
-from cheblienet_graphs.page.again import least_fields
+from cheblienet_graphs.page.again import changed_fields, least_fields
 from cheblienet_graphs.report.diagnostics import EffectiveMetric
-from cheblienet_graphs.report.order import order_of
-from cheblienet_graphs.report.remarks import on_connections
+from cheblienet_graphs.report.remarks import connections
 from cheblienet_graphs.report.remedies import remedy
 from cheblienet_graphs.report.second_moments import faults
-from cheblienet_graphs.report.training import on_training
 
-DIRECTED = re.compile(r"(more|smaller|larger) `(\w+)`")
-GIVEN = re.compile(r"`(\w+)=([^`]*)`(?: with `(\w+)=([^`]*)`)?")
+SMALLER = {"unlinked", "components, fibre"}
+"""Kinds whose parameter should be smaller."""
 UNLINKED = EffectiveMetric(0, 1.0, None, 0.0, 2.0, 0.0, squared_reach=1.0)
 
 
-def texts(spec: GraphSpec) -> Iterator[str]:
-    """All advice on a graph that nothing is right with."""
-    yield remedy(spec, cast("Any", SimpleNamespace(manifold=spec.geometry)), try_larger=False)
-    yield from faults(spec, Metric(spec.eps, 0.3), [UNLINKED])
-    yield from on_connections(
-        spec, cast("Any", [SimpleNamespace(level=0, isolated=1, components=3)])
-    )
-    yield from on_training(spec)
-    yield order_of(spec) or ""
+def advice(spec: GraphSpec) -> Iterator[tuple[str, tuple[Remedy, ...]]]:
+    """All advice on a graph that nothing is right with: its kind, and the parameters it names."""
+    sampled = cast("Any", SimpleNamespace(manifold=spec.geometry))
+    level = cast("Any", SimpleNamespace(level=0, isolated=1, components=3))
+    known = [remedy(spec, sampled, try_larger=False), *connections(spec, level)]
+    known += faults(spec, Metric(spec.eps, 0.3), [UNLINKED])
+    yield from ((finding.kind, finding.remedies) for finding in known if finding)
 
 
-def advised(spec: GraphSpec, text: str) -> Iterator[dict[str, Any]]:
-    """The fields that each piece of advice changes."""
-    for field, value, other, its in GIVEN.findall(text):
-        yield {field: value.strip("'")} | ({other: its} if other else {})
-    for direction, field in DIRECTED.findall(text):
+def advised(spec: GraphSpec, kind: str, remedies: tuple[Remedy, ...]) -> Iterator[dict[str, Any]]:
+    """The fields that each of them changes."""
+    if kind == "together":
+        yield {named.field: named.value for named in remedies}
+        return
+    for field, value in ((named.field, named.value) for named in remedies):
+        if value is not None:
+            yield {field: value}
+            continue
         now = getattr(spec, field)
-        assert now is not None, f"{spec.manifold} has no {field}: {text}"
+        assert now is not None, f"{spec.manifold} has no {field}: {kind}"
         if field == "axes":
             yield {field: max(AXES, key=AXES.__getitem__)}
         elif field == "gaussian":
@@ -51,7 +50,7 @@ def advised(spec: GraphSpec, text: str) -> Iterator[dict[str, Any]]:
         elif field == "subdivisions":
             yield {field: now + 1}
         else:
-            yield {field: now / 2 if direction == "smaller" else now * 2}
+            yield {field: now / 2 if kind in SMALLER else now * 2}
 
 
 def follows(spec: GraphSpec, change: dict[str, Any]) -> GraphSpec:
@@ -69,12 +68,14 @@ def follows(spec: GraphSpec, change: dict[str, Any]) -> GraphSpec:
 
 def test_all_advice_can_be_followed() -> None:
     count = 0
-    for _, given in many_specs(200, seed=2):
-        spec = given.recorded()
-        for text in texts(spec):
-            for change in advised(spec, text):
+    for given, made in many_specs(200, seed=2):
+        spec = made.recorded()
+        for kind, remedies in advice(spec):
+            if "coordinates" in given:  # nobody is asked for more points of their own
+                assert not {"points", "coordinates"} & {named.field for named in remedies}
+            for change in advised(spec, kind, remedies):
                 count += 1
-                assert follows(spec, change) != spec, (text, change)
+                assert follows(spec, change) != spec, (kind, change)
     assert count > 200
 
 
@@ -82,13 +83,9 @@ def test_all_advice_can_be_followed() -> None:
 @pytest.mark.parametrize("manifold", ["se2", "r3s2"])
 def test_weights_are_not_advised_to_be_what_they_are(manifold: str, weights: str) -> None:
     spec = GraphSpec(manifold, 16, weights=weights, xi=1, levels=1)
-    assert f"'{weights}'" not in "".join(texts(spec))
-
-
-def test_nobody_is_told_to_have_more_points_of_their_own() -> None:
-    for given, spec in many_specs(100, seed=3):
-        if "coordinates" in given:
-            assert not re.search(r"points`|more points|`coordinates", "".join(texts(spec)))
+    every = [named for _, remedies in advice(spec) for named in remedies]
+    assert every
+    assert Remedy("weights", weights) not in every
 
 
 def test_what_no_grid_mends_is_said_of_the_fibre(tmp_path: Path) -> None:
@@ -99,7 +96,8 @@ def test_what_no_grid_mends_is_said_of_the_fibre(tmp_path: Path) -> None:
     [level] = inspect(tmp_path / "g", "few").levels
     assert level.consistency == "too coarse"
     assert level.verdict.startswith("too few orientations for its first eigenvalues, up to 22 %")
-    [change] = advised(few, level.verdict)
+    assert level.finding.advice is not None
+    [change] = advised(few, "more", level.finding.advice.remedies)
     assert change == {"orientations": 8}
     build(follows(few, change), tmp_path / "g", name="more")
     [level] = inspect(tmp_path / "g", "more").levels

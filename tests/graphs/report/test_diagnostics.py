@@ -132,10 +132,10 @@ def test_quarter_turn_of_an_odd_number_of_orientations_is_approximate(tmp_path: 
 
 def test_report_shows_eigenvalues_beside_exact_ones(tmp_path: Path) -> None:
     build(GraphSpec("r2", 16, weights="selling", **PERIODIC | {"eps_squared": 1}), tmp_path / "g")
-    text = inspect(tmp_path / "g", eigenvalues=6).full_text()
-    assert "level 0           eigenvalues of Delta  of the operator        exact     error" in text
-    assert "4 x      38.9737          38.9737      39.4784    -1.3 %" in text
-    assert "1+x      77.9474          77.9474      78.9568    -1.3 %" in text
+    text = " ".join(inspect(tmp_path / "g", eigenvalues=6).full_text().split())
+    assert "level 0 eigenvalues of Delta of the operator exact error" in text
+    assert "4 x 38.9737 38.9737 39.4784 -1.3 %" in text
+    assert "1 or more x 77.9474 77.9474 78.9568 -1.3 %" in text
 
 
 def test_stored_eigenvalues_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

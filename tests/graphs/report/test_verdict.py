@@ -204,7 +204,7 @@ def test_eigenvalues_that_are_approximate_or_lack_copies_are_not_compared() -> N
     assert judged(Eigenvalues(exact, converged=False, method="")).consistency == "not compared"
     assert judged(Eigenvalues(exact, converged=True, method="lanczos")).consistency == "consistent"
     said = judged(Eigenvalues(one_less, converged=True, method="lanczos"))
-    assert said.words.endswith("spectrum not compared: copies of eigenvalues may be missing")
+    assert str(said.finding).endswith("spectrum not compared: copies of eigenvalues may be missing")
     low = np.array([0, 1, 2, 6, 6, 6])
     assert judged(Eigenvalues(low, converged=True, method="lanczos")).consistency == "inconsistent"
     dense = judged(Eigenvalues(one_less, converged=True, method="dense"))

@@ -1,4 +1,4 @@
-"""Matrices read in blocks of rows: products, medians, and views instead of copies."""
+"""Matrices read in blocks of rows: products, and views instead of copies."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ from examined import laplacian_of, random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cheblienet_graphs.sparse.median import median
 from cheblienet_graphs.sparse.products import mapped_product
 from cheblienet_graphs.sparse.rows import row_blocks, rows
 
@@ -41,13 +40,3 @@ def test_rows_are_views(versions: Path) -> None:
     assert np.shares_memory(part.indices, matrix.indices)
     assert np.array_equal(part.toarray(), matrix.toarray()[100:250])
     assert len(part.data) == len(part.indices) == part.indptr[-1]
-
-
-NUMBERS = st.floats(-1e300, 1e300)
-
-
-@given(st.lists(NUMBERS | st.sampled_from([0.0, 1.0, -1.5]), min_size=1), st.integers(1, 9))
-def test_median_is_exact(numbers: list[float], size: int) -> None:
-    values = np.array(numbers)
-    pieces = [values[start : start + size] for start in range(0, len(values), size)]
-    assert median(lambda: pieces, len(values)) == np.median(values)

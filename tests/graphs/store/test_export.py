@@ -1,13 +1,12 @@
 """Export to other libraries."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
 
-from cheblienet_graphs import CheblienetError, StoreError
+from cheblienet_graphs import StoreError
 from cheblienet_graphs.store import export
 from cheblienet_models import open_store
 
@@ -44,24 +43,6 @@ def test_pyg(store: Path, version: Path, tmp_path: Path) -> None:
     rebuilt[tuple(edges)] = weights
     assert np.allclose(rebuilt, dense_weights(store), atol=1e-5)
     assert ((rebuilt > 0) == (rebuilt.T > 0)).all()
-
-
-def test_anndata(store: Path, version: Path, tmp_path: Path) -> None:
-    import anndata
-
-    export.to_anndata(version, 0, tmp_path / "g.h5ad")
-    data = anndata.read_h5ad(tmp_path / "g.h5ad")
-    assert data.obsm["coordinates"].shape == (1024, 3)
-    assert np.allclose(data.obsp["weights"].toarray(), dense_weights(store), atol=1e-5)
-    assert list(data.obs) == ["degree", "area"]
-
-
-def test_missing_anndata_is_named(
-    version: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "anndata", None)
-    with pytest.raises(CheblienetError, match="pip install anndata"):
-        export.to_anndata(version, 0, tmp_path / "g.h5ad")
 
 
 def test_unwritable_export_leaves_nothing(version: Path, tmp_path: Path) -> None:

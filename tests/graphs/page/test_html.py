@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from parsed_pages import parsed
 
-from cheblienet_cli.spelling import as_options
-from cheblienet_graphs.page.tags import Markup, element, joined, prose
+from cheblienet_graphs.page.html import Markup, element, joined, prose
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"])))
@@ -22,19 +21,13 @@ def test_prose_adds_no_other_elements_than_code_and_powers(text: str) -> None:
     assert all(not child.children for child in html.children)
 
 
-def test_prose_writes_parameters_as_readers_know_them() -> None:
-    said = "use `weights='selling'`, eps^-2 or `clg build se2`"
-    assert prose(said, as_options) == (
-        "use <code>--weights selling</code>, eps<sup>\N{MINUS SIGN}2</sup> or "
-        "<code>clg build se2</code>"
+def test_prose_marks_code_powers_and_signs() -> None:
+    assert prose("use `weights='x'`, eps^-2 or N^-1/2 v") == (
+        "use <code>weights=&#x27;x&#x27;</code>, eps<sup>\N{MINUS SIGN}2</sup> or "
+        "N<sup>\N{MINUS SIGN}1/2</sup> v"
     )
-    assert prose("N^-1/2 v") == "N<sup>\N{MINUS SIGN}1/2</sup> v"
-    assert "<code>weights=&#x27;selling&#x27;</code>" in prose(said)
-
-
-def test_signs_are_no_hyphens_but_hyphens_are() -> None:
-    assert prose("in [-pi/2, pi/2) and -(a - b), a sub-graph of -5 `-x`") == (
-        "in [−pi/2, pi/2) and −(a - b), a sub-graph of −5 <code>-x</code>"
+    assert prose("in [-pi/2, pi/2), a sub-graph of -5 `-x`") == (
+        "in [\N{MINUS SIGN}pi/2, pi/2), a sub-graph of \N{MINUS SIGN}5 <code>-x</code>"
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.report.record import Report
 
-LABELS = ["metric", "connected", "size", "symmetries", "spectrum", "order"]
+LABELS = ["metric", "connected", "size", "symmetries", "spectrum"]
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,6 @@ def test_what_one_decides_from_comes_first(reports: dict[str, Report]) -> None:
         assert known == [label for label in LABELS if label in known]
         assert len(table(report)) == len(report.levels)
     assert answers(reports["apart"])["metric"] == reports["apart"].levels[0].verdict
-    assert answers(reports["torus"])["order"].startswith("second order on this periodic lattice")
-    assert "order" not in answers(reports["kernel"])
 
 
 def test_lines_fit_a_terminal(reports: dict[str, Report]) -> None:

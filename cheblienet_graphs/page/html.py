@@ -1,8 +1,8 @@
-"""Elements of HTML. What is no `Markup` is text, and is escaped wherever it is put."""
+"""Elements and tables of HTML. What is no `Markup` is text, escaped wherever it is put."""
 
 import html
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 VOID = frozenset({"br", "col", "meta"})
@@ -11,6 +11,9 @@ _CODE = re.compile(r"`([^`]*)`")
 _OPTION = re.compile(r"(?<!\S)(-{2}[a-z][a-z-]*)")
 _SIGN = re.compile(r"(?<![\w)^-])-(?=[\w(])")
 _POWER = re.compile(r"\^(-?\d+(?:/\d+)?)")
+
+Row = tuple[str, Sequence[str]]
+"""The title of a row, and its cells."""
 
 
 class Markup(str):
@@ -27,12 +30,12 @@ def element(name: str, *content: str, **attributes: str) -> Markup:
         content: what is inside, in order; text is escaped.
         attributes: by name; `aria_label` is aria-label, `class_` is class.
     """
-    said = "".join(
+    given = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{html.escape(value)}"'
         for key, value in attributes.items()
     )
     end = "" if name in VOID else f"{joined(content)}</{name}>"
-    return Markup(f"<{name}{said}>{end}")
+    return Markup(f"<{name}{given}>{end}")
 
 
 def joined(parts: Iterable[str]) -> Markup:
@@ -40,34 +43,12 @@ def joined(parts: Iterable[str]) -> Markup:
     return Markup("".join(p if isinstance(p, Markup) else html.escape(p) for p in parts))
 
 
-def prose(sentence: str, spelled: Callable[[str], str] = str) -> Markup:
-    """A sentence of the library: what stands in backticks is code, and 2 is raised in eps^2.
-
-    Args:
-        sentence: plain text.
-        spelled: writes a parameter such as `name=value`, backticks included, as readers know it.
-    """
+def prose(sentence: str) -> Markup:
+    """A sentence of the library: what stands in backticks is code, and 2 is raised in eps^2."""
     parts = _CODE.split(sentence)
     return joined(
-        element("code", spelled(f"`{part}`").strip("`")) if place % 2 else powers(part)
-        for place, part in enumerate(parts)
+        element("code", part) if place % 2 else powers(part) for place, part in enumerate(parts)
     )
-
-
-@dataclass(frozen=True)
-class Say:
-    """Makes HTML of the library's sentences.
-
-    Args:
-        option: writes a parameter, `name` or `name=value` in backticks, as an option of the command
-            line; None for readers of Python, for whom it stays as it is.
-    """
-
-    option: Callable[[str], str] | None = None
-
-    def __call__(self, sentence: str) -> Markup:
-        """The sentence, as `prose` writes it."""
-        return prose(sentence, self.option or str)
 
 
 def powers(text: str) -> Markup:
@@ -106,3 +87,56 @@ def listing(lines: str) -> Markup:
             for place, part in enumerate(parts)
         ),
     )
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that belong together.
+
+    Args:
+        rows: of the group.
+        title: stands above them; None where there is one group alone.
+    """
+
+    rows: Sequence[Row]
+    title: str | None = None
+
+
+def table(
+    name: str, caption: str, columns: Sequence[str], groups: Sequence[Group], *, kind: str = ""
+) -> Markup:
+    """A table in its box.
+
+    Args:
+        name: unique on the page.
+        caption: what the table tells.
+        columns: titles, that of the rows' own titles first.
+        groups: of rows.
+        kind: class of the table, which the style sheet knows.
+    """
+    titled = element("caption", element("span", caption), id=f"{name}-caption")
+    head = element("tr", *(element("th", title, scope="col") for title in columns))
+    bodies = [_body(group, len(columns)) for group in groups]
+    inner = element("table", titled, element("thead", head), *bodies, class_=kind)
+    # A box that scrolls has to be reached by the keyboard, and then says what it is.
+    return element(
+        "div",
+        inner,
+        class_="scroll",
+        role="region",
+        tabindex="0",
+        aria_labelledby=f"{name}-caption",
+    )
+
+
+def _body(group: Group, columns: int) -> Markup:
+    title = []
+    if group.title is not None:
+        heading = element("th", group.title, scope="rowgroup", colspan=str(columns))
+        title = [element("tr", heading)]
+    return element("tbody", *title, joined(map(_row, group.rows)))
+
+
+def _row(row: Row) -> Markup:
+    title, cells = row
+    return element("tr", element("th", title, scope="row"), *(element("td", c) for c in cells))

@@ -1,0 +1,195 @@
+"""Findings: what is known of a graph as data, put into words by templates, and only here."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cheblienet_graphs.errors import Remedy
+
+Spell = Callable[[Remedy], str]
+"""Writes a parameter as readers know it: str for those of Python."""
+
+TEMPLATES = {
+    # verdicts
+    "inconsistent": "not consistent with its metric",
+    "not measured": "not compared with its metric: no point has all its neighbours inside the mask",
+    "not compared": (
+        "second moments consistent with its metric: {close}; spectrum not compared: {why}"
+    ),
+    "consistent": (
+        "consistent with its metric: second moments {close}, first {count} eigenvalues within "
+        "{error}"
+    ),
+    "coarse lattice": "too coarse for its metric: its edges reach {ends}",
+    "coarse spectrum": (
+        "{what} for its first eigenvalues, up to {error} off: their waves are down to "
+        "{waves:.2g} edges long; second moments {close}"
+    ),
+    # second moments, as a build looks at them
+    "small lattice": (
+        "second moments are nowhere free of the boundary, as this lattice is smaller than its "
+        "stencils"
+    ),
+    "all at the edge": "second moments are nowhere free of the mask's edge",
+    "moments": "second moments consistent with the metric: {close}{some}",
+    "no moments": "second moments not consistent with the metric{some}",
+    # causes
+    "apart": "falls into {count:,} components",
+    "one orientation": "has one orientation, so nothing turns",
+    "unlinked": "{fibres} are not linked, as no edge leads to another one (a smaller {0} does)",
+    "nothing forward": "at some {fibres} no neighbour lies forward",
+    "eps": "realises eps^2 = {realised}, asked {asked:.4g}",
+    "xi": "realises {realised} of the xi^2 asked for",
+    "mixed": "second moments mix directions by {share}",
+    "single points": "second moments of single points are up to {share} off",
+    "eigenvalues": "first eigenvalues are up to {error} off",
+    "close": "second moments {close}",
+    # advice
+    "use": "use {0}",
+    "or more": "use {0} or more",
+    "together": "use {0} with {1}",
+    "either": "use {0} (K <= {least}) or {1}",
+    "one of three": "use {0} (K <= {least}), {1} or {2}",
+    "more": "more {0} may help",
+    "larger": "a larger {0} may help",
+    # remarks
+    "one component": "one component",
+    "components": "falls into {count:,} components, between which no signal passes",
+    "components, neighbors": (
+        "falls into {count:,} components, between which no signal passes; more {0} may link them"
+    ),
+    "components, fibre": (
+        "falls into {count:,} components, between which no signal passes; a smaller {0} links "
+        "{fibres}, a larger one links points"
+    ),
+    "components, mask": (
+        "falls into {count:,} components, between which no signal passes; what is inside the mask "
+        "may be in as many pieces"
+    ),
+    "not counted": "components not counted, `clg inspect` counts them",
+    "at least": "falls into at least {count:,} components, `clg inspect` counts them",
+    "isolated": "vertices without neighbours: {count:,}",
+    "in plane": (
+        "in-plane fraction {share:.3f}, asked for {asked:g}: the closest that any xi tried gives "
+        "with these points and neighbours"
+    ),
+    "in plane, mask": (
+        "in-plane fraction {share:.3f}, asked for {asked:g}: xi is solved for on the whole "
+        "sampling, of which these are the edges inside"
+    ),
+    "more neighbors": (
+        "up to {count:.0f} neighbours, more than K = {most}: those added so that the weights can "
+        "match the metric"
+    ),
+    "dropped": "{count:,} edges left out, as their matched weight is 0",
+    "dense": "{zeros} zeros, below the paper's rule of thumb",
+    "approximate": "the eigenvalues are approximate, the solver gave up",
+    "copies": (
+        "eigenvalues from Lanczos recursions, one for each sector of the half turns and "
+        "reflections: those that are multiple for other reasons may have more copies"
+    ),
+    "large cells": (
+        "Voronoi cells up to {times:,.0f} times their mean: points of a region share the whole "
+        "domain among them; give areas"
+    ),
+    "large cells, xi": (
+        "Voronoi cells up to {times:,.0f} times their mean: points of a region share the whole "
+        "domain among them; give areas, and {0} for their own spacing"
+    ),
+}
+"""Kind -> sentence: numbers by name, remedies by place."""
+
+REASONS = ("why", "what", "ends", "some")
+"""Names of numbers that are words: findings that differ in these are not alike."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something known of a graph. str() is its sentence for readers of Python.
+
+    Args:
+        kind: key of `TEMPLATES`.
+        levels: of which it is known; none where it is part of another finding.
+        numbers: of the sentence, by name; words that have no number count, too.
+        remedies: of the sentence, in order of worth.
+        causes: what it follows from.
+        advice: what to do about it; its remedies are those of the whole.
+    """
+
+    kind: str
+    levels: tuple[int, ...] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    remedies: tuple[Remedy, ...] = ()
+    causes: tuple["Finding", ...] = ()
+    advice: "Finding | None" = None
+
+    def __str__(self) -> str:
+        """Its sentence, without the levels."""
+        return self.sentence()
+
+    def sentence(self, spell: Spell = str) -> str:
+        """The template with numbers and remedies, then causes, then advice."""
+        parts = [TEMPLATES[self.kind].format(*map(spell, self.remedies), **self.numbers)]
+        if self.causes:
+            parts.append("; ".join(cause.sentence(spell) for cause in self.causes))
+        if self.advice:
+            parts.append(self.advice.sentence(spell))
+        return ": ".join(parts)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Key that is equal for findings that differ in levels, numbers and values alone."""
+        inner = [part.shape for part in (*self.causes, self.advice) if part]
+        reasons = [self.numbers.get(name) for name in REASONS]
+        return self.kind, *reasons, *(remedy.field for remedy in self.remedies), *inner
+
+
+class _Several(tuple[Any, ...]):
+    """A number of several levels: written once where it looks the same on all."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        each = [format(number, spec) for number in self]
+        return each[0] if len(set(each)) == 1 else listed(each)
+
+
+def lines(findings: Iterable[Finding], every: Sequence[int], spell: Spell = str) -> list[str]:
+    """A line for each kind of finding, with the levels of which it is known.
+
+    Args:
+        findings: level by level, each of one level.
+        every: numbers of all levels of the report.
+        spell: writes parameters.
+    """
+    alike: dict[tuple[Any, ...], list[Finding]] = {}
+    for finding in findings:
+        alike.setdefault(finding.shape, []).append(finding)
+    return [_line(same, every, spell) for same in alike.values()]
+
+
+def _line(alike: Sequence[Finding], every: Sequence[int], spell: Spell) -> str:
+    """Numbers level by level; of a finding with causes or advice only those of the first level."""
+    first, levels = alike[0], [level for finding in alike for level in finding.levels]
+    title = "all levels" if len(every) > 1 and levels == [*every] else levels_in_words(levels)
+    if first.causes or first.advice or first.kind in WHOLE:
+        sentences = [finding.sentence(spell) for finding in alike]
+        differ = f" (numbers of level {levels[0]})" if len(set(sentences)) > 1 else ""
+        return f"{title}: {sentences[0]}{differ}"
+    numbers = {name: _Several(each.numbers[name] for each in alike) for name in first.numbers}
+    return f"{title}: {Finding(first.kind, (), numbers, first.remedies).sentence(spell)}"
+
+
+WHOLE = {"not compared", "consistent", "coarse lattice", "coarse spectrum", "moments"}
+"""Kinds with so many numbers that those of one level stand for all."""
+
+
+def levels_in_words(numbers: Sequence[int]) -> str:
+    """'level 2', or 'levels 0, 1 and 3'."""
+    return f"level{'s' if len(numbers) > 1 else ''} {listed(map(str, numbers))}"
+
+
+def listed(words: Iterable[str]) -> str:
+    """'a, b and c'."""
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
