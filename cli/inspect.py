@@ -70,8 +70,11 @@ def inspect(
 
 def _write(file: Path, store: Path, name: str | None, eigenvalues: int, level: int | None) -> None:
     """Write the report as a page, and print where it is."""
-    from cheblienet_graphs.page.page import page  # matplotlib, which may be missing
-    from cheblienet_graphs.page.written import check_file, write_page
+    from cheblienet_graphs.page.page import (  # matplotlib, which may be missing
+        check_file,
+        page,
+        write_page,
+    )
     from cheblienet_graphs.plot.opened import open_graph  # the report in a terminal does without
     from cheblienet_graphs.report.inspect import inspect as report_on  # help does without
 

@@ -17,8 +17,8 @@ from cheblienet_graphs.neighbours.connected import Components, lattice_component
 from cheblienet_graphs.neighbours.stencil import reach
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, Spell, lines
-from cheblienet_graphs.report.probes import probes
 from cheblienet_graphs.report.remedies import remedy
+from cheblienet_graphs.report.scale import probes
 from cheblienet_graphs.report.second_moments import closeness, faults
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold

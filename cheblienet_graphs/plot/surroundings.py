@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.report.axis_frame import axis_frame
+from cheblienet_graphs.report.edges_of import axis_frame
 from cheblienet_graphs.spec.fibres import samples_of
 from cheblienet_graphs.spec.units import visible
 from cheblienet_graphs.typing import Floats, Indices

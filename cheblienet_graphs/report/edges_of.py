@@ -11,7 +11,7 @@ import numpy as np
 from cheblienet_graphs.errors import MISSING, SpecError
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.report.axis_frame import to_the_frame
+from cheblienet_graphs.manifolds.r3s2 import directions_across
 from cheblienet_graphs.report.places import Nearest, nearest_vertex, place
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec import GraphSpec
@@ -225,3 +225,34 @@ def _classes(distances: Floats) -> Indices:
     ranks = np.empty(len(distances), np.int64)
     ranks[order] = np.cumsum(steps)
     return ranks
+
+
+LEVEL = 1e-6
+"""Length of an axis across z below which it is z."""
+
+
+def axis_frame(axis: Floats) -> Floats:
+    """(3, 3) a right-handed frame, as rows: an axis in space, and two directions across it.
+
+    The first of these is across z, too; x where the axis is z itself.
+
+    Args:
+        axis: (3,) unit vector.
+    """
+    level = np.array([-axis[1], axis[0], 0.0])
+    length = float(np.linalg.norm(level))
+    level = level / length if length > LEVEL else np.array([1.0, 0.0, 0.0])
+    return np.stack([axis, level, np.cross(axis, level)])
+
+
+def to_the_frame(axis: Floats) -> Floats:
+    """(5, 5) what takes logarithms at an axis from the manifold's directions to `axis_frame`'s.
+
+    Args:
+        axis: (3,) unit vector.
+    """
+    frame = axis_frame(axis)
+    across: Floats = np.array(directions_across(tuple(frame[0].tolist())))
+    turned: Floats = np.eye(5)
+    turned[1:3, 1:3] = turned[3:, 3:] = frame[1:] @ across.T
+    return turned

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from cheblienet_graphs.report.axis_frame import axis_frame
-from cheblienet_graphs.report.edges_of import Neighbors
+from cheblienet_graphs.report.edges_of import Neighbors, axis_frame
 from cheblienet_graphs.spec import units
 from cheblienet_graphs.spec.fibres import vector_in_words
 from cheblienet_graphs.typing import Floats
@@ -71,8 +70,8 @@ SHOWN = {"beta": "lat", "gamma": "lon"}
 def _names(columns: tuple[str, ...]) -> list[str]:
     shown = [SHOWN.get(name, name.replace("_", " ")) for name in columns]
     return [
-        f"{said} (deg)" if name in ANGLES else said
-        for name, said in zip(columns, shown, strict=True)
+        f"{title} (deg)" if name in ANGLES else title
+        for name, title in zip(columns, shown, strict=True)
     ]
 
 
@@ -101,9 +100,9 @@ def _how_far(found: Neighbors) -> str:
     if asked is None:
         raise ValueError("no place was asked for")
     away = units.visible(spec, found.level, asked.distance)
-    said = f"the nearest to what was asked: {asked.distance:.3g} {units.unit(spec)} "
-    said += f"({away:.3g} {units.visible_unit(spec)})"
+    nearest = f"the nearest to what was asked: {asked.distance:.3g} {units.unit(spec)} "
+    nearest += f"({away:.3g} {units.visible_unit(spec)})"
     if asked.turn is not None:
         turned = "rotation" if spec.axes is None else "tilt"
-        said += f" and {np.degrees(asked.turn):.3g} degrees of {turned}"
-    return f"{said} away"
+        nearest += f" and {np.degrees(asked.turn):.3g} degrees of {turned}"
+    return f"{nearest} away"

@@ -9,12 +9,11 @@ import scipy.sparse
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.report import diagnostics
-from cheblienet_graphs.report.compared import compared
-from cheblienet_graphs.report.first_eigenvalues import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.probes import probes
 from cheblienet_graphs.report.record import Report
-from cheblienet_graphs.report.verdict import verdict
+from cheblienet_graphs.report.scale import probes
+from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
+from cheblienet_graphs.report.verdict import compared, verdict
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store import layout

@@ -1,4 +1,4 @@
-"""Spectra of published graphs."""
+"""Spectra of published graphs, and those of their metrics' operators."""
 
 from pathlib import Path
 
@@ -8,14 +8,21 @@ import scipy.sparse
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
 from cheblienet_graphs.spectrum.lanczos import End
-from cheblienet_graphs.spectrum.numeric import Eigenpairs, extreme_eigenpairs
+from cheblienet_graphs.spectrum.numeric import (
+    Eigenpairs,
+    Eigenvalues,
+    extreme_eigenpairs,
+    smallest_eigenvalues,
+)
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.store.sampled import sampling_of
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.typing import Floats, Progress
 from cheblienet_graphs.values import choice, integer
 
 LARGEST_DENSE = 8_000
@@ -89,3 +96,51 @@ def _level(
     level = integer("level", level, 0, facts.spec.levels - 1)
     arrays = LevelArrays(version, facts, level)
     return arrays.laplacian, arrays.of_level.lambda_max, sampling_of(arrays)
+
+
+def first_eigenvalues(
+    arrays: LevelArrays, count: int, components: int, points: Sampling, step: Progress
+) -> Eigenvalues:
+    """The smallest eigenvalues: the stored ones if there are enough; a 0 for each component.
+
+    Args:
+        arrays: of the level.
+        count: M in [0, V].
+        components: number of connected components.
+        points: the level's sampling.
+        step: called with "eigenvalues", the products done and the most there may be.
+    """
+    if not count:
+        return Eigenvalues(np.empty(0), converged=True, method="")
+    if components >= count:  # solvers converge slowly where many are equal
+        return Eigenvalues(np.zeros(count), converged=True, method="components")
+    stored = arrays.eigenvalues
+    if stored is not None and len(stored) >= count:
+        return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")
+
+    def report(products: int, most: int) -> None:
+        step("eigenvalues", products, most)
+
+    lambda_max = arrays.of_level.lambda_max
+    return smallest_eigenvalues(
+        arrays.laplacian, lambda_max, count, sampling=points, progress=report
+    )
+
+
+def exact_eigenvalues(
+    spec: GraphSpec, sampled: SampledManifold[Sampling], count: int
+) -> list[float] | None:
+    """The smallest eigenvalues of the operator; None where none are known.
+
+    They are known on whole domains without a boundary.
+
+    Args:
+        spec: of the build.
+        sampled: the level's points with the metric asked for.
+        count: of eigenvalues.
+    """
+    if spec.boundary == "open" or spec.mask is not None:
+        return None
+    extent = sampled.sampling.extent
+    known: list[float] = spec.geometry.spectrum(count, sampled.metric, extent).tolist()
+    return known

@@ -2,18 +2,21 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from drawings import HOSTILE, LINE, NOTHING, OTHER, TWINS
 from parsed_pages import Element, check_page, every, named
 
 from cheblienet_cli.spelling import option
+from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.page import drawn
 from cheblienet_graphs.page.measured import MOST_EIGENVALUES
-from cheblienet_graphs.page.page import page
+from cheblienet_graphs.page.page import check_file, page, write_page
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.record import Report
+from cheblienet_graphs.store import durable
 
 Reported = tuple[Report, OpenedGraph]
 NAMES = ["plane", "se2", "torus", "masked", "one", "space", "axes", "region", "sphere", "apart"]
@@ -245,3 +248,35 @@ def test_progress_names_what_is_drawn(reported: dict[str, Reported]) -> None:
     report, graph = reported["plane"]
     page(report, graph, figures=[LINE, NOTHING], progress=lambda what, *_: told.append(what))
     assert told == ["level 0: drawing line", "level 0: drawing nothing"]
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    for document in ("<p>ε²</p>", "<p>other</p>"):
+        write_page(document, file)
+        assert file.read_text(encoding="utf-8") == document
+        assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "report.html"
+    write_page("before", file)
+
+    def full(path: Path, contents: bytes) -> None:
+        path.write_bytes(contents[:3])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(durable, "write", full)
+    with pytest.raises(StoreError, match=r"No space left.*No report was written; free some space"):
+        write_page("after", file)
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_folders_and_stores_are_refused(tmp_path: Path, store_of_pages: Path) -> None:
+    with pytest.raises(SpecError, match="html must be a file"):
+        check_file(tmp_path)
+    with pytest.raises(StoreError, match="there is no folder"):
+        check_file(tmp_path / "missing" / "report.html")
+    with pytest.raises(StoreError, match=r"is in the store .*; choose another `html`"):
+        check_file(store_of_pages / "se2" / "report.html")

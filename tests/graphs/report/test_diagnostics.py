@@ -141,7 +141,7 @@ def test_report_shows_eigenvalues_beside_exact_ones(tmp_path: Path) -> None:
 def test_stored_eigenvalues_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build(GraphSpec("se2", 12, levels=1, eigenpairs=7), tmp_path / "g.zarr")
     computed = inspect(tmp_path / "g.zarr", eigenvalues=8).levels[0].eigenvalues
-    monkeypatch.delattr("cheblienet_graphs.report.first_eigenvalues.smallest_eigenvalues")
+    monkeypatch.delattr("cheblienet_graphs.report.spectra.smallest_eigenvalues")
     stored = inspect(tmp_path / "g.zarr", eigenvalues=7).levels[0].eigenvalues
     assert stored == pytest.approx(computed[:7], abs=1e-9)
 

@@ -10,11 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.report.compared import AGREEING, compared
 from cheblienet_graphs.report.diagnostics import EffectiveMetric
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.record import Report
-from cheblienet_graphs.report.verdict import Verdict, verdict
+from cheblienet_graphs.report.verdict import AGREEING, Verdict, compared, verdict
 from cheblienet_graphs.samplings.random import RandomSphere
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
@@ -61,7 +60,7 @@ def test_no_eigenproblem_is_solved_for_as_many_zeros_as_components(
     level = level_of(inspect(tmp_path / "g.zarr", eigenvalues=40))
     assert level.components > 6
     assert (abs(np.array(level.eigenvalues)) < 1e-6).sum() == level.components
-    monkeypatch.delattr("cheblienet_graphs.report.first_eigenvalues.smallest_eigenvalues")
+    monkeypatch.delattr("cheblienet_graphs.report.spectra.smallest_eigenvalues")
     level = level_of(inspect(tmp_path / "g.zarr", eigenvalues=level.components))
     assert level.eigenvalues == [0] * level.components
     assert level.eigenvalues_method == "components"
