@@ -209,8 +209,7 @@ READING = [
     ["plot", "spectrum", "sphere", "-o", "out/figure.png"],
     ["diff", "sphere", "sphere@v001"],
     ["neighbors", "sphere", "--vertex", "0"],
-    *(["export", "sphere", "--to", to, "--output", f"out/{to}"] for to in ("scipy", "npz")),
-    *(["export", "sphere", "--to", to, "--output", f"out/{to}"] for to in ("pyg", "anndata")),
+    *(["export", "sphere", "--to", to, "--output", f"out/{to}"] for to in ("scipy", "npz", "pyg")),
     ["export", "sphere", "--to", "zip", "--output", "out/zip"],
 ]
 

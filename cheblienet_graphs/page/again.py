@@ -21,7 +21,7 @@ _BETWEEN = {"size": "x", "region": ",", "spacing": ","}
 def least_fields(spec: GraphSpec) -> dict[str, Any]:
     """The arguments of `GraphSpec` that are not implied by the others, as JSON types.
 
-    Files and boxes that only whoever built the graph has are said as a version tells of them.
+    Files and boxes that only whoever built the graph has are written as a version knows them.
     """
     fields = spec.to_dict() | {"boundary_correction": bool(spec.boundary_correction)}
     if not spec.geometry.oriented or spec.axes is not None:
