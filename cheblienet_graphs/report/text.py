@@ -49,6 +49,7 @@ def short_text(
         nbytes: size of all files.
         spell: writes parameters.
     """
+    spell = _unbroken(spell)
     lines = [line for sentence in words.brief(spec) for line in _wrapped("  ", sentence)]
     lines += ["", *_answers(spec, levels, nbytes, spell), "", *_table(spec, levels)]
     if further := remarks(spec, levels, edges, spectra, spell=spell):
@@ -64,6 +65,7 @@ def full_text(spec: GraphSpec, levels: Sequence[LevelReport], spell: Spell = str
         levels: their reports.
         spell: writes parameters.
     """
+    spell = _unbroken(spell)
     lines = [*_full_table(spec, levels), *_reading(spec)]
     for level in levels:
         if level.eigenvalues:
@@ -74,7 +76,12 @@ def full_text(spec: GraphSpec, levels: Sequence[LevelReport], spell: Spell = str
     lines.append("")
     for sentence in [*verdicts(levels, spell), *remarks(spec, levels, spell=spell)]:
         lines += textwrap.wrap(sentence, FULL_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    return "\n".join(lines)
+    return "\n".join(lines).replace(UNBROKEN, " ")
+
+
+def _unbroken(spell: Spell) -> Spell:
+    """The same, but no line ends within an option and its value."""
+    return lambda remedy: spell(remedy).replace(" ", UNBROKEN)
 
 
 def _answers(
