@@ -9,7 +9,7 @@ from cheblienet_graphs.manifolds.moments import edge_moments, least_logarithms
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.plot.places import chosen_vertex
 from cheblienet_graphs.plot.surroundings import Surroundings, same_point
-from cheblienet_graphs.report.axis_frame import to_the_frame
+from cheblienet_graphs.report.edges_of import to_the_frame
 from cheblienet_graphs.spec.units import visible_unit
 from cheblienet_graphs.store.reader import weights_of
 from cheblienet_graphs.typing import Floats, Indices

@@ -9,7 +9,7 @@ from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Figure
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.report.diagnostics import components
-from cheblienet_graphs.report.first_eigenvalues import exact_eigenvalues, first_eigenvalues
+from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.typing import Floats
