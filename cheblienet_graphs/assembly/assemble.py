@@ -26,8 +26,8 @@ from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.store.records import Result
 from cheblienet_graphs.store.staged import Writer, index_type
 
-SCRATCH = {"counts": "int64", "degree": "float64", "inverse-root-mass": "float64"}
-"""Arrays of the vertices from which rows are made."""
+SCRATCH = {"degree": "float64", "inverse-root-mass": "float64"}
+"""Arrays of the vertices from which rows are made that are no copies."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _assembled(build: Build, level: Level) -> Assembled:
 def _reserve_vertices(build: Build, level: Level) -> None:
     """Reserve the arrays of the vertices; those of the points come with the metric's Laplacian."""
     vertices, columns = level.num_vertices, level.spec.geometry.columns
-    for name, dtype in SCRATCH.items():
+    for name, dtype in {"counts": "int64", **({} if level.copied else SCRATCH)}.items():
         build.scratch(level, name, (vertices,), dtype)
     if level.direction is not None:
         return

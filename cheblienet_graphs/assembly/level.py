@@ -221,6 +221,11 @@ class Level:
         return self.spec.lambda_max == 2 and self.direction is None
 
     @property
+    def copied(self) -> bool:
+        """Whether rows are copies of few, those of a small lattice, which know all they need."""
+        return self.choice.engine == "stencil" and self.spec.mask is None
+
+    @property
     def degree_bound(self) -> int:
         """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
         if self.spec.sampling_kind.regular:

@@ -154,7 +154,8 @@ def scratch_nbytes(level: Level) -> int:
     vertices, entries = level.num_vertices, level.degree_bound + level.num_vertices
     unscaled = 0 if level.spec.lambda_max == 2 else 4 * entries
     unscaled += sum(4 * (of.degree_bound + vertices) for of in level.directed.values())
-    sums = 24 * vertices * (1 + len(level.directed))  # counts, degrees, masses
+    counts_and_sums = 8 if level.copied else 24
+    sums = counts_and_sums * vertices * (1 + len(level.directed))
     if level.choice.engine == "stencil":
         return unscaled + sums
     given_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0

@@ -16,14 +16,14 @@ class Scaling(NamedTuple):
     """What the entries of a Laplacian are made from, besides weights.
 
     Args:
-        degree: (V,) D.
-        inverse_root: (V,) N^-1/2.
         lambda_max: by which entries are rescaled; None leaves them those of Delta.
+        degree: (V,) D; copied rows, which have all they need, do without.
+        inverse_root: (V,) N^-1/2; the same.
     """
 
-    degree: Floats
-    inverse_root: Floats
     lambda_max: float | None
+    degree: Floats = np.empty(0)
+    inverse_root: Floats = np.empty(0)
 
 
 Ends = npt.NDArray[np.signedinteger[Any]]
@@ -59,5 +59,5 @@ class Rows(Protocol):
         Args:
             start: the first row.
             ends: of these rows.
-            scaling: of all vertices; rows that know it beforehand take lambda_max alone.
+            scaling: of all vertices.
         """

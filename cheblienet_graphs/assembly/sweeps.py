@@ -142,8 +142,7 @@ class RowSweep(Sweep):
     def unit(self) -> int:
         """A line of a lattice, whose rows are copies of few; elsewhere one row."""
         level = self.level
-        whole = level.choice.engine == "stencil" and level.spec.mask is None
-        return level.spec.grid(level.number)[-1] if whole else 1
+        return level.spec.grid(level.number)[-1] if level.copied else 1
 
 
 @dataclass(frozen=True)
@@ -161,8 +160,9 @@ class Weighed(RowSweep):
         stored, normalized = degree.astype(np.float32), level.laplacian == "normalized"
         mass = degree if normalized else level.sampling.areas(*block)
         out.write(level.scratch("counts"), start, counts)
-        out.write(level.scratch("degree"), start, degree)
-        out.write(level.scratch("inverse-root-mass"), start, inverse_root(mass))
+        if not level.copied:
+            out.write(level.scratch("degree"), start, degree)
+            out.write(level.scratch("inverse-root-mass"), start, inverse_root(mass))
         if level.direction is None:
             out.write(level.dense("degree"), start, stored)
         return {
@@ -187,8 +187,9 @@ class Filled(RowSweep):
         rows, (start, stop) = rows_of(kept, self.level), block
         level, csr = rows.level, rows.level.csr
         ends = csr.indptr.part(start, stop + 1)
-        degree, root = (level.scratch(name).mapped() for name in ("degree", "inverse-root-mass"))
-        columns, values = rows.entries(start, ends, Scaling(degree, root, self.lambda_max))
+        sums = () if level.copied else map(level.scratch, ("degree", "inverse-root-mass"))
+        scaling = Scaling(self.lambda_max, *(array.mapped() for array in sums))
+        columns, values = rows.entries(start, ends, scaling)
         target = level.scratch("unscaled") if self.lambda_max is None else csr.data
         out.write(csr.indices, int(ends[0]), columns)
         out.write(target, int(ends[0]), values)
@@ -244,11 +245,11 @@ class Rescaled(Sweep):
 
 def rows_of(kept: Kept, level: Level) -> Rows:
     """The rows of a level, as this process keeps them."""
-    if level.choice.engine != "stencil":
-        return kept.of(SearchedRows, level)
-    if level.spec.mask is None:
+    if level.copied:
         return kept.of(LatticeRows, level)
-    return kept.of(MaskedRows, level)
+    if level.choice.engine == "stencil":
+        return kept.of(MaskedRows, level)
+    return kept.of(SearchedRows, level)
 
 
 def do_block(kept: Kept, sweep: Sweep, block: Range) -> Result:
