@@ -101,7 +101,7 @@ def test_in_blocks_the_bytes_are_the_same(
 @pytest.mark.parametrize("name", slow_but(["sphere"], ["sphere", "plane", "matched"]))
 def test_interrupted_and_resumed(tmp_path: Path, whole: dict[str, Path], name: str) -> None:
     resumed = 0
-    for after in range(0, 400, 9):
+    for after in range(0, 400, 5):
         store = tmp_path / str(after)
         if interrupted(BUILDS[name], store, after, block_rows=97, name="g") is None:
             break
