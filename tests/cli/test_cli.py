@@ -89,7 +89,7 @@ def test_progress_bar_on_a_terminal(tmp_path: Path) -> None:
             shown += piece
     os.close(ours)
     assert process.wait() == 0
-    assert b"level 0: writing the Laplacian: 100%" in shown
+    assert b"level 0: writing edges and weights: 100%" in shown
     assert shown.rstrip().endswith(b"g.zarr.")
 
 

@@ -21,7 +21,9 @@ DISC = np.hypot(*(np.indices((12, 16)) - 6)) < 5
 def given(here: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the specification of a build was given, which is then not built."""
     found: dict[str, Any] = {}
-    monkeypatch.setattr("cheblienet_cli.build.GraphSpec", lambda *a, **k: found.update(k))
+    monkeypatch.setattr(
+        "cheblienet_graphs.spec.graph_spec.GraphSpec", lambda *a, **k: found.update(k)
+    )
     monkeypatch.setattr("cheblienet_cli.build._run", lambda *a, **k: None)
     return found
 
@@ -139,7 +141,7 @@ def test_what_the_specification_refuses_names_its_file(
     def refuse(*_: Any, **__: Any) -> None:
         raise SpecError(field, "true", 1, "Or leave out `coordinates`.")
 
-    monkeypatch.setattr("cheblienet_cli.build.GraphSpec", refuse)
+    monkeypatch.setattr("cheblienet_graphs.spec.graph_spec.GraphSpec", refuse)
     np.save(here / "m.npy", DISC)
     for name in ("p.csv", "q.csv"):
         (here / name).write_text("lat,lon\n1,2\n")

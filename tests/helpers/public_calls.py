@@ -208,7 +208,6 @@ def of_graphs(store: Path) -> dict[str, Call]:
     defaults = {name: each.default for name, each in fields if each.default is not each.empty}
     report = {**named, "level": 0}
     compared = {"store": store, "first": "plane", "second": "sphere", "other_store": None}
-    compared |= {"eigenvalues": 2, "entries": 100, "progress": None}
     grid = LatLonMask(**latlon)
     return {
         "GraphSpec": Call(of.GraphSpec, defaults | {"manifold": "se2", "size": 8}),
@@ -228,18 +227,7 @@ def of_graphs(store: Path) -> dict[str, Call]:
             {**built, **how, "memory_limit": "1GB", "dask": None},
             words=frozenset({"dask", "store"}),
         ),
-        "compare": Call(
-            of.compare,
-            {
-                "store": store,
-                "first": "plane",
-                "second": "sphere",
-                "other_store": None,
-                "eigenvalues": 2,
-                "entries": 100,
-                "progress": None,
-            },
-        ),
+        "compare": Call(of.compare, compared),
         "eigenpairs": Call(of.eigenpairs, {**report, "count": 2, "which": "largest"}),
         "eigenvalues": Call(of.eigenvalues, report),
         "inspect": Call(of.inspect, {**report, "eigenvalues": 2, "progress": None}),
