@@ -2,8 +2,8 @@
 
 All real spherical harmonics up to degree 8, relative to each one's largest value: after a round
 trip from points over a grid, and from a grid over points, bilinear both ways; integrals (of 1 plus
-half a harmonic) from the grid to points, conservatively, which are exact but for
-float32; and times. Then images of a degree of which 30 % are missing,
+half a harmonic) from the grid to points, conservatively, which are exact but for float32 (single
+cells and blobs are in cells.py); and times. Then images of a degree of which 30 % are missing,
 pixel by pixel and in three continents, to points and back, conservatively: how far constants move,
 and integrals over what is there. These are trips, times and gaps.
 

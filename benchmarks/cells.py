@@ -1,0 +1,142 @@
+"""Cells of conservative resampling, found in four ways, against the areas that points stand for.
+
+    sampled, 64 or 1024: which point is nearest to so many places a point
+    Voronoi: exact Voronoi cells, of every sampling
+    own: the package's: HEALPix' pixels, bands of equiangular and Gaussian grids, else Voronoi's
+
+On a grid of a degree: the least and the largest area of a cell as a share of Graph.area's; how much
+integrals of blobs 3 degrees wide change, to the points and there and back, the worst of 200 random
+places; the largest gap of a pixel, between its area and what cells share of it; and seconds of
+processor time.
+
+    python benchmarks/cells.py
+"""
+
+import argparse
+import dataclasses
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import open_store
+from cheblienet_models.resampling.cells.of_samplings import cells_of
+from cheblienet_models.resampling.cells.overlaps import shared_areas
+from cheblienet_models.resampling.entries import Entries
+from cheblienet_models.resampling.nearest import nearest_points, unit_vectors
+from cheblienet_models.resampling.pixels import Pixels
+from cheblienet_models.resampling.sampling import Sampling, sampling_of
+
+Floats = npt.NDArray[np.float64]
+
+SIZES: dict[str, list[dict[str, Any]]] = {
+    "icosahedral": [{"subdivisions": level} for level in (2, 3, 4, 5)],
+    "healpix": [{"nside": nside} for nside in (4, 8, 16, 32)],
+    "equiangular": [{"bandlimit": limit} for limit in (6, 12, 24, 48)],
+    "gaussian": [{"gaussian": name} for name in ("O8", "O16", "O32", "F32")],
+    "random": [{"points": count} for count in (160, 640, 2560, 10240)],
+}
+WAYS = ("sampled, 64", "sampled, 1024", "Voronoi", "own")
+BLOBS = 200
+WIDTH = 3.0
+
+
+def sampled(sampling: Sampling, grid: Pixels, places: int) -> Entries:
+    """Areas by the point that is nearest to each of about so many places a point."""
+    side = max(1, int(np.ceil(np.sqrt(places * sampling.count / grid.count))))
+    z = np.sin(np.radians(grid.row_edges))
+    shares = (np.arange(side) + 0.5) / side
+    heights = (z[:-1, None] + np.diff(z)[:, None] * shares).ravel()
+    west = np.radians(grid.column_edges)
+    longitudes = (west[:-1, None] + np.diff(west)[:, None] * shares).ravel()
+    column = np.repeat(np.arange(grid.columns), side)
+    keys = [
+        point * grid.count + (circle // side) * grid.columns + column
+        for circle, point in enumerate(
+            nearest_points(*sampling.angles, np.arccos(heights), longitudes)
+        )
+    ]
+    pairs, count = np.unique(np.concatenate(keys), return_counts=True)
+    point, pixel = np.divmod(pairs, grid.count)
+    return Entries(point, pixel, count / side**2 * grid.areas.ravel()[pixel])
+
+
+def found(way: str, sampling: Sampling, grid: Pixels) -> Entries:
+    """Areas that points (rows) and pixels (columns) share, steradians."""
+    if way.startswith("sampled"):
+        return sampled(sampling, grid, int(way.split()[1]))
+    if way == "Voronoi":
+        sampling = dataclasses.replace(sampling, kind=None)
+    return shared_areas(cells_of(sampling), grid, sampling.count)
+
+
+def blobs(grid: Pixels) -> Floats:
+    """(pixels, BLOBS) around random places."""
+    beta, gamma = np.meshgrid(*grid.centres, indexing="ij")
+    pixels = unit_vectors(beta.ravel(), gamma.ravel())
+    places = np.random.default_rng(0).normal(size=(3, BLOBS))
+    places /= np.linalg.norm(places, axis=0)
+    distance = np.degrees(np.arccos((pixels @ places).clip(-1, 1)))
+    heights: Floats = np.exp(-((2 * distance / WIDTH) ** 2))
+    return heights
+
+
+def lost(shared: csr_array, areas: Floats, image: Floats, pixels: Floats) -> tuple[float, float]:
+    """Largest relative change of an integral at the points, of these areas, and after the way back.
+
+    Args:
+        shared: (points, pixels) areas.
+        areas: (points,) that integrals are taken with.
+        image: (pixels, n) fields.
+        pixels: (pixels,) areas.
+    """
+    integral = pixels @ image
+    means = (shared @ image) / shared.sum(1)[:, None]
+    back = (shared.T @ means) / shared.sum(0)[:, None]
+    at_points, after = (abs(part / integral - 1).max() for part in (areas @ means, pixels @ back))
+    return float(at_points), float(after)
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    grid = Pixels(np.arange(-89.5, 90), np.arange(0.5, 360))
+    image, pixels = blobs(grid), grid.areas.ravel()
+    print(
+        "| sampling | points | cells | area of a cell | pixel | blob | there and back | seconds |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for name, sizes in SIZES.items():
+        for size in sizes:
+            levels: dict[str, Any] = {} if "points" in size else {"levels": 1}
+            with tempfile.TemporaryDirectory() as folder:
+                store = Path(folder) / "graphs.zarr"
+                built = build(GraphSpec("s2", **levels, **size), store, device="cpu")
+                graph = open_store(store)[built.name].levels[0]
+                sampling, areas = sampling_of(graph), graph.area.double().numpy()
+            areas *= 4 * np.pi / areas.sum()
+            for way in WAYS:
+                if way == "own" and sampling.kind is None:
+                    continue  # these are Voronoi's
+                began = time.process_time()
+                entries = found(way, sampling, grid)
+                seconds = time.process_time() - began
+                shape = (sampling.count, grid.count)
+                shared = csr_array((entries.values, (entries.rows, entries.columns)), shape)
+                ratio = shared.sum(1) / areas
+                gap = abs(shared.sum(0) / pixels - 1).max()
+                at_points, after = lost(shared, areas, image, pixels)
+                print(
+                    f"| {name} | {sampling.count:,} | {way} | {ratio.min():.6f} to "
+                    f"{ratio.max():.6f} | {gap:.0e} | {at_points:.1e} | {after:.1e} | "
+                    f"{seconds:.2f} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
