@@ -28,7 +28,7 @@ from cheblienet_models import open_store
 from cheblienet_models.resampling.cells.of_samplings import cells_of
 from cheblienet_models.resampling.cells.overlaps import shared_areas
 from cheblienet_models.resampling.entries import Entries
-from cheblienet_models.resampling.nearest import nearest_points, unit_vectors
+from cheblienet_models.resampling.nearest import Search, unit_vectors
 from cheblienet_models.resampling.pixels import Pixels
 from cheblienet_models.resampling.sampling import Sampling, sampling_of
 
@@ -55,12 +55,11 @@ def sampled(sampling: Sampling, grid: Pixels, places: int) -> Entries:
     west = np.radians(grid.column_edges)
     longitudes = (west[:-1, None] + np.diff(west)[:, None] * shares).ravel()
     column = np.repeat(np.arange(grid.columns), side)
-    keys = [
-        point * grid.count + (circle // side) * grid.columns + column
-        for circle, point in enumerate(
-            nearest_points(*sampling.angles, np.arccos(heights), longitudes)
-        )
-    ]
+    search = Search(unit_vectors(*sampling.angles))
+    keys = []
+    for circle, colatitude in enumerate(np.arccos(heights)):
+        point = search.nearest(unit_vectors(np.full(len(longitudes), colatitude), longitudes))
+        keys.append(point * grid.count + (circle // side) * grid.columns + column)
     pairs, count = np.unique(np.concatenate(keys), return_counts=True)
     point, pixel = np.divmod(pairs, grid.count)
     return Entries(point, pixel, count / side**2 * grid.areas.ravel()[pixel])
