@@ -55,7 +55,9 @@ class SphereSampling(Points):
     @cached_property
     def angles(self) -> tuple[Floats, Floats]:
         """(points,) colatitudes beta in [0, pi] and longitudes gamma in [-pi, pi], radians."""
-        x, y, z = self.base_points.T
+        # Each in one piece: before numpy 2.1 the last bit of an arc tangent of strided arrays depends
+        # on where they lie in memory.
+        x, y, z = np.ascontiguousarray(self.base_points.T)
         axis_distance = np.hypot(x, y)
         beta, gamma = np.arctan2(axis_distance, z), np.arctan2(y, x)
         return beta, np.where(axis_distance < POLE, 0.0, gamma)
