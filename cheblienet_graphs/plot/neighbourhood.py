@@ -11,7 +11,6 @@ from cheblienet_graphs.plot.places import chosen_vertex
 from cheblienet_graphs.plot.surroundings import Surroundings, same_point
 from cheblienet_graphs.report.edges_of import to_the_frame
 from cheblienet_graphs.spec.units import visible_unit
-from cheblienet_graphs.store.reader import weights_of
 from cheblienet_graphs.typing import Floats, Indices
 
 MOST_VIEWS = 6
@@ -172,7 +171,7 @@ def _view(around: Surroundings) -> View:
     graph, vertex, scale = around.graph, around.vertex, around.scale
     arrays, spec = graph.level(around.level), graph.spec
     metric, manifold = graph.metric(around.level), spec.geometry
-    row = weights_of(arrays).rows(np.array([vertex]))
+    row = arrays.weights.rows(np.array([vertex]))
     neighbours = row.indices.astype(np.int64)
     starts = np.repeat(np.array(arrays.coordinates[vertex])[None], len(neighbours), axis=0)
     ends = np.array(arrays.coordinates[neighbours])

@@ -10,8 +10,7 @@ from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import VersionFacts, read_facts
-from cheblienet_graphs.store.reader import LevelArrays, weights_of
-from cheblienet_graphs.store.sampled import sampling_of
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.values import integer
 
 
@@ -51,7 +50,7 @@ class OpenedGraph:
 
     def points(self, level: int) -> Sampling:
         """The sampling of a level, with its mask."""
-        return sampling_of(self.level(level))
+        return self.level(level).sampling
 
     def sampled(self, level: int) -> SampledManifold[Sampling]:
         """The points of a level with the metric that was asked for."""
@@ -65,7 +64,7 @@ class OpenedGraph:
         arrays = self.level(level)
         if arrays.of_level.eigenvalue_scale is not None:
             return arrays.of_level.eigenvalue_scale
-        sampled, weights = self.sampled(level), weights_of(arrays)
+        sampled, weights = self.sampled(level), arrays.weights
         return eigenvalue_scale(self.spec, sampled, weights, arrays.coordinates, arrays.degree)
 
     def metric(self, level: int) -> Metric:

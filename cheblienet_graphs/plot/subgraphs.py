@@ -14,7 +14,6 @@ from cheblienet_graphs.plot.surroundings import Surroundings, same_point
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.spec.fibres import named, word
 from cheblienet_graphs.spec.units import visible_unit
-from cheblienet_graphs.store.reader import weights_of
 from cheblienet_graphs.typing import Floats, Indices
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def _neighbours(around: Surroundings, vertices: Indices) -> Indices:
 
 def _edges(around: Surroundings, vertices: Indices) -> tuple[Indices, Floats]:
     """(E, 2) places of both ends, the smaller first, and (E,) positive weights."""
-    rows = weights_of(around.graph.level(around.level)).rows(vertices).tocoo()
+    rows = around.graph.level(around.level).weights.rows(vertices).tocoo()
     order = vertices.argsort()
     place = np.minimum(np.searchsorted(vertices[order], rows.col), len(vertices) - 1)
     there = order[place]

@@ -17,8 +17,7 @@ from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays, weights_of
-from cheblienet_graphs.store.sampled import sampling_of
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import Number, integer
 
@@ -139,7 +138,7 @@ def neighbors_of(
     arrays, asked = LevelArrays(version, facts, level), None
     if vertex is not None:
         start_at = integer("vertex", vertex, 0, arrays.of_level.vertices - 1)
-    weights, sampling = weights_of(arrays), sampling_of(arrays)
+    weights, sampling = arrays.weights, arrays.sampling
     if at is not None:
         asked = nearest_vertex(spec, sampling, place(spec, sampling, at))
         start_at = asked.vertex

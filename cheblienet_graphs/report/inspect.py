@@ -18,8 +18,7 @@ from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays, weights_of
-from cheblienet_graphs.store.sampled import sampling_of
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Progress
 from cheblienet_graphs.values import callback, integer
 
@@ -73,10 +72,10 @@ def inspect(
 
 def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelReport:
     spec, level, facts = arrays.facts.spec, arrays.level, arrays.of_level
-    weights, coordinates, degree = weights_of(arrays), arrays.coordinates, arrays.degree
+    weights, coordinates, degree = arrays.weights, arrays.coordinates, arrays.degree
     laplacian = weights.laplacian
     # Opened after the arrays, which bound the size: points of a false size would fill the memory.
-    points, metric = sampling_of(arrays), Metric(spec.eps, facts.xi or 0.0)
+    points, metric = arrays.sampling, Metric(spec.eps, facts.xi or 0.0)
     count = min(count, facts.vertices)
 
     def step(what: str, done: int = 0, total: int = 0) -> None:

@@ -21,7 +21,6 @@ from cheblienet_graphs.spectrum.numeric import (
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.store.sampled import sampling_of
 from cheblienet_graphs.typing import Floats, Progress
 from cheblienet_graphs.values import choice, integer
 
@@ -95,7 +94,7 @@ def _level(
     facts = read_facts(version)
     level = integer("level", level, 0, facts.spec.levels - 1)
     arrays = LevelArrays(version, facts, level)
-    return arrays.laplacian, arrays.of_level.lambda_max, sampling_of(arrays)
+    return arrays.laplacian, arrays.of_level.lambda_max, arrays.sampling
 
 
 def first_eigenvalues(

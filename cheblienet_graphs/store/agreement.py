@@ -1,163 +1,348 @@
-"""Agreement of a level's arrays with its facts.
+"""Agreement of a level's arrays with its facts, with each other and with its sampling.
 
-The number of edges, those within an orientation, and the mass that it was divided by follow from a
-level's Laplacian; facts that differ are wrong even where the digests are right.
+Files may be as their digests say and yet wrong: written so, or changed together with the digests.
+`level_fault` goes through a list of checks, each of which takes for granted what those before it
+have seen.
 """
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
+from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.samplings.given_tables import coincident
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.sparse.products import Product, mapped_product
 from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spectrum.bound import ritz_range
+from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr
 from cheblienet_graphs.typing import Floats, Indices
 
 ROUNDING = 1e-6
 """Rounding errors of sums of float32 numbers, in units of their terms."""
+SUMS = 1e-5
+"""Largest error of a mean, and of a sum of averages."""
+EIGENPAIR = 1e-4
+"""Largest |L v - lambda v| that a stored eigenpair may have, and |V'V - I|, in float32."""
+VECTORS_AT_ONCE = 4
+"""Stored eigenvectors that are in memory together."""
+COORDINATE = 1e-12
+"""Largest error of a coordinate: radians along the sphere, else in units of itself or 1."""
+AREA = 1e-5
+"""Largest error of an area, in units of itself or the mean: it is stored in float32, and cells are
+those of angles that are rounded."""
+UNLIKE = 2.0
+"""Given areas that are more times those of the cells, or as many times less, are remarked on."""
+VERTICES = 2**18
+"""Vertices that are compared together."""
+
+Check = Callable[[], Iterator[str]]
+"""Gives what is wrong; only the first is asked for, so what follows may take it for granted."""
 
 
-@dataclass
-class Counted:
-    """Counts over the rows of a Laplacian."""
+@dataclass(frozen=True)
+class Fault:
+    """A fault: `where` is a path below the store, or below a version."""
 
-    diagonal: int = 0
-    isolated: int = 0
-    in_plane: int = 0
-    far_off: list[str] = field(default_factory=list)
+    where: str
+    what: str
 
 
-def disagreements(arrays: LevelArrays, entries: int = ENTRIES) -> Iterator[tuple[str, str]]:
-    """(path below the version, fault) for each contradiction between a level's arrays and facts.
-
-    Args:
-        arrays: of the level; the Laplacian symmetric.
-        entries: stored entries that are checked together.
+def level_fault(arrays: LevelArrays) -> Fault | None:
+    """The first fault of a level, with its path below the version; None if it has none.
 
     Raises:
-        StoreError: an array can't be read, or isn't of the shape that the facts imply.
+        CheblienetError: the package that computes the sampling is not installed.
     """
-    facts, here = arrays.of_level, f"levels/{arrays.level}"
-    mean = float(np.mean(arrays.area, dtype=np.float64))
-    if abs(mean - 1) > 1e-5:
-        yield f"{here}/area", f"must have mean 1; it has {mean:.6g}"
-    mask, places = arrays.facts.spec.mask, arrays.base_index
-    if mask is not None and arrays.level == 0 and _mask_digest(arrays) != mask.sha256:
-        yield f"{here}/base_index", "are not the points inside the mask of the spec's digest"
-    _ = (
-        places,
-        arrays.coordinates,
-        arrays.eigenvalues,
-        arrays.eigenvectors,
-    )  # reading them checks their shapes
-    counts = _counted(arrays, entries)
-    if counts.diagonal != facts.vertices:
-        yield f"{here}/laplacian", "lacks entries of its diagonal"
-        return
-    share = counts.in_plane / (2 * facts.edges)
-    for name, counted, recorded in (
-        ("isolated", counts.isolated, facts.isolated),
-        ("in_plane_fraction", share, facts.in_plane_fraction),
-    ):
-        if abs(counted - recorded) > 1e-9:
-            yield (
-                "zarr.json",
-                f"level {arrays.level} has {name} {recorded:.9g}; its array {counted:.9g}",
-            )
-    for what in dict.fromkeys(counts.far_off):
-        yield f"{here}/laplacian", what
-    for direction in arrays.directional:
-        for what in dict.fromkeys(_directional_faults(arrays, direction, entries)):
-            yield f"{here}/directional/{direction}", what
+    for where, check in _checks(arrays):
+        try:
+            what = next(check(), None)
+        except StoreError as error:
+            what = str(error)
+        if what:
+            return Fault(where, what)
+    return None
 
 
-def _directional_faults(arrays: LevelArrays, direction: str, entries: int) -> Iterator[str]:
-    """What is wrong with a directional Laplacian: combinatorial, its edges along its direction."""
-    matrix = arrays.directional[direction]
-    root = np.sqrt(arrays.area.astype(np.float64))
-    base = arrays.of_level.vertices // arrays.facts.spec.orientations
-    for start, stop in row_blocks(matrix.indptr, entries):
-        block = rows(matrix, start, stop)
-        row = np.repeat(np.arange(start, stop), np.diff(block.indptr))
-        if int((block.indices == row).sum()) != stop - start:
-            yield "lacks entries of its diagonal"
-            return
-        if direction == "rotation":
-            along = row % base == block.indices % base
-        else:
-            along = row // base == block.indices // base
-        if not along.all():
-            yield "has edges along another direction"
-        values = block.data.astype(np.float64)
-        if _off_its_kernel(row - start, values, block.indices, root, slice(start, stop)):
-            yield "does not vanish on the square roots of the areas"
+def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Check]]:
+    """What is checked of a level, by its path below the version."""
+    here, coarse = f"levels/{arrays.level}", arrays.level + 1
+    for name in arrays.laplacians:
+        yield f"{here}/{name}", partial(_laplacian_faults, arrays, name)
+    yield "zarr.json", partial(_count_faults, arrays)
+    if arrays.spec.mask is not None:
+        yield f"{here}/base_index", partial(_mask_faults, arrays)
+    # Opened first: they bound the size of the sampling, which facts alone may exaggerate.
+    yield f"{here}/coordinates", partial(_coordinate_faults, arrays)
+    yield f"{here}/area", partial(_area_faults, arrays)
+    if arrays.spec.eigenpairs is not None:
+        yield f"{here}/eigenvectors", partial(_eigenpair_faults, arrays)
+    if coarse < arrays.spec.levels:
+        for way in (f"pooling/{arrays.level}to{coarse}", f"unpooling/{coarse}to{arrays.level}"):
+            yield way, partial(_map_faults, arrays, way)
 
 
-def _mask_digest(arrays: LevelArrays) -> str:
-    """SHA-256 of the mask that has these points inside."""
-    inside = np.zeros(arrays.facts.spec.full_points(arrays.level), np.uint8)
-    inside[arrays.base_index] = 1
-    return hashlib.sha256(inside.tobytes()).hexdigest()
-
-
-def _counted(arrays: LevelArrays, entries: int) -> Counted:
-    """Count over all rows."""
-    matrix, counted = arrays.laplacian, Counted()
-    mass = arrays.mass.astype(np.float64)
-    degree = arrays.degree.astype(np.float64)
-    root = np.sqrt(mass)
-    base = arrays.of_level.vertices // arrays.facts.spec.orientations
-    for start, stop in row_blocks(matrix.indptr, entries):
-        block = rows(matrix, start, stop)
-        row = np.repeat(np.arange(start, stop), np.diff(block.indptr))
-        values = block.data.astype(np.float64)
+def _laplacian_faults(arrays: LevelArrays, name: str) -> Iterator[str]:
+    """What is wrong with one of the Laplacians: that of the metric, or `directional/rotation`."""
+    matrix, direction = arrays.rescaled(name), name.partition("/")[2]
+    if not is_symmetric(matrix):
+        yield "is not symmetric"
+    for end in ritz_range(mapped_product(matrix), matrix.shape[0], tolerance=1e-5):
+        if abs(end) > SPECTRUM:
+            yield f"has an eigenvalue {end:.7f} outside [-1, 1]"
+    base = arrays.of_level.vertices // arrays.spec.orientations
+    part = np.mod if direction == "rotation" else np.floor_divide
+    root = np.sqrt(arrays.area if direction else arrays.mass, dtype=np.float64)
+    for here, row, block in _blocks(matrix):
         own = block.indices == row
-        counted.diagonal += int(own.sum())
-        counted.isolated += int((np.diff(block.indptr) == 1).sum())
-        counted.in_plane += int((row // base == block.indices // base).sum() - own.sum())
-        if own.sum() == stop - start:
-            here = slice(start, stop)
-            diagonal = (values[own] + 1) * (arrays.of_level.lambda_max / 2)
-            if _far(diagonal * mass[here], degree[here], arrays.of_level.lambda_max * mass[here]):
-                counted.far_off.append(
-                    "has another diagonal than its rescaling and the degrees say"
-                )
-            if _off_its_kernel(row - start, values, block.indices, root, here):
-                counted.far_off.append(
-                    "does not vanish on the square roots of the degrees or areas"
-                )
-    return counted
+        if int(own.sum()) != here.stop - here.start:
+            yield "lacks entries of its diagonal"
+        if direction and (part(row, base) != part(block.indices, base)).any():
+            yield "has edges along another direction"
+        if not direction and _is_other_diagonal(arrays, block.data[own], here):
+            yield "has another diagonal than its rescaling and the degrees say"
+        # Delta maps the roots to 0, and so the rescaled Laplacian to their negatives.
+        sums, sizes = (rows_of @ root for rows_of in (block, abs(block)))
+        if _far(sums, -root[here], sizes + root[here]):
+            yield "does not vanish on the square roots of the degrees or areas"
 
 
-def _off_its_kernel(
-    row: Indices, values: Floats, columns: Indices, root: Floats, here: slice
-) -> bool:
-    """Whether rows of a rescaled Laplacian do not map the kernel of Delta, `root`, to its negative.
+def _is_other_diagonal(arrays: LevelArrays, values: npt.NDArray[np.float32], here: slice) -> bool:
+    """Whether rescaling does not make a part of the diagonal of the degrees."""
+    scale = arrays.of_level.lambda_max * arrays.mass[here].astype(np.float64)
+    return _far((values + np.float64(1)) / 2 * scale, arrays.degree[here], scale)
+
+
+def is_symmetric(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> bool:
+    """Whether each entry has an equal one on the other side of the diagonal.
 
     Args:
-        row: (nnz,) of the entries, counted from the first.
-        values: (nnz,).
-        columns: (nnz,).
-        root: (V,).
-        here: the rows.
+        matrix: columns ascend in each row.
+        entries: stored entries that are looked for together, by bisection.
     """
-    terms, own = values * root[columns], root[here]
-    sums, sizes = (
-        np.bincount(row, part, len(own)).astype(np.float64) for part in (terms, abs(terms))
-    )
-    return _far(sums, -own, sizes + own)
+    for start, stop in row_blocks(matrix.indptr, entries):
+        block = rows(matrix, start, stop)
+        row = np.repeat(np.arange(start, stop), np.diff(block.indptr))
+        first, end = (matrix.indptr[block.indices + n].astype(np.int64) for n in (0, 1))
+        if (first == end).any():
+            return False
+        low, high = first, end - 1
+        while (low < high).any():
+            middle = (low + high) // 2
+            before = matrix.indices[middle] < row
+            low = np.where(before, np.minimum(middle + 1, high), low)
+            high = np.where(before, high, middle)
+        if (matrix.indices[low] != row).any() or (matrix.data[low] != block.data).any():
+            return False
+    return True
 
 
-def _far(actual: Floats, expected: Floats, scale: Floats) -> bool:
+def _count_faults(arrays: LevelArrays) -> Iterator[str]:
+    """Facts that are counts of entries of the Laplacian of the metric."""
+    facts, isolated, in_plane = arrays.of_level, 0, -arrays.of_level.vertices
+    base = facts.vertices // arrays.spec.orientations
+    for _, row, block in _blocks(arrays.laplacian):
+        isolated += int((np.diff(block.indptr) == 1).sum())
+        in_plane += int((row // base == block.indices // base).sum())
+    counts = {"isolated": isolated, "in_plane_fraction": in_plane / (2 * facts.edges)}
+    for name, counted in counts.items():
+        if abs(counted - facts[name]) > 1e-9:
+            yield f"level {arrays.level} has {name} {facts[name]:.9g}; its array {counted:.9g}"
+
+
+def _blocks(matrix: scipy.sparse.csr_array) -> Iterator[tuple[slice, Indices, Any]]:
+    """Some rows after others: which, the row of each entry, and the rows themselves."""
+    for start, stop in row_blocks(matrix.indptr):
+        block = rows(matrix, start, stop)
+        yield slice(start, stop), np.repeat(np.arange(start, stop), np.diff(block.indptr)), block
+
+
+def _far(actual: Floats, expected: npt.NDArray[Any], scale: Floats) -> bool:
     """Whether numbers differ by more than rounding, in units of a scale."""
     return bool((abs(actual - expected) > ROUNDING * scale).any())
 
 
-def map_disagreement(values: npt.NDArray[np.float32], indptr: npt.NDArray[np.int64]) -> str | None:
-    """The fault of a map between levels, whose rows must be averages; None if it has none."""
+def _mask_faults(arrays: LevelArrays) -> Iterator[str]:
+    mask, places = arrays.spec.mask, arrays.base_index
+    if mask is not None and arrays.level == 0:
+        inside = np.zeros(arrays.spec.full_points(0), np.uint8)
+        inside[places] = 1
+        if hashlib.sha256(inside.tobytes()).hexdigest() != mask.sha256:
+            yield "are not the points inside the mask of the spec's digest"
+
+
+def _coordinate_faults(arrays: LevelArrays) -> Iterator[str]:
+    """Coordinates follow from the specification; given points must be some that a build takes."""
+    coordinates, sampling = arrays.coordinates, arrays.sampling
+    if not all(
+        _coincide(arrays.spec, coordinates[block], sampling.coordinates(block.start, block.stop))
+        for block in _parts(sampling)
+    ):
+        yield "are not those of the spec's sampling"
+    elif arrays.spec.coordinates is not None:
+        yield from _given_faults(arrays, sampling)
+
+
+def _given_faults(arrays: LevelArrays, sampling: Sampling) -> Iterator[str]:
+    """What is wrong with given points: they are in their domain, apart, and have cells."""
+    points, extent, periods = sampling.base_points, sampling.extent, None
+    if extent is not None:
+        beyond = points >= extent if sampling.periodic else points > extent
+        if (points < 0).any() or beyond.any():
+            yield "has points outside the domain"
+        periods = (extent[0], extent[1]) if sampling.periodic else None
+    if coincident(points, periods):
+        yield "has points at the same place"
+    try:
+        _ = _have_cells(arrays.spec) and arrays.cells.areas(0, 1)
+    except CheblienetError:
+        yield "has points of_what Voronoi cells can't be computed"
+
+
+def _have_cells(spec: GraphSpec) -> bool:
+    """Whether areas are those of cells of given points.
+
+    There are no cells beside points outside a mask, which are not stored.
+    """
+    given = spec.coordinates
+    return given is not None and given.areas != "given" and spec.mask is None
+
+
+def _area_faults(arrays: LevelArrays) -> Iterator[str]:
+    area = arrays.area
+    mean = float(np.mean(area, dtype=np.float64))
+    sampling, of_what = arrays.sampling, "spec's sampling"
+    if _have_cells(arrays.spec):
+        sampling, of_what = arrays.cells, "points' Voronoi cells"
+    if abs(mean - 1) > SUMS:
+        yield f"must have mean 1; it has {mean:.6g}"
+    elif not all(
+        _equal(area[block], sampling.areas(block.start, block.stop), AREA)
+        for block in _parts(sampling)
+    ):
+        yield f"are not those of the {of_what}"
+
+
+def _parts(sampling: Sampling) -> Iterator[slice]:
+    for start in range(0, sampling.num_vertices, VERTICES):
+        yield slice(start, min(start + VERTICES, sampling.num_vertices))
+
+
+def _coincide(spec: GraphSpec, actual: Floats, expected: Floats) -> bool:
+    """Whether coordinates are these up to rounding.
+
+    Longitudes are, where they are a whole turn apart, and where an arc between them is short.
+    """
+    if spec.geometry.base.flat:
+        return _equal(actual, expected, COORDINATE)
+    turned = abs(actual[:, -1] - expected[:, -1])
+    arc = np.minimum(turned, abs(turned - 2 * np.pi)) * np.sin(expected[:, -2])
+    return (
+        _equal(actual[:, :-1], expected[:, :-1], COORDINATE)
+        and bool((arc <= COORDINATE).all())
+        and bool((abs(actual[:, -1]) <= 2 * np.pi).all())
+    )
+
+
+def _equal(actual: npt.NDArray[np.floating], expected: Floats, error: float) -> bool:
+    """Whether numbers are equal up to an error, in units of themselves or 1."""
+    return bool((abs(actual - expected) <= error * np.maximum(abs(expected), 1)).all())
+
+
+def _eigenpair_faults(arrays: LevelArrays) -> Iterator[str]:
+    """Stored eigenpairs must be those of the stored Laplacian."""
+    values, vectors = arrays.eigenvalues, arrays.eigenvectors
+    if values is not None and vectors is not None:
+        rescaled, product = values * (2 / arrays.of_level.lambda_max) - 1, arrays.laplacian
+        with np.errstate(invalid="ignore"):  # of infinite entries
+            errors = _residual(mapped_product(product), rescaled, vectors), _skewness(vectors)
+        if not all(error <= EIGENPAIR for error in errors):
+            yield "are not the Laplacian's"
+
+
+def _residual(product: Product, values: Floats, vectors: npt.NDArray[np.float32]) -> float:
+    """Max |L v - lambda v|, some vectors at a time; NaN where there is one."""
+    residuals = []
+    for start in range(0, len(values), VECTORS_AT_ONCE):
+        some = slice(start, start + VECTORS_AT_ONCE)
+        wide = vectors[:, some].astype(np.float64)
+        image = product(wide)
+        wide *= values[some]
+        image -= wide
+        residuals.append(np.abs(image, out=image).max())
+    return float(np.max(residuals))
+
+
+def _skewness(vectors: npt.NDArray[np.float32]) -> float:
+    """Max |V'V - I|."""
+    size, count = vectors.shape
+    products = -np.eye(count)
+    step = max(1, ENTRIES // count)
+    for start in range(0, size, step):
+        wide = vectors[start : start + step].astype(np.float64)
+        products += wide.T @ wide
+    return float(abs(products).max())
+
+
+def _map_faults(arrays: LevelArrays, way: str) -> Iterator[str]:
+    """Rows of maps between a level and the next coarser one are averages."""
+    many, few = (level.vertices for level in arrays.facts.levels[arrays.level :][:2])
+    matrix = mapped_csr(
+        arrays.version / way, (few, many) if way.startswith("pooling") else (many, few)
+    )
+    values, indptr = matrix.data, matrix.indptr
     if not len(values) or not (np.diff(indptr) > 0).all() or not (values >= 0).all():
-        return "must have weights from 0 in every row"
-    sums = np.add.reduceat(values.astype(np.float64), indptr[:-1])
-    return None if (abs(sums - 1) <= 1e-5).all() else "must have rows that sum to 1"
+        yield "must have weights from 0 in every row"
+    elif (abs(np.add.reduceat(values.astype(np.float64), indptr[:-1]) - 1) > SUMS).any():
+        yield "must have rows that sum to 1"
+
+
+def undigested(levels: Sequence[LevelArrays]) -> bool:
+    """Whether given points of the plane have another digest than the spec's.
+
+    Those of the sphere are digested as degrees, which stored radians give back up to rounding only;
+    areas are stored rounded, and points outside a mask not at all.
+
+    Args:
+        levels: all of them, finest first.
+    """
+    spec = levels[0].spec
+    given = spec.coordinates
+    if given is None or not _have_cells(spec) or not spec.geometry.base.flat:
+        return False
+    digest = hashlib.sha256()
+    for number, arrays in enumerate(levels):
+        points = arrays.coordinates[: spec.base_points(number), :2]
+        digest.update(np.ascontiguousarray(points, "<f8").tobytes())
+    return digest.hexdigest() != given.sha256
+
+
+def unlike_cells(arrays: LevelArrays) -> str | None:
+    """A remark on given areas that are far from those of their points' Voronoi cells.
+
+    Args:
+        arrays: of a level without faults.
+
+    Returns:
+        What is remarkable; None where nothing is, or cells are not known.
+    """
+    spec = arrays.spec
+    if spec.coordinates is None or spec.coordinates.areas != "given" or spec.mask is not None:
+        return None
+    points = spec.base_points(arrays.level)
+    try:
+        cells = arrays.cells.areas(0, points)
+    except CheblienetError:
+        return "holds given areas of points of_what Voronoi cells can't be computed"
+    ratios = arrays.area[:points] / cells
+    least, most = float(ratios.min()), float(ratios.max())
+    if least >= 1 / UNLIKE and most <= UNLIKE:
+        return None
+    return f"holds given areas that are {least:.2g} to {most:.2g} times those of Voronoi cells"

@@ -12,7 +12,7 @@ from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays, all_weights
+from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 
 DEVICES = Path("/dev")
 PYG_LINES = """\
@@ -30,7 +30,7 @@ def to_scipy(version: Path, level: int, file: Path) -> None:
 def to_pyg(version: Path, level: int, file: Path) -> None:
     """edge_index (2, E) int64, edge_weight (E,) float32, pos (V, d) float32; both directions."""
     level_arrays = LevelArrays(version, read_facts(version), level)
-    weights = all_weights(level_arrays).tocoo()
+    weights = edge_weights(version, level).tocoo()
     arrays = {
         "edge_index": np.stack(weights.coords).astype(np.int64),
         "edge_weight": weights.data.astype(np.float32),

@@ -1,4 +1,4 @@
-"""Published versions as numpy, scipy and zarr see them."""
+"""Published versions as numpy, scipy and zarr see them, and the points that they are of."""
 
 import math
 import stat
@@ -12,9 +12,14 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.samplings.given_points import PointArrays
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import unreadable
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -154,7 +159,7 @@ class LevelArrays:
     """The arrays of a level, mapped on first use and of the shapes that its facts imply.
 
     Their values are checked to be finite and within their ranges, so computing with them does not
-    overflow.
+    overflow. What can't be read, or isn't so, is a StoreError.
 
     Args:
         version: folder of the version.
@@ -170,9 +175,14 @@ class LevelArrays:
     level: int
 
     def __post_init__(self) -> None:
-        levels = self.facts.spec.levels
+        levels = self.spec.levels
         if not 0 <= self.level < levels:
             raise SpecError("level", f"an integer in [0, {levels - 1}]", self.level)
+
+    @property
+    def spec(self) -> GraphSpec:
+        """The specification of the graph."""
+        return self.facts.spec
 
     @property
     def folder(self) -> Path:
@@ -205,51 +215,37 @@ class LevelArrays:
 
     @cached_property
     def laplacian(self) -> "scipy.sparse.csr_array":
-        """(V, V) float32, that of the metric, rescaled.
-
-        Raises:
-            StoreError: as `rescaled`.
-        """
+        """(V, V) float32, that of the metric, rescaled."""
         return self.rescaled("laplacian")
 
     @cached_property
     def directional(self) -> "dict[str, scipy.sparse.csr_array]":
-        """By direction, (V, V) float32, rescaled; empty where none are stored.
-
-        Raises:
-            StoreError: as `rescaled`.
-        """
+        """By direction, (V, V) float32, rescaled; empty where none are stored."""
         known = self.of_level.directional or {}
         return {name: self.rescaled(f"{layout.DIRECTIONAL}/{name}") for name in known}
 
     @cached_property
     def degree(self) -> npt.NDArray[np.float32]:
         """(V,) float32 weighted degrees."""
-        return self._of_vertices("degree", 0.0)
+        return self._dense("degree", (self.of_level.vertices,), "float32", 0.0)
 
     @cached_property
     def area(self) -> npt.NDArray[np.float32]:
         """(V,) float32 areas, positive."""
-        return self._of_vertices("area", SMALLEST)
+        return self._dense("area", (self.of_level.vertices,), "float32", SMALLEST)
 
     @cached_property
     def coordinates(self) -> npt.NDArray[np.float64]:
         """(V, d) float64."""
-        shape = self.of_level.vertices, len(self.facts.spec.geometry.columns)
-        values = mapped_array(self.folder / "coordinates", shape, ("float64",))
-        return self._check("coordinates", values, -LARGEST, LARGEST)
+        shape = self.of_level.vertices, len(self.spec.geometry.columns)
+        return self._dense("coordinates", shape, "float64")
 
     @cached_property
     def base_index(self) -> npt.NDArray[np.int64] | None:
-        """(n_inside,) where the points are in the full sampling; None without a mask.
-
-        Raises:
-            StoreError: as `mapped_array`, or they do not ascend within the full sampling.
-        """
-        spec = self.facts.spec
-        if spec.mask is None:
+        """(n_inside,) where the points are in the full sampling, ascending; None without a mask."""
+        if self.spec.mask is None:
             return None
-        shape, points = (spec.base_points(self.level),), spec.full_points(self.level)
+        shape, points = (self.spec.base_points(self.level),), self.spec.full_points(self.level)
         array = self.folder / layout.BASE_INDEX
         places = mapped_array(array, shape, ("int32", "int64")).astype(np.int64)
         if (np.diff(places) <= 0).any() or places[0] < 0 or places[-1] >= points:
@@ -259,11 +255,10 @@ class LevelArrays:
     @cached_property
     def eigenvalues(self) -> npt.NDArray[np.float64] | None:
         """(M,) float64 ascending, None where none are stored."""
-        if self.facts.spec.eigenpairs is None:
+        if self.spec.eigenpairs is None:
             return None
-        shape, most = (self.facts.spec.eigenpairs,), self.of_level.lambda_max
-        values = mapped_array(self.folder / "eigenvalues", shape, ("float64",))
-        self._check("eigenvalues", values, -EIGENVALUE * most, (1 + EIGENVALUE) * most)
+        low, high = (end * self.of_level.lambda_max for end in (-EIGENVALUE, 1 + EIGENVALUE))
+        values = self._dense("eigenvalues", (self.spec.eigenpairs,), "float64", low, high)
         if (np.diff(values) < 0).any():
             raise StoreError(f"{self.folder}/eigenvalues do not ascend.")
         return values
@@ -271,7 +266,7 @@ class LevelArrays:
     @cached_property
     def eigenvectors(self) -> npt.NDArray[np.float32] | None:
         """(V, M) float32, None where none are stored; values are not checked."""
-        count = self.facts.spec.eigenpairs
+        count = self.spec.eigenpairs
         if count is None:
             return None
         shape = self.of_level.vertices, count
@@ -280,11 +275,52 @@ class LevelArrays:
     @property
     def mass(self) -> npt.NDArray[np.float32]:
         """(V,) divisors of the Laplacian: the degrees, or the areas."""
-        return self.degree if self.facts.spec.laplacian == "normalized" else self.area
+        return self.degree if self.spec.laplacian == "normalized" else self.area
 
-    def _of_vertices(self, name: str, low: float) -> npt.NDArray[np.float32]:
-        values = mapped_array(self.folder / name, (self.of_level.vertices,), ("float32",))
-        return self._check(name, values, low, LARGEST)
+    @property
+    def weights(self) -> "MappedWeights":
+        """W, to be read row by row."""
+        return MappedWeights(self.laplacian, self.of_level.lambda_max, self.mass)
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        """The sampling, those of its points that are inside where the graph has a mask.
+
+        Given points come from the coordinates and areas: they are those of the build up to
+        rounding, as areas are stored in float32, and points of the sphere as angles.
+        """
+        if self.spec.coordinates is not None:
+            area = self.area[: self.spec.base_points(self.level)].astype(np.float64)
+            return self._given(area / area.mean())
+        full, places = self.spec.full_sampling(self.level), self.base_index
+        return full if places is None else MaskedSampling(full, places)
+
+    @cached_property
+    def cells(self) -> Sampling:
+        """Given points with the areas of their Voronoi cells."""
+        return self._given(None)
+
+    def _given(self, areas: Floats | None) -> Sampling:
+        """Given points; without those outside a mask, which are not stored."""
+        base = self.coordinates[: self.spec.base_points(self.level)]
+        if self.spec.geometry.base.flat:
+            points = np.array(base[:, :2])
+        else:
+            sin, cos = np.sin(base[:, -2:]), np.cos(base[:, -2:])
+            points = np.stack([sin[:, 0] * cos[:, 1], sin[:, 0] * sin[:, 1], cos[:, 0]], axis=1)
+        given = self.spec.with_points({self.level: PointArrays(points, areas)})
+        return given.full_sampling(self.level)
+
+    def _dense(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: str,
+        low: float = -LARGEST,
+        high: float = LARGEST,
+    ) -> npt.NDArray[Any]:
+        """A dense array of which all values are in [low, high]."""
+        return self._check(name, mapped_array(self.folder / name, shape, (dtype,)), low, high)
 
     def _check(
         self, name: str, values: npt.NDArray[Any], low: float, high: float
@@ -331,38 +367,11 @@ class MappedWeights:
         return scipy.sparse.csr_array((weights, column, indptr), shape=stored.shape)
 
 
-def mapped_weights(version: Path, level: int) -> MappedWeights:
-    """W of a level, to be read row by row.
-
-    Raises:
-        StoreError: it can't be read.
-    """
-    return weights_of(LevelArrays(version, read_facts(version), level))
-
-
-def weights_of(arrays: LevelArrays) -> MappedWeights:
-    """W of a level whose facts are known.
-
-    Raises:
-        StoreError: it can't be read.
-    """
-    return MappedWeights(arrays.laplacian, arrays.of_level.lambda_max, arrays.mass)
-
-
 def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":
     """(V, V) W of a level in memory, as `MappedWeights` defines it.
 
     Raises:
         StoreError: it can't be read.
     """
-    return all_weights(LevelArrays(version, read_facts(version), level))
-
-
-def all_weights(arrays: LevelArrays) -> "scipy.sparse.csr_array":
-    """W of a level whose facts are known, in memory.
-
-    Raises:
-        StoreError: it can't be read.
-    """
-    weights = weights_of(arrays)
+    weights = LevelArrays(version, read_facts(version), level).weights
     return weights.rows(np.arange(weights.laplacian.shape[0]))

@@ -5,48 +5,24 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-import scipy.sparse
-
 from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError, UnreadableError
 from cheblienet_graphs.quoting import quoted
-from cheblienet_graphs.sparse.products import Product, mapped_product
-from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
-from cheblienet_graphs.spectrum.bound import ritz_range
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.agreement import disagreements, map_disagreement
+from cheblienet_graphs.store.agreement import Fault, level_fault, undigested, unlike_cells
 from cheblienet_graphs.store.durable import locked_folder, unreadable, write_errors
 from cheblienet_graphs.store.facts import FileFacts, VersionFacts, checked_facts
-from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.store.refs import locked
-from cheblienet_graphs.store.sampled import misplaced, undigested, unlike_cells
 from cheblienet_graphs.store.unfinished import discard
-from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import callback
-
-EIGENPAIR = 1e-4
-"""Largest |L v - lambda v| that a stored eigenpair may have, and |V'V - I|, in float32."""
 
 FILES_AT_ONCE = 8
 """Files whose digests are computed at once."""
-VECTORS_AT_ONCE = 4
-"""Stored eigenvectors that are in memory together."""
-
 Remark: TypeAlias = Callable[[str, str], None]
 """Called with a path and with what is no fault there, but may be a mistake."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault: `where` is a path below the store."""
-
-    where: str
-    what: str
 
 
 def verify(
@@ -117,7 +93,7 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
     ):
         faults.append(Fault("zarr.json", "holds more or other text than was published"))
     faults += _file_faults(version, facts.files)
-    return faults or list(_array_faults(version, facts, remark))
+    return faults or _array_faults(version, facts, remark)
 
 
 def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Fault]:
@@ -172,157 +148,20 @@ def _sha256(path: Path) -> str:
         return f"unreadable: {error.strerror}"
 
 
-def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> Iterator[Fault]:
+def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> list[Fault]:
     """Faults of arrays whose files are as published.
 
     They were wrong when written, or somebody changed both files and digests.
     """
     levels = [LevelArrays(version, facts, level) for level in range(facts.spec.levels)]
-    faults = [fault for arrays in levels for fault in _level_faults(version, arrays, remark)]
+    faults = [fault for arrays in levels if (fault := level_fault(arrays))]
     if not faults and undigested(levels):
         faults = [Fault("levels/0/coordinates", "are not the points of the spec's digest")]
-    yield from faults
-
-
-def _level_faults(version: Path, arrays: LevelArrays, remark: Remark | None) -> Iterator[Fault]:
-    level, facts = arrays.level, arrays.facts
-
-    def placed() -> tuple[list[tuple[str, str]], str | None]:
-        wrong = list(misplaced(arrays))
-        return wrong, None if wrong or remark is None else unlike_cells(arrays)
-
-    # Meanwhile on another core: Qhull, which makes Voronoi cells, lets other threads run.
-    with ThreadPoolExecutor(1) as beside:
-        places = beside.submit(placed)
-        if faults := list(_laplacian_faults(arrays)):
-            yield from faults
-            return
-        try:
-            if contradictions := [Fault(*disagreement) for disagreement in disagreements(arrays)]:
-                yield from contradictions
-            else:
-                wrong, unlike = places.result()
-                yield from (Fault(f"levels/{level}/{name}", what) for name, what in wrong)
-                if unlike and remark:
-                    remark(f"levels/{level}/area", unlike)
-                yield from _eigenpair_faults(arrays)
-        except StoreError as error:
-            yield Fault(f"levels/{level}", str(error))
-    if level + 1 < facts.spec.levels:
-        yield from _map_faults(version, facts, level)
-
-
-def _map_faults(version: Path, facts: VersionFacts, fine: int) -> Iterator[Fault]:
-    """Faults of the maps between a level and the next coarser one."""
-    coarse = fine + 1
-    many, few = (facts.levels[level].vertices for level in (fine, coarse))
-    for where, shape in (
-        (f"pooling/{fine}to{coarse}", (few, many)),
-        (f"unpooling/{coarse}to{fine}", (many, few)),
-    ):
-        try:
-            matrix = mapped_csr(version / where, shape)
-        except StoreError as error:
-            yield Fault(where, str(error))
-            continue
-        if fault := map_disagreement(matrix.data, matrix.indptr):
-            yield Fault(where, fault)
-
-
-def _laplacian_faults(arrays: LevelArrays) -> Iterator[Fault]:
-    """Faults of a level's Laplacians, each by itself."""
-    for name in arrays.laplacians:
-        try:
-            fault = _laplacian_fault(arrays.rescaled(name))
-        except StoreError as error:
-            fault = str(error)
-        if fault:
-            yield Fault(f"levels/{arrays.level}/{name}", fault)
-
-
-def _laplacian_fault(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> str | None:
-    """The fault of a stored Laplacian, read in blocks of `entries` entries; None if it has none."""
-    blocks = list(row_blocks(matrix.indptr, entries))
-    if not _is_symmetric(matrix, blocks):
-        return "is not symmetric"
-    ends = ritz_range(mapped_product(matrix), matrix.shape[0], tolerance=1e-5)
-    outside = [end for end in ends if abs(end) > SPECTRUM]
-    return f"has an eigenvalue {outside[-1]:.7f} outside [-1, 1]" if outside else None
-
-
-def _is_symmetric(matrix: scipy.sparse.csr_array, blocks: list[tuple[int, int]]) -> bool:
-    """Whether each entry above the diagonal has an equal one below, and there are no others."""
-    left_over = 0
-    for start, stop in blocks:
-        block = rows(matrix, start, stop)
-        row = np.repeat(np.arange(start, stop), np.diff(block.indptr))
-        above = np.flatnonzero(block.indices > row)
-        left_over += int((block.indices < row).sum()) - len(above)
-        place = _places(matrix, block.indices[above], row[above])
-        if place is None or not np.array_equal(matrix.data[place], block.data[above]):
-            return False
-    return left_over == 0
-
-
-def _places(matrix: scipy.sparse.csr_array, row: Indices, column: Indices) -> Indices | None:
-    """Positions of entries, by bisection of their rows; None where one is not stored."""
-    low: Indices = matrix.indptr[row].astype(np.int64)
-    ends = matrix.indptr[row + 1].astype(np.int64)
-    high = ends.copy()
-    while (low < high).any():
-        middle = (low + high) // 2
-        before = matrix.indices[np.minimum(middle, len(matrix.indices) - 1)] < column
-        searched = low < high
-        low = np.where(searched & before, middle + 1, low)
-        high = np.where(searched & ~before, middle, high)
-    if (low >= ends).any() or not np.array_equal(matrix.indices[low], column):
-        return None
-    return low
-
-
-def _eigenpair_faults(arrays: LevelArrays) -> Iterator[Fault]:
-    """Faults of stored eigenpairs, which must be those of the stored Laplacian."""
-    if arrays.eigenvalues is None or arrays.eigenvectors is None:
-        return
-    values = arrays.eigenvalues * (2 / arrays.of_level.lambda_max) - 1
-    product, vectors = mapped_product(arrays.laplacian), arrays.eigenvectors
-    if not (
-        _is_bounded(vectors)
-        and _residual(product, values, vectors) <= EIGENPAIR
-        and _skewness(vectors) <= EIGENPAIR
-    ):
-        yield Fault(f"levels/{arrays.level}/eigenvectors", "are not the Laplacian's")
-
-
-def _is_bounded(vectors: npt.NDArray[np.float32]) -> bool:
-    """Whether no entry exceeds 1, as in unit vectors, or is NaN."""
-    step = max(1, ENTRIES // vectors.shape[1])
-    parts = (vectors[start : start + step] for start in range(0, len(vectors), step))
-    return all(bool((abs(part) <= 1 + EIGENPAIR).all()) for part in parts)
-
-
-def _residual(product: Product, values: Floats, vectors: npt.NDArray[np.float32]) -> float:
-    """Max |L v - lambda v|, some vectors at a time."""
-    residuals = []
-    for start in range(0, len(values), VECTORS_AT_ONCE):
-        some = slice(start, start + VECTORS_AT_ONCE)
-        wide = vectors[:, some].astype(np.float64)
-        image = product(wide)
-        wide *= values[some]
-        image -= wide
-        residuals.append(np.abs(image, out=image).max())
-    return float(np.max(residuals))
-
-
-def _skewness(vectors: npt.NDArray[np.float32]) -> float:
-    """Max |V'V - I|."""
-    size, count = vectors.shape
-    products = np.zeros((count, count))
-    step = max(1, ENTRIES // count)
-    for start in range(0, size, step):
-        wide = vectors[start : start + step].astype(np.float64)
-        products += wide.T @ wide
-    return float(abs(products - np.eye(count)).max())
+    if not faults and remark:
+        for arrays in levels:
+            if what := unlike_cells(arrays):
+                remark(f"levels/{arrays.level}/area", what)
+    return faults
 
 
 def _store_faults(store: Path) -> Iterator[Fault]:

@@ -12,7 +12,7 @@ import scipy.sparse
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.plot.opened import OpenedGraph, open_graph
-from cheblienet_graphs.store.reader import all_weights
+from cheblienet_graphs.store.reader import edge_weights
 
 
 def disc(side: int) -> npt.NDArray[np.bool_]:
@@ -90,7 +90,7 @@ def _folder() -> Path:
 def generator(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:
     """(V, V) N^-1 (D - W), from the weights alone, of a graph without isolated vertices."""
     arrays = graph.level(level)
-    weights = all_weights(arrays).toarray()
+    weights = edge_weights(arrays.version, arrays.level).toarray()
     stiffness = np.diag(weights.sum(axis=1)) - weights
     return stiffness / arrays.mass.astype(np.float64)[:, None]
 

@@ -15,7 +15,6 @@ from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.layout import check_version, resolve
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
-from cheblienet_graphs.store.sampled import sampling_of
 from cheblienet_graphs.store.verify import leftovers
 
 
@@ -158,7 +157,7 @@ def test_plans_are_upper_bounds(whole: dict[str, Path], name: str) -> None:
 def test_points_are_those_that_are_stored(whole: dict[str, Path], name: str) -> None:
     version, spec = resolve(whole[name], "g"), BUILDS[name]
     for level in range(spec.levels):
-        stored = sampling_of(LevelArrays(version, read_facts(version), level))
+        stored = LevelArrays(version, read_facts(version), level).sampling
         points = spec.full_sampling(level)
         assert np.abs(stored.base_points - points.base_points).max() < 1e-15
         assert np.abs(stored.areas() - points.areas()).max() < 1e-6

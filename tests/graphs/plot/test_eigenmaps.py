@@ -6,7 +6,7 @@ from pictured import opened
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot import eigenmaps as module
 from cheblienet_graphs.plot.eigenmaps import eigenmaps_of
-from cheblienet_graphs.store.reader import all_weights
+from cheblienet_graphs.store.reader import edge_weights
 
 
 @pytest.mark.parametrize(("name", "level"), [("plane", 0), ("torus", 1), ("grid", 0), ("own", 0)])
@@ -15,7 +15,7 @@ def test_eigenmaps_solve_the_problem_of_the_weights(name: str, level: int) -> No
     graph = opened(name)
     data = eigenmaps_of(graph, level=level, count=6)
     arrays = graph.level(level)
-    weights = all_weights(arrays).toarray()
+    weights = edge_weights(arrays.version, arrays.level).toarray()
     mass = np.diag(arrays.mass.astype(np.float64))
     stiffness = np.diag(weights.sum(axis=1)) - weights
     exact = scipy.linalg.eigh(stiffness, mass, eigvals_only=True)[:6]

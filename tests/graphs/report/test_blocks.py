@@ -21,9 +21,19 @@ from cheblienet_graphs.report.diagnostics import (
 )
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.products import mapped_product
-from cheblienet_graphs.sparse.rows import row_blocks
-from cheblienet_graphs.store import verify
-from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr, mapped_weights
+from cheblienet_graphs.store.agreement import is_symmetric
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.reader import (
+    LevelArrays,
+    MappedWeights,
+    edge_weights,
+    mapped_array,
+    mapped_csr,
+)
+
+
+def weights_of(version: Path) -> MappedWeights:
+    return LevelArrays(version, read_facts(version), 0).weights
 
 
 @given(st.integers(1, 80), st.floats(0, 0.06), st.integers(0, 99), st.integers(1, 20))
@@ -54,7 +64,7 @@ def test_equivariance_errors_by_definition(versions: Path, name: str) -> None:
 @pytest.mark.parametrize("name", SPECS)
 def test_weights_by_definition(versions: Path, name: str) -> None:
     version = versions / name / "v001"
-    weights = mapped_weights(version, 0)
+    weights = weights_of(version)
     delta = (weights.laplacian.toarray() + np.eye(weights.laplacian.shape[0])) * (
         weights.lambda_max / 2
     )
@@ -79,7 +89,7 @@ def test_effective_metrics_are_the_same_in_blocks(versions: Path, name: str) -> 
     points, metric = spec.full_sampling(0), Metric(spec.eps, report.xi or 0.0)
     coordinates = mapped_array(version / "levels/0/coordinates")
     found = effective_metrics(
-        mapped_weights(version, 0),
+        weights_of(version),
         coordinates,
         SampledManifold(points, spec.geometry, metric),
         points.probes(),
@@ -106,7 +116,7 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     """Examinations allocate far less than the values of the matrix would in float64."""
     spec = GraphSpec("se2", 64, orientations=8, neighbors=64, levels=1)
     build(spec, tmp_path / "g.zarr", name="g")
-    weights = mapped_weights(tmp_path / "g.zarr/g/v001", 0)
+    weights = weights_of(tmp_path / "g.zarr/g/v001")
     laplacian, points = weights.laplacian, spec.full_sampling(0)
     x = np.ones(points.num_vertices)
     coordinates = mapped_array(tmp_path / "g.zarr/g/v001/levels/0/coordinates")
@@ -122,7 +132,7 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
             points.probes(),
         ),
         lambda: equivariance_errors(laplacian, points, entries=2**12),
-        lambda: verify._is_symmetric(laplacian, list(row_blocks(laplacian.indptr, 2**12))),
+        lambda: is_symmetric(laplacian, 2**12),
     ]
     for examine in examinations:
         examine()

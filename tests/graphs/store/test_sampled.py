@@ -11,7 +11,6 @@ from sealing import reseal_array, reseal_file
 from cheblienet_graphs import CheblienetError, GraphSpec, build, verify
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.store.sampled import sampling_of
 
 RNG = np.random.default_rng(5)
 STATIONS = np.column_stack(
@@ -143,7 +142,7 @@ def test_given_areas_far_from_cells_are_remarked_on(
 ) -> None:
     build(GraphSpec("s2", coordinates=STATIONS), tmp_path / "cells.zarr", name="g")
     version = tmp_path / "cells.zarr/g/v001"
-    cells = sampling_of(LevelArrays(version, read_facts(version), 0)).areas()
+    cells = LevelArrays(version, read_facts(version), 0).sampling.areas()
     areas = cells * np.where(np.arange(40) == 7, factor, 1)
     given = np.column_stack([STATIONS, areas])
     build(GraphSpec("s2", coordinates=given), tmp_path / "g.zarr", name="g")
