@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.listing import listing
+from cheblienet_graphs.store.facts import listing
 from cheblienet_graphs.store.writer import Staging
 
 ENTRY = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]

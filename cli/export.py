@@ -48,7 +48,6 @@ def export(
     """
     from cheblienet_graphs.store import export as exports  # help does without
     from cheblienet_graphs.store.archive import export_zip
-    from cheblienet_graphs.store.export_npz import to_npz
     from cheblienet_graphs.store.facts import read_facts
 
     if level is not None and target in WHOLE:
@@ -56,7 +55,7 @@ def export(
             f"--level must be left out with --to {target}, which has all levels."
         )
     level = level or 0
-    version = layout.resolve(layout.store_path(store), name)
+    version = layout.resolve(store, name)
     levels = read_facts(version).spec.levels
     if not 0 <= level < levels:
         raise SpecError("level", f"an integer in [0, {levels - 1}]", level)
@@ -68,7 +67,7 @@ def export(
     if target == "zip":
         export_zip(version, file)
     elif target == "npz":
-        to_npz(version, file)
+        exports.to_npz(version, file)
     else:
         writers = {"scipy": exports.to_scipy, "pyg": exports.to_pyg}
         writers[target](version, level, file)

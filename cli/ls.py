@@ -12,7 +12,7 @@ from cheblienet_cli import options
 from cheblienet_cli.help import Once
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.store.listing import Listed
+    from cheblienet_graphs.store.facts import Listed
 
 
 @click.command(cls=Once)
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @options.debug
 def ls(store: Path, as_json: bool) -> None:
     """List the graphs of a store, a line for each version and one for all."""
-    from cheblienet_graphs.store.listing import listing  # help does without
+    from cheblienet_graphs.store.facts import listing  # help does without
 
     versions = listing(store)
     if as_json:

@@ -1,4 +1,4 @@
-"""The numbers in docs/explanation: from the package, from code without it, and as printed.
+"""The numbers in docs/explanation: from code without the package, and as printed.
 
 A number on a page is followed by a comment with its name, `<!-- golden: NAME -->`, which stands for
 all numbers of that name in tests/data/golden.json, `NAME[2]` for one and `NAME[:6]` for the first
@@ -7,21 +7,20 @@ ones. Eigenvalues are those of tests/data/spectra.json, by manifold, eps^2 and x
 
 import ast
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from golden_library import library
-from golden_library import spectrum as library_spectrum
-from golden_spectra import spectrum as true_spectrum
+from golden_spectra import spectrum
 from golden_truth import TRUTH
+
+from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 
 ROOT = Path(__file__).parents[1]
 GOLDEN: dict[str, list[float]] = json.loads((ROOT / "tests/data/golden.json").read_text())
 SPECTRA: list[dict[str, Any]] = json.loads((ROOT / "tests/data/spectra.json").read_text())
-TO_THE_GRID = {"lambda_max.se2", "lambda_max.r3"}
-"""Stored numbers are rounded up to 1e-6 and enlarged by what float32 may change."""
 PAGES = sorted((ROOT / "docs/explanation").glob("*.md"))
 MARK = re.compile(r"<!-- golden: ([^\[>]+?)(\[[0-9:]+\])? -->")
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
@@ -70,28 +69,17 @@ def is_printed(text: str, number: float) -> bool:
     return abs(float(text.replace(",", "")) - number) <= 0.5 * 10**-decimals * (1 + 1e-9)
 
 
-@pytest.fixture(scope="module")
-def of_the_package(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return library(tmp_path_factory.mktemp("golden"))
-
-
 @pytest.mark.parametrize("name", GOLDEN)
-def test_the_package_finds_them(of_the_package: dict[str, Any], name: str) -> None:
-    close = 2e-6 if name in TO_THE_GRID else 1e-9
-    assert of_the_package[name]() == pytest.approx(GOLDEN[name], rel=close, abs=close)
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_so_does_code_without_it(name: str) -> None:
+def test_numbers(name: str) -> None:
     assert TRUTH[name]() == pytest.approx(GOLDEN[name], rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("entry", SPECTRA, ids=spectrum_name)
 def test_eigenvalues(entry: dict[str, Any]) -> None:
     known = [pair["value"] for pair in entry["eigenvalues"] for _ in range(pair["multiplicity"])]
-    metric = entry.get("eps_squared", 1.0), entry.get("xi_squared", 1.0)
-    for computed in (library_spectrum, true_spectrum):
-        found = computed(entry["manifold"], *metric, len(known))
+    name, squares = entry["manifold"], [entry.get(f"{key}_squared", 1.0) for key in ("eps", "xi")]
+    package = MANIFOLDS[name].spectrum(len(known), Metric(*map(math.sqrt, squares)), None)
+    for found in (package.tolist(), spectrum(name, *squares, len(known))):
         assert found == pytest.approx(known, rel=1e-10, abs=1e-9)
 
 

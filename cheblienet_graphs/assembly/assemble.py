@@ -23,8 +23,7 @@ from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
 from cheblienet_graphs.store.reader import MappedWeights
-from cheblienet_graphs.store.records import Result
-from cheblienet_graphs.store.staged import Writer, index_type
+from cheblienet_graphs.store.staged import Result, Writer, index_type
 
 SCRATCH = {"degree": "float64", "inverse-root-mass": "float64"}
 """Arrays of the vertices from which rows are made that are no copies."""

@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.sweeps import Sweep, do_block
-from cheblienet_graphs.pools.pool import Kept, Pool
+from cheblienet_graphs.machine import Kept, Pool
 from cheblienet_graphs.store.durable import write_errors
-from cheblienet_graphs.store.records import Range, Result, cut, gaps
-from cheblienet_graphs.store.staged import StagedArray, Writer
+from cheblienet_graphs.store.staged import Range, Result, StagedArray, Writer, cut, gaps
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
 

@@ -30,10 +30,16 @@ from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.records import Records
-from cheblienet_graphs.store.staged import StagedArray, StagedCsr, opened, opened_csr
-from cheblienet_graphs.store.unfinished import FINISHED, VERSION
-from cheblienet_graphs.store.writer import scratch_folder
+from cheblienet_graphs.store.staged import (
+    FINISHED,
+    SCRATCH,
+    VERSION,
+    Records,
+    StagedArray,
+    StagedCsr,
+    opened,
+    opened_csr,
+)
 from cheblienet_graphs.typing import Progress
 
 if TYPE_CHECKING:
@@ -317,7 +323,7 @@ class Level:
 
     @property
     def _scratch(self) -> Path:
-        return scratch_folder(self.place.folder)
+        return self.place.folder / SCRATCH
 
     def scratch(self, name: str) -> StagedArray:
         """An array that is not published."""

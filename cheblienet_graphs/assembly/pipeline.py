@@ -26,10 +26,10 @@ from cheblienet_graphs.assembly.versions import (
     software,
 )
 from cheblienet_graphs.errors import OtherGraphWarning
+from cheblienet_graphs.machine import Kept, Pool
+from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.neighbours.choice import Choice, choose
-from cheblienet_graphs.pools.pool import Kept, Pool
-from cheblienet_graphs.pools.processes import opened_pool
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts

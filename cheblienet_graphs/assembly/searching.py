@@ -7,7 +7,7 @@ from cheblienet_graphs.assembly.level import LISTED, Level
 from cheblienet_graphs.assembly.searched_rows import SearchedRows
 from cheblienet_graphs.assembly.sweeps import Lists, Measured
 from cheblienet_graphs.sparse.sums import rounded
-from cheblienet_graphs.store.records import Result
+from cheblienet_graphs.store.staged import Result
 from cheblienet_graphs.typing import Floats, Indices
 
 Edges = tuple[Indices, Indices, Floats]

@@ -20,12 +20,11 @@ from cheblienet_graphs.assembly.masked_rows import MaskedRows
 from cheblienet_graphs.assembly.rows import Rows, Scaling
 from cheblienet_graphs.assembly.searched_rows import SearchedRows
 from cheblienet_graphs.assembly.versions import check_worker
-from cheblienet_graphs.pools.pool import Kept
+from cheblienet_graphs.machine import Kept
 from cheblienet_graphs.sparse.laplacian import inverse_root, rescaled
 from cheblienet_graphs.spectrum.bound import NORMALIZED, largest_possible
 from cheblienet_graphs.store.durable import write_errors
-from cheblienet_graphs.store.records import Range, Result
-from cheblienet_graphs.store.staged import Writer
+from cheblienet_graphs.store.staged import Range, Result, Writer
 
 ENTRIES_AT_ONCE = 2**18
 """Entries that are rescaled together: few enough to stay in a processor's cache."""

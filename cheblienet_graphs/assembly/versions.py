@@ -15,7 +15,7 @@ from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
-from cheblienet_graphs.store.unfinished import identity_of
+from cheblienet_graphs.store.staged import identity_of
 
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
 

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cheblienet_graphs.machine.devices import own_device
-from cheblienet_graphs.machine.threads import threads_each, torch_threads
+from cheblienet_graphs.machine.threads import own_device, threads_each, torch_threads
 from cheblienet_graphs.neighbours import offsets
 from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import Cloud, check_images, cloud, rings_within

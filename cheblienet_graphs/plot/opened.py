@@ -83,5 +83,5 @@ def open_graph(store: str | Path, name: str | None = None) -> OpenedGraph:
         UnknownGraphError: there is none of that name.
         StoreError: the store can't be read.
     """
-    version = layout.resolve(layout.store_path(store), name)
+    version = layout.resolve(store, name)
     return OpenedGraph(version, read_facts(version))

@@ -78,7 +78,7 @@ def compare(
     """
     stores = (store, store if other_store is None else other_store)
     versions = [
-        layout.resolve(layout.store_path(path), name)
+        layout.resolve(path, name)
         for path, name in zip(stores, (first, second), strict=True)
     ]
     a, b = (read_facts(version) for version in versions)

@@ -131,7 +131,7 @@ def neighbors_of(
     if (vertex is None) == (at is None):
         both = "left out where `at` is given" if at is not None else "given, or `at`"
         raise SpecError("vertex", both, MISSING if vertex is None else vertex)
-    version = layout.resolve(layout.store_path(store), name)
+    version = layout.resolve(store, name)
     facts = read_facts(version)
     spec = facts.spec
     level = integer("level", level, 0, spec.levels - 1)

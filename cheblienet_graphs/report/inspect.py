@@ -47,7 +47,7 @@ def inspect(
         SpecError: `level` or `eigenvalues` is out of range.
     """
     callback("progress", progress)
-    version = layout.resolve(layout.store_path(store), name)
+    version = layout.resolve(store, name)
     facts = read_facts(version)
     spec = facts.spec
     if level is not None:

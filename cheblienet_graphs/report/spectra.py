@@ -90,7 +90,7 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
 def _level(
     store: str | Path, name: str | None, level: int
 ) -> tuple[scipy.sparse.csr_array, float, Sampling]:
-    version = layout.resolve(layout.store_path(store), name)
+    version = layout.resolve(store, name)
     facts = read_facts(version)
     level = integer("level", level, 0, facts.spec.levels - 1)
     arrays = LevelArrays(version, facts, level)

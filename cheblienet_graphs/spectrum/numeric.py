@@ -19,7 +19,7 @@ import scipy.sparse
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.machine.blas import one_blas_thread
+from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.sparse.products import CAST_AT_ONCE, Product, mapped_product

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def level_fault(arrays: LevelArrays) -> Fault | None:
 
 def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Check]]:
     """What is checked of a level, by its path below the version."""
-    here, coarse = f"levels/{arrays.level}", arrays.level + 1
+    here = f"levels/{arrays.level}"
     for name in arrays.laplacians:
         yield f"{here}/{name}", partial(_laplacian_faults, arrays, name)
     yield "zarr.json", partial(_count_faults, arrays)
@@ -84,9 +85,8 @@ def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Check]]:
     yield f"{here}/area", partial(_area_faults, arrays)
     if arrays.spec.eigenpairs is not None:
         yield f"{here}/eigenvectors", partial(_eigenpair_faults, arrays)
-    if coarse < arrays.spec.levels:
-        for way in (f"pooling/{arrays.level}to{coarse}", f"unpooling/{coarse}to{arrays.level}"):
-            yield way, partial(_map_faults, arrays, way)
+    for path, shape in arrays.maps.items():
+        yield path, partial(_map_faults, arrays.version / path, shape)
 
 
 def _laplacian_faults(arrays: LevelArrays, name: str) -> Iterator[str]:
@@ -291,12 +291,9 @@ def _skewness(vectors: npt.NDArray[np.float32]) -> float:
     return float(abs(products).max())
 
 
-def _map_faults(arrays: LevelArrays, way: str) -> Iterator[str]:
+def _map_faults(group: Path, shape: tuple[int, int]) -> Iterator[str]:
     """Rows of maps between a level and the next coarser one are averages."""
-    many, few = (level.vertices for level in arrays.facts.levels[arrays.level :][:2])
-    matrix = mapped_csr(
-        arrays.version / way, (few, many) if way.startswith("pooling") else (many, few)
-    )
+    matrix = mapped_csr(group, shape)
     values, indptr = matrix.data, matrix.indptr
     if not len(values) or not (np.diff(indptr) > 0).all() or not (values >= 0).all():
         yield "must have weights from 0 in every row"

@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import reserve, unreadable, write, write_errors
+from cheblienet_graphs.store.durable import MAX_METADATA, parsed_document, unreadable, write_errors
 from cheblienet_graphs.store.facts import VersionFacts, checked_facts, read_facts
 from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging
@@ -146,7 +146,7 @@ def _facts(
         raise StoreError(f"{file} does not hold one version of a graph.")
     where = f"zarr.json in {file}"
     with archive.open(members["zarr.json"]) as opened:
-        document = layout.parsed_document(opened.read(layout.MAX_METADATA + 1), where)
+        document = parsed_document(opened.read(MAX_METADATA + 1), where)
     attributes = document.get("attributes")
     ours = attributes.get("clg") if isinstance(attributes, dict) else None
     if not isinstance(ours, dict):
@@ -157,18 +157,11 @@ def _facts(
 def _extract(source: IO[bytes], target: Path, size: int) -> None:
     """Write exactly `size` bytes; an archive that holds more or fewer is refused."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    if size <= CHUNK_BYTES:
-        contents = source.read(size + 1)
-        write(target, contents[:size])
-        left = size - len(contents)
-    else:
-        reserve(target, size)
-        left = size
-        with target.open("r+b") as opened:
-            while left > 0 and (piece := source.read(min(CHUNK_BYTES, left))):
-                left -= len(piece)
-                opened.write(piece)
-        left -= len(source.read(1))
+    left = size
+    with target.open("xb") as opened:
+        while left >= 0 and (piece := source.read(min(CHUNK_BYTES, left + 1))):
+            left -= len(piece)
+            opened.write(piece)
     if left != 0:
         raise zipfile.BadZipFile("a file of another size than announced")
 

@@ -1,14 +1,23 @@
-"""Files that are whole or absent, whatever happens to the machine."""
+"""Files that are whole or absent, whatever happens, and documents of which nothing is trusted."""
 
 import errno
 import fcntl
+import hashlib
+import json
+import math
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableError
 
+MAX_METADATA = 4 * 2**20
+"""Most bytes of a metadata document."""
+MAX_DEPTH = 32
+"""Deepest nesting of its lists and objects."""
 FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
 _SHORT = {
     errno.EMFILE: "close some files, or allow more with `ulimit -n`",
@@ -46,6 +55,12 @@ def reserve(file: Path, size: int) -> None:
         os.ftruncate(descriptor, size)
     finally:
         os.close(descriptor)
+
+
+def sha256_of(file: Path) -> str:
+    """Hex digest of a file's contents."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def sync(path: Path) -> None:
@@ -116,6 +131,67 @@ def unreadable(path: Path, error: OSError) -> CheblienetError:
     if remedy := _REFUSALS.get(error.errno or 0):
         return UnreadableError(f"{said}. That is no fault of the store: {remedy}.")
     return StoreError(f"{said}.")
+
+
+def read_document(node: Path) -> dict[str, Any]:
+    """The metadata document of a zarr node.
+
+    Raises:
+        StoreError: there is none, or it is not a zarr v3 document.
+    """
+    try:
+        contents = _read_regular(node / "zarr.json")
+    except OSError as error:
+        raise unreadable(node, error) from error
+    return parsed_document(contents, f"{node}/zarr.json")
+
+
+def parsed_document(contents: bytes, where: str) -> dict[str, Any]:
+    """A metadata document from the contents of its file.
+
+    Raises:
+        StoreError: it is too large or too deep, not JSON, or not a zarr v3 document.
+    """
+    if len(contents) > MAX_METADATA:
+        raise StoreError(f"{where} has more than {MAX_METADATA:,} bytes, all that is allowed.")
+    try:
+        document = json.loads(contents, parse_constant=_finite, parse_float=_finite)
+        too_deep = _depth(document) > MAX_DEPTH
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"{where} is not JSON.") from error
+    if too_deep:
+        raise StoreError(f"{where} is nested more than {MAX_DEPTH} deep, all that is allowed.")
+    if isinstance(document, dict) and document.get("node_type") in ("group", "array"):
+        return document
+    raise StoreError(f"{where} is not a zarr v3 document.")
+
+
+def _finite(text: str) -> float:
+    """A number of a document, which may not be NaN or infinite: JSON has no such numbers."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _depth(value: Any) -> int:
+    """How deep lists and objects are nested."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
+
+
+def _read_regular(file: Path) -> bytes:
+    """Contents of a metadata file, or its beginning where it is too large.
+
+    Only regular files are read: a pipe would block.
+    """
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as opened:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        return opened.read(min(status.st_size, MAX_METADATA + 1))
 
 
 @contextmanager

@@ -1,7 +1,12 @@
-"""A level of a graph in files of other libraries, without pickle."""
+"""Versions in files that other libraries read, without pickle: a level in one, or all in a folder.
 
+What is written gets its name when it is whole: a failure leaves nothing, and what was there before.
+"""
+
+import json
+import shutil
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,33 +15,74 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import write_errors
-from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays, edge_weights
+from cheblienet_graphs.store.durable import MAX_METADATA, sha256_of, write_errors
+from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.reader import LevelArrays, edge_weights, mapped_csr
 
 DEVICES = Path("/dev")
 PYG_LINES = """\
 arrays = {{name: torch.from_numpy(array) for name, array in numpy.load("{file}").items()}}
 data = torch_geometric.data.Data(num_nodes=len(arrays["pos"]), **arrays)
 data.validate()"""
+FORMAT = "cheblienet-npz"
+MANIFEST = "manifest.json"
+MEANINGS = {
+    "laplacian": "L = 2 Delta / `lambda_max` - I, so Delta = (L + I) `lambda_max` / 2",
+    "directional": "L of one direction, by its own `lambda_max` in directional of its level",
+    "pooling": "times a signal of the finer level: its means, by area, on the coarser one",
+    "unpooling": "times a signal of the coarser level: the same on the finer one",
+    "coordinates": "of the vertices; their names are in columns",
+    "degree": "sums of the weights of a vertex's edges",
+    "area": "of a vertex's point, in units of the mean",
+    "base_index": "place of each point of the base in the whole sampling",
+    "eigenvalues": "the smallest of Delta, ascending",
+    "eigenvectors": "of Delta, a column for each eigenvalue",
+}
+DENSE = ("coordinates", "degree", "area", "base_index", "eigenvalues", "eigenvectors")
 
 
 def to_scipy(version: Path, level: int, file: Path) -> None:
     """The rescaled Laplacian for scipy.sparse.load_npz."""
     laplacian = LevelArrays(version, read_facts(version), level).laplacian
-    _written(file, ".npz", lambda target: scipy.sparse.save_npz(target, laplacian))
+    _written(file, lambda target: scipy.sparse.save_npz(target, laplacian))
 
 
 def to_pyg(version: Path, level: int, file: Path) -> None:
     """edge_index (2, E) int64, edge_weight (E,) float32, pos (V, d) float32; both directions."""
-    level_arrays = LevelArrays(version, read_facts(version), level)
+    points = LevelArrays(version, read_facts(version), level).coordinates
     weights = edge_weights(version, level).tocoo()
     arrays = {
         "edge_index": np.stack(weights.coords).astype(np.int64),
         "edge_weight": weights.data.astype(np.float32),
-        "pos": level_arrays.coordinates.astype(np.float32),
+        "pos": points.astype(np.float32),
     }
-    _written(file, ".npz", lambda target: np.savez_compressed(target, **arrays))
+    _written(file, lambda target: np.savez_compressed(target, **arrays))
+
+
+def to_npz(version: Path, folder: Path) -> None:
+    """Write Laplacians and maps as .npz, other arrays as .npy, and what they are as JSON.
+
+    An earlier export is replaced.
+
+    Args:
+        version: folder of a published version.
+        folder: to be made; laplacian-0.npz, pooling-0to1.npz, unpooling-1to0.npz, coordinates-0.npy
+            and so on, and manifest.json.
+
+    Raises:
+        StoreError: the version can't be read, the folder can't be written, or something else is
+            there.
+    """
+    facts, folder = read_facts(version), folder.absolute()  # "." has no name of its own
+    _refuse_other(folder)
+
+    def save(target: Path) -> None:
+        target.mkdir()
+        files = dict(_saved(version, facts, target))
+        described = json.dumps(_manifest(version, facts, files), indent=1)
+        (target / MANIFEST).write_text(described + "\n", encoding="utf-8")
+
+    _written(folder, save)
 
 
 def check_output(file: Path, parameter: str = "output") -> None:
@@ -63,16 +109,105 @@ def check_output(file: Path, parameter: str = "output") -> None:
             raise StoreError(f"{file} is in the store {folder}; choose another `{parameter}`.")
 
 
-def _written(file: Path, suffix: str, save: Callable[[Path], Any]) -> None:
-    """Save under another name first, so that a failure leaves no incomplete file.
+def _saved(version: Path, facts: VersionFacts, folder: Path) -> Iterator[tuple[str, Any]]:
+    """Write all arrays; names of their files, and entries in the manifest."""
+    for kind, level, name, values in _arrays(version, facts):
+        entry = {"meaning": MEANINGS[kind], "level": level}
+        entry |= {"shape": list(values.shape), "dtype": values.dtype.name}
+        if isinstance(values, np.ndarray):
+            file = folder / f"{name}.npy"
+            np.save(file, values)
+        else:
+            file = folder / f"{name}.npz"
+            scipy.sparse.save_npz(file, values)
+            entry["nnz"] = values.nnz
+        yield file.name, entry | {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
 
-    Libraries add their suffix to names; the file has exactly the name asked for.
+
+def _arrays(version: Path, facts: VersionFacts) -> Iterator[tuple[str, int, str, Any]]:
+    """Kind, level, name outside, and values of each array and matrix."""
+    for level in range(facts.spec.levels):
+        arrays = LevelArrays(version, facts, level)
+        yield "laplacian", level, f"laplacian-{level}", arrays.laplacian
+        for direction, matrix in arrays.directional.items():
+            yield "directional", level, f"{direction}-{level}", matrix
+        for start, (path, shape) in enumerate(arrays.maps.items(), level):
+            kind = path.partition("/")[0]
+            yield kind, start, path.replace("/", "-"), mapped_csr(version / path, shape)
+        for kind in DENSE:
+            if (values := getattr(arrays, kind)) is not None:
+                yield kind, level, f"{kind}-{level}", values
+
+
+def _manifest(version: Path, facts: VersionFacts, files: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "format_version": 1,
+        "name": version.parent.name,
+        "version": version.name,
+        "spec": facts.spec.to_dict(),
+        "spec_sha256": facts.spec_sha256,
+        "columns": list(facts.spec.geometry.columns),
+        "levels": list(map(_level, facts.levels)),
+        "files": files,
+    }
+
+
+def _level(facts: LevelFacts) -> dict[str, Any]:
+    """What a reader of the arrays must know of a level."""
+    of_level = {"grid": list(facts.grid), "vertices": facts.vertices}
+    scales = {
+        name: {"lambda_max": known.lambda_max} for name, known in (facts.directional or {}).items()
+    }
+    return of_level | {"lambda_max": facts.lambda_max} | ({"directional": scales} if scales else {})
+
+
+def _refuse_other(folder: Path) -> None:
+    """Refuse to replace anything but an earlier export, or an empty folder.
+
+    Raises:
+        StoreError: something else is there.
     """
-    temporary = file.parent / f".{uuid.uuid4().hex}{suffix}"
-    with write_errors(file, "Nothing was exported"):
-        temporary.touch(exist_ok=False)  # its errors are clearer than the libraries' own
+    if not folder.exists() and not folder.is_symlink():
+        return
+    remedy = "choose another `output`"
+    if folder.is_symlink() or not folder.is_dir():
+        raise StoreError(f"{folder} is no folder; {remedy}.")
+    there = {path.name for path in folder.iterdir()}
+    if there and not there <= _exported_before(folder):
+        raise StoreError(f"{folder} holds something else than an earlier export; {remedy}.")
+
+
+def _exported_before(folder: Path) -> set[str]:
+    """Names of the files of an export, none where the folder is none."""
+    try:
+        with (folder / MANIFEST).open("rb") as opened:
+            manifest = json.loads(opened.read(MAX_METADATA))
+    except (OSError, ValueError, RecursionError):
+        return set()
+    ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT
+    files = manifest.get("files") if ours else None
+    return {MANIFEST, *files} if isinstance(files, dict) else set()
+
+
+def _written(target: Path, save: Callable[[Path], Any]) -> None:
+    """Save a file or a folder under another name first; an earlier folder makes room at the end.
+
+    Libraries add their suffix to names; here it is there already, and `target` needs none.
+    """
+    temporary = target.parent / f".{uuid.uuid4().hex}.npz"
+    aside = temporary.with_suffix(".old")
+    with write_errors(target, "Nothing was exported"):
         try:
             save(temporary)
-            temporary.replace(file)
+            if temporary.is_dir() and target.exists():
+                target.rename(aside)
+            temporary.replace(target)
+        except BaseException:
+            if aside.exists():
+                aside.rename(target)
+            raise
         finally:
+            for rest in (temporary, aside):
+                shutil.rmtree(rest, ignore_errors=True)
             temporary.unlink(missing_ok=True)

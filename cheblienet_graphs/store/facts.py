@@ -1,4 +1,4 @@
-"""The facts that a published version records of itself, read in one place and checked.
+"""The facts that published versions record of themselves, read in one place and checked.
 
 All commands read them here, so nothing computes with a number that contradicts the specification or
 another number. Facts unknown to this version of the package are left out; a later minor number of
@@ -6,8 +6,6 @@ the schema is refused. `agreement` compares the facts with the arrays.
 """
 
 import datetime as dt
-import hashlib
-import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.errors import SpecError, StoreError, UnreadableError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
@@ -31,6 +29,9 @@ PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0
 LONGEST_PATH = 255
 NUMBERS = {"in_plane_fraction", "xi", "xi_squared", "bandwidth", "lambda_max", "eigenvalue_scale"}
 """Facts of levels that may be no integers."""
+
+Rule = Callable[[Any], bool]
+"""Whether a fact may have a value."""
 
 
 @dataclass(frozen=True)
@@ -78,18 +79,13 @@ class LevelFacts(Mapping[str, Any]):
         return facts
 
     def __getitem__(self, name: str) -> Any:
-        if name in _LEVEL_FACTS:
-            return getattr(self, name)
-        raise KeyError(name)
+        return vars(self)[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_LEVEL_FACTS)
+        return iter(vars(self))
 
     def __len__(self) -> int:
-        return len(_LEVEL_FACTS)
-
-
-_LEVEL_FACTS = tuple(field.name for field in fields(LevelFacts))
+        return len(vars(self))
 
 
 @dataclass(frozen=True)
@@ -154,92 +150,83 @@ def checked_facts(attributes: layout.Attributes, where: str) -> VersionFacts:
 
 
 class _WrongFactError(Exception):
-    """A wrong fact; the message has its name, what it must be, and what it is."""
+    """A wrong fact; the message has its name and what it is."""
 
 
-@dataclass(frozen=True)
-class _Rule:
-    """The values that a fact may have, and these in words."""
-
-    accepts: Callable[[Any], bool]
-    words: str
-
-    def of(self, name: str, value: Any) -> Any:
-        """The value itself, if it is accepted."""
-        if not self.accepts(value):
-            raise _WrongFactError(f"{name} must be {self.words}. Got {quoted(value)}")
-        return value
+def _checked(name: str, value: Any, accepts: Rule) -> Any:
+    """The value itself, if it is accepted."""
+    if not accepts(value):
+        raise _WrongFactError(f"{name} can't be {quoted(value)}")
+    return value
 
 
-def _integer(low: int, high: int) -> _Rule:
-    words = f"an integer in [{low}, {high}]"
-    return _Rule(lambda value: type(value) is int and low <= value <= high, words)
+def _integer(low: int, high: int) -> Rule:
+    return lambda value: type(value) is int and low <= value <= high
 
 
-def _number(low: float, high: float) -> _Rule:
+def _number(low: float, high: float) -> Rule:
     """A finite number above `low`."""
-    words = f"a number in ({low:g}, {high:g}]"
-    return _Rule(lambda value: type(value) in {int, float} and low < value <= high, words)
+    return lambda value: type(value) in {int, float} and low < value <= high
 
 
-def _text(pattern: str, words: str) -> _Rule:
-    return _Rule(lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value)), words)
+def _text(pattern: str) -> Rule:
+    return lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value))
 
 
-def _exactly(expected: Any) -> _Rule:
+def _same(expected: Any) -> Rule:
     """The same JSON value; 1, 1.0 and true differ."""
-    return _Rule(lambda value: _json(value) == _json(expected), quoted(expected))
+    return lambda value: layout.same(value, expected)
 
 
-def _near(expected: float | None) -> _Rule:
+def _near(expected: float | None) -> Rule:
     """The expected number, up to rounding."""
-    if expected is None:
-        return _exactly(None)
 
     def accepts(value: Any) -> bool:
+        if expected is None:
+            return value is None
         is_number = type(value) in {int, float} and abs(value) <= LARGEST**2
         return is_number and math.isclose(value, expected, rel_tol=ROUNDING)
 
-    return _Rule(accepts, f"{expected:.12g}")
+    return accepts
 
 
-def _has_zone(value: Any) -> bool:
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_share(value: Any) -> bool:
+    return type(value) in {int, float} and 0 <= value <= 1
+
+
+def _is_time(value: Any) -> bool:
     try:
-        return SHORT.accepts(value) and dt.datetime.fromisoformat(value).tzinfo is not None
+        return SHORT(value) and dt.datetime.fromisoformat(value).tzinfo is not None
     except ValueError:
         return False
 
 
-OBJECT = _Rule(lambda value: isinstance(value, dict), "an object")
-SHORT = _text(r"[ -~]{1,64}", "a short text")
-SHA256 = _text(r"[0-9a-f]{64}", "64 lower-case hexadecimal digits")
-TIME = _Rule(_has_zone, "a time with its zone")
-METHOD = _text("lanczos|bound", "one of lanczos, bound")
-SHARE = _Rule(lambda value: type(value) in {int, float} and 0 <= value <= 1, "a number in [0, 1]")
+SHORT = _text(r"[ -~]{1,64}")
+SHA256 = _text(r"[0-9a-f]{64}")
 COUNT = _integer(0, LARGEST_COUNT)
 SIZE = _number(0, LARGEST)
+FILE = {"sha256": SHA256, "nbytes": COUNT}
 
 
 def _version(attributes: layout.Attributes) -> VersionFacts:
-    raw = OBJECT.of("spec", attributes.get("spec"))
-    spec, digest = _spec(raw), SHA256.of("spec_sha256", attributes.get("spec_sha256"))
-    if digest != hashlib.sha256(_json(raw).encode()).hexdigest():
-        raise _WrongFactError("spec_sha256 is not the digest of its spec")
-    levels = attributes.get("levels")
-    if not isinstance(levels, list) or len(levels) != spec.levels:
-        raise _WrongFactError(
-            f"levels must be a list of {spec.levels}, as its spec says. Got {quoted(levels)}"
-        )
-    generator = OBJECT.of("generator", attributes.get("generator"))
-    names = {key: SHORT.of(f"generator.{key}", generator.get(key)) for key in ("name", "version")}
+    def fact(name: str, accepts: Rule = _is_object) -> Any:
+        return _checked(name, attributes.get(name), accepts)
+
+    raw, generator = fact("spec"), fact("generator")
+    spec, digest = _spec(raw), layout.canonical_sha256(raw)
+    levels = fact("levels", lambda value: isinstance(value, list) and len(value) == spec.levels)
     return VersionFacts(
         spec,
-        digest,
-        MappingProxyType(names),
-        TIME.of("created", attributes.get("created")),
+        fact("spec_sha256", _same(digest)),
+        MappingProxyType(_read("generator", generator, {"name": SHORT, "version": SHORT})),
+        fact("created", _is_time),
         tuple(_level(spec, number, facts) for number, facts in enumerate(levels)),
-        MappingProxyType(dict(_files(OBJECT.of("manifest", attributes.get("manifest"))))),
-        SHA256.of("attributes_sha256", attributes.get("attributes_sha256")),
+        MappingProxyType(dict(_files(fact("manifest")))),
+        fact("attributes_sha256", SHA256),
     )
 
 
@@ -252,28 +239,34 @@ def _spec(raw: Mapping[str, Any]) -> GraphSpec:
         raise _WrongFactError(f"spec is none: {error}") from error
     normal = spec.to_dict()
     for name in sorted(known.keys() | normal.keys()):
-        _exactly(normal.get(name)).of(f"spec.{name}", known.get(name))
+        _checked(f"spec.{name}", known.get(name), _same(normal.get(name)))
     return spec
 
 
-def _level(spec: GraphSpec, number: int, value: Any) -> LevelFacts:
+def _read(name: str, facts: Any, rules: Mapping[str, Rule]) -> dict[str, Any]:
+    """The facts of an object by their rules; numbers that may be no integers as floats."""
+    _checked(name, facts, _is_object)
+    read = {key: _checked(f"{name}.{key}", facts.get(key), rule) for key, rule in rules.items()}
+    return read | {key: float(read[key]) for key in NUMBERS & rules.keys() if read[key] is not None}
+
+
+def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
     """The facts of a level, each compared with the spec and the other facts."""
     name = f"levels[{number}]"
-    facts = OBJECT.of(name, value)
+    _checked(name, facts, _is_object)
     vertices = spec.orientations * spec.base_points(number)
     rules = _operator_rules(facts, vertices) | {
-        "grid": _exactly(list(spec.grid(number))),
-        "vertices": _exactly(vertices),
+        "grid": _same(list(spec.grid(number))),
+        "vertices": _same(vertices),
         "isolated": _integer(0, vertices - 2),
         "dropped_edges": COUNT,
-        "in_plane_fraction": SHARE if spec.orientations > 1 else _near(1.0),
+        "in_plane_fraction": _is_share if spec.orientations > 1 else _near(1.0),
         **_metric_rules(spec, number, facts.get("xi")),
-        "bandwidth": _exactly(None) if spec.kernel is None else SIZE,
+        "bandwidth": _same(None) if spec.kernel is None else SIZE,
         "lambda_max": _lambda_max(spec),
     }
-    for key in rules:
-        if key not in facts:
-            raise _WrongFactError(f"{name} lacks {key}")
+    if lacking := sorted(rules.keys() - facts.keys()):
+        raise _WrongFactError(f"{name} lacks {lacking[0]}")
     if facts.get("eigenvalue_scale") is not None:  # not recorded by older versions
         plain = spec.weights != "kernel" and spec.laplacian == "combinatorial"
         rules["eigenvalue_scale"] = _near(1.0) if plain and spec.mask is None else SIZE
@@ -282,33 +275,26 @@ def _level(spec: GraphSpec, number: int, value: Any) -> LevelFacts:
     return LevelFacts(**read | {"grid": tuple(read["grid"]), "directional": directional})
 
 
-def _read(name: str, facts: Mapping[str, Any], rules: Mapping[str, _Rule]) -> dict[str, Any]:
-    """The facts by their rules; numbers that may be no integers as floats."""
-    read = {key: rule.of(f"{name}.{key}", facts.get(key)) for key, rule in rules.items()}
-    return read | {key: float(read[key]) for key in NUMBERS & rules.keys() if read[key] is not None}
-
-
-def _operator_rules(facts: Mapping[str, Any], vertices: int) -> dict[str, _Rule]:
+def _operator_rules(facts: Mapping[str, Any], vertices: int) -> dict[str, Rule]:
     edges, value = _integer(1, vertices * (vertices - 1) // 2), facts.get("edges")
-    nnz = 2 * value + vertices if value is not None and edges.accepts(value) else None
     return {
         "edges": edges,
-        "nnz": _exactly(nnz),
+        "nnz": _same(2 * value + vertices if value is not None and edges(value) else None),
         "lambda_max": SIZE,
-        "lambda_max_method": METHOD,
+        "lambda_max_method": _text("lanczos|bound"),
     }
 
 
-def _metric_rules(spec: GraphSpec, number: int, xi: Any) -> dict[str, _Rule]:
+def _metric_rules(spec: GraphSpec, number: int, xi: Any) -> dict[str, Rule]:
     """Xi follows from the spec unless it was solved for; its square follows from it."""
     if spec.xi == "auto":
         solved = _number(1 / LARGEST, LARGEST)
-        return {"xi": solved, "xi_squared": _near(xi * xi if solved.accepts(xi) else None)}
+        return {"xi": solved, "xi_squared": _near(xi * xi if solved(xi) else None)}
     known = spec.metric(number).xi if spec.geometry.oriented else None
     return {"xi": _near(known), "xi_squared": _near(None if known is None else known * known)}
 
 
-def _lambda_max(spec: GraphSpec) -> _Rule:
+def _lambda_max(spec: GraphSpec) -> Rule:
     """At most 2 for normalized Laplacians, and 2 where that was asked for."""
     if spec.lambda_max == 2:
         return _near(2.0)
@@ -316,31 +302,67 @@ def _lambda_max(spec: GraphSpec) -> _Rule:
 
 
 def _directional(
-    spec: GraphSpec, vertices: int, name: str, value: Any
+    spec: GraphSpec, vertices: int, name: str, facts: Any
 ) -> dict[str, OperatorFacts] | None:
     if spec.directional is None:
         return None
-    given = OBJECT.of(name, value)
-    if sorted(given) != sorted(DIRECTIONS):
-        raise _WrongFactError(f"{name} must have {', '.join(DIRECTIONS)}. Got {quoted([*given])}")
-    operators = {}
-    for direction in DIRECTIONS:
-        facts = OBJECT.of(f"{name}.{direction}", given[direction])
-        rules = _operator_rules(facts, vertices)
-        operators[direction] = OperatorFacts(**_read(f"{name}.{direction}", facts, rules))
-    return operators
+    _checked(name, facts, lambda value: _is_object(value) and sorted(value) == sorted(DIRECTIONS))
+    return {
+        direction: _operator(f"{name}.{direction}", facts[direction], vertices)
+        for direction in DIRECTIONS
+    }
+
+
+def _operator(name: str, facts: Any, vertices: int) -> OperatorFacts:
+    rules = _operator_rules(_checked(name, facts, _is_object), vertices)
+    return OperatorFacts(**_read(name, facts, rules))
 
 
 def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:
     for key, value in manifest.items():
         if not PATH.fullmatch(key) or len(key) > LONGEST_PATH:
             raise _WrongFactError(f"manifest has {quoted(key)}, which is no path of a version")
-        name = f"manifest entry {key}"
-        yield key, FileFacts(**_read(name, OBJECT.of(name, value), FILE))
+        yield key, FileFacts(**_read(f"manifest entry {key}", value, FILE))
 
 
-FILE = {"sha256": SHA256, "nbytes": COUNT}
+@dataclass(frozen=True)
+class Listed:
+    """A published version: vertices of its levels, bytes of its files, and the refs naming it.
+
+    Where it can't be read, `fault` is the reason, and the rest is empty.
+    """
+
+    name: str
+    version: str
+    refs: tuple[str, ...]
+    vertices: tuple[int, ...]
+    bytes: int
+    created: str
+    fault: str | None = None
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+def listing(store: str | Path) -> list[Listed]:
+    """Every version of every graph of a store, by name and age, from JSON alone.
+
+    Raises:
+        UnknownGraphError: there is no store.
+        StoreError: it can't be read.
+    """
+    store = layout.existing_store(store)
+    return [
+        _listed(store / name, version)
+        for name in layout.graph_names(store)
+        for version in layout.versions(store / name)
+    ]
+
+
+def _listed(graph: Path, version: str) -> Listed:
+    names: tuple[str, ...] = ()
+    try:
+        names = tuple(ref for ref, target in layout.refs(graph).items() if target == version)
+        facts = read_facts(graph / version)
+    except (StoreError, UnreadableError) as error:
+        return Listed(graph.name, version, names, (), 0, "", str(error))
+    vertices = tuple(level.vertices for level in facts.levels)
+    nbytes = facts.nbytes + (graph / version / "zarr.json").stat().st_size  # as in the report
+    return Listed(graph.name, version, names, vertices, nbytes, facts.created)

@@ -11,20 +11,17 @@ Arrays have one chunk, no compressor and no filter, so a chunk file is the array
 matrices follow AnnData's encoding. The documents are those that zarr-python itself writes.
 """
 
-import errno
 import hashlib
 import json
-import math
 import os
 import re
-import stat
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError
 from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
-from cheblienet_graphs.store.durable import unreadable
+from cheblienet_graphs.store.durable import read_document, unreadable
 
 STORE_SCHEMA = 1
 SCHEMA = "1.1"
@@ -41,10 +38,6 @@ MAX_DIMENSIONS = 2
 """Most dimensions of an array."""
 MAX_SIDE = 2**40
 """Largest side of an array."""
-MAX_METADATA = 4 * 2**20
-"""Most bytes of a metadata document."""
-MAX_DEPTH = 32
-"""Deepest nesting of its lists and objects."""
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
 
 Attributes = dict[str, Any]
@@ -100,17 +93,28 @@ def array_type(document: Attributes) -> tuple[tuple[int, ...], str]:
         StoreError: the document is not one that `array_document` makes, or the shape is impossible.
     """
     shape, dtype = document.get("shape"), document.get("data_type")
-    if not isinstance(shape, list) or not 1 <= len(shape) <= MAX_DIMENSIONS:
-        raise StoreError(f"it must have 1 to {MAX_DIMENSIONS} dimensions. Got {quoted(shape)}.")
-    if not all(type(n) is int and 0 <= n <= MAX_SIDE for n in shape):
+    if not is_shape(shape, range(1, MAX_DIMENSIONS + 1)):
         raise StoreError(f"it has an impossible shape {quoted(shape)}.")
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise StoreError(f"it must be of type {' or '.join(DTYPES)}. Got {quoted(dtype)}.")
     ours = array_document(shape, dtype, document.get("attributes", {}))
-    # As text, in which 1, 1.0 and true are three different things.
-    if json.dumps(document, sort_keys=True) != json.dumps(ours, sort_keys=True):
+    if not same(document, ours):
         raise StoreError("it is not a raw little-endian array of one chunk.")
     return tuple(shape), dtype
+
+
+def is_shape(value: Any, dimensions: Container[int]) -> TypeGuard[list[int]]:
+    """Whether a value of a document is a shape of so many dimensions."""
+    return (
+        isinstance(value, list)
+        and len(value) in dimensions
+        and all(type(n) is int and 0 <= n <= MAX_SIDE for n in value)
+    )
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether JSON values are the same; 1, 1.0 and true are three different things."""
+    return canonical(one) == canonical(other)
 
 
 def chunk_file(array: Path, dimensions: int) -> Path:
@@ -152,79 +156,15 @@ def document_bytes(document: Attributes) -> bytes:
     return json.dumps(document, indent=2, allow_nan=False).encode()
 
 
+def canonical(value: Any) -> str:
+    """A JSON value as text, the same for equal values."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def canonical_sha256(attributes: Attributes) -> str:
     """Hex digest of attributes in canonical form, without the digest among them."""
     rest = {key: value for key, value in attributes.items() if key != "attributes_sha256"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def read_document(node: Path) -> Attributes:
-    """The metadata document of a zarr node.
-
-    Raises:
-        StoreError: there is none, or it is not a zarr v3 document.
-    """
-    try:
-        contents = _read_regular(node / "zarr.json")
-    except OSError as error:
-        raise unreadable(node, error) from error
-    return parsed_document(contents, f"{node}/zarr.json")
-
-
-def parsed_document(contents: bytes, where: str) -> Attributes:
-    """A metadata document from the contents of its file.
-
-    Raises:
-        StoreError: it is too large or too deep, not JSON, or not a zarr v3 document.
-    """
-    if len(contents) > MAX_METADATA:
-        raise StoreError(f"{where} has more than {MAX_METADATA:,} bytes, all that is allowed.")
-    try:
-        document = json.loads(contents, parse_constant=_finite, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        raise StoreError(f"{where} is not JSON.") from error
-    if _deeper_than(document, MAX_DEPTH):
-        raise StoreError(f"{where} is nested more than {MAX_DEPTH} deep, all that is allowed.")
-    if isinstance(document, dict) and document.get("node_type") in ("group", "array"):
-        return document
-    raise StoreError(f"{where} is not a zarr v3 document.")
-
-
-def _finite(text: str) -> float:
-    """A number of a document, which may not be NaN or infinite: JSON has no such numbers."""
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError
-    return value
-
-
-def _deeper_than(document: Any, most: int) -> bool:
-    """Whether values are nested deeper than this; checked level by level, without recursion."""
-    level = [document]
-    for _ in range(most + 1):
-        level = [
-            child
-            for value in level
-            if isinstance(value, dict | list)
-            for child in (value.values() if isinstance(value, dict) else value)
-        ]
-        if not level:
-            return False
-    return True
-
-
-def _read_regular(file: Path) -> bytes:
-    """Contents of a metadata file, or its beginning where it is too large.
-
-    Only regular files are read: a pipe would block.
-    """
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as opened:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
-        return opened.read(min(status.st_size, MAX_METADATA + 1))
+    return hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
 def read_attributes(group: Path) -> Attributes | None:
@@ -284,6 +224,19 @@ def check_store(store: Path) -> bool:
     return True
 
 
+def existing_store(store: str | Path) -> Path:
+    """The absolute path of a store of ours.
+
+    Raises:
+        UnknownGraphError: nothing is there.
+        StoreError: something else is.
+    """
+    path = store_path(store)
+    if not check_store(path):
+        raise UnknownGraphError(f"There is no store at {path}; `clg build` makes one.")
+    return path
+
+
 def graph_names(store: Path) -> list[str]:
     """Names of the graphs of an existing store, sorted; foreign and empty groups are left out."""
     return sorted(path.name for path in store.iterdir() if _is_graph(path))
@@ -327,15 +280,14 @@ def _is_ref(named: tuple[str, Any]) -> bool:
     return bool(NAME.fullmatch(ref) and isinstance(version, str) and VERSION.fullmatch(version))
 
 
-def resolve(store: Path, name: str | None) -> Path:
+def resolve(store: str | Path, name: str | None) -> Path:
     """The folder of a version: NAME, NAME@v001, NAME@REF, or the store's only graph.
 
     Raises:
         UnknownGraphError: there is none of that name, or several where none was named.
         StoreError: the store can't be read.
     """
-    if not check_store(store):
-        raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
+    store = existing_store(store)
     names = graph_names(store)
     if not names:
         raise UnknownGraphError(f"{store} holds no graph; `clg build` makes one.")

@@ -17,7 +17,7 @@ from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import unreadable
+from cheblienet_graphs.store.durable import read_document, unreadable
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.typing import Floats
 
@@ -49,7 +49,7 @@ def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
     """
     import zarr  # slow to import, builds do without
 
-    return zarr.open_group(layout.resolve(layout.store_path(store), name), mode="r", zarr_format=3)
+    return zarr.open_group(layout.resolve(store, name), mode="r", zarr_format=3)
 
 
 def mapped_array(
@@ -66,7 +66,7 @@ def mapped_array(
         StoreError: it is missing, not of the format, of another shape or type, or not of the size
             that its metadata says.
     """
-    document = layout.read_document(array)
+    document = read_document(array)
     try:
         actual, dtype = layout.array_type(document)
     except StoreError as error:
@@ -111,47 +111,30 @@ def mapped_csr(
     entries = None if nnz is None else (nnz,)
     indptr = mapped_array(group / "indptr", (actual[0] + 1,), ("int32", "int64"))
     indices = mapped_array(group / "indices", entries, (indptr.dtype.name,))
-    data = mapped_array(group / "data", entries, ("float32",))
-    if fault := _csr_fault(actual, data, indices, indptr):
-        raise StoreError(f"{group} is not a CSR matrix: {fault}.")
-    matrix = scipy.sparse.csr_array((data, indices, indptr), shape=actual)
-    if not matrix.has_canonical_format:
+    data = mapped_array(group / "data", indices.shape, ("float32",))
+    try:
+        matrix = scipy.sparse.csr_array((data, indices, indptr), shape=actual)
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise StoreError(f"{group} is not a CSR matrix: {error}.") from error
+    if matrix.nnz != len(data) or not matrix.has_canonical_format:
         raise StoreError(f"{group} is not a CSR matrix: columns do not ascend in every row.")
     return matrix
 
 
 def _csr_shape(group: Path) -> tuple[int, int]:
     """Rows and columns of a matrix in AnnData's encoding."""
-    document = layout.read_document(group)
+    document = read_document(group)
     given = document.get("attributes")
     attributes = given if isinstance(given, dict) else {}
     shape = attributes.get("shape")
-    if not (
-        isinstance(shape, list)
-        and len(shape) == 2
-        and all(type(n) is int and 0 <= n <= layout.MAX_SIDE for n in shape)
-        and attributes == attributes | layout.csr_attributes(shape)
-        and document == layout.group_document(attributes)
+    if not layout.is_shape(shape, [2]) or not layout.same(
+        document, layout.group_document(attributes | layout.csr_attributes(shape))
     ):
         raise StoreError(
             f"{group} is not a CSR matrix of encoding version 0.1.0. Got {quoted(attributes)}."
         )
     return shape[0], shape[1]
-
-
-def _csr_fault(
-    shape: tuple[int, int],
-    data: npt.NDArray[Any],
-    indices: npt.NDArray[Any],
-    indptr: npt.NDArray[Any],
-) -> str | None:
-    if indices.shape != data.shape or data.ndim != 1:
-        return "columns and values do not fit together"
-    if indptr[0] != 0 or indptr[-1] != len(data) or (indptr[1:] < indptr[:-1]).any():
-        return f"row pointers do not ascend from 0 to {len(data)}"
-    if len(data) and (indices.min() < 0 or indices.max() >= shape[1]):
-        return f"columns reach outside [0, {shape[1]})"
-    return None
 
 
 @dataclass(frozen=True)
@@ -201,6 +184,16 @@ class LevelArrays:
         others = {f"{layout.DIRECTIONAL}/{name}": facts.nnz for name, facts in known.items()}
         return {"laplacian": self.of_level.nnz, **others}
 
+    @property
+    def maps(self) -> dict[str, tuple[int, int]]:
+        """Paths and shapes of the maps to the next coarser level and back; none of the coarsest."""
+        here, there = self.level, self.level + 1
+        if there == self.spec.levels:
+            return {}
+        many, few = (self.facts.levels[level].vertices for level in (here, there))
+        down, up = f"pooling/{here}to{there}", f"unpooling/{there}to{here}"
+        return {down: (few, many), up: (many, few)}
+
     def rescaled(self, name: str) -> "scipy.sparse.csr_array":
         """(V, V) float32, one of the `laplacians`, rescaled.
 
@@ -241,13 +234,13 @@ class LevelArrays:
         return self._dense("coordinates", shape, "float64")
 
     @cached_property
-    def base_index(self) -> npt.NDArray[np.int64] | None:
+    def base_index(self) -> npt.NDArray[np.integer] | None:
         """(n_inside,) where the points are in the full sampling, ascending; None without a mask."""
         if self.spec.mask is None:
             return None
         shape, points = (self.spec.base_points(self.level),), self.spec.full_points(self.level)
         array = self.folder / layout.BASE_INDEX
-        places = mapped_array(array, shape, ("int32", "int64")).astype(np.int64)
+        places = mapped_array(array, shape, ("int32", "int64"))
         if (np.diff(places) <= 0).any() or places[0] < 0 or places[-1] >= points:
             raise StoreError(f"{array} must ascend in [0, {points - 1}].")
         return places
@@ -293,7 +286,7 @@ class LevelArrays:
             area = self.area[: self.spec.base_points(self.level)].astype(np.float64)
             return self._given(area / area.mean())
         full, places = self.spec.full_sampling(self.level), self.base_index
-        return full if places is None else MaskedSampling(full, places)
+        return full if places is None else MaskedSampling(full, places.astype(np.int64))
 
     @cached_property
     def cells(self) -> Sampling:

@@ -81,7 +81,7 @@ def publish(store: Path, name: str, staged: Path) -> str:
         if not (graph / "zarr.json").exists():
             _make_group(store, graph, {"refs": {}}, undo)
         before = layout.read_attributes(graph) or {}
-        published = _rename_to_next(graph, staged)
+        published = staged.rename(_next_version(graph))
         undo.callback(_take_back, store, published, staged, before)
         sync(graph)
         _change_refs(store, graph, lambda refs: refs | {"latest": published.name})
@@ -105,8 +105,7 @@ def tag(store: str | Path, name: str, ref: str) -> Path:
         StoreError: the store can't be written to.
     """
     _check_ref(ref)
-    store = layout.store_path(store)
-    with _changing(store):
+    with _changing(store) as store:
         version = layout.resolve(store, name)
         _change_refs(store, version.parent, lambda refs: refs | {ref: version.name})
     return version
@@ -120,8 +119,7 @@ def untag(store: str | Path, name: str, ref: str) -> None:
         StoreError: the store can't be written to.
     """
     _check_ref(ref)
-    store = layout.store_path(store)
-    with _changing(store):
+    with _changing(store) as store:
         graph = layout.resolve(store, name).parent
         if ref not in layout.refs(graph):
             raise UnknownGraphError(f"{graph.name} has no ref {quoted(ref)}.")
@@ -143,20 +141,20 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
         UnknownGraphError: there is no such version, or `name` names none.
         StoreError: refs name it, or the store can't be written to.
     """
-    store = layout.store_path(store)
-    with _changing(store):
+    with _changing(store) as store:
         version = layout.resolve(store, name)
+        graph = version.parent.name
         if "@" not in name:
-            graph_name = version.parent.name
             raise UnknownGraphError(
-                f"Say which version: {graph_name}@v001, or {graph_name}@latest; "
-                "or how many to `keep`."
+                f"Say which version: {graph}@v001, or {graph}@latest; or how many to `keep`."
             )
-        naming = _naming(version)
-        if naming and not force:
-            named = f"{version.parent.name}@{version.name} is named {listed(naming)}"
-            raise StoreError(f"{named}; `force=True` removes it all the same.")
-        return Removed(version.parent.name, (version.name,), _delete(store, version))
+        removed = _deleted(store, version.parent, [version], force=force)
+        if removed.spared:
+            raise StoreError(
+                f"{graph}@{version.name} is named {listed(removed.spared[version.name])}; "
+                "`force=True` removes it all the same."
+            )
+        return removed
 
 
 def prune(store: str | Path, name: str, keep: Number, *, force: bool = False) -> Removed:
@@ -180,27 +178,28 @@ def prune(store: str | Path, name: str, keep: Number, *, force: bool = False) ->
     keep = integer("keep", keep, 1, layout.LAST_VERSION, "an integer from 1")
     if "@" in name:
         raise UnknownGraphError(f"Name the graph alone, not a version of it. Got {quoted(name)}.")
-    store = layout.store_path(store)
-    with _changing(store):
+    with _changing(store) as store:
         graph = layout.resolve(store, name).parent
         older = [graph / version for version in layout.versions(graph)[:-keep]]
-        named = {version.name: _naming(version) for version in older}
-        spared = {version: refs for version, refs in named.items() if refs and not force}
-        removed: list[str] = []
-        nbytes = 0
-        for version in (version for version in older if version.name not in spared):
-            verb = "was" if len(removed) == 1 else "were"
-            outcome = f"{listed(removed)} {verb} removed before that" if removed else UNCHANGED
-            with write_errors(store, outcome):
-                nbytes += _delete(store, version)
-            removed.append(version.name)
-        return Removed(graph.name, tuple(removed), nbytes, spared)
+        return _deleted(store, graph, older, force=force)
 
 
-def _naming(version: Path) -> tuple[str, ...]:
-    """The refs other than latest that name a version."""
-    refs = layout.refs(version.parent).items()
-    return tuple(sorted(ref for ref, named in refs if named == version.name and ref != "latest"))
+def _deleted(store: Path, graph: Path, versions: list[Path], *, force: bool) -> Removed:
+    """Delete versions of a graph, but those that refs name, unless these are deleted, too."""
+    refs, nbytes = layout.refs(graph), 0
+    removed: list[str] = []
+    spared: dict[str, tuple[str, ...]] = {}
+    for version in versions:
+        naming = sorted(ref for ref, v in refs.items() if v == version.name and ref != "latest")
+        if naming and not force:
+            spared[version.name] = tuple(naming)
+            continue
+        verb = "was" if len(removed) == 1 else "were"
+        outcome = f"{listed(removed)} {verb} removed before that" if removed else UNCHANGED
+        with write_errors(store, outcome):
+            nbytes += _delete(store, version)
+        removed.append(version.name)
+    return Removed(graph.name, tuple(removed), nbytes, spared)
 
 
 def _delete(store: Path, version: Path) -> int:
@@ -269,12 +268,11 @@ def _remove_empty(folder: Path) -> None:
 
 
 @contextmanager
-def _changing(store: Path) -> Iterator[None]:
+def _changing(store: str | Path) -> Iterator[Path]:
     """Hold the lock of a store that must exist; errors of the system become a StoreError."""
-    if not layout.check_store(store):
-        raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
-    with write_errors(store, UNCHANGED), locked(store):
-        yield
+    path = layout.existing_store(store)
+    with write_errors(path, UNCHANGED), locked(path):
+        yield path
 
 
 def _check_ref(ref: str) -> None:
@@ -327,18 +325,9 @@ def _take_back(store: Path, published: Path, staged: Path, before: layout.Attrib
         _replace_attributes(store, published.parent, before)
 
 
-def _rename_to_next(graph: Path, staged: Path) -> Path:
+def _next_version(graph: Path) -> Path:
     used = [*layout.versions(graph), *_removed(layout.read_attributes(graph) or {})]
     number = 1 + max(map(layout.version_number, used), default=0)
-    while True:
-        if number > layout.LAST_VERSION:
-            raise OSError(errno.EOVERFLOW, f"{graph.name} has no version numbers left")
-        version = graph / f"v{number:03d}"
-        try:
-            staged.rename(version)
-        except OSError as error:
-            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
-                raise
-            number += 1
-        else:
-            return version
+    if number > layout.LAST_VERSION:
+        raise OSError(errno.EOVERFLOW, f"{graph.name} has no version numbers left")
+    return graph / f"v{number:03d}"

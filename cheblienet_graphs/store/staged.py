@@ -1,24 +1,37 @@
-"""Arrays of a staged version: parts are written in place, by any process, in any order.
+"""A staged version: arrays whose parts any process writes, and records of what is finished.
 
 A part's bytes follow from the specification alone and each file is written by one sweep only, so
 the file is the same whichever process writes a part, and however often. Parts are written, not
-mapped: errors of the disk are then exceptions in the writing process, never signals.
+mapped: errors of the disk are then exceptions in the writing process, never signals. A record is
+written, whole, after the bytes of its range of rows are on disk, so it can be trusted after a crash
+of the process or of the machine, and by other machines that share the file system.
 """
 
+import json
 import math
 import os
+import shutil
+import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import reserve, write
+from cheblienet_graphs.store.durable import read_document, replace, reserve, write
 
 INT32_LIMIT = 2**31 - 1
+IDENTITY = "build.json"
+"""File that is written after everything else of a staged version, and deleted first."""
+VERSION, FINISHED, SCRATCH = "version", "finished", "scratch"
+"""Its folders: what is published, the records, and arrays that never are."""
+
+Identity = dict[str, Any]
+Range = tuple[int, int]
+Result = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -53,8 +66,7 @@ class StagedArray:
     def reserve(self, attributes: layout.Attributes) -> Self:
         """Write its metadata and allocate its disk space; an existing file keeps its bytes."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        document = layout.array_document(self.shape, self.dtype, attributes)
-        write_document(self.folder, document)
+        write_document(self.folder, layout.array_document(self.shape, self.dtype, attributes))
         if self.nbytes:
             self.chunk.parent.mkdir(parents=True, exist_ok=True)
             reserve(self.chunk, self.nbytes)
@@ -68,14 +80,12 @@ class StagedArray:
 
     def part(self, start: int, stop: int) -> npt.NDArray[Any]:
         """Elements start..stop of the first axis, in memory."""
-        row = math.prod(self.shape[1:])
-        shape = (stop - start, *self.shape[1:])
-        if not math.prod(shape):
-            return np.zeros(shape, self.kind)
-        offset = start * row * self.kind.itemsize
-        return np.fromfile(self.chunk, self.kind, (stop - start) * row, offset=offset).reshape(
-            shape
-        )
+        size = math.prod(self.shape[1:])
+        offset, count = start * size * self.kind.itemsize, (stop - start) * size
+        if not count:
+            return np.zeros((stop - start, *self.shape[1:]), self.kind)
+        part = np.fromfile(self.chunk, self.kind, count, offset=offset)
+        return part.reshape(stop - start, *self.shape[1:])
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,7 @@ class StagedCsr:
 
 def opened(folder: Path) -> StagedArray:
     """An array that another process reserved."""
-    document = layout.read_document(folder)
+    document = read_document(folder)
     return StagedArray(folder, tuple(document["shape"]), document["data_type"])
 
 
@@ -126,12 +136,7 @@ class Writer:
             self._descriptors[file] = os.open(file, os.O_WRONLY)
         return self._descriptors[file]
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
             if error is None and self._durable:
                 for descriptor in self._descriptors.values():
@@ -157,3 +162,91 @@ def csr_nbytes(shape: tuple[int, int], nnz: int) -> int:
     """Size of a CSR matrix with float32 values."""
     index = np.dtype(layout.DTYPES[index_type(shape, nnz)]).itemsize
     return nnz * (4 + index) + (shape[0] + 1) * index
+
+
+class Records:
+    """The finished ranges of the sweeps of a build, with their results.
+
+    Args:
+        folder: of the records; once it is deleted, with the build, nothing can be recorded.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def finished(self, sweep: str) -> dict[Range, Result]:
+        """Disjoint finished ranges, ascending, with their results."""
+        folder = self._folder / sweep
+        ranges = sorted(map(_range, folder.glob("*.json"))) if folder.is_dir() else []
+        chosen: dict[Range, Result] = {}
+        end = 0
+        for start, stop in ranges:
+            if start >= end and (result := self.result(sweep, (start, stop))) is not None:
+                chosen[start, stop], end = result, stop
+        return chosen
+
+    def result(self, sweep: str, rows: Range) -> Result | None:
+        """The result of a range, None where it is not finished, or its record is not whole."""
+        try:
+            outcome: Result = json.loads(self._file(sweep, rows).read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None
+        return outcome
+
+    def keep(self, sweep: str, rows: Range, result: Result) -> None:
+        """Record a range as finished; its results must be JSON types."""
+        file = self._file(sweep, rows)
+        file.parent.mkdir(exist_ok=True)
+        replace(file, json.dumps(result).encode(), file.with_name(uuid.uuid4().hex))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self._folder.glob("*/*.json"))
+
+    def _file(self, sweep: str, rows: Range) -> Path:
+        return self._folder / sweep / f"{rows[0]}-{rows[1]}.json"
+
+
+def gaps(finished: Iterable[Range], total: int) -> list[Range]:
+    """The parts of 0..total that disjoint ascending ranges leave out."""
+    missing, end = [], 0
+    for start, stop in [*finished, (total, total)]:
+        if start > end:
+            missing.append((end, start))
+        end = stop
+    return missing
+
+
+def cut(ranges: list[Range], step: int) -> list[Range]:
+    """Ranges cut into pieces of at most `step`."""
+    return [(lo, min(lo + step, stop)) for start, stop in ranges for lo in range(start, stop, step)]
+
+
+def _range(file: Path) -> Range:
+    start, stop = file.stem.split("-")
+    return int(start), int(stop)
+
+
+def identity_of(folder: Path) -> Identity | None:
+    """The identity of the build in a folder; None where it can't be resumed.
+
+    Raises:
+        OSError: the folder can't be read.
+    """
+    try:
+        identity = json.loads((folder / IDENTITY).read_bytes())
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # not a build's, or not whole
+        return None
+    whole = all((folder / part).is_dir() for part in (VERSION, FINISHED))
+    return identity if whole and isinstance(identity, dict) else None
+
+
+def discard(folder: Path) -> None:
+    """Delete a staged version.
+
+    Raises:
+        OSError: it can't be deleted.
+    """
+    (folder / IDENTITY).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():  # a running block made a file during this; renamed, none can
+        shutil.rmtree(folder.rename(folder.with_name(uuid.uuid4().hex)))

@@ -1,6 +1,5 @@
 """Verification that a store is as published: every byte, every matrix, every leftover."""
 
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -8,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
 
-from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError, UnreadableError
+from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import Fault, level_fault, undigested, unlike_cells
-from cheblienet_graphs.store.durable import locked_folder, unreadable, write_errors
+from cheblienet_graphs.store.durable import locked_folder, sha256_of, unreadable, write_errors
 from cheblienet_graphs.store.facts import FileFacts, VersionFacts, checked_facts
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.store.refs import locked
-from cheblienet_graphs.store.unfinished import discard
+from cheblienet_graphs.store.staged import discard
 from cheblienet_graphs.values import callback
 
 FILES_AT_ONCE = 8
@@ -51,10 +50,8 @@ def verify(
     """
     callback("progress", progress)
     callback("remark", remark)
-    store = layout.store_path(store)
+    store = layout.existing_store(store)
     if name is None:
-        if not layout.check_store(store):
-            raise UnknownGraphError(f"There is no store at {store}; `clg build` makes one.")
         graphs = [store / graph for graph in layout.graph_names(store)]
         folders = [graph / version for graph in graphs for version in layout.versions(graph)]
         faults = [*_store_faults(store), *(f for graph in graphs for f in _graph_faults(graph))]
@@ -79,73 +76,65 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
     try:
         attributes = layout.check_version(version)
         facts = checked_facts(attributes, "it")
-        document = layout.read_document(version)
     except SchemaError as error:
         return [Fault("zarr.json", f"can't be checked: {error}")]
     except StoreError as error:
         return [Fault("zarr.json", f"is not the metadata of a version: {error}")]
     faults = []
-    sealed = layout.document_bytes(layout.group_document({"clg": attributes}))
+    published = layout.group_document({"clg": attributes})
     if layout.canonical_sha256(attributes) != facts.sha256:
         faults.append(Fault("zarr.json", "attributes differ from their digest"))
-    elif document != layout.group_document({"clg": attributes}) or (
-        (version / "zarr.json").read_bytes() != sealed
-    ):
+    elif (version / "zarr.json").read_bytes() != layout.document_bytes(published):
         faults.append(Fault("zarr.json", "holds more or other text than was published"))
     faults += _file_faults(version, facts.files)
     return faults or _array_faults(version, facts, remark)
 
 
 def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Fault]:
-    missing = {layout.manifest_file(version, key): entry for key, entry in files.items()}
-    folders = {parent for file in missing for parent in file.parents}
-    entries = list(_entries(version, folders))
-    read = [
-        path
-        for path, status in entries
-        if path in missing
-        and stat.S_ISREG(status.st_mode)
-        and status.st_size == missing[path].nbytes
-    ]
+    """What is wrong with files and folders: those of the manifest are there, and nothing else."""
+    expected = {layout.manifest_file(version, key): entry for key, entry in files.items()}
+    folders = {parent for file in expected for parent in file.parents}
+    entries = dict(_entries(version, folders))
+    del entries[version / "zarr.json"]
     with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
-        digests = dict(zip(read, pool.map(_sha256, read), strict=True))
-    for path, status in entries:
-        where = str(path.relative_to(version))
-        if where == "zarr.json" or (stat.S_ISDIR(status.st_mode) and path in folders):
-            continue
-        entry = missing.pop(path, None)
-        if entry is None:
-            yield Fault(where, "is not in the manifest")
-        elif not stat.S_ISREG(status.st_mode):
-            yield Fault(where, "is not a regular file")
-        elif status.st_size != entry.nbytes:
-            yield Fault(where, f"has {status.st_size} bytes; published were {entry.nbytes}")
-        elif digests[path] != entry.sha256:
-            yield Fault(where, "has other contents than were published")
-    for path in missing:
+        wrong = pool.map(lambda path: _file_fault(path, entries[path], expected), entries)
+        for path, what in zip(entries, wrong, strict=True):
+            if what:
+                yield Fault(str(path.relative_to(version)), what)
+    for path in sorted(expected.keys() - entries.keys()):
         yield Fault(str(path.relative_to(version)), "is missing")
 
 
 def _entries(folder: Path, known: set[Path]) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything below a folder, sorted, links not followed; only known folders are entered.
+    """Everything below a folder but known folders, sorted, links not followed.
 
-    Foreign folders may be nested deeply; the walk goes no deeper than the manifest.
+    Only known folders are entered: foreign ones may be nested deeply.
     """
     for path in sorted(folder.iterdir()):
         status = path.lstat()
-        yield path, status
         if stat.S_ISDIR(status.st_mode) and path in known:
             yield from _entries(path, known)
+        else:
+            yield path, status
 
 
-def _sha256(path: Path) -> str:
+def _file_fault(
+    path: Path, status: os.stat_result, entries: Mapping[Path, FileFacts]
+) -> str | None:
+    """What is wrong with a file by its entry in the manifest; None if nothing is."""
+    if (entry := entries.get(path)) is None:
+        return "is not in the manifest"
+    if not stat.S_ISREG(status.st_mode):
+        return "is not a regular file"
+    if status.st_size != entry.nbytes:
+        return f"has {status.st_size} bytes; published were {entry.nbytes}"
     try:
-        with path.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
+        digest = sha256_of(path)
     except OSError as error:
         if isinstance(refused := unreadable(path, error), UnreadableError):
             raise refused from error
-        return f"unreadable: {error.strerror}"
+        return f"is unreadable: {error.strerror}"
+    return None if digest == entry.sha256 else "has other contents than were published"
 
 
 def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> list[Fault]:

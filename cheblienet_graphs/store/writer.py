@@ -5,7 +5,6 @@ the staging folder only, where a later build can resume it.
 """
 
 import errno
-import hashlib
 import json
 import logging
 import os
@@ -15,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from cheblienet_graphs.errors import SpecError
@@ -24,25 +22,25 @@ from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import (
     check_writable,
     locked_folder,
+    sha256_of,
     sync,
     write,
     write_errors,
 )
-from cheblienet_graphs.store.records import Records
 from cheblienet_graphs.store.refs import check_graph, locked, publish, tidy
 from cheblienet_graphs.store.staged import (
-    StagedArray,
-    StagedCsr,
-    index_type,
-    write_document,
-)
-from cheblienet_graphs.store.unfinished import (
     FINISHED,
     IDENTITY,
+    SCRATCH,
     VERSION,
     Identity,
+    Records,
+    StagedArray,
+    StagedCsr,
     discard,
     identity_of,
+    index_type,
+    write_document,
 )
 
 HASHED_AT_ONCE = 4
@@ -132,12 +130,7 @@ class Staging:
             missing = f"{self._nbytes - taken:,} bytes are needed, {free:,} are free"
             raise OSError(errno.ENOSPC, missing)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.close(error)
 
     def _take_folder(self) -> None:
@@ -218,33 +211,31 @@ class Staging:
 
     def csr(self, path: str, shape: tuple[int, int], nnz: int) -> StagedCsr:
         """Reserve a float32 CSR matrix; indices are int32 while everything fits."""
+        index = index_type(shape, nnz)
         with write_errors(self._store):
             (self.path / path).mkdir(parents=True, exist_ok=True)
             document = layout.group_document(layout.csr_attributes(shape))
             write_document(self.path / path, document)
-            index = index_type(shape, nnz)
-            parts = {"data": (nnz, "float32"), "indices": (nnz, index)}
-            parts["indptr"] = (shape[0] + 1, index)
-            return StagedCsr(
-                *(
-                    StagedArray(self.path / path / part, (size,), dtype).reserve({})
-                    for part, (size, dtype) in parts.items()
-                )
-            )
+        parts = {"data": (nnz, "float32"), "indices": (nnz, index), "indptr": (shape[0] + 1, index)}
+        return StagedCsr(
+            *(self._array(self.path / path / k, (n,), kind, {}) for k, (n, kind) in parts.items())
+        )
 
     def dense(
         self, path: str, shape: Sequence[int], dtype: str, columns: Sequence[str] = ()
     ) -> StagedArray:
         """Reserve a dense array; dtype is a key of layout.DTYPES."""
-        with write_errors(self._store):
-            return StagedArray(self.path / path, tuple(shape), dtype).reserve(
-                layout.dense_attributes(columns)
-            )
+        return self._array(self.path / path, shape, dtype, layout.dense_attributes(columns))
 
     def scratch(self, path: str, shape: Sequence[int], dtype: str) -> StagedArray:
         """Reserve an array that is never published."""
+        return self._array(self.folder / SCRATCH / path, shape, dtype, {})
+
+    def _array(
+        self, node: Path, shape: Sequence[int], dtype: str, attributes: layout.Attributes
+    ) -> StagedArray:
         with write_errors(self._store):
-            return StagedArray(scratch_folder(self.folder) / path, tuple(shape), dtype).reserve({})
+            return StagedArray(node, tuple(shape), dtype).reserve(attributes)
 
     def publish(self, attributes: layout.Attributes) -> str:
         """Seal the version under these attributes, make it durable and visible.
@@ -292,7 +283,7 @@ class Staging:
         files = sorted(path for path in self.path.rglob("*") if path.is_file())
         largest_first = sorted(files, key=lambda file: -file.stat().st_size)
         with ThreadPoolExecutor(HASHED_AT_ONCE) as pool:
-            digests = dict(zip(largest_first, pool.map(_sha256, largest_first), strict=True))
+            digests = dict(zip(largest_first, pool.map(sha256_of, largest_first), strict=True))
         return {
             layout.manifest_key(str(file.relative_to(self.path))): {
                 "sha256": digests[file],
@@ -300,13 +291,3 @@ class Staging:
             }
             for file in files
         }
-
-
-def scratch_folder(staging: Path) -> Path:
-    """Folder of a staged version's arrays that are never published."""
-    return staging / "scratch"
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()

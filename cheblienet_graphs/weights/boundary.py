@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg
 
-from cheblienet_graphs.machine.blas import one_blas_thread
+from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.neighbours.offsets import Stencil
 from cheblienet_graphs.neighbours.stencil import nearest_image
 from cheblienet_graphs.typing import Floats, Indices

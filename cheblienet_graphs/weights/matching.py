@@ -8,7 +8,7 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
-from cheblienet_graphs.machine.blas import one_blas_thread
+from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.typing import Floats
 
 DENSE = 1000

@@ -50,7 +50,7 @@ def test_a_mapped_library_is_not_run_by_linear_algebra(hostile: Path) -> None:
     run(
         hostile,
         "-c",
-        "import numpy as np; from cheblienet_graphs.machine.blas import one_blas_thread\n"
+        "import numpy as np; from cheblienet_graphs.machine.threads import one_blas_thread\n"
         f"mapped = np.memmap({str(file)!r}, mode='r')\n"
         "with one_blas_thread(): print(len(mapped))",
     )

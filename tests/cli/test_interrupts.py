@@ -25,8 +25,7 @@ from cheblienet_cli.main import Terminated, run
 from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.layout import check_version
-from cheblienet_graphs.store.records import Records
-from cheblienet_graphs.store.unfinished import identity_of
+from cheblienet_graphs.store.staged import Records, identity_of
 from cheblienet_graphs.store.verify import leftovers
 
 GRAPHS, CLI = (Path(module.__file__).parent for module in (cheblienet_graphs, cheblienet_cli))

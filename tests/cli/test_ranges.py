@@ -11,7 +11,7 @@ import pytest
 from cheblienet_cli.commands import clg
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.pools.processes import opened_pool
+from cheblienet_graphs.machine.processes import opened_pool
 
 BUILDS = clg.commands["build"].commands
 NUMERIC = re.compile(r"\bin \[(\S+), (\S+)\]")

@@ -137,7 +137,7 @@ SIGNALLED = """
 import signal, sys
 from cheblienet_cli.main import main
 from cheblienet_graphs.assembly import pipeline
-from cheblienet_graphs.store.records import Records
+from cheblienet_graphs.store.staged import Records
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job may start with it ignored
 number, blocks = int(sys.argv.pop(1)), int(sys.argv.pop(1))

@@ -9,7 +9,7 @@ import pytest
 from builds import Whole
 
 from cheblienet_graphs import build
-from cheblienet_graphs.pools import processes
+from cheblienet_graphs.machine import processes
 
 PRELOADED = ["cheblienet_graphs.assembly.pipeline", "cheblienet_graphs.neighbours.pruned"]
 

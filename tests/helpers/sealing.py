@@ -44,8 +44,9 @@ def reseal_file(version: Path, name: str, contents: bytes) -> None:
 
 
 def reseal_array(version: Path, key: str, change: Callable[[np.ndarray], object]) -> None:
-    """Change the values of a one-dimensional float32 array of a version."""
-    name = f"{key}/c/0"
-    values = np.frombuffer((version / name).read_bytes(), "<f4").copy()
+    """Change the values of an array of a version, as if it had one dimension."""
+    document = json.loads((version / key / "zarr.json").read_bytes())
+    name = "/".join([key, "c", *["0"] * len(document["shape"])])
+    values = np.frombuffer((version / name).read_bytes(), document["data_type"]).copy()
     change(values)
     reseal_file(version, name, values.tobytes())

@@ -77,7 +77,7 @@ def test_killed_while_publishing(
     store = tmp_path / "g"
     program = (
         "import os, sys\n"
-        "from cheblienet_graphs.store import records, writer\n"
+        "from cheblienet_graphs.store import staged, writer\n"
         "from cheblienet_graphs import GraphSpec, build\n"
         f"spec = GraphSpec.from_dict({SPECS[name].to_dict()!r})\n"
     )
@@ -85,13 +85,13 @@ def test_killed_while_publishing(
         program += "writer.publish = lambda *_: os._exit(9)\n"
     else:
         program += (
-            "calls, replace = [], records.replace\n"
+            "calls, replace = [], staged.replace\n"
             "def torn(file, contents, temporary):\n"
             "    calls.append(file)\n"
             "    if len(calls) == 5:\n"
             "        temporary.write_bytes(contents[:1]); os._exit(9)\n"
             "    replace(file, contents, temporary)\n"
-            "records.replace = torn\n"
+            "staged.replace = torn\n"
         )
     program += f"build(spec, {str(store)!r}, block_rows=211)"
     ended = subprocess.run([sys.executable, "-c", program], check=False)

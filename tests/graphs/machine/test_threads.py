@@ -1,13 +1,29 @@
-"""How many threads a search takes, and that nothing of it stays."""
+"""How many threads there are, that nothing of it stays, and which GPU a process takes."""
 
+import ctypes
 import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from threadpoolctl import threadpool_info
 
 from cheblienet_graphs import GraphSpec, SpecError, build
-from cheblienet_graphs.machine.threads import cores, threads_each, torch_threads
+from cheblienet_graphs.machine.threads import (
+    Library,
+    cores,
+    free_index,
+    functions,
+    libraries,
+    one_blas_thread,
+    threads_each,
+    torch_threads,
+)
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
 from cheblienet_graphs.spec import words
 
@@ -67,8 +83,8 @@ def test_cores_of_an_older_container(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)))
     (tmp_path / "cpu").mkdir()
-    (tmp_path / "cpu/cpu.cfs_quota_us").write_text(quota)
-    (tmp_path / "cpu/cpu.cfs_period_us").write_text("100000")
+    for name, value in (("quota", quota), ("period", "100000")):
+        (tmp_path / f"cpu/cpu.cfs_{name}_us").write_text(value)
     assert cores(tmp_path) == expected
     assert cores(tmp_path / "none") == 6
 
@@ -83,3 +99,135 @@ def test_threads_of_all_processes_fit_the_cores(engine: str) -> None:
 def test_who_did_it_in_words() -> None:
     assert words.done_by(1, 1).startswith("Done by 1 process with 1 thread; ")
     assert words.done_by(2, 4).startswith("Done by 2 processes with 4 threads each; ")
+
+
+DIGESTS = """
+import hashlib, sys
+from pathlib import Path
+from cheblienet_graphs import GraphSpec, build
+store = Path(sys.argv[1])
+for number, spec in enumerate((
+    GraphSpec("se2", 48, eigenpairs=40, levels=1, weights="selling"),
+    GraphSpec("se2", 12, orientations=2, eigenpairs=10, levels=1),
+    GraphSpec("so3", subdivisions=2, orientations=4, neighbors=32, weights="matched", levels=1),
+)):
+    version = store / "g" / build(spec, store, name="g").version
+    for file in sorted(path for path in version.rglob("c/*") if path.is_file()):
+        print(number, file.relative_to(version), hashlib.sha256(file.read_bytes()).hexdigest())
+"""
+
+
+@pytest.fixture
+def two_threads() -> Iterator[list[Library]]:
+    """The OpenBLAS of numpy and scipy, each with two threads."""
+    known = libraries()
+    if not known:
+        pytest.skip("numpy and scipy have another library than OpenBLAS here")
+    before = [library.threads() for library in known]
+    for library in known:
+        library.set_threads(2)
+    yield known
+    for library, count in zip(known, before, strict=True):
+        library.set_threads(count)
+
+
+def counted() -> dict[str, int]:
+    """The number of threads of each library of the process, by a package that walks them."""
+    return {library["filepath"]: library["num_threads"] for library in threadpool_info()}
+
+
+def test_libraries_of_numpy_and_scipy_have_one_thread_meanwhile(two_threads: list[Library]) -> None:
+    """They may share one; those of other packages stay as they are."""
+    before = counted()
+    with one_blas_thread(), one_blas_thread():
+        meanwhile = counted()
+    changed = {(before[file], now) for file, now in meanwhile.items() if now != before[file]}
+    assert changed == {(2, 1)}
+    assert counted() == before
+    with pytest.raises(KeyError), one_blas_thread():
+        raise KeyError
+    assert counted() == before
+
+
+def test_the_last_of_several_threads_restores(two_threads: list[Library]) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with one_blas_thread():
+            entered.set()
+            leave.wait(60)
+
+    other = threading.Thread(target=stay)
+    with one_blas_thread():
+        other.start()
+        assert entered.wait(60)
+    assert {library.threads() for library in two_threads} == {1}
+    leave.set()
+    other.join()
+    assert {library.threads() for library in two_threads} == {2}
+
+
+@pytest.mark.slow
+def test_bytes_do_not_depend_on_threads(tmp_path: Path) -> None:
+    found = set()
+    for count in ("1", "2"):
+        environment = os.environ | {"OPENBLAS_NUM_THREADS": count, "OMP_NUM_THREADS": count}
+        command = [sys.executable, "-c", DIGESTS, str(tmp_path / count)]
+        found.add(subprocess.run(command, check=True, capture_output=True, env=environment).stdout)
+    assert len(found) == 1
+    assert len(found.pop().splitlines()) > 10
+
+
+MKL = """
+static int threads = 3;
+int MKL_Get_Max_Threads(void) { return threads; }
+void MKL_Set_Num_Threads(int count) { threads = count; }
+"""
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no compiler")
+def test_mkl_is_known(tmp_path: Path) -> None:
+    """By the names of its C interface, in a library that links one with these functions."""
+    (tmp_path / "mkl.c").write_text(MKL)
+    (tmp_path / "module.c").touch()
+    shared = ["g++", "-x", "c", "-shared", "-fPIC", "-Wl,--no-as-needed", f"-Wl,-rpath,{tmp_path}"]
+    for arguments in (
+        ["mkl.c", "-o", "libmkl.so"],
+        ["module.c", "-L.", "-lmkl", "-o", "module.so"],
+    ):
+        subprocess.run([*shared, *arguments], cwd=tmp_path, check=True)
+    library = functions(ctypes.CDLL(str(tmp_path / "module.so")))
+    assert library is not None
+    assert library.threads() == 3
+    library.set_threads(1)
+    assert library.threads() == 1
+
+
+def test_every_process_has_its_device(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from cheblienet_graphs.machine.threads import free_index\n"
+        f"print(free_index(3, Path({str(tmp_path)!r})), flush=True); input()"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    found, processes = [], []
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", program], **pipes)
+        found.append(int(process.stdout.readline()))
+        processes.append(process)
+    assert found == [0, 1, 2]
+    assert free_index(3, tmp_path) in {0, 1, 2}  # shared
+    processes[1].communicate("\n")
+    assert free_index(3, tmp_path) == 1
+    for process in (processes[0], processes[2]):
+        process.communicate("\n")
+
+
+def test_what_others_put_in_the_folder_of_the_locks(tmp_path: Path) -> None:
+    """All may write to it: a link may lead anywhere, and what is another's can't be opened."""
+    first, second = (tmp_path / f"cheblienet-device-{os.getuid()}-{i}.lock" for i in range(2))
+    first.symlink_to(tmp_path / "elsewhere")
+    second.mkdir()  # as a file of another user does for all but root, it fails to open
+    assert free_index(3, tmp_path) == 2
+    assert free_index(2, tmp_path) in {0, 1}  # shared
+    assert not (tmp_path / "elsewhere").exists()

@@ -1,13 +1,22 @@
-"""Export to other libraries."""
+"""Levels and whole graphs in files of other libraries."""
 
+import errno
+import hashlib
+import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse
+from failures import failing
 
-from cheblienet_graphs import StoreError
+from cheblienet_cli.main import run
+from cheblienet_graphs import GraphSpec, StoreError, build
 from cheblienet_graphs.store import export
+from cheblienet_graphs.store.export import to_npz
 from cheblienet_models import open_store
 
 
@@ -16,36 +25,189 @@ def version(store: Path) -> Path:
     return store / "torus" / "v001"
 
 
-def dense_weights(store: Path) -> np.ndarray:
-    """W from the stored Laplacian, by its definition."""
-    graph = open_store(store)["torus"].levels[0]
-    delta = graph.laplacian.to_dense().double().numpy() + np.eye(graph.num_vertices)
-    root = np.sqrt(graph.degree.double().numpy())
-    weights = -delta * graph.lambda_max / 2 * np.outer(root, root)
-    np.fill_diagonal(weights, 0)
-    return weights
+@pytest.fixture
+def exported(version: Path, tmp_path: Path) -> Path:
+    to_npz(version, tmp_path / "torus-npz")
+    return tmp_path / "torus-npz"
 
 
-def test_scipy(store: Path, version: Path, tmp_path: Path) -> None:
+def manifest(folder: Path) -> Any:
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def test_scipy_and_pyg(store: Path, version: Path, tmp_path: Path) -> None:
+    """The stored Laplacian, and W by its definition."""
     export.to_scipy(version, 0, tmp_path / "l.npz")
-    loaded = scipy.sparse.load_npz(tmp_path / "l.npz")
-    expected = open_store(store)["torus"].levels[0].laplacian.to_dense().numpy()
-    assert np.array_equal(loaded.toarray(), expected)
-
-
-def test_pyg(store: Path, version: Path, tmp_path: Path) -> None:
     export.to_pyg(version, 0, tmp_path / "g.npz")
+    graph = open_store(store)["torus"].levels[0]
+    laplacian = scipy.sparse.load_npz(tmp_path / "l.npz").toarray()
+    assert np.array_equal(laplacian, graph.laplacian.to_dense().numpy())
+    delta = (laplacian.astype(float) + np.eye(1024)) * graph.lambda_max / 2
+    root = np.sqrt(graph.degree.double().numpy())
+    expected = -delta * np.outer(root, root)
+    np.fill_diagonal(expected, 0)
     with np.load(tmp_path / "g.npz") as arrays:
         assert sorted(arrays) == ["edge_index", "edge_weight", "pos"]
         edges, weights, points = arrays["edge_index"], arrays["edge_weight"], arrays["pos"]
     assert (edges.dtype, weights.dtype, points.shape) == (np.int64, np.float32, (1024, 3))
     rebuilt = np.zeros((1024, 1024))
     rebuilt[tuple(edges)] = weights
-    assert np.allclose(rebuilt, dense_weights(store), atol=1e-5)
+    assert np.allclose(rebuilt, expected, atol=1e-5)
     assert ((rebuilt > 0) == (rebuilt.T > 0)).all()
 
 
-def test_unwritable_export_leaves_nothing(version: Path, tmp_path: Path) -> None:
+def test_values_are_those_of_the_store(store: Path, exported: Path) -> None:
+    pyramid = open_store(store)["torus"]
+    for level, graph in enumerate(pyramid.levels):
+        laplacian = scipy.sparse.load_npz(exported / f"laplacian-{level}.npz")
+        assert laplacian.dtype == np.float32
+        assert np.array_equal(laplacian.toarray(), graph.laplacian.to_dense().numpy())
+        for name in ("coordinates", "degree", "area"):
+            values = np.load(exported / f"{name}-{level}.npy")
+            assert np.array_equal(values, getattr(graph, name).numpy())
+    for name, shape in (("pooling-0to1", (256, 1024)), ("unpooling-1to0", (1024, 256))):
+        matrix = scipy.sparse.load_npz(exported / f"{name}.npz")
+        assert matrix.shape == shape
+        stored = store / "torus/v001" / name.replace("-", "/")
+        for part in ("data", "indices", "indptr"):
+            raw = np.fromfile(stored / part / "c/0", getattr(matrix, part).dtype)
+            assert np.array_equal(raw, getattr(matrix, part))
+
+
+def test_the_manifest_lists_every_file(store: Path, exported: Path) -> None:
+    listed, pyramid = manifest(exported), open_store(store)["torus"]
+    assert (listed["name"], listed["version"]) == ("torus", "v001")
+    assert listed["spec_sha256"] == pyramid.spec_sha256
+    assert GraphSpec.from_dict(listed["spec"]).sha256 == pyramid.spec_sha256
+    assert listed["columns"] == ["x", "y", "theta"]
+    assert [level["vertices"] for level in listed["levels"]] == [1024, 256]
+    assert [level["grid"] for level in listed["levels"]] == [[4, 16, 16], [4, 8, 8]]
+    files = {path.name for path in exported.iterdir()} - {"manifest.json"}
+    assert files == listed["files"].keys()
+    assert len(files) == 2 * 4 + 2
+    for name, entry in listed["files"].items():
+        contents = (exported / name).read_bytes()
+        assert entry["bytes"] == len(contents)
+        assert entry["sha256"] == hashlib.sha256(contents).hexdigest()
+        load = scipy.sparse.load_npz if name.endswith(".npz") else np.load
+        values = load(exported / name)
+        assert (list(values.shape), values.dtype.name) == (entry["shape"], entry["dtype"])
+        assert entry.get("nnz", 0) == getattr(values, "nnz", 0)
+        assert str(entry["level"]) == name.partition("-")[2][0]
+
+
+def test_delta_and_eigenpairs_come_back(tmp_path: Path) -> None:
+    build(GraphSpec("r2", 8, eigenpairs=3, levels=1), tmp_path / "g.zarr", name="g")
+    to_npz(tmp_path / "g.zarr/g/v001", tmp_path / "out")
+    eigenvectors = np.load(tmp_path / "out/eigenvectors-0.npy").astype(np.float64)
+    lambda_max = manifest(tmp_path / "out")["levels"][0]["lambda_max"]
+    rescaled = scipy.sparse.load_npz(tmp_path / "out/laplacian-0.npz")
+    delta = (rescaled + scipy.sparse.identity(64)) * lambda_max / 2
+    assert delta.diagonal() == pytest.approx(np.ones(64), abs=1e-6)  # normalized, no isolated
+    eigenvalues = np.load(tmp_path / "out/eigenvalues-0.npy")
+    assert np.allclose(delta @ eigenvectors, eigenvectors * eigenvalues, atol=1e-5)
+
+
+def test_scipy_and_numpy_alone_read_it(exported: Path) -> None:
+    script = f"""
+import json, pathlib, sys, numpy, scipy.sparse
+folder = pathlib.Path({str(exported)!r})
+for name, entry in json.loads((folder / "manifest.json").read_text())["files"].items():
+    load = scipy.sparse.load_npz if "nnz" in entry else numpy.load
+    assert list(load(folder / name).shape) == entry["shape"]
+assert not [name for name in sys.modules if name.startswith("cheblienet") or name == "zarr"]
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_exports_and_empty_folders_are_replaced(exported: Path, store: Path) -> None:
+    """Equal graphs have equal exports."""
+    again = exported.with_name("again")
+    again.mkdir()
+    to_npz(store / "torus/v001", again)
+    for path in exported.iterdir():
+        assert path.read_bytes() == (again / path.name).read_bytes()
+    to_npz(store / "r2-24x16/v001", exported)
+    assert manifest(exported)["name"] == "r2-24x16"
+    assert {path.name for path in exported.parent.iterdir()} == {"torus-npz", "again"}
+
+
+def test_nothing_else_is_replaced(version: Path, exported: Path, tmp_path: Path) -> None:
+    (exported / "notes.txt").write_text("mine")
+    for name, contents in (("a", "x"), ("b", "{}"), ("c", '{"format": "cheblienet-npz"}')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text(contents)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    (tmp_path / "broken").symlink_to(tmp_path / "absent")
+    before = sorted(path for path in tmp_path.rglob("*"))
+    for name in ("torus-npz", "a", "b", "c", "file", "link", "broken"):
+        with pytest.raises(StoreError, match="choose another `output`"):
+            to_npz(version, tmp_path / name)
+    for command in (lambda out: export.to_scipy(version, 0, out), lambda out: to_npz(version, out)):
+        with pytest.raises(StoreError, match="Nothing was exported"):
+            command(tmp_path / "absent" / "out")
     with pytest.raises(StoreError, match="Nothing was exported"):
-        export.to_scipy(version, 0, tmp_path / "absent" / "l.npz")
-    assert list(tmp_path.iterdir()) == []
+        export.to_scipy(version, 0, tmp_path / "a")
+    assert sorted(path for path in tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("fault", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
+@pytest.mark.parametrize("earlier", [True, False])
+def test_a_full_disk_and_an_interruption_leave_nothing(
+    store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: BaseException,
+    earlier: bool,
+) -> None:
+    folder = tmp_path / "out"
+    if earlier:
+        to_npz(store / "torus/v001", folder)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    save, saved = np.save, []
+
+    def third_fails(file: Path, values: np.ndarray) -> None:
+        saved.append(file)
+        file.write_bytes(b"half a fi")
+        if len(saved) == 3:
+            raise fault
+        save(file, values)
+
+    monkeypatch.setattr(export.np, "save", third_fails)
+    with pytest.raises((StoreError, KeyboardInterrupt)) as raised:
+        to_npz(store / "r2-24x16/v001", folder)
+    if isinstance(fault, OSError):
+        assert "No space left. Nothing was exported; free some space or" in str(raised.value)
+    assert len(saved) == 3
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_a_rename_that_fails_keeps_the_earlier_export(
+    store: Path, exported: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_self: Path, _target: Path) -> Path:
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "replace", fails)
+    with pytest.raises(StoreError, match="Permission denied"):
+        to_npz(store / "r2-24x16/v001", exported)
+    assert manifest(exported)["name"] == "torus"
+    assert [path.name for path in exported.parent.iterdir()] == ["torus-npz"]
+
+
+def test_command(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["export", "torus", "--to", "npz", "--store", str(store)]
+    for _ in range(2):  # the second one replaces the first
+        assert run(command) == 0
+        assert capsys.readouterr() == ("torus-npz\n", "")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/mine").touch()
+    for output, reason in (
+        (tmp_path / "full", "choose another --output."),
+        (store / "torus" / "out", "is in the store"),
+    ):
+        assert reason in failing(capsys, *command, "--output", str(output))[1]

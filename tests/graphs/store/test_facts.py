@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from sealing import digest, reseal, reseal_array, reseal_file
+from sealing import digest, reseal, reseal_file
 
 from cheblienet_graphs import (
     GraphSpec,
@@ -25,8 +24,7 @@ from cheblienet_graphs import (
 from cheblienet_graphs.assembly.versions import published
 from cheblienet_graphs.store import export
 from cheblienet_graphs.store.archive import export_zip, import_zip
-from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.listing import listing
+from cheblienet_graphs.store.facts import listing, read_facts
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 
@@ -170,6 +168,7 @@ CONTRADICTIONS = [
     at("levels/1/lambda_max", 1.7),
     lambda clg: clg["levels"][1].update(lambda_max=clg["levels"][1]["lambda_max"] * (1 + 1e-5)),
     at("levels/0/grid", [4, 8, 4]),
+    at("spec_sha256", "ab" * 32),
     at("spec/levels", 1),
     at("spec/orientations", 4),
     lambda clg: clg["levels"].pop(),
@@ -188,43 +187,15 @@ def test_facts_that_contradict_the_arrays_are_noticed(version: Path, change: Cal
         open_store(version.parents[1], verify=True)["g"]
 
 
-def test_a_spec_of_another_digest_is_noticed(version: Path) -> None:
-    reseal(version, at("spec_sha256", "ab" * 32))
-    assert "spec_sha256" in verify(version.parents[1])[0].what
-    with pytest.raises(ModelsStoreError, match="spec_sha256"):
-        open_store(version.parents[1], verify=True)["g"]
-
-
 def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
     """An xi that was solved for is no function of the spec."""
     build(XI_SOLVED, tmp_path / "g.zarr", name="g")
     version = tmp_path / "g.zarr/g/v001"
     reseal(version, at("levels/0/xi", 0.1))
-    with pytest.raises(StoreError, match=r"xi_squared must be 0\.01"):
+    with pytest.raises(StoreError, match="xi_squared can't be"):
         read_facts(version)
     with pytest.raises(ModelsStoreError, match="xi_squared"):
         open_store(tmp_path / "g.zarr", verify=True)["g"]
-
-
-@pytest.mark.parametrize(
-    ("key", "change"),
-    [
-        ("levels/0/degree", lambda v: v.__setitem__(5, v[5] * 1.001)),
-        ("levels/0/degree", lambda v: v.__setitem__(5, np.nan)),
-        ("levels/0/degree", lambda v: v.__setitem__(5, -1)),
-        ("levels/1/area", lambda v: v.__imul__(1.01)),
-        ("levels/1/area", lambda v: v.__setitem__(0, np.inf)),
-        ("pooling/0to1/data", lambda v: v.__imul__(0.5)),
-        ("unpooling/1to0/data", lambda v: v.__setitem__(0, np.nan)),
-    ],
-)
-def test_arrays_that_contradict_the_laplacian_are_noticed(
-    version: Path, key: str, change: Callable
-) -> None:
-    reseal_array(version, key, change)
-    assert verify(version.parents[1]) != []
-    with pytest.raises(ModelsStoreError):
-        open_store(version.parents[1], verify=True)["g"]
 
 
 @pytest.mark.parametrize(

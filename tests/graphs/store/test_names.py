@@ -1,4 +1,4 @@
-"""Names used again, and what lies beside a store."""
+"""Names used again: what a name stands for, and which version is found."""
 
 import dataclasses
 import json
@@ -7,23 +7,13 @@ from pathlib import Path
 import pytest
 
 from cheblienet_cli.main import run
-from cheblienet_graphs import (
-    GraphSpec,
-    SpecError,
-    StoreError,
-    build,
-    inspect,
-    verify,
-)
+from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.archive import export_zip, import_zip
-from cheblienet_graphs.store.refs import prune, remove, tag, untag
 from cheblienet_graphs.store.verify import clean, leftovers
 from cheblienet_models import open_store
 
 THREE, TWO = GraphSpec("r2", 32, levels=3), GraphSpec("r2", 32, levels=2, neighbors=6)
-SMALL = GraphSpec("r2", 4)
 
 
 def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None:
@@ -41,6 +31,10 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     assert (again.built, again.version, again.other, again.changes) == (False, "v002", None, {})
     forced = build(TWO, store, name="g", force=True)
     assert (forced.version, forced.other, forced.changes) == ("v003", "v002", {})
+    build(GraphSpec("s2", subdivisions=1), store, name="s")
+    changes = build(GraphSpec("s2", nside=2), store, name="s").changes
+    assert changes["sampling"] == ("icosahedral", "healpix")
+    assert (changes["subdivisions"], changes["nside"]) == ((1, None), (None, 2))
 
 
 NARROW, WIDE = (GraphSpec("se2", 8, orientations=2, eps=eps, levels=1) for eps in (0.1, 0.2))
@@ -70,29 +64,6 @@ def test_names_that_are_given_take_other_graphs_in_silence(tmp_path: Path) -> No
     assert build(WIDE, tmp_path, name="g").changes == {"eps": (0.1, 0.2)}
 
 
-def test_the_command_line_says_it_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for eps in ("0.1", "0.2", "0.1"):
-        given = ["--size", "8", "--orientations", "2", "--levels", "1", "--eps", eps]
-        assert run(["build", "se2", *given, "--store", str(tmp_path / "g.zarr")]) == 0
-    captured = capsys.readouterr()
-    assert captured.out.splitlines() == ["se2-8x8x2@v001", "se2-8x8x2@v002", "se2-8x8x2@v001"]
-    told = [line for line in captured.err.splitlines() if "is other than" in line]
-    assert len(told) == 2
-    assert told[-1].endswith("eps 0.2 -> 0.1. se2-8x8x2 stands for se2-8x8x2@v002.")
-    assert "Warning" not in captured.err
-
-
-def test_fields_that_only_one_specification_has_are_told(tmp_path: Path) -> None:
-    store = tmp_path / "g.zarr"
-    build(GraphSpec("s2", subdivisions=1), store, name="g")
-    changes = build(GraphSpec("s2", nside=2), store, name="g").changes
-    assert changes["sampling"] == ("icosahedral", "healpix")
-    assert changes["subdivisions"] == (1, None)
-    assert changes["nside"] == (None, 2)
-
-
 def test_the_command_line_tells_what_changed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,24 +72,24 @@ def test_the_command_line_tells_what_changed(
     assert "other than" not in capsys.readouterr().err
     assert run(["build", "r2", "--size", "32", "--levels", "2", *where, "--json"]) == 0
     captured = capsys.readouterr()
-    told = "g@v002 is other than g@v001: levels 3 -> 2. g stands for g@v002."
-    assert captured.err.splitlines()[-1] == told
+    line = "g@v002 is other than g@v001: levels 3 -> 2. g stands for g@v002."
+    assert captured.err.splitlines()[-1] == line
     assert json.loads(captured.out)["other"] == "v001"
     assert json.loads(captured.out)["changes"] == {"levels": [3, 2]}
     assert run(["build", "r2", "--size", "32", "--levels", "3", *where]) == 0
-    told = "g@v001 is other than g@v002: levels 2 -> 3. g stands for g@v002."
-    assert capsys.readouterr().err.splitlines()[-1] == told
+    line = "g@v001 is other than g@v002: levels 2 -> 3. g stands for g@v002."
+    assert capsys.readouterr().err.splitlines()[-1] == line
     quiet = [*where, "--quiet"]
     assert run(["build", "r2", "--size", "32", "--levels", "1", *quiet]) == 0
     assert capsys.readouterr().err == ""
 
 
 def test_facts_of_levels_are_alike_whether_built_or_found(tmp_path: Path) -> None:
-    built, found = (build(SMALL, tmp_path / "g.zarr") for _ in range(2))
-    assert (built.built, found.built) == (True, False)
-    assert built.levels == found.levels
-    assert hash(built.levels) == hash(found.levels)
-    (level,) = found.levels
+    built, again = (build(GraphSpec("r2", 4), tmp_path / "g.zarr") for _ in range(2))
+    assert (built.built, again.built) == (True, False)
+    assert built.levels == again.levels
+    assert hash(built.levels) == hash(again.levels)
+    (level,) = again.levels
     assert level["grid"] == level.grid == (1, 4, 4)
     assert dict(level) == dataclasses.asdict(level)
     assert set(level) == {field.name for field in dataclasses.fields(level)}
@@ -128,43 +99,6 @@ def test_facts_of_levels_are_alike_whether_built_or_found(tmp_path: Path) -> Non
         level["edges"] = 3
     with pytest.raises(dataclasses.FrozenInstanceError):
         level.edges = 3
-
-
-def test_relative_paths_and_tildes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    build(SMALL, "g.zarr", name="g")
-    export_zip(tmp_path / "g.zarr/g/v001", "~/g.zip")
-    for store, file in (("g.zarr", "g.zip"), ("~/g.zarr", "~/g.zip"), (Path("g.zarr"), "./g.zip")):
-        assert tag(store, "g", "paper") == tmp_path / "g.zarr/g/v001"
-        untag(store, "g", "paper")
-        version = import_zip(file, store, "copy").version
-        assert remove(store, f"copy@{version}").versions == (version,)
-        assert prune(store, "g", 1).versions == ()
-        assert verify(store) == []
-        assert clean(store) == []
-        assert inspect(store, eigenvalues=0).name == "g"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
-    with pytest.raises(StoreError, match="Write the path out"):
-        tag("~nobody-of-that-name/g.zarr", "g", "paper")
-
-
-def test_nothing_stays_beside_a_store(tmp_path: Path) -> None:
-    store = tmp_path / "g.zarr"
-    build(SMALL, store, name="g")
-    export_zip(store / "g/v001", tmp_path / "g.zip")
-    tag(store, "g", "paper")
-    untag(store, "g", "paper")
-    import_zip(tmp_path / "g.zip", store, "copy")
-    remove(store, "copy@v001")
-    with pytest.raises(StoreError):
-        remove(store, "g@v009")
-    with pytest.raises(SpecError):
-        build(GraphSpec("se2", 8, eps=0.001, alpha=1e6, bandwidth=0.01), store)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
-    layout.staging_folder(store).mkdir()  # as a killed process leaves it
-    assert clean(store) == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
 
 
 def test_what_goes_while_leftovers_are_listed_is_none(

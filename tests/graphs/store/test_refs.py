@@ -1,18 +1,32 @@
-"""Refs, removal and concurrency."""
+"""Refs, removal and concurrency; locks of folders that come and go."""
 
+import errno
 import os
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, verify
-from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.listing import listing
-from cheblienet_graphs.store.refs import remove, tag, untag
-from cheblienet_graphs.store.verify import leftovers
+from cheblienet_cli.main import run
+from cheblienet_graphs import (
+    GraphSpec,
+    SpecError,
+    StoreError,
+    UnknownGraphError,
+    build,
+    inspect,
+    verify,
+)
+from cheblienet_graphs.store import durable, layout, refs
+from cheblienet_graphs.store.archive import export_zip, import_zip
+from cheblienet_graphs.store.durable import locked_folder
+from cheblienet_graphs.store.facts import listing
+from cheblienet_graphs.store.refs import locked, prune, remove, tag, tidy, untag
+from cheblienet_graphs.store.verify import clean, leftovers
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 
@@ -108,6 +122,88 @@ def test_tags_survive_concurrent_builds_and_removals(tmp_path: Path) -> None:
     assert verify(store) == []
 
 
+@pytest.fixture
+def five(tmp_path: Path) -> Path:
+    for _ in range(5):
+        build(SPEC, tmp_path / "g.zarr", name="g", force=True)
+    build(SPEC, tmp_path / "g.zarr", name="other")
+    return tmp_path / "g.zarr"
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def test_old_versions_are_pruned(five: Path) -> None:
+    tag(five, "g@v002", "paper")
+    assert prune(five, "g", 5).versions == ()
+    before = size(five / "g" / "v001") + size(five / "g" / "v003")
+    removed = prune(five, "g", 2)
+    assert (removed.graph, removed.versions, removed.nbytes) == ("g", ("v001", "v003"), before)
+    assert removed.spared == {"v002": ("paper",)}
+    assert layout.versions(five / "g") == ["v002", "v004", "v005"]
+    assert layout.refs(five / "g") == {"latest": "v005", "paper": "v002"}
+    assert prune(five, "g", 2).versions == ()
+    assert prune(five, "g", 1, force=True).versions == ("v002", "v004")
+    assert layout.refs(five / "g") == {"latest": "v005"}
+    assert layout.versions(five / "other") == ["v001"]
+    assert build(SPEC, five, name="g", force=True).version == "v006"
+    assert verify(five) == []
+    assert [path.name for path in five.parent.iterdir()] == ["g.zarr"]
+
+
+def test_pruning_is_of_graphs_and_keeps_some(five: Path) -> None:
+    for name, keep, error, reason in (
+        ("g", 0, SpecError, "keep must be an integer from 1"),
+        ("g", -1, SpecError, "keep must be an integer from 1"),
+        ("g@v001", 1, UnknownGraphError, "not a version"),
+        ("h", 1, UnknownGraphError, "No graph 'h'"),
+    ):
+        with pytest.raises(error, match=reason):
+            prune(five, name, keep)
+    assert len(layout.versions(five / "g")) == 5
+
+
+def test_pruning_that_is_refused_halfway_says_so(
+    five: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def refuse(path: Path, target: Path) -> Path:
+        if path.name == "v002":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(StoreError, match=r"v001 was removed before that"):
+        prune(five, "g", 2)
+    monkeypatch.undo()
+    assert layout.versions(five / "g") == ["v002", "v003", "v004", "v005"]
+    assert verify(five) == []
+
+
+def test_pruning_and_totals_on_the_command_line(
+    five: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def says(*arguments: str, code: int = 0) -> str:
+        assert run([*arguments, "--store", str(five)]) == code
+        captured = capsys.readouterr()
+        return captured.out + captured.err
+
+    *versions, total = says("ls").splitlines()
+    assert len(versions) == 6
+    assert total.split()[:5] == ["total", "6", "versions", "2", "graphs"]
+    says("tag", "g@v001", "paper")
+    removed, spared = says("rm", "g", "--keep", "3").splitlines()
+    assert removed.startswith("Removed g@v002, ")
+    assert removed.endswith(" kB.")
+    assert spared == "g@v001 stays, as it is named paper; --force removes it all the same."
+    wrong = "--keep must be an integer from 1. Got 'two'."
+    assert wrong in says("rm", "g", "--keep", "two", code=2)
+    assert "Removed g@v001, g@v003, g@v004, " in says("rm", "g", "--keep", "1", "--force")
+    assert says("rm", "g", "--keep", "1") == "Nothing to remove.\n"
+
+
 @pytest.mark.slow
 def test_readers_keep_what_is_removed(three: Path) -> None:
     pyramid = open_store(three)[f"{NAME}@v001"]
@@ -133,3 +229,127 @@ def test_readers_keep_what_is_removed(three: Path) -> None:
     reader.join()
     assert failures == []
     assert np.array_equal(pyramid.levels[0].values.numpy(), expected)
+
+
+def test_relative_paths_and_tildes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    build(SPEC, "g.zarr", name="g")
+    export_zip(tmp_path / "g.zarr/g/v001", "~/g.zip")
+    for store, file in (("g.zarr", "g.zip"), ("~/g.zarr", "~/g.zip"), (Path("g.zarr"), "./g.zip")):
+        assert tag(store, "g", "paper") == tmp_path / "g.zarr/g/v001"
+        untag(store, "g", "paper")
+        version = import_zip(file, store, "copy").version
+        assert remove(store, f"copy@{version}").versions == (version,)
+        assert prune(store, "g", 1).versions == ()
+        assert verify(store) == []
+        assert clean(store) == []
+        assert inspect(store, eigenvalues=0).name == "g"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
+    with pytest.raises(StoreError, match="Write the path out"):
+        tag("~nobody-of-that-name/g.zarr", "g", "paper")
+
+
+def test_nothing_stays_beside_a_store(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    build(SPEC, store, name="g")
+    export_zip(store / "g/v001", tmp_path / "g.zip")
+    tag(store, "g", "paper")
+    untag(store, "g", "paper")
+    import_zip(tmp_path / "g.zip", store, "copy")
+    remove(store, "copy@v001")
+    with pytest.raises(StoreError):
+        remove(store, "g@v009")
+    with pytest.raises(SpecError):
+        build(GraphSpec("se2", 8, eps=0.001, alpha=1e6, bandwidth=0.01), store)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
+    layout.staging_folder(store).mkdir()  # as a killed process leaves it
+    assert clean(store) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
+
+
+def test_lock_of_a_folder_that_was_removed_is_not_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+
+    @contextmanager
+    def slow(folder: Path) -> Iterator[int]:
+        taken.append(folder)
+        with locked_folder(folder) as descriptor:
+            if len(taken) < 3:  # whoever had the lock until now removed the folder,
+                folder.rmdir()
+            if len(taken) == 1:
+                folder.mkdir()  # and somebody else made another
+            yield descriptor
+
+    monkeypatch.setattr(refs, "locked_folder", slow)
+    with locked(tmp_path / "g"):
+        assert len(taken) == 3
+        with pytest.raises(BlockingIOError), locked_folder(layout.staging_folder(tmp_path / "g")):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_lock_of_a_store_excludes_others_while_its_folder_comes_and_goes(
+    tmp_path: Path,
+) -> None:
+    """Threads hold it by descriptors of their own, as processes do."""
+    store, folder = tmp_path / "g.zarr", layout.staging_folder(tmp_path / "g.zarr")
+    inside, most = [], []
+
+    def work() -> None:
+        for _ in range(50):
+            with locked(store):
+                inside.append(1)
+                most.append(len(inside))
+                (folder / "file").write_text("x")
+                (folder / "file").unlink()
+                inside.pop()
+            tidy(store)
+
+    with ThreadPoolExecutor(8) as pool:
+        for worker in [pool.submit(work) for _ in range(8)]:
+            worker.result()
+    assert most == [1] * 400
+    assert not folder.exists()
+
+
+def test_who_tidies_leaves_the_folder_of_another_that_came_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would lock the folder that went, and remove the one whose lock another holds."""
+    folder = layout.staging_folder(tmp_path / "g.zarr")
+    folder.mkdir()
+    flock = durable.fcntl.flock
+
+    def late(descriptor: int, operation: int) -> None:
+        folder.rename(tmp_path / "gone")
+        folder.mkdir()
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(durable.fcntl, "flock", late)
+    tidy(tmp_path / "g.zarr")
+    assert folder.exists()
+
+
+def test_who_waited_for_a_folder_that_went_makes_it_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder goes between opening and locking it, and another takes its place."""
+    folder = layout.staging_folder(tmp_path / "g.zarr")
+    flock, waits = durable.fcntl.flock, []
+
+    def late(descriptor: int, operation: int) -> None:
+        if len(waits) < 2:
+            folder.rename(tmp_path / f"gone{len(waits)}")
+            if not waits:
+                folder.mkdir()
+        waits.append(descriptor)
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(durable.fcntl, "flock", late)
+    with locked(tmp_path / "g.zarr"):
+        assert os.path.samestat(os.fstat(waits[-1]), folder.stat())
+    assert len(waits) == 3
+    assert not folder.exists()

@@ -1,10 +1,12 @@
 """Blocks done by several processes, of which some vanish, and what workers must have in common."""
 
+import gc
 import os
 import pickle
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -18,9 +20,8 @@ from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, StoreError,
 from cheblienet_graphs.assembly.level import Level, Place
 from cheblienet_graphs.assembly.sweeps import Filled, Weighed, do_block
 from cheblienet_graphs.assembly.versions import software
+from cheblienet_graphs.machine import Kept, drop, processes, with_held
 from cheblienet_graphs.neighbours.choice import choose
-from cheblienet_graphs.pools import processes
-from cheblienet_graphs.pools.pool import Kept
 from cheblienet_graphs.store.writer import Staging
 
 ELSEWHERE = {"masked matched", "masked torus", "random torus"}
@@ -142,3 +143,40 @@ def test_workers_out_of_range(tmp_path: Path) -> None:
     for workers in (0, -1, 1025, 1.5, "two", True):
         with pytest.raises(SpecError, match=r"workers must be an integer in \[1, 1024\]"):
             build(SPECS["torus"], tmp_path / "g", workers=workers)
+
+
+class Thing:
+    """Something that takes long to make."""
+
+    def __init__(self, key: int) -> None:
+        self.key = key
+
+
+def test_a_thing_is_made_once_and_the_last_ones_are_kept() -> None:
+    with Kept() as held:
+        first = held.of(Thing, 0)
+        assert held.of(Thing, 0) is first
+        assert held.of(Thing, 1).key == 1
+        assert held.of(str, 0) == "0"
+        assert held.of(Thing, 0) is not first
+
+
+def test_all_is_let_go_of_at_the_end_though_the_keeper_lives() -> None:
+    with Kept() as held:
+        thing = weakref.ref(held.of(Thing, 0))
+        assert thing() is not None
+    gc.collect()
+    assert thing() is None
+
+
+def keys_of(held: Kept, key: int) -> Thing:
+    return held.of(Thing, key)
+
+
+def test_a_worker_keeps_things_until_they_are_dropped() -> None:
+    one = with_held(keys_of, 0)
+    assert with_held(keys_of, 0) is one
+    drop()
+    drop()  # told twice, or without having done a block
+    assert with_held(keys_of, 0) is not one
+    drop()

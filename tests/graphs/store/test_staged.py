@@ -1,5 +1,6 @@
-"""What stays of a build: something to go on with, or nothing."""
+"""Staged versions: parts of arrays, records, and what stays of a build to go on with."""
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -7,13 +8,17 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from builds import inodes, interrupted, manifest
+from hypothesis import given
+from hypothesis import strategies as st
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, StoreError, build
-from cheblienet_graphs.store import layout, unfinished, writer
+from cheblienet_graphs.store import layout, staged, writer
 from cheblienet_graphs.store.durable import locked_folder
+from cheblienet_graphs.store.staged import Records, StagedArray, Writer, cut, gaps
 from cheblienet_graphs.store.verify import clean, leftovers, verify
 from cheblienet_graphs.store.writer import Staging
 
@@ -68,42 +73,26 @@ def test_nothing_stays_of_a_first_build_that_lacks_the_space(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def empty(folder: Path) -> None:
-    shutil.rmtree(folder)
-    folder.mkdir()
-
-
-def nameless(folder: Path) -> None:
-    (folder / "build.json").unlink()
-
-
-def torn(folder: Path) -> None:
-    file = folder / "build.json"
+def torn(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:-1])
 
 
-def other_json(folder: Path) -> None:
-    (folder / "build.json").write_text("[]")
+HALVES = {
+    "nameless": lambda folder: (folder / "build.json").unlink(),
+    "torn": lambda folder: torn(folder / "build.json"),
+    "other json": lambda folder: (folder / "build.json").write_text("[]"),
+    "without arrays": lambda folder: shutil.rmtree(folder / "version"),
+    "without records": lambda folder: shutil.rmtree(folder / "finished"),
+}
 
 
-def without_arrays(folder: Path) -> None:
-    shutil.rmtree(folder / "version")
-
-
-def without_records(folder: Path) -> None:
-    shutil.rmtree(folder / "finished")
-
-
-HALVES = [empty, nameless, torn, other_json, without_arrays, without_records]
-
-
-@pytest.mark.parametrize("halve", slow_but([nameless, torn], HALVES))
+@pytest.mark.parametrize("halve", slow_but(["nameless", "torn"], HALVES))
 def test_half_a_build_is_not_gone_on_with(
-    tmp_path: Path, left: Path, halve: object, expected: dict[str, object]
+    tmp_path: Path, left: Path, halve: str, expected: dict[str, object]
 ) -> None:
     """The next build that resumes deletes it, as nobody could; so does cleaning."""
     store = tmp_path / "g"
-    halve(left)
+    HALVES[halve](left)
     assert not build(SPEC, store, name="other", block_rows=BLOCK_ROWS).resumed
     assert leftovers(store) == [left]  # another build has no business with it
     shutil.rmtree(store)
@@ -113,8 +102,8 @@ def test_half_a_build_is_not_gone_on_with(
 
 
 @pytest.mark.parametrize("halve", HALVES)
-def test_half_a_build_is_cleaned(tmp_path: Path, left: Path, halve: object) -> None:
-    halve(left)
+def test_half_a_build_is_cleaned(tmp_path: Path, left: Path, halve: str) -> None:
+    HALVES[halve](left)
     assert clean(tmp_path / "g") == [left]
     assert list(tmp_path.iterdir()) == []
 
@@ -123,7 +112,7 @@ def test_torn_records_are_done_again(
     tmp_path: Path, left: Path, expected: dict[str, object]
 ) -> None:
     for record in inodes(tmp_path / "g"):
-        record.write_bytes(record.read_bytes()[:-1])
+        torn(record)
     assert build(SPEC, tmp_path / "g", resume=True, block_rows=BLOCK_ROWS).resumed
     assert manifest(tmp_path / "g") == expected
 
@@ -151,16 +140,16 @@ def test_killed_while_deleting(
     """What is left of a build's folder then is not taken for a build."""
     store = tmp_path / "g"
     if what == "resume":
-        nameless(left)
+        HALVES["nameless"](left)
     program = (
         "import os, shutil\n"
         "from pathlib import Path\n"
         "from cheblienet_graphs import GraphSpec, build\n"
-        "from cheblienet_graphs.store import unfinished, verify\n"
+        "from cheblienet_graphs.store import staged, verify\n"
         "def killed(folder, **_):\n"
         "    shutil.copytree(folder / 'finished', folder / 'still')\n"
         "    shutil.rmtree = remove; remove(folder / 'version'); os._exit(9)\n"
-        "remove, unfinished.shutil.rmtree = shutil.rmtree, killed\n"
+        "remove, staged.shutil.rmtree = shutil.rmtree, killed\n"
     )
     if what == "clean":
         program += f"verify.clean({str(store)!r})"
@@ -210,6 +199,53 @@ def test_block_at_work_in_a_folder_that_is_deleted(
         if folder == tmp_path / "build":
             folder.mkdir()
 
-    monkeypatch.setattr(unfinished.shutil, "rmtree", at_work)
-    unfinished.discard(tmp_path / "build")
+    monkeypatch.setattr(staged.shutil, "rmtree", at_work)
+    staged.discard(tmp_path / "build")
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(st.sets(st.integers(0, 50)), st.integers(1, 9))
+def test_gaps_and_ranges_make_the_whole(ends: set[int], step: int) -> None:
+    edges = sorted(ends | {0, 50})
+    ranges = [pair for n, pair in enumerate(itertools.pairwise(edges)) if n % 2]
+    pieces = cut(gaps(ranges, 50), step)
+    assert sorted([row for start, stop in [*pieces, *ranges] for row in range(start, stop)]) == [
+        *range(50)
+    ]
+    assert all(0 < stop - start <= step for start, stop in pieces)
+
+
+def test_overlapping_records_are_counted_once(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    for rows in ((0, 10), (5, 15), (10, 12), (20, 30)):
+        records.keep("s", rows, {"entries": rows[1] - rows[0]})
+    (tmp_path / "s" / "torn-name").write_text("{")  # not yet renamed
+    assert records.finished("s") == {
+        (0, 10): {"entries": 10},
+        (10, 12): {"entries": 2},
+        (20, 30): {"entries": 10},
+    }
+    assert records.result("s", (5, 15)) == {"entries": 10}
+    assert records.result("s", (0, 15)) is None
+    assert records.finished("t") == {}
+    assert len(records) == 4
+
+
+def test_parts_written_in_any_order_make_the_array(tmp_path: Path) -> None:
+    array = StagedArray(tmp_path / "a", (7, 2), "int32").reserve({})
+    whole = np.arange(14, dtype=np.int32).reshape(7, 2)
+    for start, stop in ((5, 7), (0, 2), (2, 5), (2, 5)):
+        with Writer() as out:
+            out.write(array, start, whole[start:stop].astype(np.int64))
+    assert (array.mapped() == whole).all()
+    assert (array.part(3, 6) == whole[3:6]).all()
+    assert (array.reserve({}).mapped() == whole).all()  # what is there stays
+    assert StagedArray(tmp_path / "a", (8, 2), "int32").reserve({}).mapped().shape == (8, 2)
+
+
+def test_nothing_comes_back_once_a_build_is_gone(tmp_path: Path) -> None:
+    """A block that ends after its build was removed records nothing."""
+    records = Records(tmp_path / "gone" / "finished")
+    with pytest.raises(FileNotFoundError):
+        records.keep("s", (0, 1), {})
     assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.machine import Pool, Task, drop, with_held
 from cheblienet_graphs.machine.interrupts import not_for_children
-from cheblienet_graphs.pools.pool import Pool, Task, drop, with_held
 
 try:
     import distributed
@@ -42,7 +41,6 @@ class Cluster:
 
     def __init__(self, client: "distributed.Client", processes: int) -> None:
         self._client, self.processes = client, processes
-        self._name = uuid.uuid4().hex
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """As `Pool.first`."""
@@ -56,14 +54,13 @@ class Cluster:
             CheblienetError: blocks kept losing their workers, or the scheduler vanished, or the
                 workers lack this package.
         """
-        return self._done(partial(with_held, self._name, function), tasks)
+        return self._done(partial(with_held, function), tasks)
 
     def close(self) -> None:
         """Have workers that outlive the pool let go of what they keep for it, without waiting."""
-        name = self._name
 
         async def let_go() -> None:  # Dask waits for all others
-            drop(name)
+            drop()
 
         if self._client.status == "running":  # else the scheduler is gone
             with suppress(OSError, RuntimeError):

@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import threading
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures import wait as wait_for
@@ -15,9 +14,9 @@ from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import CheblienetError, SpecError
 from cheblienet_graphs.limits import WORKERS
+from cheblienet_graphs.machine import Here, Kept, Pool, Task, with_held
 from cheblienet_graphs.machine.interrupts import not_for_children
 from cheblienet_graphs.machine.threads import threads_each
-from cheblienet_graphs.pools.pool import Here, Kept, Pool, Task, with_held
 from cheblienet_graphs.values import integer
 
 T = TypeVar("T")
@@ -50,7 +49,7 @@ def opened_pool(
     if dask is None:
         processes = workers or 1
         return nullcontext(Here(kept, processes)) if dry else opened_processes(processes, kept)
-    from cheblienet_graphs.pools.dask import opened_cluster, processes_of  # an extra
+    from cheblienet_graphs.machine.dask import opened_cluster, processes_of  # an extra
 
     processes = processes_of(dask, workers)
     return nullcontext(Here(kept, processes)) if dry else opened_cluster(dask, workers)
@@ -66,7 +65,6 @@ class Processes:
 
     def __init__(self, executor: ProcessPoolExecutor, workers: int) -> None:
         self._executor, self.processes = executor, workers
-        self._name = uuid.uuid4().hex
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """As `Pool.first`."""
@@ -82,8 +80,7 @@ class Processes:
         try:
             with not_for_children():  # the processes start here
                 futures |= {
-                    self._executor.submit(with_held, self._name, function, *task): task
-                    for task in tasks
+                    self._executor.submit(with_held, function, *task): task for task in tasks
                 }
             for future in as_completed(futures):
                 yield futures[future], future.result()

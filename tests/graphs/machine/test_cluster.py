@@ -11,7 +11,7 @@ import pytest
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build
 
-cluster = pytest.importorskip("cheblienet_graphs.pools.dask")
+cluster = pytest.importorskip("cheblienet_graphs.machine.dask")
 
 SPEC = GraphSpec("r2", 8)
 

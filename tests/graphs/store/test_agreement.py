@@ -1,0 +1,300 @@
+"""Arrays that are not those of their level, under digests that are in order."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from examined import laplacian_of
+from masks import disc
+from sealing import reseal, reseal_array, reseal_file
+
+from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build, inspect, verify
+from cheblienet_graphs.report.spectra import eigenvalues
+from cheblienet_graphs.store.agreement import is_symmetric
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_models import StoreError as ModelsStoreError
+from cheblienet_models import open_store
+
+RNG = np.random.default_rng(5)
+STATIONS = np.column_stack(
+    [np.degrees(np.arcsin(RNG.uniform(-1, 1, 40))), RNG.uniform(-180, 180, 40)]
+)
+PLACES = RNG.uniform(0, [3, 2], (40, 2))
+LAND = RNG.random(162) < 0.6
+SPECS = {
+    "lattice": GraphSpec("se2", "8x6", orientations=4, levels=2),
+    "masked lattice": GraphSpec("se2", mask=RNG.random((6, 8)) < 0.7, orientations=4, levels=1),
+    "space": GraphSpec("r3", "4x3x5", spacing=(1, 1, 2), levels=1),
+    "axes": GraphSpec("r3s2", "4x3x3", axes=7, levels=1),
+    "icosphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2),
+    "masked sphere": GraphSpec("s2", subdivisions=2, mask=LAND, levels=1),
+    "healpix": GraphSpec("s2", nside=2, levels=1),
+    "equiangular": GraphSpec("s2", bandlimit=4, levels=1),
+    "gaussian": GraphSpec("s2", gaussian="O4", levels=1),
+    "random sphere": GraphSpec("so3", points=40, seed=3, orientations=2, levels=1),
+    "random torus": GraphSpec("se2", points=40, orientations=2, boundary="periodic", levels=1),
+    "stations": GraphSpec("so3", coordinates=STATIONS, orientations=3),
+    "places": GraphSpec("se2", coordinates=[PLACES, PLACES[::4]], orientations=3),
+    "masked places": GraphSpec("r2", coordinates=PLACES, mask=PLACES[:, 0] < 2),
+}
+
+
+def published(folder: Path, spec: GraphSpec) -> Path:
+    build(spec, folder / "g.zarr", name="g")
+    return folder / "g.zarr/g/v001"
+
+
+def faults(version: Path) -> list[str]:
+    """Where they are, below the version."""
+    found = verify(version.parents[1], remark=lambda *_: None)
+    return [fault.where.removeprefix("g/v001/") for fault in found]
+
+
+def arrays(version: Path) -> LevelArrays:
+    return LevelArrays(version, read_facts(version), 0)
+
+
+def shifted(version: Path, vertex: int, column: int, step: float) -> None:
+    values = np.array(arrays(version).coordinates)
+    values[vertex, column] += step
+    reseal_file(version, "levels/0/coordinates/c/0/0", values.tobytes())
+
+
+def put(place: object, value: object) -> Callable[[np.ndarray], object]:
+    return lambda v: v.__setitem__(place, value(v) if callable(value) else value)
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "in_training"),
+    [
+        ("laplacian/data", put(1, lambda v: v[1] + 1), "symmetric"),
+        ("laplacian/data", put(0, np.nan), "finite"),
+        ("laplacian/data", lambda v: v.__imul__(1.05), r"outside \[-1, 1\]"),
+        ("laplacian/indices", put(0, 99), "outside"),
+        ("laplacian/indices", put(0, lambda v: v[1]), "ascend"),
+        ("laplacian/indptr", put(1, 10**6), "valid CSR"),
+        ("eigenvalues", put(4, lambda v: v[4] * 1.01), "eigen"),
+        ("eigenvectors", lambda v: v.__imul__(1.01), "eigen"),
+        ("eigenvectors", lambda v: v.__imul__(0), "eigen"),
+        ("eigenvectors", put(5, np.nan), "eigen"),
+        ("eigenvectors", put(5, np.inf), "eigen"),
+        ("eigenvectors", put(slice(1, None, 5), lambda v: v[::5]), "eigen"),
+        ("degree", put(5, lambda v: v[5] * 1.001), ""),
+        ("degree", put(5, np.nan), ""),
+        ("degree", put(5, -1), ""),
+        ("area", lambda v: v.__imul__(1.01), ""),
+        ("area", put(0, np.inf), ""),
+        ("../../pooling/0to1/data", lambda v: v.__imul__(0.5), ""),
+        ("../../unpooling/1to0/data", put(0, np.nan), ""),
+    ],
+)
+def test_arrays_that_can_not_be_are_noticed(
+    tmp_path: Path, part: str, change: Callable, in_training: str
+) -> None:
+    """Here and where graphs are opened for training."""
+    version = published(tmp_path, GraphSpec("r2", 8, boundary="periodic", levels=2, eigenpairs=5))
+    path = (version / "levels/0" / part).resolve().relative_to(version.resolve())
+    reseal_array(version, str(path), change)
+    (where,) = faults(version)
+    assert where.startswith(
+        ("levels/0/laplacian", "levels/0/eigen", "levels/0/area", path.parts[0])
+    )
+    with pytest.raises(ModelsStoreError, match=in_training or None):
+        open_store(tmp_path / "g.zarr", verify=True)["g"]
+
+
+def changed(matrix: scipy.sparse.csr_array, what: str) -> scipy.sparse.csr_array:
+    """With one entry of another value, or missing, or moved within its row."""
+    entries = matrix.tocoo()
+    row, column, data = *entries.coords, entries.data.copy()
+    place = np.flatnonzero(row != column)[7]
+    keep = np.ones(len(data), bool)
+    if what == "value":
+        data[place] += 0.25
+    elif what == "missing":
+        keep[place] = False
+    else:
+        taken = set(column[row == row[place]])
+        column = column.copy()
+        column[place] = next(c for c in range(matrix.shape[1]) if c not in taken)
+    parts = (data[keep], (row[keep], column[keep]))
+    matrix = scipy.sparse.csr_array(parts, shape=matrix.shape)
+    matrix.sort_indices()
+    return matrix
+
+
+@pytest.mark.parametrize("entries", [1, 30, 10**6])
+@pytest.mark.parametrize("name", ["open", "sphere", "random"])
+def test_symmetry_in_blocks(versions: Path, name: str, entries: int) -> None:
+    laplacian = laplacian_of(versions, name)
+    assert is_symmetric(laplacian, entries)
+    for what in ("value", "missing", "moved"):
+        for matrix in (
+            changed(laplacian, what),
+            scipy.sparse.csr_array(changed(laplacian, what).T),
+        ):
+            matrix.sort_indices()
+            assert (matrix != matrix.T).nnz
+            assert not is_symmetric(matrix, entries)
+
+
+@pytest.fixture(params=SPECS)
+def version(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return published(tmp_path, SPECS[request.param])
+
+
+def test_a_vertex_elsewhere_is_noticed(version: Path) -> None:
+    """The last one, which lies over another orientation where there are several."""
+    assert faults(version) == []
+    known = arrays(version)
+    untouched = np.array(known.coordinates).tobytes()
+    # A point of the plane whose digest can't be had from a mask may lie anywhere.
+    anywhere = known.spec.coordinates is not None and known.spec.mask is not None
+    for column in range(0 if not anywhere else 2, known.coordinates.shape[1]):
+        shifted(version, -1, column, 1e-9)
+        assert faults(version) == ["levels/0/coordinates"], column
+        reseal_file(version, "levels/0/coordinates/c/0/0", untouched)
+    assert faults(version) == []
+
+
+@pytest.mark.parametrize("version", sorted(SPECS.keys() - {"masked places"}), indirect=True)
+def test_another_area_is_noticed(version: Path) -> None:
+    """One that keeps the mean and, as Laplacians are normalized here, all else.
+
+    Cells of given points beside others that a mask leaves out are not known.
+    """
+    reseal_array(version, "levels/0/area", lambda v: v.__iadd__([1e-3, -1e-3] + [0] * (len(v) - 2)))
+    assert faults(version) == ["levels/0/area"]
+
+
+@pytest.mark.parametrize(("turns", "fine"), [(-1, True), (-2, False), (1e300, False)])
+def test_a_whole_turn_of_longitude_is_the_same_place(
+    tmp_path: Path, turns: float, fine: bool
+) -> None:
+    """Another machine may round the seam to its other side; nothing else is a turn away."""
+    version = published(tmp_path, SPECS["equiangular"])
+    shifted(version, -1, 1, turns * 2 * np.pi)
+    assert (faults(version) == []) is fine
+
+
+GIVEN = {
+    "plane": GraphSpec("r2", coordinates=PLACES),
+    "torus": GraphSpec("r2", coordinates=PLACES, boundary="periodic", domain=(0, 0, 3, 2)),
+    "plane with areas": GraphSpec("r2", coordinates=np.column_stack([PLACES, 1 + PLACES[:, 0]])),
+    "sphere": GraphSpec("s2", coordinates=STATIONS),
+    "sphere with areas": GraphSpec("s2", coordinates=np.column_stack([STATIONS, 1 + LAND[:40]])),
+    "masked": SPECS["masked places"],
+}
+NOWHERE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "all at the corner": np.zeros_like,
+    "two at one place": lambda v: np.concatenate([v[:1], v[:1], v[2:]]),
+    "half at one place": lambda v: v[np.arange(len(v)).clip(len(v) // 2)],
+    "beyond all": lambda v: v * 1e14 - 1e13,
+    "too small": lambda v: np.full_like(v, 1e-310),
+    "nearly one": lambda v: 1e-12 * v,
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_given_points_that_no_build_takes_are_noticed(tmp_path: Path, name: str) -> None:
+    """Whatever Qhull and trees of such points say."""
+    version = published(tmp_path, GIVEN[name])
+    untouched = np.array(arrays(version).coordinates)
+    for change in NOWHERE.values():
+        moved = change(untouched)
+        assert moved.shape == untouched.shape
+        reseal_file(version, "levels/0/coordinates/c/0/0", moved.tobytes())
+        assert faults(version) == ["levels/0/coordinates"]
+
+
+@pytest.mark.parametrize("apart", [2e-9, 1e-8, 1e-6])
+def test_given_points_may_be_close(tmp_path: Path, apart: float) -> None:
+    beside = STATIONS[0] + np.array([0, np.degrees(apart)])
+    spec = GraphSpec("s2", coordinates=np.vstack([STATIONS, beside]))
+    assert faults(published(tmp_path, spec)) == []
+
+
+def test_given_points_of_the_plane_have_their_digest(tmp_path: Path) -> None:
+    """All orientations of a point moved alike, and the areas with it: the digest tells."""
+    version = published(tmp_path, GraphSpec("r2", coordinates=PLACES))
+    shifted(version, 0, 0, 1e-11)
+    [fault] = verify(tmp_path / "g.zarr")
+    assert fault.what == "are not the points of the spec's digest"
+
+
+@pytest.mark.parametrize(("factor", "remarkable"), [(1.0, False), (1.9, False), (5.0, True)])
+def test_given_areas_far_from_cells_are_remarked_on(
+    tmp_path: Path, factor: float, remarkable: bool
+) -> None:
+    cells = arrays(published(tmp_path / "cells", GraphSpec("s2", coordinates=STATIONS))).area
+    areas = cells * np.where(np.arange(40) == 7, factor, 1)
+    published(tmp_path, GraphSpec("s2", coordinates=np.column_stack([STATIONS, areas])))
+    made: list[tuple[str, str]] = []
+    assert verify(tmp_path / "g.zarr", remark=lambda *remark: made.append(remark)) == []
+    assert [where for where, _ in made] == ["g/v001/levels/0/area"] * remarkable
+    assert all("times those of Voronoi cells" in what for _, what in made)
+
+
+def test_without_the_library_of_a_sampling_verification_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(tmp_path, SPECS["healpix"])
+    monkeypatch.setitem(sys.modules, "astropy_healpix.healpy", None)
+    with pytest.raises(CheblienetError, match="cheblienet\\[healpix\\]"):
+        verify(tmp_path / "g.zarr")
+
+
+@pytest.fixture
+def masked(tmp_path: Path) -> Path:
+    return published(tmp_path, GraphSpec("r2", mask=disc(8), levels=2))
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (put(0, -1), r"base_index must ascend in \[0, 63\]"),
+        (put(-1, 64), r"base_index must ascend in \[0, 63\]"),
+        (put(1, lambda v: v[0]), "must ascend"),
+        (put(slice(None), lambda v: v[::-1]), "ascend"),
+    ],
+)
+def test_places_that_can_not_be(masked: Path, change: Callable, fault: str) -> None:
+    name = "levels/0/base_index/c/0"
+    places = np.frombuffer((masked / name).read_bytes(), "<i4").copy()
+    change(places)
+    reseal_file(masked, name, places.tobytes())
+    for read in (inspect, eigenvalues):
+        with pytest.raises(StoreError, match=fault) as error:
+            read(masked.parents[1], "g")
+        assert "\n" not in str(error.value)
+    assert any("base_index" in str(found) for found in verify(masked.parents[1]))
+
+
+def test_other_points_than_those_of_the_digest(masked: Path) -> None:
+    """They ascend, and so look right; the mask's digest tells."""
+    name = "levels/0/base_index/c/0"
+    places = np.frombuffer((masked / name).read_bytes(), "<i4").copy()
+    assert places[0] > 0
+    places[0] -= 1
+    reseal_file(masked, name, places.tobytes())
+    [fault] = verify(masked.parents[1])
+    assert "base_index" in str(fault)
+    assert "not the points inside" in str(fault)
+
+
+@pytest.mark.parametrize(
+    "mask", [None, {"inside": [52], "sha256": "0" * 64}, {"inside": [51, 16], "sha256": "0" * 64}]
+)
+def test_a_spec_of_another_mask(masked: Path, mask: object) -> None:
+    def other(clg: dict) -> None:
+        clg["spec"]["mask"] = mask
+        if mask is None:
+            del clg["spec"]["mask"]
+
+    reseal(masked, other)
+    with pytest.raises(StoreError, match="was changed"):
+        inspect(masked.parents[1], "g")
