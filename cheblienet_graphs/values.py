@@ -44,14 +44,7 @@ def number(field: str, value: object, low: float, high: float, kind: str = "a nu
     Raises:
         SpecError: something else.
     """
-    accepted = f"{kind} in [{low:g}, {high:g}]"
-    try:
-        read = parsed(value)
-    except (ValueError, TypeError):
-        raise SpecError(field, accepted, value) from None
-    if not low <= read <= high:
-        raise SpecError(field, accepted, value)
-    return read
+    return _between(field, value, low, high, f"{kind} in [{low:g}, {high:g}]")
 
 
 def integer(field: str, value: object, low: int, high: int, accepted: str | None = None) -> int:
@@ -61,13 +54,20 @@ def integer(field: str, value: object, low: int, high: int, accepted: str | None
         SpecError: something else.
     """
     accepted = accepted or f"an integer in [{low}, {high}]"
+    read = _between(field, value, low, high, accepted)
+    if not read.is_integer():
+        raise SpecError(field, accepted, value)
+    return int(read)
+
+
+def _between(field: str, value: object, low: float, high: float, accepted: str) -> float:
     try:
         read = parsed(value)
     except (ValueError, TypeError):
         raise SpecError(field, accepted, value) from None
-    if not (low <= read <= high and read.is_integer()):
+    if not low <= read <= high:
         raise SpecError(field, accepted, value)
-    return int(read)
+    return read
 
 
 def parsed(value: object) -> float:

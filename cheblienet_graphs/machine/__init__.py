@@ -61,12 +61,12 @@ def drop() -> None:
 class Pool(Protocol):
     """Calls functions, somewhere."""
 
-    @property
-    def processes(self) -> int:
-        """How many processes of this machine take memory for it."""
+    processes: int
+    """How many processes of this machine take memory for it."""
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Call a function once, where the work is done."""
+        return function(*arguments, **named)
 
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
         """Call a function for many tasks; they and the results, as they are done.
@@ -77,7 +77,7 @@ class Pool(Protocol):
         """
 
 
-class Here:
+class Here(Pool):
     """The process that builds.
 
     Args:
@@ -87,10 +87,6 @@ class Here:
 
     def __init__(self, kept: Kept, processes: int = 1) -> None:
         self._kept, self.processes = kept, processes
-
-    def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """As `Pool.first`."""
-        return function(*arguments, **named)
 
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
         """As `Pool.each`."""

@@ -31,7 +31,7 @@ PORTS = 2**16
 T = TypeVar("T")
 
 
-class Cluster:
+class Cluster(Pool):
     """The workers of a scheduler, which gives blocks of workers that die to others.
 
     Args:

@@ -10,7 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from cheblienet_graphs.errors import CheblienetError, SpecError
 from cheblienet_graphs.limits import WORKERS
@@ -55,7 +55,7 @@ def opened_pool(
     return nullcontext(Here(kept, processes)) if dry else opened_cluster(dask, workers)
 
 
-class Processes:
+class Processes(Pool):
     """Processes of this machine. They end with the one that started them, however it ends.
 
     Args:
@@ -65,10 +65,6 @@ class Processes:
 
     def __init__(self, executor: ProcessPoolExecutor, workers: int) -> None:
         self._executor, self.processes = executor, workers
-
-    def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """As `Pool.first`."""
-        return function(*arguments, **named)
 
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
         """As `Pool.each`.

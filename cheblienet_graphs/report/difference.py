@@ -78,8 +78,7 @@ def compare(
     """
     stores = (store, store if other_store is None else other_store)
     versions = [
-        layout.resolve(path, name)
-        for path, name in zip(stores, (first, second), strict=True)
+        layout.resolve(path, name) for path, name in zip(stores, (first, second), strict=True)
     ]
     a, b = (read_facts(version) for version in versions)
     return Difference(

@@ -44,9 +44,6 @@ UNLIKE = 2.0
 VERTICES = 2**18
 """Vertices that are compared together."""
 
-Check = Callable[[], Iterator[str]]
-"""Gives what is wrong; only the first is asked for, so what follows may take it for granted."""
-
 
 @dataclass(frozen=True)
 class Fault:
@@ -62,9 +59,9 @@ def level_fault(arrays: LevelArrays) -> Fault | None:
     Raises:
         CheblienetError: the package that computes the sampling is not installed.
     """
-    for where, check in _checks(arrays):
+    for where, faults in _checks(arrays):
         try:
-            what = next(check(), None)
+            what = next(faults, None)
         except StoreError as error:
             what = str(error)
         if what:
@@ -72,21 +69,23 @@ def level_fault(arrays: LevelArrays) -> Fault | None:
     return None
 
 
-def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Check]]:
-    """What is checked of a level, by its path below the version."""
+def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
+    """What is checked of a level, by its path below the version.
+
+    Only the first of its faults is asked for, so what follows takes for granted that there is none.
+    """
     here = f"levels/{arrays.level}"
     for name in arrays.laplacians:
-        yield f"{here}/{name}", partial(_laplacian_faults, arrays, name)
-    yield "zarr.json", partial(_count_faults, arrays)
+        yield f"{here}/{name}", _laplacian_faults(arrays, name)
+    yield "zarr.json", _count_faults(arrays)
     if arrays.spec.mask is not None:
-        yield f"{here}/base_index", partial(_mask_faults, arrays)
-    # Opened first: they bound the size of the sampling, which facts alone may exaggerate.
-    yield f"{here}/coordinates", partial(_coordinate_faults, arrays)
-    yield f"{here}/area", partial(_area_faults, arrays)
+        yield f"{here}/base_index", _mask_faults(arrays)
+    yield f"{here}/coordinates", _coordinate_faults(arrays)
+    yield f"{here}/area", _area_faults(arrays)
     if arrays.spec.eigenpairs is not None:
-        yield f"{here}/eigenvectors", partial(_eigenpair_faults, arrays)
+        yield f"{here}/eigenvectors", _eigenpair_faults(arrays)
     for path, shape in arrays.maps.items():
-        yield path, partial(_map_faults, arrays.version / path, shape)
+        yield path, _map_faults(arrays.version / path, shape)
 
 
 def _laplacian_faults(arrays: LevelArrays, name: str) -> Iterator[str]:
@@ -106,18 +105,14 @@ def _laplacian_faults(arrays: LevelArrays, name: str) -> Iterator[str]:
             yield "lacks entries of its diagonal"
         if direction and (part(row, base) != part(block.indices, base)).any():
             yield "has edges along another direction"
-        if not direction and _is_other_diagonal(arrays, block.data[own], here):
+        scale = arrays.of_level.lambda_max * arrays.mass[here].astype(np.float64)
+        diagonal = (block.data[own] + np.float64(1)) / 2 * scale
+        if not direction and _far(diagonal, arrays.degree[here], scale):
             yield "has another diagonal than its rescaling and the degrees say"
         # Delta maps the roots to 0, and so the rescaled Laplacian to their negatives.
         sums, sizes = (rows_of @ root for rows_of in (block, abs(block)))
         if _far(sums, -root[here], sizes + root[here]):
             yield "does not vanish on the square roots of the degrees or areas"
-
-
-def _is_other_diagonal(arrays: LevelArrays, values: npt.NDArray[np.float32], here: slice) -> bool:
-    """Whether rescaling does not make a part of the diagonal of the degrees."""
-    scale = arrays.of_level.lambda_max * arrays.mass[here].astype(np.float64)
-    return _far((values + np.float64(1)) / 2 * scale, arrays.degree[here], scale)
 
 
 def is_symmetric(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> bool:
@@ -180,11 +175,10 @@ def _mask_faults(arrays: LevelArrays) -> Iterator[str]:
 
 def _coordinate_faults(arrays: LevelArrays) -> Iterator[str]:
     """Coordinates follow from the specification; given points must be some that a build takes."""
+    # Opened first: they bound the size of the sampling, which facts alone may exaggerate.
     coordinates, sampling = arrays.coordinates, arrays.sampling
-    if not all(
-        _coincide(arrays.spec, coordinates[block], sampling.coordinates(block.start, block.stop))
-        for block in _parts(sampling)
-    ):
+    alike = partial(_coincide, arrays.spec)
+    if not _agree(coordinates, sampling.coordinates, alike):
         yield "are not those of the spec's sampling"
     elif arrays.spec.coordinates is not None:
         yield from _given_faults(arrays, sampling)
@@ -223,16 +217,20 @@ def _area_faults(arrays: LevelArrays) -> Iterator[str]:
         sampling, of_what = arrays.cells, "points' Voronoi cells"
     if abs(mean - 1) > SUMS:
         yield f"must have mean 1; it has {mean:.6g}"
-    elif not all(
-        _equal(area[block], sampling.areas(block.start, block.stop), AREA)
-        for block in _parts(sampling)
-    ):
+    elif not _agree(area, sampling.areas, partial(_equal, AREA)):
         yield f"are not those of the {of_what}"
 
 
-def _parts(sampling: Sampling) -> Iterator[slice]:
-    for start in range(0, sampling.num_vertices, VERTICES):
-        yield slice(start, min(start + VERTICES, sampling.num_vertices))
+def _agree(
+    actual: npt.NDArray[Any],
+    expected: Callable[[int, int], Floats],
+    alike: Callable[[npt.NDArray[Any], Floats], bool],
+) -> bool:
+    """Whether values are alike those of a sampling, some vertices after others."""
+    return all(
+        alike(actual[start : start + VERTICES], expected(start, min(start + VERTICES, len(actual))))
+        for start in range(0, len(actual), VERTICES)
+    )
 
 
 def _coincide(spec: GraphSpec, actual: Floats, expected: Floats) -> bool:
@@ -241,17 +239,17 @@ def _coincide(spec: GraphSpec, actual: Floats, expected: Floats) -> bool:
     Longitudes are, where they are a whole turn apart, and where an arc between them is short.
     """
     if spec.geometry.base.flat:
-        return _equal(actual, expected, COORDINATE)
+        return _equal(COORDINATE, actual, expected)
     turned = abs(actual[:, -1] - expected[:, -1])
     arc = np.minimum(turned, abs(turned - 2 * np.pi)) * np.sin(expected[:, -2])
     return (
-        _equal(actual[:, :-1], expected[:, :-1], COORDINATE)
+        _equal(COORDINATE, actual[:, :-1], expected[:, :-1])
         and bool((arc <= COORDINATE).all())
         and bool((abs(actual[:, -1]) <= 2 * np.pi).all())
     )
 
 
-def _equal(actual: npt.NDArray[np.floating], expected: Floats, error: float) -> bool:
+def _equal(error: float, actual: npt.NDArray[np.floating], expected: Floats) -> bool:
     """Whether numbers are equal up to an error, in units of themselves or 1."""
     return bool((abs(actual - expected) <= error * np.maximum(abs(expected), 1)).all())
 

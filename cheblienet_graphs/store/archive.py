@@ -11,7 +11,13 @@ from typing import IO, NamedTuple
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import MAX_METADATA, parsed_document, unreadable, write_errors
+from cheblienet_graphs.store.durable import (
+    MAX_METADATA,
+    parsed_document,
+    save_whole,
+    unreadable,
+    write_errors,
+)
 from cheblienet_graphs.store.facts import VersionFacts, checked_facts, read_facts
 from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging
@@ -40,21 +46,18 @@ def export_zip(version: Path, file: str | Path) -> None:
         StoreError: the version is not what was published, or the archive can't be written.
     """
     _refuse_faults(version)
-    file = Path(file).expanduser()
-    temporary = file.with_name(f".{file.name}.part")
-    with write_errors(file, "No archive was written"):
-        try:
-            with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-                for path in sorted(path for path in version.rglob("*") if path.is_file()):
-                    inside = PurePosixPath(version.parent.name, *path.relative_to(version).parts)
-                    entry = zipfile.ZipInfo(str(inside))  # no dates: equal graphs, equal archives
-                    entry.compress_type = zipfile.ZIP_DEFLATED
-                    entry.file_size = path.stat().st_size
-                    with path.open("rb") as source, archive.open(entry, "w") as target:
-                        shutil.copyfileobj(source, target, CHUNK_BYTES)
-            temporary.replace(file)
-        finally:
-            temporary.unlink(missing_ok=True)
+
+    def save(target: Path) -> None:
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(path for path in version.rglob("*") if path.is_file()):
+                inside = PurePosixPath(version.parent.name, *path.relative_to(version).parts)
+                entry = zipfile.ZipInfo(str(inside))  # no dates: equal graphs, equal archives
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.file_size = path.stat().st_size
+                with path.open("rb") as source, archive.open(entry, "w") as opened:
+                    shutil.copyfileobj(source, opened, CHUNK_BYTES)
+
+    save_whole(Path(file).expanduser(), "No archive was written", save)
 
 
 def import_zip(
@@ -147,9 +150,8 @@ def _facts(
     where = f"zarr.json in {file}"
     with archive.open(members["zarr.json"]) as opened:
         document = parsed_document(opened.read(MAX_METADATA + 1), where)
-    attributes = document.get("attributes")
-    ours = attributes.get("clg") if isinstance(attributes, dict) else None
-    if not isinstance(ours, dict):
+    ours = layout.our_attributes(document)
+    if ours is None:
         raise StoreError(f"{where} is not the metadata of a version.")
     return folders.pop(), checked_facts(ours, where)
 

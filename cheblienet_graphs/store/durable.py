@@ -6,8 +6,10 @@ import hashlib
 import json
 import math
 import os
+import shutil
 import stat
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -88,6 +90,35 @@ def replace(file: Path, contents: bytes, temporary: Path) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync(file.parent)
+
+
+def save_whole(target: Path, outcome: str, save: Callable[[Path], object]) -> None:
+    """Save a file or a folder under another name first; an earlier folder makes room at the end.
+
+    Args:
+        target: the file, or the folder. A folder that is there is replaced by a folder only.
+        outcome: of a failure, which leaves what was there before, and nothing else.
+        save: writes it at a path, which ends so that numpy adds no suffix of its own.
+
+    Raises:
+        StoreError: instead of any OSError.
+    """
+    temporary = target.parent / f".{uuid.uuid4().hex}.npz"
+    aside = temporary.with_suffix(".old")
+    with write_errors(target, outcome):
+        try:
+            save(temporary)
+            if temporary.is_dir() and target.exists():
+                target.rename(aside)
+            temporary.replace(target)
+        except BaseException:
+            if aside.exists():
+                aside.rename(target)
+            raise
+        finally:
+            for rest in (temporary, aside):
+                shutil.rmtree(rest, ignore_errors=True)
+            temporary.unlink(missing_ok=True)
 
 
 def check_writable(folder: Path) -> Path:

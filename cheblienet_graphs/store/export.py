@@ -4,9 +4,7 @@ What is written gets its name when it is whole: a failure leaves nothing, and wh
 """
 
 import json
-import shutil
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +13,11 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import MAX_METADATA, sha256_of, write_errors
+from cheblienet_graphs.store.durable import MAX_METADATA, save_whole, sha256_of
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights, mapped_csr
 
+OUTCOME = "Nothing was exported"
 DEVICES = Path("/dev")
 PYG_LINES = """\
 arrays = {{name: torch.from_numpy(array) for name, array in numpy.load("{file}").items()}}
@@ -44,7 +43,7 @@ DENSE = ("coordinates", "degree", "area", "base_index", "eigenvalues", "eigenvec
 def to_scipy(version: Path, level: int, file: Path) -> None:
     """The rescaled Laplacian for scipy.sparse.load_npz."""
     laplacian = LevelArrays(version, read_facts(version), level).laplacian
-    _written(file, lambda target: scipy.sparse.save_npz(target, laplacian))
+    save_whole(file, OUTCOME, lambda target: scipy.sparse.save_npz(target, laplacian))
 
 
 def to_pyg(version: Path, level: int, file: Path) -> None:
@@ -56,7 +55,7 @@ def to_pyg(version: Path, level: int, file: Path) -> None:
         "edge_weight": weights.data.astype(np.float32),
         "pos": points.astype(np.float32),
     }
-    _written(file, lambda target: np.savez_compressed(target, **arrays))
+    save_whole(file, OUTCOME, lambda target: np.savez_compressed(target, **arrays))
 
 
 def to_npz(version: Path, folder: Path) -> None:
@@ -82,7 +81,7 @@ def to_npz(version: Path, folder: Path) -> None:
         described = json.dumps(_manifest(version, facts, files), indent=1)
         (target / MANIFEST).write_text(described + "\n", encoding="utf-8")
 
-    _written(folder, save)
+    save_whole(folder, OUTCOME, save)
 
 
 def check_output(file: Path, parameter: str = "output") -> None:
@@ -188,26 +187,3 @@ def _exported_before(folder: Path) -> set[str]:
     ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT
     files = manifest.get("files") if ours else None
     return {MANIFEST, *files} if isinstance(files, dict) else set()
-
-
-def _written(target: Path, save: Callable[[Path], Any]) -> None:
-    """Save a file or a folder under another name first; an earlier folder makes room at the end.
-
-    Libraries add their suffix to names; here it is there already, and `target` needs none.
-    """
-    temporary = target.parent / f".{uuid.uuid4().hex}.npz"
-    aside = temporary.with_suffix(".old")
-    with write_errors(target, "Nothing was exported"):
-        try:
-            save(temporary)
-            if temporary.is_dir() and target.exists():
-                target.rename(aside)
-            temporary.replace(target)
-        except BaseException:
-            if aside.exists():
-                aside.rename(target)
-            raise
-        finally:
-            for rest in (temporary, aside):
-                shutil.rmtree(rest, ignore_errors=True)
-            temporary.unlink(missing_ok=True)

@@ -255,6 +255,7 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
     name = f"levels[{number}]"
     _checked(name, facts, _is_object)
     vertices = spec.orientations * spec.base_points(number)
+    most = 2 + ROUNDING if spec.laplacian == "normalized" else LARGEST
     rules = _operator_rules(facts, vertices) | {
         "grid": _same(list(spec.grid(number))),
         "vertices": _same(vertices),
@@ -263,7 +264,7 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
         "in_plane_fraction": _is_share if spec.orientations > 1 else _near(1.0),
         **_metric_rules(spec, number, facts.get("xi")),
         "bandwidth": _same(None) if spec.kernel is None else SIZE,
-        "lambda_max": _lambda_max(spec),
+        "lambda_max": _near(2.0) if spec.lambda_max == 2 else _number(0, most),
     }
     if lacking := sorted(rules.keys() - facts.keys()):
         raise _WrongFactError(f"{name} lacks {lacking[0]}")
@@ -292,13 +293,6 @@ def _metric_rules(spec: GraphSpec, number: int, xi: Any) -> dict[str, Rule]:
         return {"xi": solved, "xi_squared": _near(xi * xi if solved(xi) else None)}
     known = spec.metric(number).xi if spec.geometry.oriented else None
     return {"xi": _near(known), "xi_squared": _near(None if known is None else known * known)}
-
-
-def _lambda_max(spec: GraphSpec) -> Rule:
-    """At most 2 for normalized Laplacians, and 2 where that was asked for."""
-    if spec.lambda_max == 2:
-        return _near(2.0)
-    return _number(0, 2 + ROUNDING) if spec.laplacian == "normalized" else SIZE
 
 
 def _directional(

@@ -173,7 +173,12 @@ def read_attributes(group: Path) -> Attributes | None:
     Raises:
         StoreError: the group's metadata can't be read.
     """
-    attributes = read_document(group).get("attributes")
+    return our_attributes(read_document(group))
+
+
+def our_attributes(document: Attributes) -> Attributes | None:
+    """Our attributes in the zarr.json of a group; None where the group is not one of ours."""
+    attributes = document.get("attributes")
     ours = attributes.get("clg") if isinstance(attributes, dict) else None
     return ours if isinstance(ours, dict) else None
 

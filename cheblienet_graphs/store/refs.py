@@ -81,7 +81,7 @@ def publish(store: Path, name: str, staged: Path) -> str:
         if not (graph / "zarr.json").exists():
             _make_group(store, graph, {"refs": {}}, undo)
         before = layout.read_attributes(graph) or {}
-        published = staged.rename(_next_version(graph))
+        published = _rename_to_next(graph, staged)
         undo.callback(_take_back, store, published, staged, before)
         sync(graph)
         _change_refs(store, graph, lambda refs: refs | {"latest": published.name})
@@ -325,9 +325,14 @@ def _take_back(store: Path, published: Path, staged: Path, before: layout.Attrib
         _replace_attributes(store, published.parent, before)
 
 
-def _next_version(graph: Path) -> Path:
+def _rename_to_next(graph: Path, staged: Path) -> Path:
+    """Give a staged version the next number, or a later one where another writer was faster."""
     used = [*layout.versions(graph), *_removed(layout.read_attributes(graph) or {})]
-    number = 1 + max(map(layout.version_number, used), default=0)
-    if number > layout.LAST_VERSION:
-        raise OSError(errno.EOVERFLOW, f"{graph.name} has no version numbers left")
-    return graph / f"v{number:03d}"
+    first = 1 + max(map(layout.version_number, used), default=0)
+    for number in range(first, layout.LAST_VERSION + 1):
+        try:
+            return staged.rename(graph / f"v{number:03d}")
+        except OSError as error:
+            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                raise
+    raise OSError(errno.EOVERFLOW, f"{graph.name} has no version numbers left")

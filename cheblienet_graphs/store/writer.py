@@ -248,8 +248,9 @@ class Staging:
         """
         with write_errors(self._store):
             (self.path / "zarr.json").unlink(missing_ok=True)
-            for node in self._nodes():
-                if node != self.path and not (node / "zarr.json").exists():
+            above = {node for file in self.path.rglob("zarr.json") for node in file.parent.parents}
+            for node in sorted(node for node in above if self.path in node.parents):
+                if not (node / "zarr.json").exists():
                     write_document(node, layout.group_document({}))
             sealed = attributes | {"manifest": self._manifest()}
             sealed["attributes_sha256"] = layout.canonical_sha256(sealed)
@@ -271,12 +272,6 @@ class Staging:
             with locked(self._store):
                 self.published = publish(self._store, self._name, self.path)
         return self.published
-
-    def _nodes(self) -> Iterator[Path]:
-        """Folders that are zarr nodes, which those of chunks are not."""
-        for folder, folders, _ in os.walk(self.path):
-            folders[:] = [name for name in folders if name != "c"]
-            yield Path(folder)
 
     def _manifest(self) -> dict[str, dict[str, str | int]]:
         """Digest and size of each array's bytes, by its path, and of each metadata document."""

@@ -34,8 +34,7 @@ WATCHED = {
     for file in (
         *(GRAPHS / "store").glob("*.py"),
         *(GRAPHS / "assembly" / name for name in ("assemble.py", "building.py", "pipeline.py")),
-        *(GRAPHS / "pools" / name for name in ("pool.py", "processes.py")),
-        GRAPHS / "machine" / "interrupts.py",
+        *(GRAPHS / "machine" / name for name in ("__init__.py", "processes.py", "interrupts.py")),
         *(CLI / name for name in ("main.py", "commands.py", "build.py")),
     )
 }

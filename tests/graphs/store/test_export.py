@@ -56,24 +56,6 @@ def test_scipy_and_pyg(store: Path, version: Path, tmp_path: Path) -> None:
     assert ((rebuilt > 0) == (rebuilt.T > 0)).all()
 
 
-def test_values_are_those_of_the_store(store: Path, exported: Path) -> None:
-    pyramid = open_store(store)["torus"]
-    for level, graph in enumerate(pyramid.levels):
-        laplacian = scipy.sparse.load_npz(exported / f"laplacian-{level}.npz")
-        assert laplacian.dtype == np.float32
-        assert np.array_equal(laplacian.toarray(), graph.laplacian.to_dense().numpy())
-        for name in ("coordinates", "degree", "area"):
-            values = np.load(exported / f"{name}-{level}.npy")
-            assert np.array_equal(values, getattr(graph, name).numpy())
-    for name, shape in (("pooling-0to1", (256, 1024)), ("unpooling-1to0", (1024, 256))):
-        matrix = scipy.sparse.load_npz(exported / f"{name}.npz")
-        assert matrix.shape == shape
-        stored = store / "torus/v001" / name.replace("-", "/")
-        for part in ("data", "indices", "indptr"):
-            raw = np.fromfile(stored / part / "c/0", getattr(matrix, part).dtype)
-            assert np.array_equal(raw, getattr(matrix, part))
-
-
 def test_the_manifest_lists_every_file(store: Path, exported: Path) -> None:
     listed, pyramid = manifest(exported), open_store(store)["torus"]
     assert (listed["name"], listed["version"]) == ("torus", "v001")

@@ -20,7 +20,7 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     store = tmp_path / "g.zarr"
     first = build(THREE, store, name="g")
     assert (first.other, first.changes) == (None, {})
-    second = build(TWO, store, name="g")
+    second = build(TWO, store, name="g")  # in silence, as the name was given
     assert (second.version, second.other) == ("v002", "v001")
     assert second.changes == {"levels": (3, 2), "neighbors": (8, 6)}
     with pytest.warns(OtherGraphWarning, match=r"g stands for g@v002\. Open g@v001, or give each"):
@@ -57,11 +57,6 @@ def test_a_default_name_that_stands_for_several_graphs_is_warned_of(tmp_path: Pa
     opened = open_store(tmp_path)
     assert opened[found.name].spec["eps"] == 0.2  # what the warning is about
     assert opened[f"{found.name}@{found.version}"].spec["eps"] == 0.1
-
-
-def test_names_that_are_given_take_other_graphs_in_silence(tmp_path: Path) -> None:
-    build(NARROW, tmp_path, name="g")
-    assert build(WIDE, tmp_path, name="g").changes == {"eps": (0.1, 0.2)}
 
 
 def test_the_command_line_tells_what_changed(

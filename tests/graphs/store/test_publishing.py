@@ -5,7 +5,6 @@ import json
 import os
 import stat
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -79,15 +78,6 @@ def test_zarr_sees_the_whole_hierarchy(store: Path) -> None:
 def test_published_files_are_read_only(store: Path) -> None:
     for name in files(store / "torus" / "v001"):
         assert stat.S_IMODE((store / "torus" / "v001" / name).stat().st_mode) == 0o444
-
-
-def test_concurrent_builders_get_consecutive_versions(tmp_path: Path) -> None:
-    store = tmp_path / "g.zarr"
-    with ThreadPoolExecutor(8) as pool:
-        results = list(pool.map(lambda _: build(SPEC, store, force=True).version, range(8)))
-    assert sorted(results) == [f"v{n:03d}" for n in range(1, 9)]
-    assert layout.refs(store / "r2-8x8") == {"latest": "v008"}
-    assert [path.name for path in tmp_path.iterdir()] == ["g.zarr"]
 
 
 WRITING = (
