@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -153,9 +154,18 @@ class _WrongFactError(Exception):
     """A wrong fact; the message has its name and what it is."""
 
 
-def _checked(name: str, value: Any, accepts: Rule) -> Any:
-    """The value itself, if it is accepted."""
-    if not accepts(value):
+def _checked(name: str, value: Any, rule: Any) -> Any:
+    """The value itself, if it fits a rule: a `Rule`, or the value that it must be.
+
+    Numbers are that value up to rounding; of other JSON values 1, 1.0 and true differ.
+    """
+    if callable(rule):
+        fits = rule(value)
+    elif isinstance(rule, float):
+        fits = _number(0, LARGEST**2)(value) and math.isclose(value, rule, rel_tol=ROUNDING)
+    else:
+        fits = layout.same(value, rule)
+    if not fits:
         raise _WrongFactError(f"{name} can't be {quoted(value)}")
     return value
 
@@ -171,23 +181,6 @@ def _number(low: float, high: float) -> Rule:
 
 def _text(pattern: str) -> Rule:
     return lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value))
-
-
-def _same(expected: Any) -> Rule:
-    """The same JSON value; 1, 1.0 and true differ."""
-    return lambda value: layout.same(value, expected)
-
-
-def _near(expected: float | None) -> Rule:
-    """The expected number, up to rounding."""
-
-    def accepts(value: Any) -> bool:
-        if expected is None:
-            return value is None
-        is_number = type(value) in {int, float} and abs(value) <= LARGEST**2
-        return is_number and math.isclose(value, expected, rel_tol=ROUNDING)
-
-    return accepts
 
 
 def _is_object(value: Any) -> bool:
@@ -213,15 +206,15 @@ FILE = {"sha256": SHA256, "nbytes": COUNT}
 
 
 def _version(attributes: layout.Attributes) -> VersionFacts:
-    def fact(name: str, accepts: Rule = _is_object) -> Any:
-        return _checked(name, attributes.get(name), accepts)
+    def fact(name: str, rule: Any = _is_object) -> Any:
+        return _checked(name, attributes.get(name), rule)
 
     raw, generator = fact("spec"), fact("generator")
     spec, digest = _spec(raw), layout.canonical_sha256(raw)
     levels = fact("levels", lambda value: isinstance(value, list) and len(value) == spec.levels)
     return VersionFacts(
         spec,
-        fact("spec_sha256", _same(digest)),
+        fact("spec_sha256", digest),
         MappingProxyType(_read("generator", generator, {"name": SHORT, "version": SHORT})),
         fact("created", _is_time),
         tuple(_level(spec, number, facts) for number, facts in enumerate(levels)),
@@ -239,11 +232,11 @@ def _spec(raw: Mapping[str, Any]) -> GraphSpec:
         raise _WrongFactError(f"spec is none: {error}") from error
     normal = spec.to_dict()
     for name in sorted(known.keys() | normal.keys()):
-        _checked(f"spec.{name}", known.get(name), _same(normal.get(name)))
+        _checked(f"spec.{name}", known.get(name), partial(layout.same, normal.get(name)))
     return spec
 
 
-def _read(name: str, facts: Any, rules: Mapping[str, Rule]) -> dict[str, Any]:
+def _read(name: str, facts: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of an object by their rules; numbers that may be no integers as floats."""
     _checked(name, facts, _is_object)
     read = {key: _checked(f"{name}.{key}", facts.get(key), rule) for key, rule in rules.items()}
@@ -257,42 +250,42 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
     vertices = spec.orientations * spec.base_points(number)
     most = 2 + ROUNDING if spec.laplacian == "normalized" else LARGEST
     rules = _operator_rules(facts, vertices) | {
-        "grid": _same(list(spec.grid(number))),
-        "vertices": _same(vertices),
+        "grid": list(spec.grid(number)),
+        "vertices": vertices,
         "isolated": _integer(0, vertices - 2),
         "dropped_edges": COUNT,
-        "in_plane_fraction": _is_share if spec.orientations > 1 else _near(1.0),
+        "in_plane_fraction": _is_share if spec.orientations > 1 else 1.0,
         **_metric_rules(spec, number, facts.get("xi")),
-        "bandwidth": _same(None) if spec.kernel is None else SIZE,
-        "lambda_max": _near(2.0) if spec.lambda_max == 2 else _number(0, most),
+        "bandwidth": None if spec.kernel is None else SIZE,
+        "lambda_max": 2.0 if spec.lambda_max == 2 else _number(0, most),
     }
     if lacking := sorted(rules.keys() - facts.keys()):
         raise _WrongFactError(f"{name} lacks {lacking[0]}")
     if facts.get("eigenvalue_scale") is not None:  # not recorded by older versions
         plain = spec.weights != "kernel" and spec.laplacian == "combinatorial"
-        rules["eigenvalue_scale"] = _near(1.0) if plain and spec.mask is None else SIZE
+        rules["eigenvalue_scale"] = 1.0 if plain and spec.mask is None else SIZE
     read = _read(name, facts, rules)
     directional = _directional(spec, vertices, f"{name}.directional", facts.get("directional"))
     return LevelFacts(**read | {"grid": tuple(read["grid"]), "directional": directional})
 
 
-def _operator_rules(facts: Mapping[str, Any], vertices: int) -> dict[str, Rule]:
+def _operator_rules(facts: Mapping[str, Any], vertices: int) -> dict[str, Any]:
     edges, value = _integer(1, vertices * (vertices - 1) // 2), facts.get("edges")
     return {
         "edges": edges,
-        "nnz": _same(2 * value + vertices if value is not None and edges(value) else None),
+        "nnz": 2 * value + vertices if value is not None and edges(value) else None,
         "lambda_max": SIZE,
         "lambda_max_method": _text("lanczos|bound"),
     }
 
 
-def _metric_rules(spec: GraphSpec, number: int, xi: Any) -> dict[str, Rule]:
+def _metric_rules(spec: GraphSpec, number: int, xi: Any) -> dict[str, Any]:
     """Xi follows from the spec unless it was solved for; its square follows from it."""
     if spec.xi == "auto":
         solved = _number(1 / LARGEST, LARGEST)
-        return {"xi": solved, "xi_squared": _near(xi * xi if solved(xi) else None)}
+        return {"xi": solved, "xi_squared": xi * xi if solved(xi) else None}
     known = spec.metric(number).xi if spec.geometry.oriented else None
-    return {"xi": _near(known), "xi_squared": _near(None if known is None else known * known)}
+    return {"xi": known, "xi_squared": None if known is None else known * known}
 
 
 def _directional(
