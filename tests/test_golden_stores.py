@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -244,29 +243,6 @@ def test_verify_ls_and_build_tell_of_later_schemas(
     assert {len(of["vertices"]) for of in listed} == {0}
     made = build(golden.SPECS["1.0"]["sphere"], store, name="sphere")
     assert (made.built, made.version) == (True, "v002")
-
-
-def test_archives_of_later_schemas_are_refused(
-    later: tuple[Path, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    store, sentence = later
-    version = store / "sphere/v001"
-    with zipfile.ZipFile(tmp_path / "later.zip", "w") as archive:
-        for file in sorted(path for path in version.rglob("*") if path.is_file()):
-            archive.write(file, f"sphere/{file.relative_to(version)}")
-    arguments = "import", str(tmp_path / "later.zip"), "--store", str(tmp_path / "new.zarr")
-    code, message = failing(capsys, *arguments)
-    told = sentence.replace(str(version), f"zarr.json in {tmp_path}/later.zip")
-    assert (code, message) == (1, f"Error: {told}\n")
-    assert not (tmp_path / "new.zarr").exists()
-
-
-@pytest.mark.parametrize("verify", [False, True])
-def test_training_refuses_later_schemas(later: tuple[Path, str], verify: bool) -> None:
-    store, sentence = later
-    with pytest.raises(cheblienet_models.StoreError) as refused:
-        open_store(store, verify=verify)["sphere"]
-    assert str(refused.value) == sentence
 
 
 def test_stores_of_a_later_layout_are_refused(
