@@ -86,20 +86,20 @@ def staging_folder(store: Path) -> Path:
     return store.parent / f".{store.name}.staging"
 
 
-def array_type(document: Attributes) -> tuple[tuple[int, ...], str]:
-    """Shape and data type, a key of DTYPES, of an array from its zarr.json.
+def array_type(document: Attributes, array: Path) -> tuple[tuple[int, ...], str]:
+    """Shape and data type, a key of DTYPES, of the node of an array from its zarr.json.
 
     Raises:
         StoreError: the document is not one that `array_document` makes, or the shape is impossible.
     """
     shape, dtype = document.get("shape"), document.get("data_type")
     if not is_shape(shape, range(1, MAX_DIMENSIONS + 1)):
-        raise StoreError(f"it has an impossible shape {quoted(shape)}.")
+        raise StoreError(f"{array} has an impossible shape {quoted(shape)}.")
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise StoreError(f"it must be of type {' or '.join(DTYPES)}. Got {quoted(dtype)}.")
+        raise StoreError(f"{array} is of type {quoted(dtype)}, not {' or '.join(DTYPES)}.")
     ours = array_document(shape, dtype, document.get("attributes", {}))
     if not same(document, ours):
-        raise StoreError("it is not a raw little-endian array of one chunk.")
+        raise StoreError(f"{array} is not a raw little-endian array of one chunk.")
     return tuple(shape), dtype
 
 

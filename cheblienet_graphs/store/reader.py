@@ -66,11 +66,7 @@ def mapped_array(
         StoreError: it is missing, not of the format, of another shape or type, or not of the size
             that its metadata says.
     """
-    document = read_document(array)
-    try:
-        actual, dtype = layout.array_type(document)
-    except StoreError as error:
-        raise StoreError(f"{array} can't be read: {error}") from error
+    actual, dtype = layout.array_type(read_document(array), array)
     if shape is not None and actual != shape:
         raise StoreError(f"{array} must have shape {list(shape)}. Got {list(actual)}.")
     if dtypes is not None and dtype not in dtypes:
