@@ -7,8 +7,7 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.bloch import BlochBlocks
 from cheblienet_graphs.spectrum.lanczos import End

@@ -150,7 +150,7 @@ def _union(*orbits: Callable[[], Floats]) -> Callable[[], Floats]:
 
 
 def _icosphere(subdivisions: int) -> Callable[[], Floats]:
-    return lambda: _one_of_each(Icosphere(subdivisions=subdivisions).base_points)
+    return lambda: _one_of_each(Icosphere(size=subdivisions).base_points)
 
 
 def image_of(points: Floats, matrix: Floats | Indices) -> Indices | None:

@@ -8,12 +8,12 @@ import numpy as np
 
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.maps import LevelMap
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Floats, Indices
 
 
 @dataclass(frozen=True)
-class MaskedSampling:
+class MaskedSampling(Sampling):
     """The vertices over the points inside, numbered in the order of the full sampling.
 
     Args:
@@ -33,11 +33,6 @@ class MaskedSampling:
     def num_points(self) -> int:
         """Points inside."""
         return len(self.places)
-
-    @property
-    def num_vertices(self) -> int:
-        """Points times orientations, V."""
-        return self.orientations * self.num_points
 
     @cached_property
     def base_points(self) -> Floats:

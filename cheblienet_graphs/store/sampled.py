@@ -7,10 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.samplings.given_points import PointArrays
-from cheblienet_graphs.samplings.given_tables import coincident
+from cheblienet_graphs.samplings.given_tables import PointArrays, coincident
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats

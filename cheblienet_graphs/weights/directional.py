@@ -14,7 +14,7 @@ from cheblienet_graphs.manifolds import FlatManifold, Metric
 from cheblienet_graphs.manifolds.metric import Diffusion
 from cheblienet_graphs.neighbours.offsets import OffsetDistances
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.lattice import LatticeWeights, check_room, in_widths
 from cheblienet_graphs.weights.selling import edges_along, stencils_of

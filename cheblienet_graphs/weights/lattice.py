@@ -23,7 +23,7 @@ from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
 from cheblienet_graphs.neighbours.sides import Neighbourhood, at_sides
 from cheblienet_graphs.neighbours.stencil import OffsetTable, StencilEngine, Stencils, reach
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.sparse.blocks import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices

@@ -11,8 +11,7 @@ from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths
 from cheblienet_graphs.neighbours.rule import last_whole_shell
 from cheblienet_graphs.neighbours.search import SHELL
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.listed import ListedEdges

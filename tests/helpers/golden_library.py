@@ -31,7 +31,7 @@ from cheblienet_graphs.neighbours.stencil import Stencils
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spec.kernels import KERNELS
 from cheblienet_graphs.weights.boundary import missing
 from cheblienet_graphs.weights.selling import Form, base_offsets
@@ -88,7 +88,7 @@ def r3s2_distance() -> Numbers:
 
 
 def icosphere_areas() -> Numbers:
-    areas = [Icosphere(subdivisions=level).base_areas for level in range(1, 5)]
+    areas = [Icosphere(size=level).base_areas for level in range(1, 5)]
     return [float(a.max() / a.min()) for a in areas]
 
 

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.store.reader import edge_weights, mapped_csr
 from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
 

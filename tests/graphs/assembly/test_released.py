@@ -31,7 +31,7 @@ SPECS = {
 KINDS = {
     *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "SearchEngine", "PrunedSearch"),
     *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
-    *("Staging", "Build", "Icosphere", "RandomPlane", "StencilEngine", "Neighbours"),
+    *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "Neighbours"),
 }
 
 

@@ -19,7 +19,7 @@ from cheblienet_graphs.report.diagnostics import (
     equivariance_errors,
     weight_statistics,
 )
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.sparse.products import mapped_product
 from cheblienet_graphs.sparse.rows import row_blocks
 from cheblienet_graphs.store import verify

@@ -9,11 +9,10 @@ from sphere_truth import rotations, unit_vectors
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.manifolds.fibre import AnglesModuloPi
-from cheblienet_graphs.samplings.equiangular import Equiangular
-from cheblienet_graphs.samplings.healpix import Healpix
+from cheblienet_graphs.samplings.grids import Equiangular, Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.random import RandomSphere
-from cheblienet_graphs.samplings.sphere import SphereSampling
+from cheblienet_graphs.samplings.points import Points
+from cheblienet_graphs.samplings.random import Random
 
 ANGLES = AnglesModuloPi("alpha")
 
@@ -22,7 +21,7 @@ SPHERES = [
     Icosphere(5, ANGLES, 2),
     Healpix(5, ANGLES, 4),
     Equiangular(6, ANGLES, 5),
-    RandomSphere(4, ANGLES, 50, 7),
+    Random(4, ANGLES, 50, seed=7),
 ]
 
 
@@ -31,7 +30,7 @@ def kind(value: object) -> str:
 
 
 @pytest.mark.parametrize("points", SPHERES, ids=kind)
-def test_vertices_are_orientation_major(points: SphereSampling) -> None:
+def test_vertices_are_orientation_major(points: Points) -> None:
     n_o, count = points.orientations, points.num_points
     assert points.num_vertices == n_o * count
     coordinates = points.coordinates()
@@ -45,7 +44,7 @@ def test_vertices_are_orientation_major(points: SphereSampling) -> None:
 
 
 @pytest.mark.parametrize("points", SPHERES, ids=kind)
-def test_coordinates_are_those_of_the_base_points(points: SphereSampling) -> None:
+def test_coordinates_are_those_of_the_base_points(points: Points) -> None:
     base = points.base_points
     assert np.allclose(np.linalg.norm(base, axis=1), 1, rtol=0, atol=1e-15)
     over = rotations(points.coordinates()).apply([0, 0, 1])
@@ -55,7 +54,7 @@ def test_coordinates_are_those_of_the_base_points(points: SphereSampling) -> Non
 
 
 @pytest.mark.parametrize("points", SPHERES, ids=kind)
-def test_areas_have_mean_one(points: SphereSampling) -> None:
+def test_areas_have_mean_one(points: Points) -> None:
     areas = points.areas()
     assert areas.shape == (points.num_vertices,)
     assert (areas > 0).all()

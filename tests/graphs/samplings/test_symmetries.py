@@ -8,10 +8,9 @@ import pytest
 from sphere_truth import rotations
 
 from cheblienet_graphs.manifolds.fibre import AnglesModuloPi
-from cheblienet_graphs.samplings.equiangular import Equiangular
-from cheblienet_graphs.samplings.healpix import Healpix
+from cheblienet_graphs.samplings.grids import Equiangular, Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.sphere import SphereSampling
+from cheblienet_graphs.samplings.points import Points
 
 ANGLES = AnglesModuloPi("alpha")
 
@@ -32,13 +31,13 @@ def isometry(points: np.ndarray, images: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     "points",
     [
-        *(Icosphere(subdivisions=n) for n in (0, 1, 2)),
-        *(Healpix(nside=n) for n in (1, 4)),
-        *(Equiangular(bandlimit=b) for b in (2, 3, 5)),
+        *(Icosphere(size=n) for n in (0, 1, 2)),
+        *(Healpix(size=n) for n in (1, 4)),
+        *(Equiangular(size=b) for b in (2, 3, 5)),
     ],
     ids=repr,
 )
-def test_symmetries_are_isometries(points: SphereSampling, orientations: int) -> None:
+def test_symmetries_are_isometries(points: Points, orientations: int) -> None:
     """Frames go to frames: M G_v = G_P[v], up to a half turn, where the name claims exactness.
 
     A reflection changes the handedness, so that sideways is turned round: M G_v diag(1, -1, 1) is
@@ -77,7 +76,7 @@ OTHERS = ["rotation_120", "rotation_72"]
 @pytest.mark.parametrize("orientations", [1, 2, 5, 6])
 @pytest.mark.parametrize("subdivisions", [1, 2, 3])
 def test_exact_symmetries_of_the_icosphere(subdivisions: int, orientations: int) -> None:
-    flat = Icosphere(subdivisions=subdivisions)
+    flat = Icosphere(size=subdivisions)
     assert [name for name, _ in flat.symmetries()] == EXACT + OTHERS
     found = Icosphere(orientations, ANGLES, subdivisions)
     approximate = [f"{name} (approximate)" for name in OTHERS]
@@ -87,18 +86,18 @@ def test_exact_symmetries_of_the_icosphere(subdivisions: int, orientations: int)
 @pytest.mark.parametrize(
     ("points", "name", "order"),
     [
-        (Icosphere(subdivisions=2), "half_turn_x", 2),
-        (Icosphere(subdivisions=2), "half_turn_y", 2),
-        (Icosphere(subdivisions=2), "reflection", 2),
-        (Icosphere(subdivisions=2), "rotation_120", 3),
-        (Icosphere(subdivisions=2), "rotation_72", 5),
-        (Healpix(nside=4), "quarter_turn_z", 4),
-        (Healpix(nside=4), "half_turn_z", 2),
-        (Equiangular(bandlimit=5), "longitude_step", 10),
-        (Equiangular(bandlimit=5), "half_turn_x", 2),
+        (Icosphere(size=2), "half_turn_x", 2),
+        (Icosphere(size=2), "half_turn_y", 2),
+        (Icosphere(size=2), "reflection", 2),
+        (Icosphere(size=2), "rotation_120", 3),
+        (Icosphere(size=2), "rotation_72", 5),
+        (Healpix(size=4), "quarter_turn_z", 4),
+        (Healpix(size=4), "half_turn_z", 2),
+        (Equiangular(size=5), "longitude_step", 10),
+        (Equiangular(size=5), "half_turn_x", 2),
     ],
 )
-def test_order_of_symmetries(points: SphereSampling, name: str, order: int) -> None:
+def test_order_of_symmetries(points: Points, name: str, order: int) -> None:
     """Repeated so many times, and not earlier, a symmetry is the identity."""
     permutation = dict(points.symmetries())[name]
     identity = np.arange(points.num_vertices)
@@ -110,6 +109,6 @@ def test_order_of_symmetries(points: SphereSampling, name: str, order: int) -> N
 
 
 @pytest.mark.parametrize("points", [Healpix(5, ANGLES, 4), Equiangular(6, ANGLES, 5)], ids=kind)
-def test_all_symmetries_about_the_axis_are_exact(points: SphereSampling) -> None:
+def test_all_symmetries_about_the_axis_are_exact(points: Points) -> None:
     assert not any("approximate" in name for name, _ in points.symmetries())
     assert len(list(points.symmetries())) == 4

@@ -8,7 +8,7 @@ from moments import check_symmetric, offsets, stencil_moments
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.weights.directional import directional_weights
 from cheblienet_graphs.weights.lattice import LatticeWeights
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.weights.lattice import lattice_weights
 from cheblienet_graphs.weights.selling import Form, base_offsets
 

@@ -7,7 +7,7 @@ from axes_truth import logarithm_moments, tilt_residual
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
 
 
