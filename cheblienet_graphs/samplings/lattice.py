@@ -10,8 +10,7 @@ import numpy as np
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE
-from cheblienet_graphs.manifolds.base import Base
-from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre, ListedAxes
+from cheblienet_graphs.manifolds.base import NO_FIBRE, Base, Fibre, ListedAxes
 from cheblienet_graphs.samplings.axes import axis_set, image_of
 from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
+from cheblienet_graphs.manifolds.base import NO_FIBRE, Fibre
 from cheblienet_graphs.samplings.maps import LevelMap, NearestMaps
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, plane_cells, sphere_cells

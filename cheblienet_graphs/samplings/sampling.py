@@ -10,8 +10,7 @@ import numpy as np
 
 from cheblienet_graphs.limits import Integers
 from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.manifolds.base import Base
-from cheblienet_graphs.manifolds.fibre import Fibre
+from cheblienet_graphs.manifolds.base import Base, Fibre
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer

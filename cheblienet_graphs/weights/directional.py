@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import cast
 
 from cheblienet_graphs.manifolds import FlatManifold, Metric
-from cheblienet_graphs.manifolds.metric import Diffusion
+from cheblienet_graphs.manifolds.manifold import Diffusion
 from cheblienet_graphs.neighbours.offsets import OffsetDistances
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold

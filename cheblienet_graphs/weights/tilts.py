@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.manifolds.fibre import Fibre
+from cheblienet_graphs.manifolds.base import Fibre
 from cheblienet_graphs.samplings.axes import cube_rotations, image_of
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.matching import VANISHED, Matching, nearest_matching

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cheblienet_graphs.manifolds import torus
+from cheblienet_graphs.manifolds import spectra
 from cheblienet_graphs.neighbours import search
 from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.ellipsoids import Ellipsoids
@@ -29,7 +29,7 @@ class Work:
             lambda found, lengths, *_: found.size * lengths._cloud.images / lengths._cloud.points,
         )
         self._count(Ellipsoids, "offsets", "offsets", lambda found, *_: len(found[0]))
-        self._count(torus, "_squared_frequencies", "frequencies", lambda found, *_: len(found))
+        self._count(spectra, "_squared_frequencies", "frequencies", lambda found, *_: len(found))
         for module in (numeric, bound):
             self._products(module)
 

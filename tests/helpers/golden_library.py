@@ -24,8 +24,8 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.xi import first_guess
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.manifolds.fibre import AnglesModuloPi, ListedAxes
-from cheblienet_graphs.manifolds.metric import squared_norm
+from cheblienet_graphs.manifolds.base import AnglesModuloPi, ListedAxes
+from cheblienet_graphs.manifolds.manifold import squared_norm
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.neighbours.stencil import Stencils
 from cheblienet_graphs.samplings.axes import axis_set

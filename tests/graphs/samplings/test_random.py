@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest
 from sphere_truth import rotations
 
-from cheblienet_graphs.manifolds.fibre import AnglesModuloPi
+from cheblienet_graphs.manifolds.base import AnglesModuloPi
 from cheblienet_graphs.samplings.random import Random
 from cheblienet_graphs.samplings.voronoi import plane_cells, sphere_cells
 

@@ -8,7 +8,7 @@ import pytest
 from sphere_truth import rotations, unit_vectors
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.manifolds.fibre import AnglesModuloPi
+from cheblienet_graphs.manifolds.base import AnglesModuloPi
 from cheblienet_graphs.samplings.grids import Equiangular, Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.points import Points

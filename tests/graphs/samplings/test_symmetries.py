@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sphere_truth import rotations
 
-from cheblienet_graphs.manifolds.fibre import AnglesModuloPi
+from cheblienet_graphs.manifolds.base import AnglesModuloPi
 from cheblienet_graphs.samplings.grids import Equiangular, Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.points import Points
