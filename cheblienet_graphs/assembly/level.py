@@ -190,8 +190,7 @@ class Level:
         if kernel or not isinstance(self.full, Lattice):
             return None
         # These need scipy.linalg.
-        from cheblienet_graphs.weights.directional import directional_weights
-        from cheblienet_graphs.weights.lattice import lattice_weights
+        from cheblienet_graphs.weights.lattice import directional_weights, lattice_weights
 
         sampled = SampledManifold(self.full, self.spec.geometry, self.metric)
         if self.direction is not None and self.spec.directional is not None:

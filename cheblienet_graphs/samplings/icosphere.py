@@ -1,5 +1,6 @@
 """The icosahedron, its triangles subdivided and projected to the sphere."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -144,14 +145,8 @@ def _icosahedron() -> Mesh:
     ]
     points = _normalised(np.array(corners))
     edge = np.linalg.norm(points - points[:, None], axis=2) < 1.1
-    edge &= ~np.eye(12, dtype=bool)
-    faces = [
-        (a, b, c)
-        for a in range(12)
-        for b in range(a + 1, 12)
-        for c in range(b + 1, 12)
-        if edge[a, b] and edge[b, c] and edge[a, c]
-    ]
+    corners_of = itertools.combinations(range(12), 3)
+    faces = [(a, b, c) for a, b, c in corners_of if edge[a, b] and edge[b, c] and edge[a, c]]
     oriented = np.array(faces)
     inward = np.linalg.det(points[oriented]) < 0
     oriented[inward] = oriented[inward][:, ::-1]

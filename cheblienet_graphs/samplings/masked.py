@@ -1,7 +1,6 @@
 """The points of a sampling that are inside a mask."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +11,6 @@ from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Floats, Indices
 
 
-@dataclass(frozen=True)
 class MaskedSampling(Sampling):
     """The vertices over the points inside, numbered in the order of the full sampling.
 
@@ -21,13 +19,9 @@ class MaskedSampling(Sampling):
         places: (n_inside,) where the points inside are among them, ascending.
     """
 
-    full: Sampling
-    places: Indices
-
-    @property
-    def orientations(self) -> int:
-        """n_o; 1 where the manifold has none."""
-        return self.full.orientations
+    def __init__(self, full: Sampling, places: Indices) -> None:
+        self.full, self.places = full, places
+        self.orientations, self.periodic = full.orientations, full.periodic
 
     @property
     def num_points(self) -> int:
@@ -39,11 +33,6 @@ class MaskedSampling(Sampling):
         """(points, d) Cartesian coordinates; unit vectors on the sphere."""
         points: Floats = self.full.base_points[self.places]
         return points
-
-    @property
-    def periodic(self) -> bool:
-        """Whether points have images, `extent` apart."""
-        return self.full.periodic
 
     @property
     def extent(self) -> tuple[float, ...] | None:

@@ -23,10 +23,10 @@ the other samplings."""
 class Sampling(ABC):
     """Points of the base, each with the same orientations; vertices are orientation-major."""
 
-    @property
-    @abstractmethod
-    def orientations(self) -> int:
-        """n_o; 1 where the manifold has none."""
+    orientations: int
+    """n_o; 1 where the manifold has none."""
+    periodic: bool
+    """Whether points have images, `extent` apart."""
 
     @property
     @abstractmethod
@@ -42,11 +42,6 @@ class Sampling(ABC):
     @abstractmethod
     def base_points(self) -> Floats:
         """(points, d) Cartesian coordinates; unit vectors on the sphere."""
-
-    @property
-    @abstractmethod
-    def periodic(self) -> bool:
-        """Whether points have images, `extent` apart."""
 
     @property
     @abstractmethod

@@ -17,7 +17,7 @@ from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError,
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.sparse.products import Product, mapped_product
 from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
-from cheblienet_graphs.spectrum.bound import ritz_range
+from cheblienet_graphs.spectrum.lanczos import ritz_range
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import disagreements, map_disagreement
 from cheblienet_graphs.store.durable import locked_folder, unreadable, write_errors

@@ -9,7 +9,7 @@ from cheblienet_graphs.neighbours import search
 from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.ellipsoids import Ellipsoids
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
-from cheblienet_graphs.spectrum import bound, numeric
+from cheblienet_graphs.spectrum import lanczos, numeric
 
 
 class Work:
@@ -30,7 +30,7 @@ class Work:
         )
         self._count(Ellipsoids, "offsets", "offsets", lambda found, *_: len(found[0]))
         self._count(spectra, "_squared_frequencies", "frequencies", lambda found, *_: len(found))
-        for module in (numeric, bound):
+        for module in (numeric, lanczos):
             self._products(module)
 
     def add(self, what: str, amount: float) -> None:
@@ -48,7 +48,7 @@ class Work:
         self._patch.setattr(owner, name, counted)
 
     def _products(self, module: object) -> None:
-        name = "mapped_product" if module is numeric else "recursion"
+        name = "mapped_product" if module is numeric else "ritz_pairs"
         original = getattr(module, name)
 
         def counted(product: object, *arguments: object, **named: object) -> object:

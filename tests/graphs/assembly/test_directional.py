@@ -16,7 +16,7 @@ from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.weights.directional import directional_weights
+from cheblienet_graphs.weights.lattice import directional_weights
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 

@@ -40,14 +40,6 @@ def test_icosphere_areas_are_voronoi_cells(subdivisions: int) -> None:
     assert np.abs(found.base_areas - areas / areas.mean()).max() < 1e-10
 
 
-@pytest.mark.parametrize(
-    ("subdivisions", "ratio"), [(0, 1.0), (1, 1.1296), (2, 1.1873), (3, 1.3099), (4, 1.3483)]
-)
-def test_icosphere_areas_are_nearly_equal(subdivisions: int, ratio: float) -> None:
-    areas = Icosphere(size=subdivisions).base_areas
-    assert math.isclose(areas.max() / areas.min(), ratio, abs_tol=1e-4)
-
-
 @pytest.mark.parametrize("subdivisions", range(4))
 def test_poles_of_the_icosphere(subdivisions: int) -> None:
     found = Icosphere(size=subdivisions)

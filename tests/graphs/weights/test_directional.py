@@ -9,8 +9,7 @@ from moments import check_symmetric, offsets, stencil_moments
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.weights.directional import directional_weights
-from cheblienet_graphs.weights.lattice import LatticeWeights
+from cheblienet_graphs.weights.lattice import LatticeWeights, directional_weights
 
 DELTAS = [1e-6, 0.01, 0.05, 0.3, 1.0]
 SIDE = 4096

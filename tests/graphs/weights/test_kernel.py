@@ -8,7 +8,7 @@ import pytest
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.sparse.blocks import with_diagonal
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.kernel import KernelWeights
+from cheblienet_graphs.weights.edges import KernelWeights
 
 PLACES = np.array([0.0, 0.3, 1.1, 2.0, 2.2])
 

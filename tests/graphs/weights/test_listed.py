@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs.sparse.blocks import with_diagonal
-from cheblienet_graphs.weights.listed import ListedEdges
+from cheblienet_graphs.weights.edges import ListedEdges
 
 VERTICES, POINTS = 12, 4
 

@@ -12,7 +12,7 @@ from truth import se2_squared_distance
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.weights import matching
-from cheblienet_graphs.weights.matching import nearest_matching
+from cheblienet_graphs.weights.matching import SparseSystem, nearest
 
 
 def problem(seed: int, constraints: int, unknowns: int) -> tuple[Sparse, np.ndarray, ...]:
@@ -47,7 +47,7 @@ def test_nearest_matching_is_scipys(
         mixing = np.random.default_rng(99).standard_normal((3, len(targets)))
         constraints = Sparse(scipy.sparse.vstack([constraints, mixing @ constraints.toarray()]))
         targets = np.concatenate([targets, mixing @ targets])
-    found = nearest_matching(constraints, targets, prior, repeats)
+    found = nearest(SparseSystem(constraints), targets, prior, repeats)
     assert found.converged
     assert (found.values >= 0).all()
     assert (found.values == 0).any()  # bounds matter
@@ -70,7 +70,7 @@ def test_newton_steps_that_overshoot_are_shortened(
     monkeypatch.setattr(matching, "DENSE", dense)
     constraints, targets, _, repeats = problem(seed, 6, 25)
     prior = 10.0 ** np.random.default_rng(seed).uniform(-3, 1, 25)
-    found = nearest_matching(constraints, targets, prior, repeats)
+    found = nearest(SparseSystem(constraints), targets, prior, repeats)
     assert found.converged
     assert (found.values >= 0).all()
     assert abs(constraints @ found.values - targets).max() <= 1e-10
@@ -84,7 +84,7 @@ def test_newton_steps_that_overshoot_are_shortened(
 
 def test_a_prior_that_fulfils_the_constraints_is_left_alone() -> None:
     constraints, _, prior, repeats = problem(1, 6, 30)
-    found = nearest_matching(constraints, constraints @ prior, prior, repeats)
+    found = nearest(SparseSystem(constraints), constraints @ prior, prior, repeats)
     assert found.converged
     assert np.array_equal(found.values, prior)
 
@@ -103,7 +103,7 @@ def test_infeasible_problems_do_not_converge(
     contradiction = Sparse(scipy.sparse.vstack([constraints, constraints]))
     both = np.concatenate([targets, targets + 1.0])
     for matrix_, goal in ((positive, negative), (contradiction, both)):
-        found = nearest_matching(matrix_, goal, prior, repeats)
+        found = nearest(SparseSystem(matrix_), goal, prior, repeats)
         assert not found.converged
         assert found.residual > 1e-3
 

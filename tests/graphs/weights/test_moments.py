@@ -11,8 +11,12 @@ from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect
 from cheblienet_graphs.store.reader import mapped_array
-from cheblienet_graphs.weights.matching import nearest, nearest_matching
-from cheblienet_graphs.weights.moments import BlockSystem, matching_with_little_drift
+from cheblienet_graphs.weights.matching import (
+    BlockSystem,
+    SparseSystem,
+    matching_with_little_drift,
+    nearest,
+)
 
 VERTICES, SUMS = 7, 3
 
@@ -37,8 +41,8 @@ def test_a_newton_step_solves_newtons_equations(seed: int) -> None:
     parts = random.standard_normal((len(rows), SUMS))
     system, matrix = BlockSystem(parts, rows, edges), dense(parts, rows, edges)
     weights, dual = random.random(matrix.shape[1]), random.random(len(matrix))
-    assert system.of(weights) == pytest.approx(matrix @ weights, abs=1e-13)
-    assert system.transposed_of(dual) == pytest.approx(matrix.T @ dual, abs=1e-13)
+    assert system.matrix @ weights == pytest.approx(matrix @ weights, abs=1e-13)
+    assert system.transposed @ dual == pytest.approx(matrix.T @ dual, abs=1e-13)
     slack, gradient = random.random(len(matrix)), 1e-6 * random.standard_normal(len(matrix))
     hessian = matrix * weights @ matrix.T + np.diag(slack)
     step = system.newton_step(weights, slack, gradient)
@@ -74,7 +78,7 @@ def test_without_slack_the_two_matchings_are_one() -> None:
     matrix = scipy.sparse.csr_array(dense(parts, rows, edges))
     targets, ones = matrix @ random.exponential(size=len(prior)), np.ones(len(prior))
     blocks = nearest(BlockSystem(parts, rows, edges), targets, prior, ones)
-    other = nearest_matching(matrix, targets, prior, ones)
+    other = nearest(SparseSystem(matrix), targets, prior, ones)
     assert blocks.converged
     assert other.converged
     assert blocks.values == pytest.approx(other.values, abs=1e-9)
