@@ -59,8 +59,8 @@ def deviation(moments: np.ndarray, inverse: np.ndarray, factor: np.ndarray) -> f
 
 
 def of_lattice(spec: GraphSpec) -> LatticeWeights:
-    width, height = spec.size
-    lattice = Lattice((height, width), spec.orientations, spec.geometry.fibre)
+    lattice = spec.full_sampling(0)
+    assert isinstance(lattice, Lattice)
     return lattice_weights(spec, SampledManifold(lattice, spec.geometry, spec.metric(0)))
 
 

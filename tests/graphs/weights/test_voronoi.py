@@ -242,29 +242,18 @@ def sampling_of_any(points: np.ndarray) -> Sampling:
     [
         ({"neighbors": 8}, "neighbors must be left out with voronoi weights"),
         ({"kernel": "laplace"}, "kernel must be left out with voronoi weights"),
-        ({"bandwidth": 0.2}, "bandwidth must be left out with voronoi weights"),
         ({"lambda_max": 2}, "lambda_max must be 'exact' with the combinatorial Laplacian"),
+        ({"manifold": "so3"}, "weights must be kernel or matched on so3"),
+        ({"manifold": "se2"}, "weights must be kernel on se2"),
+        (
+            {"manifold": "r2", "points": None, "size": 8},
+            "weights must be kernel, matched or selling with lattice .* the same there",
+        ),
     ],
 )
 def test_what_has_no_meaning_is_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(SpecError, match=message):
-        GraphSpec("s2", points=100, weights="voronoi", **settings)
-
-
-@pytest.mark.parametrize(
-    ("manifold", "size", "message"),
-    [
-        ("r2", {"size": 8}, "kernel, matched or selling with lattice .* the same there"),
-        ("r3", {"size": 8}, "kernel, matched or selling with lattice"),
-        ("so3", {"points": 99}, "kernel or matched on so3"),
-        ("se2", {"points": 99}, "kernel on se2"),
-    ],
-)
-def test_manifolds_and_samplings_without_such_weights(
-    manifold: str, size: dict[str, int], message: str
-) -> None:
-    with pytest.raises(SpecError, match=f"weights must be {message}"):
-        GraphSpec(manifold, weights="voronoi", **size)
+        GraphSpec(**{"manifold": "s2", "points": 100, "weights": "voronoi"} | settings)
 
 
 def test_the_specification_says_what_applies() -> None:
