@@ -83,6 +83,18 @@ def test_axes_by_spherical_harmonics_of_every_order(sides: tuple) -> None:
     assert R3S2(60, of_squares(0.1, 0.1), sides) == pytest.approx(expected, abs=1e-9)
 
 
+def test_axes_over_short_waves() -> None:
+    """All eigenvalues over |k| = 0 and the six waves of |k|^2 = 2000; others have larger ones."""
+    wave, nothing = np.array([math.sqrt(2000), 0, 0]), np.zeros(3)
+    still = spheroidal_truth.wave_eigenvalues(nothing, 0.1, 0.5, 36)
+    short = spheroidal_truth.wave_eigenvalues(wave, 0.1, 0.5, 36)
+    expected = np.sort(np.concatenate([still, np.repeat(short, 6)]))
+    expected = expected[expected < 0.1 * 2 * 2000]
+    assert (short < expected[-1]).sum() > 5
+    sides = (2 * math.pi / math.sqrt(2000),) * 3
+    assert R3S2(len(expected), of_squares(0.1, 0.5), sides) == pytest.approx(expected, abs=1e-9)
+
+
 def test_isotropic_spectrum_over_axes_is_a_sum() -> None:
     """4 pi^2 |k|^2 + l (l + 1) / xi^2."""
     waves = [

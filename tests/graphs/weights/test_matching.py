@@ -43,7 +43,7 @@ def nearest_by_scipy(
 @pytest.mark.parametrize("dense", [1000, 0], ids=["dense", "sparse"])
 @pytest.mark.parametrize("redundant", [False, True])
 @pytest.mark.parametrize("seed", range(7))
-def test_nearest_matching_is_scipys(
+def test_nearest_weights_are_scipys(
     monkeypatch: pytest.MonkeyPatch, seed: int, redundant: bool, dense: int
 ) -> None:
     monkeypatch.setattr(matching, "DENSE", dense)

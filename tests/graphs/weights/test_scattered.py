@@ -129,6 +129,11 @@ def test_lattices_too_small_for_the_stencils(tmp_path: Path, boundary: str, weig
         assert f"Got '{size[0]}x{size[1]}'" in message
 
 
+def test_coarser_levels_may_be_too_small(tmp_path: Path) -> None:
+    message = refused(GraphSpec("se2", 32, weights="selling", levels=4, eps=0.01), tmp_path)
+    assert message.startswith("levels must be such that every level has at least ")
+
+
 @pytest.mark.parametrize("drift", [None, 1])
 def test_spheres_that_cannot_be_matched_say_so(tmp_path: Path, drift: float | None) -> None:
     spec = GraphSpec("so3", points=100, weights="matched", neighbors=24, drift=drift)
