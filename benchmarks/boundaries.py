@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
 from cheblienet_graphs.weights import boundary
 from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights

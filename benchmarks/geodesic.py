@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.neighbours.stencil import Stencils
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 
 Floats = NDArray[np.float64]
 N_O, K, PIXELS = 6, 16, 64

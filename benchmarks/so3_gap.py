@@ -39,7 +39,7 @@ from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.search import SearchEngine
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.weights.scattered import matched_edges
 
 Floats = NDArray[np.float64]

@@ -46,7 +46,7 @@ from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenvalues, in
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.recipes import recipe
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.weights.lattice import lattice_weights
 from cheblienet_models import ChebConv, open_store
 

@@ -20,7 +20,7 @@ from neumann import neumann_spectrum_over_axes
 
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.spectrum.bloch import BlochBlocks
+from cheblienet_graphs.spectrum.symmetric import BlochBlocks
 from cheblienet_graphs.store.reader import mapped_csr
 from cheblienet_graphs.typing import Floats
 

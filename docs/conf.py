@@ -39,8 +39,8 @@ nitpick_ignore = [
     ("py:class", "cheblienet_graphs.plot.opened.OpenedGraph"),
     # Arguments that only the packages themselves give.
     ("py:class", "cheblienet_graphs.samplings.lattice.Lattice"),
-    ("py:class", "cheblienet_graphs.samplings.given_points.PointArrays"),
-    ("py:class", "cheblienet_graphs.samplings.protocol.Sampling"),
+    ("py:class", "cheblienet_graphs.samplings.given_tables.PointArrays"),
+    ("py:class", "cheblienet_graphs.samplings.sampling.Sampling"),
     ("py:class", "cheblienet_models.store.csr.CsrArrays"),
     ("py:class", "cheblienet_models.store.levels.Level"),
 ]

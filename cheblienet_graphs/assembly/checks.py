@@ -20,8 +20,7 @@ from cheblienet_graphs.report.findings import Finding, Spell, lines
 from cheblienet_graphs.report.remedies import remedy
 from cheblienet_graphs.report.scale import probes
 from cheblienet_graphs.report.second_moments import closeness, faults
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.reader import MappedWeights, mapped_array

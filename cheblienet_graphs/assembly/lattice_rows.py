@@ -20,8 +20,7 @@ from cheblienet_graphs.sparse.blocks import RowBlock, with_diagonal
 from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
 from cheblienet_graphs.sparse.sums import exact_sum, rounded
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.kernel import KernelWeights
-from cheblienet_graphs.weights.protocol import EdgeWeights
+from cheblienet_graphs.weights.edges import EdgeWeights, KernelWeights
 
 KEPT_LINES = 4
 

@@ -21,11 +21,10 @@ from cheblienet_graphs.neighbours.inside import Inside
 from cheblienet_graphs.neighbours.masked import MaskedStencils
 from cheblienet_graphs.neighbours.protocols import Scratch
 from cheblienet_graphs.neighbours.stencil import StencilEngine
-from cheblienet_graphs.samplings.given_points import PointArrays
+from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
@@ -197,8 +196,7 @@ class Level:
         if kernel or not isinstance(self.full, Lattice):
             return None
         # These need scipy.linalg.
-        from cheblienet_graphs.weights.directional import directional_weights
-        from cheblienet_graphs.weights.lattice import lattice_weights
+        from cheblienet_graphs.weights.lattice import directional_weights, lattice_weights
 
         sampled = SampledManifold(self.full, self.spec.geometry, self.metric)
         if self.direction is not None and self.spec.directional is not None:

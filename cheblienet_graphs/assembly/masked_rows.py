@@ -16,7 +16,7 @@ from cheblienet_graphs.neighbours.masked import LookedUp, MaskedStencils, Piece
 from cheblienet_graphs.sparse.blocks import ascending_sums
 from cheblienet_graphs.sparse.laplacian import rescaled
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.kernel import KernelWeights
+from cheblienet_graphs.weights.edges import KernelWeights
 
 SHORTEST_RUN = 16
 """Shorter runs are looked up, too: copying them would take longer."""
@@ -54,7 +54,7 @@ class MaskedRows:
     def dropped_edges(self) -> int:
         """Edges between vertices inside that are left out because their weight came out 0."""
         given = self.level.offset_weights
-        if given is None or not given.left_out:
+        if given is None or not given.united:
             return 0
         united = MaskedStencils(given.with_left_out, self.stencils.places)
         return (united.total_degree - self.stencils.total_degree) // 2

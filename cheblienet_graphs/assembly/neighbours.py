@@ -15,8 +15,7 @@ from cheblienet_graphs.neighbours.protocols import Engine, Lengths, Scratch
 from cheblienet_graphs.neighbours.rule import too_few
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:

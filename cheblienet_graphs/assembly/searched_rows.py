@@ -13,9 +13,7 @@ from cheblienet_graphs.sparse.blocks import RowBlock, with_diagonal
 from cheblienet_graphs.sparse.laplacian import laplacian, rescaled
 from cheblienet_graphs.sparse.sums import exact_sum
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.kernel import KernelWeights
-from cheblienet_graphs.weights.listed import ListedEdges
-from cheblienet_graphs.weights.protocol import EdgeWeights
+from cheblienet_graphs.weights.edges import EdgeWeights, KernelWeights, ListedEdges
 
 if TYPE_CHECKING:
     from cheblienet_graphs.neighbours.search import MutualNeighbours, NeighbourLists

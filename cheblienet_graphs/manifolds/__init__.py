@@ -1,9 +1,10 @@
-"""The manifolds, by name. A new one is a file beside this one and a name in `_ALL`."""
+"""The manifolds, by name. A new one is a file beside this one and a name in `_ALL`.
 
-from cheblienet_graphs.manifolds.manifold import Elements, FlatManifold, Manifold, Point
-from cheblienet_graphs.manifolds.metric import Metric
-from cheblienet_graphs.manifolds.r2 import R2
-from cheblienet_graphs.manifolds.r3 import R3
+Bases, fibres and the interface are tested with the manifolds, spectra with graphs in `spectrum`.
+"""
+
+from cheblienet_graphs.manifolds.flat import R2, R3
+from cheblienet_graphs.manifolds.manifold import Elements, FlatManifold, Manifold, Metric, Point
 from cheblienet_graphs.manifolds.r3s2 import R3S2
 from cheblienet_graphs.manifolds.s2 import S2
 from cheblienet_graphs.manifolds.se2 import SE2

@@ -1,87 +1,155 @@
-"""The bases that orientations lie over: flat spaces of any dimension, and the sphere.
+"""The bases of manifolds, plane, space and sphere, and the fibres over their points.
 
 Only the standard library is imported at first, so that the command line can show its help at once.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 
-class Base(Protocol):
-    """A homogeneous space whose points carry the fibre of a manifold."""
-
-    @property
-    def name(self) -> str:
-        """Name in messages: "plane", "space" or "sphere"."""
-
-    @property
-    def dimension(self) -> int:
-        """Number of directions at a point."""
-
-    @property
-    def samplings(self) -> tuple[str, ...]:
-        """Names of the samplings it has, the default first."""
-
-    @property
-    def flat(self) -> bool:
-        """Whether the domain is a box, whose opposite sides may be glued."""
-
-    @property
-    def measure(self) -> float:
-        """Area of the base, in squared units of length; 1 where it is flat."""
-
-    @property
-    def unit(self) -> str:
-        """Plural of the unit of length."""
-
-    def distance(self, chord: Any) -> Any:
-        """Distance on the base of points at a Cartesian distance; numpy arrays or floats."""
-
-
-@dataclass(frozen=True)
-class Flat:
-    """R^d, sampled in a box of width 1 along x.
+@dataclass(eq=False)
+class Base:
+    """A homogeneous space whose points carry the fibre of a manifold.
 
     Args:
-        dimension: d, 2 or 3.
+        name: in messages.
+        dimension: number of directions at a point.
+        samplings: names of the samplings it has, the default first.
+        flat: whether the domain is a box of width 1, whose opposite sides may be glued.
+        measure: area of the base, in squared units of length; 1 where it is flat.
+        unit: plural of the unit of length.
     """
 
+    name: str
     dimension: int
-    flat: ClassVar[bool] = True
-    measure: ClassVar[float] = 1.0
-    unit: ClassVar[str] = "widths"
-
-    @property
-    def name(self) -> str:
-        """Name in messages."""
-        return {2: "plane", 3: "space"}[self.dimension]
-
-    @property
-    def samplings(self) -> tuple[str, ...]:
-        """Names of the samplings it has, the default first."""
-        return ("lattice", "random", "unstructured") if self.dimension == 2 else ("lattice",)
+    samplings: tuple[str, ...]
+    flat: bool = True
+    measure: float = 1.0
+    unit: str = "widths"
 
     def distance(self, chord: Any) -> Any:
-        """The chord itself."""
-        return chord
-
-
-@dataclass(frozen=True)
-class Sphere:
-    """The unit sphere."""
-
-    name: ClassVar[str] = "sphere"
-    samplings: ClassVar[tuple[str, ...]] = (
-        *("icosahedral", "healpix", "equiangular", "gaussian", "random", "unstructured"),
-    )
-    dimension: ClassVar[int] = 2
-    flat: ClassVar[bool] = False
-    measure: ClassVar[float] = 4 * math.pi
-    unit: ClassVar[str] = "radians of arc"
-
-    def distance(self, chord: Any) -> Any:
-        """The arc 2 asin(chord / 2)."""
+        """Distance of points at a Cartesian distance: on the sphere the arc 2 asin(chord / 2)."""
+        if self.flat:
+            return chord
         import numpy as np  # help does without
 
         return 2 * np.arcsin(np.minimum(chord / 2, 1))
+
+
+PLANE = Base("plane", 2, ("lattice", "random", "unstructured"))
+SPACE = Base("space", 3, ("lattice",))
+SPHERE = Base(
+    "sphere",
+    2,
+    ("icosahedral", "healpix", "equiangular", "gaussian", "random", "unstructured"),
+    flat=False,
+    measure=4 * math.pi,
+    unit="radians of arc",
+)
+
+
+@dataclass(frozen=True)
+class Fibre:
+    """The samples over each point of a base: a single one unless a class below has more."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the coordinates along the fibre."""
+        return ()
+
+    @property
+    def cyclic(self) -> bool:
+        """Whether samples are angles, of which those near another one are next to it."""
+        return False
+
+    def areas(self, count: int) -> tuple[float, ...]:
+        """The share of the fibre that each of `count` samples has, in units of the mean."""
+        return (1.0,) * count
+
+    def samples(self, count: int) -> list[tuple[float, ...]]:
+        """Coordinates of `count` samples, evenly spread."""
+        return [()] * count
+
+    def steps(self, _count: int, _xi: float) -> list[tuple[int, float]]:
+        """Steps from a sample's index to those of its neighbours, and the edges' weights.
+
+        None where they are not the same for all samples.
+
+        Args:
+            count: number of samples, n_o.
+            xi: length of one radian.
+        """
+        return []
+
+
+NO_FIBRE = Fibre()
+
+
+@dataclass(frozen=True)
+class AnglesModuloPi(Fibre):
+    """Orientations: angles that differ by pi are the same one.
+
+    Args:
+        name: of the coordinate.
+    """
+
+    name: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one name."""
+        return (self.name,)
+
+    @property
+    def cyclic(self) -> bool:
+        """Yes."""
+        return True
+
+    def samples(self, count: int) -> list[tuple[float, ...]]:
+        """Angles -pi/2 + k pi/n_o, radians in [-pi/2, pi/2)."""
+        return [(-math.pi / 2 + k * math.pi / count,) for k in range(count)]
+
+    def steps(self, count: int, xi: float) -> list[tuple[int, float]]:
+        """Steps to both sides, with weights 1 / (xi sin delta)^2 with delta = pi / n_o.
+
+        Instead of 1 / (xi delta)^2: the lowest mode along the fibre, cos 2 theta, then has its
+        exact eigenvalue.
+        """
+        if count == 1:
+            return []
+        weight = (xi * math.sin(math.pi / count)) ** -2
+        # With two orientations both steps lead to the same one.
+        return [(-1, weight), (1, weight)] if count > 2 else [(1, weight * 2)]
+
+
+@dataclass(frozen=True)
+class ListedAxes(Fibre):
+    """Axes in space: unit vectors, of which opposite ones are the same.
+
+    Args:
+        points: one for each sample; none where the set is still to be chosen.
+        shares: of the fibre, in units of their mean: areas of the cells on the projective plane.
+    """
+
+    points: tuple[tuple[float, ...], ...] = ()
+    shares: tuple[float, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the components."""
+        return ("nx", "ny", "nz")
+
+    def areas(self, count: int) -> tuple[float, ...]:
+        """The shares."""
+        self._check(count)
+        return self.shares
+
+    def samples(self, count: int) -> list[tuple[float, ...]]:
+        """The unit vectors."""
+        self._check(count)
+        return list(self.points)
+
+    def _check(self, count: int) -> None:
+        if count != len(self.points):
+            raise ValueError(f"there are {len(self.points)} axes, not {count}")

@@ -1,15 +1,15 @@
-"""The interface of manifolds: all that the rest of the package uses.
+"""The interface of manifolds, all that the rest of the package uses, and their metrics.
 
-Only the standard library is imported, so that the command line can show its help at once; a
-manifold imports numpy and scipy where it computes its spectrum.
+Only the standard library is imported, so that the command line can show its help at once; spectra
+are computed in `spectra`, which imports numpy and scipy.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cheblienet_graphs.manifolds.base import Base
-from cheblienet_graphs.manifolds.fibre import Fibre
-from cheblienet_graphs.manifolds.metric import Diffusion, Metric
+from cheblienet_graphs.manifolds.base import NO_FIBRE, Base, Fibre
 
 if TYPE_CHECKING:
     from cheblienet_graphs.typing import Floats
@@ -20,29 +20,55 @@ Elements: TypeAlias = Any
 Point: TypeAlias = tuple[Elements, ...]
 """One array of numbers for each coordinate."""
 
+Diffusion: TypeAlias = tuple[tuple[float, tuple[float, ...]], ...]
+"""Rate and direction, along a flat base, of each term of the operator."""
 
-class Manifold(Protocol):
-    """A homogeneous space with a left-invariant metric."""
+
+@dataclass(frozen=True)
+class Metric:
+    """R = diag(1, eps^-2, xi^2) in the left-invariant frame (forward, sideways, rotation).
+
+    `Manifold.weights` gives the entries that R has on a manifold.
+
+    Args:
+        eps: anisotropy in (0, 1]; 1 is isotropic; sideways lengths are multiplied by 1 / eps.
+        xi: length that one radian of rotation counts for; 0 where there is no rotation.
+    """
+
+    eps: float
+    xi: float = 0.0
+
+    def scaled(self, length: float) -> "Metric":
+        """The metric with lengths measured in units of `length`."""
+        return Metric(self.eps, self.xi / length)
+
+
+def squared_norm(weights: Sequence[float], components: tuple[Any, ...]) -> Any:
+    """c^T R c for the diagonal entries of R and the components of c, elementwise."""
+    first, *others = (r * c * c for r, c in zip(weights, components, strict=True))
+    return sum(others, start=first)
+
+
+class Manifold(ABC):
+    """A homogeneous space with a left-invariant metric, isotropic unless `weights` says more."""
 
     name: str
     title: str
-    meaning: str
+    meaning: str = ""
     """The title in words for those who do not know it; empty where it is enough."""
     base: Base
-    fibre: Fibre
+    fibre: Fibre = NO_FIBRE
     columns: tuple[str, ...]
     """Names of the coordinates, in the order in which they are stored."""
     frame: tuple[str, ...]
     """Names of the components of the logarithm."""
-    oriented: bool
-    """Whether a fibre of orientations lies over each point of the base."""
     default_neighbors: int
-    default_eps: float
-    selling_neighbors: int | None
+    default_eps: float = 1.0
+    selling_neighbors: int | None = None
     """Largest degree of Selling's stencils; None where there are none."""
-    least_matched_neighbors: int
+    least_matched_neighbors: int = 1
     """Fewer neighbours than this can't be weighted to match a metric."""
-    anisotropic: str | None
+    anisotropic: str | None = None
     """Name of the manifold over the same base with anisotropic metrics; None on that one itself,
     and where there is none."""
 
@@ -51,34 +77,57 @@ class Manifold(Protocol):
     operator_in_words: str
     """The Laplace-Beltrami operator and its unit."""
 
+    @property
+    def oriented(self) -> bool:
+        """Whether a fibre of orientations lies over each point of the base."""
+        return bool(self.fibre.columns)
+
     def weights(self, metric: Metric) -> tuple[float, ...]:
-        """Diagonal entries of R, one for each component of the logarithm."""
+        """Diagonal entries of R, one for each component of the logarithm; ones by default."""
+        del metric
+        return (1.0,) * len(self.frame)
 
     def elements(self, coordinates: Point) -> Point:
-        """The numbers that the distance is computed from, evaluated once for each vertex."""
+        """The numbers that the distance is computed from: the coordinates unless overridden.
 
+        They are evaluated once for each vertex.
+        """
+        return coordinates
+
+    @abstractmethod
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components (base directions[, rotations]) of each candidate for log g^-1 h."""
 
     def squared_distance(self, g: Point, h: Point, metric: Metric) -> Elements:
-        """Squared norm of log g^-1 h under R: symmetric, left-invariant, no geodesic distance."""
+        """Least squared norm of log g^-1 h under R: symmetric, left-invariant.
 
+        It is the squared length of the path exp(t log), an upper bound of the geodesic distance's
+        square; the triangle inequality need not hold.
+        """
+        weights = self.weights(metric)
+        least, *others = (squared_norm(weights, c) for c in self.logarithms(g, h))
+        for other in others:
+            least = least.minimum(other)
+        return least
+
+    @abstractmethod
     def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
         """The smallest eigenvalues of the Laplace-Beltrami operator -sum_a A_a^2 / R_aa, exactly.
 
         Args:
             count: number of eigenvalues, repeated by multiplicity.
             metric: R.
-            extent: sides of a periodic flat base; None on the sphere.
+            extent: sides of a periodic flat base, by default ones; None on the sphere.
 
         Returns:
             (count,) ascending, 0 first.
         """
 
 
-class FlatManifold(Manifold, Protocol):
+class FlatManifold(Manifold):
     """A manifold over a flat base, whose directions are the same everywhere."""
 
+    @abstractmethod
     def diffusion(self, sample: tuple[float, ...], metric: Metric) -> Diffusion:
         """1 / R_aa with the left-invariant direction f_a along the base, for each.
 

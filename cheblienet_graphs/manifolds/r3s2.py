@@ -4,9 +4,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.manifolds.base import Base, Flat
-from cheblienet_graphs.manifolds.fibre import Fibre, ListedAxes
-from cheblienet_graphs.manifolds.metric import Diffusion, Metric
+from cheblienet_graphs.manifolds.base import SPACE, ListedAxes
+from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Metric, Point
 from cheblienet_graphs.manifolds.s2 import TINY
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 Vector = tuple[Any, Any, Any]
 
 
-class R3S2:
+class R3S2(FlatManifold):
     """Elements (x, y, z, nx, ny, nz), n a unit vector; n and -n are the same axis.
 
     The metric is |dy . n|^2 + eps^-2 |dy x n|^2 + xi^2 |dn|^2: invariant under SE(3), as under
@@ -26,16 +25,13 @@ class R3S2:
     name = "r3s2"
     title = "R^3 x S^2"
     meaning = "positions and axes, the quotient of SE(3) by rotations about the axis"
-    columns: tuple[str, ...] = ("x", "y", "z", "nx", "ny", "nz")
-    frame: tuple[str, ...] = ("along", "across", "across", "tilt", "tilt")
-    base: Base = Flat(3)
-    fibre: Fibre = ListedAxes()
-    oriented = True
+    columns = ("x", "y", "z", "nx", "ny", "nz")
+    frame = ("along", "across", "across", "tilt", "tilt")
+    base = SPACE
+    fibre = ListedAxes()
     default_neighbors = 32
     default_eps = math.sqrt(0.1)
-    selling_neighbors: int | None = 27  # 12 along space, and to axes at most 15, on ico81
-    least_matched_neighbors = 1
-    anisotropic: str | None = None
+    selling_neighbors = 27  # 12 along space, and to axes at most 15, on ico81
     coordinates_in_words = (
         "x (width), y (height) and z (depth) in widths of the {domain}, unit axis nx, ny, nz along "
         "them, the same as its opposite"
@@ -50,11 +46,7 @@ class R3S2:
         across, tilt = metric.eps**-2, metric.xi**2
         return 1.0, across, across, tilt, tilt
 
-    def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The coordinates themselves."""
-        return coordinates
-
-    def logarithms(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components of log g^-1 h, one for each end of h's axis that g's is turned to.
 
         They are those along n and two directions across it, then of the tilt in these two. Where
@@ -68,7 +60,7 @@ class R3S2:
             end = tuple(sign * part for part in h[3:])
             yield _logarithm(start, end, step, across)
 
-    def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], metric: Metric) -> Any:
+    def squared_distance(self, g: Point, h: Point, metric: Metric) -> Any:
         """The smaller |log|^2_R to both ends of the axis: symmetric, invariant, by dot products.
 
         With s and q the sum and difference of the axes, t half the angle between them, F and N the
@@ -103,17 +95,17 @@ class R3S2:
     def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
         """Eigenvalues on the torus times the axes, of even spheroidal wave functions."""
         # scipy is no part of what the command line needs to show its help.
-        from cheblienet_graphs.manifolds.spheroidal import spectrum_over_axes
+        from cheblienet_graphs.manifolds.spectra import over_axes
 
-        return spectrum_over_axes(count, metric, extent or (1.0, 1.0, 1.0))
+        return over_axes(count, metric, extent or (1.0, 1.0, 1.0))
 
 
-def _dot(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
+def _dot(a: Point, b: Point) -> Any:
     first, second, third = (x * y for x, y in zip(a, b, strict=True))
     return first + second + third
 
 
-def directions_across(axis: tuple[Any, ...]) -> tuple[Vector, Vector]:
+def directions_across(axis: Point) -> tuple[Vector, Vector]:
     """Two unit vectors that are orthogonal to a unit vector and to each other, numbers or arrays.
 
     Source: Duff et al., "Building an orthonormal basis, revisited", J. Comput. Graph. Tech. 6
@@ -127,11 +119,11 @@ def directions_across(axis: tuple[Any, ...]) -> tuple[Vector, Vector]:
 
 
 def _logarithm(
-    start: tuple[Any, ...],
-    end: tuple[Any, ...],
-    step: tuple[Any, ...],
+    start: Point,
+    end: Point,
+    step: Point,
     across: tuple[Vector, Vector],
-) -> tuple[Any, ...]:
+) -> Point:
     """The components where the axis `start` is turned to `end`."""
     s, q = (tuple(b + sign * a for a, b in zip(start, end, strict=True)) for sign in (1, -1))
     s_length, q_length = _dot(s, s).sqrt(), _dot(q, q).sqrt()

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.manifolds.base import Base, Sphere
-from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
-from cheblienet_graphs.manifolds.metric import Metric, squared_norm
+from cheblienet_graphs.manifolds.base import SPHERE
+from cheblienet_graphs.manifolds.manifold import Manifold, Metric, Point
 
 if TYPE_CHECKING:
     from cheblienet_graphs.typing import Floats
@@ -14,35 +13,26 @@ TINY = 1e-36
 """Added to a square whose root is a divisor: too small to change results, it avoids 0/0."""
 
 
-class S2:
+class S2(Manifold):
     """Points (beta, gamma), radians: (sin beta cos gamma, sin beta sin gamma, cos beta)."""
 
     name = "s2"
     title = "S^2"
-    meaning = ""
-    columns: tuple[str, ...] = ("beta", "gamma")
-    frame: tuple[str, ...] = ("south", "east")
-    base: Base = Sphere()
-    fibre: Fibre = NO_FIBRE
-    oriented = False
+    columns = ("beta", "gamma")
+    frame = ("south", "east")
+    base = SPHERE
     default_neighbors = 8
-    default_eps = 1.0
-    selling_neighbors: int | None = None
     least_matched_neighbors = 24
-    anisotropic: str | None = "so3"
+    anisotropic = "so3"
     coordinates_in_words = "beta (colatitude) in [0, pi], gamma (longitude, east) in {longitudes}"
     operator_in_words = "the Laplacian -div grad, on the unit sphere"
 
-    def weights(self, _metric: Metric) -> tuple[float, ...]:
-        """Ones."""
-        return 1.0, 1.0
-
-    def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
+    def elements(self, coordinates: Point) -> Point:
         """Sines and cosines of both angles."""
         beta, gamma = coordinates
         return beta.sin(), beta.cos(), gamma.sin(), gamma.cos()
 
-    def logarithms(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components of log_g h along growing beta and along growing gamma, the only candidate.
 
         That of an antipode, which is equally far in all directions, points along growing beta.
@@ -53,11 +43,11 @@ class S2:
         stretch = sine.atan2(up) / sine
         yield stretch * south, stretch * east
 
-    def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], _metric: Metric) -> Any:
+    def squared_distance(self, g: Point, h: Point, _metric: Metric) -> Any:
         """The squared arc atan2(|g x h|, g . h)^2, accurate at every angle."""
         south, east, up = _seen_from(g, h)
         arc = (south * south + east * east).sqrt().atan2(up)
-        return squared_norm((1.0,), (arc,))
+        return arc * arc
 
     def spectrum(self, count: int, _metric: Metric, _extent: tuple[float, ...] | None) -> "Floats":
         """Degrees l have the eigenvalue l (l + 1), 2 l + 1 times."""
@@ -69,7 +59,7 @@ class S2:
         return values
 
 
-def _seen_from(g: tuple[Any, ...], h: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+def _seen_from(g: Point, h: Point) -> tuple[Any, Any, Any]:
     """Components of the unit vector of h along growing beta, growing gamma and radially, at g."""
     sin_beta, cos_beta, sin_gamma, cos_gamma = g
     other_sin_beta, other_cos_beta, other_sin_gamma, other_cos_gamma = h

@@ -4,16 +4,15 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.manifolds.base import Base, Sphere
-from cheblienet_graphs.manifolds.fibre import AnglesModuloPi, Fibre
-from cheblienet_graphs.manifolds.metric import Metric, squared_norm
+from cheblienet_graphs.manifolds.base import SPHERE, AnglesModuloPi
+from cheblienet_graphs.manifolds.manifold import Manifold, Metric, Point, squared_norm
 from cheblienet_graphs.manifolds.s2 import TINY
 
 if TYPE_CHECKING:
     from cheblienet_graphs.typing import Floats
 
 
-class SO3:
+class SO3(Manifold):
     """Rotations Rz(gamma) Ry(beta) Rz(alpha), radians; alpha and alpha + pi are the same.
 
     The base point of G is G e_z, so beta is the colatitude, in [0, pi], and alpha the orientation.
@@ -23,17 +22,13 @@ class SO3:
 
     name = "so3"
     title = "SO(3)"
-    meaning = ""
-    columns: tuple[str, ...] = ("alpha", "beta", "gamma")
-    frame: tuple[str, ...] = ("forward", "sideways", "rotation")
-    base: Base = Sphere()
-    fibre: Fibre = AnglesModuloPi("alpha")
-    oriented = True
+    columns = ("alpha", "beta", "gamma")
+    frame = ("forward", "sideways", "rotation")
+    base = SPHERE
+    fibre = AnglesModuloPi("alpha")
     default_neighbors = 16
     default_eps = math.sqrt(0.1)
-    selling_neighbors: int | None = None
     least_matched_neighbors = 24
-    anisotropic: str | None = None
     coordinates_in_words = (
         "alpha from south towards east, in [-pi/2, pi/2), beta (colatitude) in [0, pi], "
         "gamma (longitude, east) in {longitudes}"
@@ -46,7 +41,7 @@ class SO3:
         """1, eps^-2, xi^2 along (forward, sideways, rotation)."""
         return 1.0, metric.eps**-2, metric.xi**2
 
-    def elements(self, coordinates: tuple[Any, ...]) -> tuple[Any, ...]:
+    def elements(self, coordinates: Point) -> Point:
         """Unit quaternions (w, x, y, z)."""
         alpha, beta, gamma = coordinates
         sine, cosine = (beta / 2).sin(), (beta / 2).cos()
@@ -58,13 +53,13 @@ class SO3:
             cosine * half_sum.sin(),
         )
 
-    def logarithms(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components (c1, c2, c3) of log g^-1 h and of log g^-1 h p, p the rotation by pi."""
         for scalar, components in _up_to_sign(g, h):
             sign = 1 - 2 * (scalar < 0)
             yield tuple(sign * c for c in components)
 
-    def squared_distance(self, g: tuple[Any, ...], h: tuple[Any, ...], metric: Metric) -> Any:
+    def squared_distance(self, g: Point, h: Point, metric: Metric) -> Any:
         """The smaller |log|^2_R of the two candidates: symmetric, left-invariant, pi-periodic.
 
         The length of the path exp(t log), an upper bound of the geodesic distance.
@@ -73,7 +68,7 @@ class SO3:
         direct, turned = (squared_norm(weights, c) for _, c in _up_to_sign(g, h))
         return direct.minimum(turned)
 
-    def rotation_angle(self, g: tuple[Any, ...], h: tuple[Any, ...]) -> Any:
+    def rotation_angle(self, g: Point, h: Point) -> Any:
         """s1 + s2 of g^-1 h = Rz(s1) Ry(b) Rz(s2): the angle after parallel transport."""
         a, b, c, d = g
         p, q, r, s = h
@@ -89,38 +84,14 @@ class SO3:
         return 4 * min(1.0, (metric.xi * math.sin(angle / 2)) ** 2)
 
     def spectrum(self, count: int, metric: Metric, _extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues on SO(3), orientations modulo pi: the Hamiltonian of an asymmetric top.
-
-        In the basis of Wigner's functions of degree J and even body-fixed index K it is
-        tridiagonal, H_KK = (1 + eps^2)/2 (J(J+1) - K^2) + K^2 / xi^2 and H_K,K+2 =
-        -(1 - eps^2)/4 sqrt([J(J+1) - K(K+1)] [J(J+1) - (K+1)(K+2)]); each eigenvalue occurs 2 J + 1
-        times.
-        """
+        """Eigenvalues of an asymmetric top, orientations modulo pi."""
         # scipy is no part of what the command line needs to show its help.
-        import numpy as np
-        from scipy.linalg import eigvalsh_tridiagonal
+        from cheblienet_graphs.manifolds.spectra import of_asymmetric_top
 
-        eigenvalues: Floats = np.empty(0)
-        lowest = [0.0]
-        degree = 0
-        # The lowest eigenvalue grows with J, of odd and of even degrees apart.
-        while len(eigenvalues) < count or (count and min(lowest[-2:]) <= eigenvalues[-1]):
-            index = np.arange(-(degree - degree % 2), degree + 1, 2)
-            length, low = degree * (degree + 1), index[:-1]
-            diagonal = (1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2
-            ladder = (length - low * (low + 1)) * (length - (low + 1) * (low + 2))
-            coupling = -(1 - metric.eps**2) / 4 * np.sqrt(ladder)
-            needed = (0, min(len(index) - 1, count // (2 * degree + 1)))
-            values = eigvalsh_tridiagonal(diagonal, coupling, select="i", select_range=needed)
-            lowest.append(float(values[0]))
-            eigenvalues = np.sort(np.append(eigenvalues, np.repeat(values, 2 * degree + 1)))[:count]
-            degree += 1
-        return np.maximum(eigenvalues, 0.0)
+        return of_asymmetric_top(count, metric)
 
 
-def _up_to_sign(
-    g: tuple[Any, ...], h: tuple[Any, ...]
-) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:
+def _up_to_sign(g: Point, h: Point) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:
     """The scalar part w of each candidate's unit quaternion, and sign(w) times its logarithm.
 
     With (w, v) that quaternion the rotation vector is r = sign(w) 2 atan2(|v|, |w|) / |v| v, exact

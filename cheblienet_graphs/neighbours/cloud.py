@@ -8,8 +8,7 @@ import numpy as np
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = 2**18

@@ -10,7 +10,7 @@ from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours.ellipsoids import Ellipsoids
 from cheblienet_graphs.neighbours.rule import last_whole_shell
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-7

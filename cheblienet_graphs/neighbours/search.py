@@ -15,8 +15,7 @@ from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.cloud import Cloud, check_images, cloud, rings_within
 from cheblienet_graphs.neighbours.protocols import Scratch
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6

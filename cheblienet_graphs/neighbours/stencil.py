@@ -15,7 +15,7 @@ from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
 from cheblienet_graphs.neighbours.rule import too_few
 from cheblienet_graphs.neighbours.sides import Neighbourhood
 from cheblienet_graphs.samplings.lattice import Lattice, Places
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.report.scale import eigenvalue_scale
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import VersionFacts, read_facts

@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.fibres import samples_of
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer

@@ -13,7 +13,7 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.r3s2 import directions_across
 from cheblienet_graphs.report.places import Nearest, nearest_vertex, place
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts

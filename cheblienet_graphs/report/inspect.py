@@ -14,7 +14,7 @@ from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.scale import probes
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.verdict import compared, verdict
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts

@@ -9,7 +9,7 @@ import numpy as np
 from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.samplings.axes import angles_between, axis_set
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import parsed

@@ -19,8 +19,7 @@ from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.second_moments import CLOSE, deviation_from
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 
 LARGER = (24, 32, 48, 64, 96, 128)

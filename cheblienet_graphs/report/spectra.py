@@ -7,10 +7,8 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spectrum.bloch import BlochBlocks
 from cheblienet_graphs.spectrum.lanczos import End
 from cheblienet_graphs.spectrum.numeric import (
     Eigenpairs,
@@ -18,6 +16,7 @@ from cheblienet_graphs.spectrum.numeric import (
     extreme_eigenpairs,
     smallest_eigenvalues,
 )
+from cheblienet_graphs.spectrum.symmetric import BlochBlocks
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays

@@ -11,8 +11,7 @@ from cheblienet_graphs.report.diagnostics import EffectiveMetric
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.remedies import consistent_inside, more_of_fibre, remedy
 from cheblienet_graphs.report.second_moments import closeness, faults
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec, fibres, words
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
 from cheblienet_graphs.typing import Floats

@@ -18,6 +18,7 @@ from cheblienet_graphs.typing import Floats, Indices
 
 DECIMALS = 12
 """Areas are rounded to so many, as their last digits differ between machines."""
+Vector = tuple[float, float, float]
 SAME = 1e-9
 """Largest distance at which a rotated axis counts as one of the set."""
 
@@ -44,20 +45,13 @@ class Axes:
         """(n_o, n_o) angles between axes, radians in [0, pi/2]."""
         return angles_between(self.points, self.points)
 
-    def image(self, matrix: Floats | Indices) -> Indices | None:
-        """(n_o,) the axis that each is mapped to by an orthogonal matrix (3, 3).
-
-        None where some are mapped between the axes.
-        """
-        return image_of(self.points, matrix)
-
     @functools.cached_property
     def rotations(self) -> list[tuple[Indices, Indices]]:
         """Matrices (3, 3) of the rotations of the cube that map the set to itself; (n_o,) images.
 
         The reflections of the cube, minus such a matrix, have the same images.
         """
-        return _rotations(self.points)
+        return rotations_of(self.points)
 
 
 def cube_rotations() -> list[Indices]:
@@ -115,54 +109,33 @@ def _one_of_each(points: Floats) -> Floats:
     return kept + 0.0  # no -0.0
 
 
-def _third(squared: float) -> Floats:
-    """The orbit of (h, h, k), h^2 given."""
-    h = np.sqrt(squared)
-    return _orbit(h, h, np.sqrt(1 - 2 * squared))
+def _third(squared: float) -> Vector:
+    """(h, h, k), a unit vector, h^2 given."""
+    return np.sqrt(squared), np.sqrt(squared), np.sqrt(1 - 2 * squared)
 
 
-def _lebedev() -> Floats:
-    """The 86 points of Lebedev's rule of degree 15, one of each pair; l and p as published.
-
-    Source: Lebedev, "Values of the nodes and weights of ninth to seventeenth order Gauss-Markov
-    quadrature formulae invariant under the octahedron group with inversion", USSR Comput. Math.
-    Math. Phys. 15 (1975).
-    """
-    first, second, p = 0.3696028464541502, 0.6943540066026664, 0.3742430390903412
-    third = [_third(first * first), _third(second * second)]
-    return np.concatenate([_faces(), _corners(), *third, _orbit(p, np.sqrt(1 - p * p), 0.0)])
-
-
-def _faces() -> Floats:
-    return _orbit(1.0, 0.0, 0.0)
-
-
-def _corners() -> Floats:
-    return _orbit(1.0, 1.0, 1.0)
-
-
-def _edges() -> Floats:
-    return _orbit(1.0, 1.0, 0.0)
-
-
-def _union(*orbits: Callable[[], Floats]) -> Callable[[], Floats]:
-    return lambda: np.concatenate([orbit() for orbit in orbits])
+def _orbits(*vectors: Vector) -> Callable[[], Floats]:
+    return lambda: np.concatenate([_orbit(*vector) for vector in vectors])
 
 
 def _icosphere(subdivisions: int) -> Callable[[], Floats]:
-    return lambda: _one_of_each(Icosphere(subdivisions=subdivisions).base_points)
+    return lambda: _one_of_each(Icosphere(size=subdivisions).base_points)
 
 
 def image_of(points: Floats, matrix: Floats | Indices) -> Indices | None:
-    """(n_o,) the axis of (n_o, 3) that each is mapped to by a matrix, as `Axes.image` tells."""
+    """(n_o,) the axis of (n_o, 3) that each is mapped to by an orthogonal matrix (3, 3).
+
+    None where some are mapped between the axes.
+    """
     moved = points @ matrix.T
     image: Indices = abs(moved @ points.T).argmax(axis=1)
-    found = points[image]
-    found = np.where((found * moved).sum(axis=1, keepdims=True) < 0, -found, found)
-    return image if abs(found - moved).max() <= SAME else None
+    ends = points[image]
+    ends = np.where((ends * moved).sum(axis=1, keepdims=True) < 0, -ends, ends)
+    return image if abs(ends - moved).max() <= SAME else None
 
 
-def _rotations(points: Floats) -> list[tuple[Indices, Indices]]:
+def rotations_of(points: Floats) -> list[tuple[Indices, Indices]]:
+    """As `Axes.rotations`, of (n_o, 3) points."""
     images = [(matrix, image_of(points, matrix)) for matrix in cube_rotations()]
     return [(matrix, image) for matrix, image in images if image is not None]
 
@@ -170,23 +143,31 @@ def _rotations(points: Floats) -> list[tuple[Indices, Indices]]:
 def _areas(points: Floats) -> Floats:
     """(n_o,) areas of the cells of all points n and -n, the same on each orbit of the rotations."""
     cells = sphere_cells(np.concatenate([points, -points]))[: len(points)]
-    images = np.stack([image for _, image in _rotations(points)])
+    images = np.stack([image for _, image in rotations_of(points)])
     mean = cells[images].mean(axis=0)
     areas: Floats = (mean / mean.mean()).round(DECIMALS)
     return areas
 
 
+FACES, CORNERS, EDGES = (1.0, 0.0, 0.0), (1.0, 1.0, 1.0), (1.0, 1.0, 0.0)
 # Equal weights on 12 and on 22 axes integrate polynomials up to degree 5 exactly: the mean of
 # x^4 + y^4 + z^4 is 3/5, a quadratic equation for h^2.
+# 43 are of the 86 points of Lebedev's rule of degree 15 one of each pair; l and p as published in
+# "Values of the nodes and weights of ninth to seventeenth order Gauss-Markov quadrature formulae
+# invariant under the octahedron group with inversion", USSR Comput. Math. Math. Phys. 15 (1975).
+LEBEDEV = (
+    *(_third(0.3696028464541502**2), _third(0.6943540066026664**2)),
+    (0.3742430390903412, np.sqrt(1 - 0.3742430390903412**2), 0.0),
+)
 AXIS_SETS: dict[str, Callable[[], Floats]] = {
-    "3": _faces,
-    "4": _corners,
-    "6": _edges,
-    "7": _union(_faces, _corners),
-    "12": lambda: _third((4 - np.sqrt(6.4)) / 12),
-    "13": _union(_faces, _corners, _edges),
-    "22": _union(_corners, _edges, lambda: _third((4 - np.sqrt(146 / 15)) / 12)),
-    "43": _lebedev,
+    "3": _orbits(FACES),
+    "4": _orbits(CORNERS),
+    "6": _orbits(EDGES),
+    "7": _orbits(FACES, CORNERS),
+    "12": _orbits(_third((4 - np.sqrt(6.4)) / 12)),
+    "13": _orbits(FACES, CORNERS, EDGES),
+    "22": _orbits(CORNERS, EDGES, _third((4 - np.sqrt(146 / 15)) / 12)),
+    "43": _orbits(FACES, CORNERS, *LEBEDEV),
     "ico6": _icosphere(0),
     "ico21": _icosphere(1),
     "ico81": _icosphere(2),

@@ -1,91 +1,163 @@
-"""Given points: positions, and areas unless these are those of Voronoi cells, as arrays."""
+"""Given points: what a specification says of them, their arrays where known, their sampling."""
 
+import itertools
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Found, SpecError
+from cheblienet_graphs.limits import ASPECT, POINTS
 from cheblienet_graphs.manifolds.base import Base
-from cheblienet_graphs.samplings.given_points import GivenPoints, UncheckedPoints
-from cheblienet_graphs.samplings.given_tables import read
-from cheblienet_graphs.samplings.kind import SamplingKind, Setting, Size
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.scattered import Scattered, ScatteredPlane, ScatteredSphere
+from cheblienet_graphs.samplings.given_tables import PointArrays, on_the_plane, on_the_sphere
+from cheblienet_graphs.samplings.points import Scattered
+from cheblienet_graphs.samplings.sampling import Setting, Size
 from cheblienet_graphs.typing import Floats
 
-TOO_CLOSE = "Leave out one of any two such points of `coordinates`, or give an area for each point."
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Given(Scattered):
-    """Points that are known as an array.
+@dataclass(frozen=True)
+class UncheckedPoints:
+    """Points as a caller has them, with what else is given for them.
 
     Args:
-        points: (points, d) x, y, or unit vectors.
-        known_areas: (points,) in units of their mean; None for those of Voronoi cells.
-        coarser: (coarser points, d) those of the next coarser level, if there is one.
+        coordinates: array, or arrays, or what `GivenPoints.to_dict` returns.
+        domain: of the plane; None for the points' bounding box.
+        units: of angles; None where these are not confirmed.
+        periodic: whether opposite sides of the domain are glued.
     """
 
-    points: Floats
-    known_areas: Floats | None = None
-    coarser: Floats | None = None
+    coordinates: Any
+    domain: Any
+    units: Any
+    periodic: bool
 
-    remedy: ClassVar[str] = TOO_CLOSE
-
-    @cached_property
-    def base_points(self) -> Floats:
-        """(points, d) x, y, or unit vectors."""
-        return self.points
-
-    @property
-    def coarser_points(self) -> Floats | None:
-        """(coarser points, d) those of the next coarser level; None where there is none."""
-        return self.coarser
-
-    @cached_property
-    def base_areas(self) -> Floats:
-        """(points,) areas in units of their mean."""
-        return super().base_areas if self.known_areas is None else self.known_areas
+    def __repr__(self) -> str:
+        shape = getattr(self.coordinates, "shape", None)
+        return f"a {type(self.coordinates).__name__}" if shape is None else f"shape {shape}"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GivenSphere(_Given, ScatteredSphere):
-    """Given points of the sphere."""
+@dataclass(frozen=True)
+class GivenPoints:
+    """The points of all levels of a pyramid, seen from one of them.
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GivenPlane(_Given, ScatteredPlane):
-    """Given points of a box.
+    Specifications are equal where digests are; one that was read back knows no arrays.
 
     Args:
-        sides: width, 1, and height of the domain.
+        points: number of points of each level, finest first.
+        areas: "given", or "voronoi": those of Voronoi cells.
+        sha256: digest of the normalised points, and areas where they are given, of all levels.
+        extent: width, 1, and height of the domain on the plane; None on the sphere.
+        level: the one it stands for, 0 the finest.
+        arrays: the points by level, as far as they are known.
     """
 
-    sides: tuple[float, float]
+    points: tuple[int, ...]
+    areas: str
+    sha256: str
+    extent: tuple[float, float] | None = None
+    level: int = 0
+    arrays: Mapping[int, PointArrays] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def read(cls, given: UncheckedPoints, *, flat: bool) -> "GivenPoints":
+        """Points of the plane, or of the sphere.
+
+        Raises:
+            SpecError: they are not valid.
+        """
+        extent = None
+        if flat:
+            tables = given.coordinates, given.domain
+            levels, sha256, extent = on_the_plane(*tables, periodic=given.periodic)
+        else:
+            levels, sha256 = on_the_sphere(given.coordinates, given.units)
+        counts = tuple(len(points) for points, _ in levels)
+        areas = "voronoi" if levels[0].areas is None else "given"
+        return cls(counts, areas, sha256, extent, arrays=dict(enumerate(levels)))
 
     @property
-    def extent(self) -> tuple[float, float]:
-        """Width and height of the domain."""
-        return self.sides
+    def count(self) -> int:
+        """Number of points of the level."""
+        return self.points[self.level]
+
+    @property
+    def coarser(self) -> "GivenPoints | None":
+        """The same seen from the next coarser level; None from the coarsest."""
+        more = self.level + 1 < len(self.points)
+        return replace(self, level=self.level + 1) if more else None
+
+    @property
+    def known(self) -> PointArrays:
+        """The points of the level.
+
+        Raises:
+            SpecError: only their digest is known.
+        """
+        if self.level in self.arrays:
+            return self.arrays[self.level]
+        raise SpecError(
+            "coordinates",
+            "given as arrays: this specification was read back, and knows points by digest only",
+            Found(f"{self.count:,} points with sha256 {self.sha256[:12]}..."),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a specification says of them, as JSON types."""
+        values = {"areas": self.areas, "points": list(self.points), "sha256": self.sha256}
+        return values if self.extent is None else values | {"extent": list(self.extent)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], *, flat: bool) -> "GivenPoints":
+        """The points of which a specification says this.
+
+        Args:
+            values: as `to_dict` returns it.
+            flat: whether they are points of the plane.
+
+        Raises:
+            SpecError: it is of another form.
+        """
+        form = {"points", "areas", "sha256", "extent"} if flat else {"points", "areas", "sha256"}
+        match dict(values):
+            case {
+                "points": [*points],
+                "areas": "given" | "voronoi" as areas,
+                "sha256": str(sha256),
+            } if (
+                values.keys() == form
+                and re.fullmatch(r"[0-9a-f]{64}", sha256)
+                and points
+                and all(type(n) is int and POINTS.low <= n <= POINTS.high for n in points)
+                and all(few < many for many, few in itertools.pairwise(points))
+            ):
+                match values.get("extent"):
+                    case None if not flat:
+                        return cls(tuple(points), areas, sha256)
+                    case [1.0, float(height)] if ASPECT.low <= height <= ASPECT.high:
+                        return cls(tuple(points), areas, sha256, (1.0, height))
+        accepted = "as `to_dict()` writes it: points, areas, sha256, on the plane extent"
+        raise SpecError("coordinates", accepted, dict(values))
 
 
-class Given(SamplingKind):
-    """Points given as arrays, one for each level; `GivenPlane` or `GivenSphere`."""
+@dataclass(frozen=True)
+class Given(Scattered):
+    """Points given as arrays, one for each level; a size is `GivenPoints`."""
 
     name = "unstructured"
     field = "coordinates"
     default_levels = "all"
     schemas = "1.1", "1.1"  # 1.0 did not know them
+    remedy: ClassVar[str] = (
+        "Leave out one of any two such points of `coordinates`, or give an area for each point."
+    )
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: Any, base: Base) -> Size:
         """Take `UncheckedPoints`."""
-        if not isinstance(size, UncheckedPoints):
-            raise SpecError("coordinates", "one or several arrays", size)
         if isinstance(size.coordinates, Mapping):
             return GivenPoints.from_dict(size.coordinates, flat=base.flat)
-        return read(size, flat=base.flat)
+        return GivenPoints.read(size, flat=base.flat)
 
     @classmethod
     def points(cls, size: Size) -> int:
@@ -104,11 +176,6 @@ class Given(SamplingKind):
         return float(width * height / cls.points(size))
 
     @classmethod
-    def links(cls, fine: Size, coarse: Size) -> int:
-        """At most one for each point, as coarser points of which none is the nearest have one."""
-        return cls.points(fine) + cls.points(coarse)
-
-    @classmethod
     def name_parts(cls, size: Size) -> tuple[object, ...]:
         """The number of points."""
         return (cls.points(size),)
@@ -121,21 +188,40 @@ class Given(SamplingKind):
         return f"given by their coordinates, areas: {areas}{domain}"
 
     @classmethod
-    def sampled(cls, size: Size, setting: Setting) -> Sampling:
+    def sampled(cls, size: Size, setting: Setting) -> "Given":
         """The points of the level, with those of the next one where they are known.
 
         Raises:
             SpecError: only their digest is known.
         """
-        points, areas = size.known(size.level)
-        coarser = size.arrays.get(size.level + 1)
-        given = {
-            "orientations": setting.orientations,
-            "fibre": setting.manifold.fibre,
-            "points": points,
-            "known_areas": areas,
-            "coarser": None if coarser is None else coarser.points,
-        }
-        if size.extent is None:
-            return GivenSphere(**given)
-        return GivenPlane(periodic=setting.periodic, sides=size.extent, **given)
+        _ = size.known
+        return cls(setting.orientations, setting.manifold.fibre, size, setting.periodic)
+
+    @property
+    def extent(self) -> tuple[float, float] | None:
+        """Width and height of the domain; None on the sphere."""
+        extent: tuple[float, float] | None = self.size.extent
+        return extent
+
+    @property
+    def num_points(self) -> int:
+        """Points that are known; of a masked level a store has those inside alone."""
+        return len(self.base_points)
+
+    @cached_property
+    def base_points(self) -> Floats:
+        """(points, d) x, y, or unit vectors."""
+        points: Floats = self.size.known.points
+        return points
+
+    @property
+    def coarser_points(self) -> Floats | None:
+        """(coarser points, d) those of the next coarser level; None where there is none."""
+        coarser = self.size.arrays.get(self.size.level + 1)
+        return None if coarser is None else coarser.points
+
+    @cached_property
+    def base_areas(self) -> Floats:
+        """(points,) areas in units of their mean, as given or of Voronoi cells."""
+        areas: Floats | None = self.size.known.areas
+        return super().base_areas if areas is None else areas

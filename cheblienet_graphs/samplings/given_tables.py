@@ -1,16 +1,15 @@
-"""Given points: read, checked, normalized, and digested."""
+"""Tables of given points: read, checked, normalized, and digested."""
 
 import hashlib
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.limits import ASPECT, POINTS
-from cheblienet_graphs.samplings.given_points import GivenPoints, PointArrays, UncheckedPoints
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import choice, parsed
 
@@ -18,66 +17,134 @@ SAME = 1e-9
 """Points closer than this, in radians or widths of the domain, are one point."""
 LEAST_AREA = 1e-12
 """Smallest area, in units of the mean."""
-COLUMNS = {False: "latitude, longitude in degrees", True: "x, y"}
 DOMAIN = "four numbers X0, Y0, X1, Y1 with X0 < X1 and Y0 < Y1"
 
 
-def read(given: UncheckedPoints, *, flat: bool) -> GivenPoints:
-    """Points of the plane, or of the sphere.
+Mask = npt.NDArray[np.bool_]
+
+
+class PointArrays(NamedTuple):
+    """The points of a level.
 
     Args:
-        given: coordinates of shape (N, 2), or (N, 3) with areas, or a sequence of such arrays,
-            finest first.
-        flat: whether they are points of the plane.
+        points: (N, d) Cartesian coordinates, on the plane in units of the domain's width.
+        areas: (N,) in units of their mean; None for those of Voronoi cells.
+    """
+
+    points: Floats
+    areas: Floats | None
+
+
+class Level(NamedTuple):
+    """A level as it was given: a table of shape (N, 2) or (N, 3), and words for which one it is."""
+
+    table: Floats
+    where: str
+
+    def check(
+        self, wrong: Mask, accepted: str, described: Callable[[Floats], str], remedy: str = ""
+    ) -> None:
+        """Refuse the first of the points (N,) that are wrong; its row is described."""
+        if wrong.any():
+            point = int(wrong.argmax())
+            place = Found(f"{described(self.table[point])} at point {point:,}{self.where}")
+            raise SpecError("coordinates", accepted, place, remedy)
+
+
+def on_the_sphere(coordinates: object, units: object) -> tuple[list[PointArrays], str]:
+    """Points by latitudes and longitudes.
+
+    Args:
+        coordinates: (N, 2) degrees, or (N, 3) with areas, or several such arrays, finest first.
+        units: of angles; None where these are not confirmed.
+
+    Returns:
+        The points of each level, and their digest.
 
     Raises:
         SpecError: they are not valid.
     """
-    sets = _tables(given.coordinates, flat=flat)
-    places, areas = [table[:, :2] for table in sets], [_areas(table, sets) for table in sets]
-    extent = None
-    if flat:
-        places, extent = _on_the_plane(places, given)
-        points, periods = places, extent if given.periodic else None
-    else:
-        _check_angles(places, given.units)
-        places, periods = [_normal_angles(angles) for angles in places], None
-        points = [_unit_vectors(angles) for angles in places]
+    levels = _levels(coordinates, "latitude, longitude in degrees")
+    _check_angles(levels, units)
+    angles = [_normal_angles(level.table[:, :2]) for level in levels]
+    points = [PointArrays(_unit_vectors(a), _areas(n)) for a, n in zip(angles, levels, strict=True)]
+    for level, place, (known, _) in zip(levels, angles, points, strict=True):
+        _check_distinct(level, coincident(known), ("latitude", "longitude"), place)
+    return points, _digest(angles, points)
+
+
+def on_the_plane(
+    coordinates: object, domain: object, *, periodic: bool
+) -> tuple[list[PointArrays], str, tuple[float, float]]:
+    """Points by x and y, in units of the domain's width and from its corner.
+
+    Args:
+        coordinates: (N, 2), or (N, 3) with areas, or several such arrays, finest first.
+        domain: four numbers; None for the points' bounding box.
+        periodic: whether opposite sides of the domain are glued.
+
+    Returns:
+        The points of each level, their digest, and the domain's width, 1, and height.
+
+    Raises:
+        SpecError: they are not valid.
+    """
+    levels = _levels(coordinates, "x, y")
+    low, high = _corners(levels, domain)
+    width, height = (high - low).tolist()
+    extent = (1.0, height / width)
+    points = []
+    for level in levels:
+        table = level.table[:, :2]
+        level.check(
+            np.any((table < low) | (table > high), axis=1),
+            f"within the domain [{low[0]:g}, {high[0]:g}] x [{low[1]:g}, {high[1]:g}]",
+            lambda row: f"({row[0]:g}, {row[1]:g})",
+        )
+        place = (table - low) / width
+        points.append(
+            PointArrays(np.where(periodic & (place >= extent), 0.0, place), _areas(level))
+        )
+    for level, (place, _) in zip(levels, points, strict=True):
+        _check_distinct(level, coincident(place, extent if periodic else None), ("x", "y"), place)
+    return points, _digest([place for place, _ in points], points), extent
+
+
+def _digest(places: Sequence[Floats], points: Sequence[PointArrays]) -> str:
     digest = hashlib.sha256()
-    for number, (place, area, point) in enumerate(zip(places, areas, points, strict=True)):
-        _check_distinct(place, point, periods, flat=flat, where=_of_level(number, sets))
-        for part in (place, area):
+    for place, (_, areas) in zip(places, points, strict=True):
+        for part in (place, areas):
             digest.update(b"" if part is None else np.ascontiguousarray(part, "<f8").tobytes())
-    return GivenPoints(
-        tuple(map(len, sets)),
-        "voronoi" if areas[0] is None else "given",
-        digest.hexdigest(),
-        extent,
-        arrays={n: PointArrays(*known) for n, known in enumerate(zip(points, areas, strict=True))},
-    )
+    return digest.hexdigest()
 
 
-def _tables(coordinates: object, *, flat: bool) -> list[Floats]:
+def _levels(coordinates: object, columns: str) -> list[Level]:
     """The finite (N, 2) or (N, 3) arrays, one for each level, finest first."""
     accepted = (
-        f"of shape (N, 2): {COLUMNS[flat]}, or (N, 3) with areas; for a pyramid a sequence of such "
+        f"of shape (N, 2): {columns}, or (N, 3) with areas; for a pyramid a sequence of such "
         "arrays, finest first"
     )
-    several = isinstance(coordinates, list | tuple) and bool(coordinates)
     given: Sequence[Any] = [coordinates]
-    if several and isinstance(coordinates, list | tuple) and _array(coordinates[0]).ndim > 1:
+    if isinstance(coordinates, list | tuple) and coordinates and _array(coordinates[0]).ndim > 1:
         given = coordinates
-    sets = []
+    levels: list[Level] = []
     for one in given:
         table = _array(one)
         if table.dtype.kind not in "fiu":
             raise SpecError("coordinates", accepted, Found(f"a {type(one).__name__}"))
         if table.ndim != 2 or table.shape[1] not in {2, 3}:
             raise SpecError("coordinates", accepted, Found(f"shape {table.shape}"))
-        sets.append(table.astype(np.float64) + 0.0)  # no negative zeros
-    for number, table in enumerate(sets):
-        _check_table(number, table, sets)
-    return sets
+        where = f" of level {len(levels)}" if len(given) > 1 else ""
+        levels.append(Level(table.astype(np.float64) + 0.0, where))  # no negative zeros
+    for finer, level in zip([None, *levels], levels, strict=False):
+        _check_shape(level, finer)
+        level.check(
+            np.any(~np.isfinite(level.table), axis=1),
+            "finite",
+            lambda row: f"{row[~np.isfinite(row)][0]:g}",
+            "Leave out such points.",
+        )
+    return levels
 
 
 def _array(given: object) -> npt.NDArray[Any]:
@@ -90,68 +157,55 @@ def _array(given: object) -> npt.NDArray[Any]:
         return np.asarray(None)
 
 
-def _check_table(number: int, table: Floats, sets: list[Floats]) -> None:
-    where, columns = _of_level(number, sets), sets[0].shape[1]
-    if table.shape[1] != columns:
-        accepted = "with areas on all levels or on none"
-        raise SpecError("coordinates", accepted, Found(f"shape {table.shape}{where}"))
-    if not POINTS.low <= len(table) <= POINTS.high:
-        found = "1 point" if len(table) == 1 else f"{len(table):,} points"
+def _check_shape(level: Level, finer: Level | None) -> None:
+    """See that a level has points, fewer than the one before, and areas as that one."""
+    (table, where), count, remedy = level, len(level.table), ""
+    found = f"{count:,} point{'s' if count != 1 else ''}{where}"
+    if finer is not None and table.shape[1] != finer.table.shape[1]:
+        accepted, found = "with areas on all levels or on none", f"shape {table.shape}{where}"
+    elif not POINTS.low <= count <= POINTS.high:
         accepted = f"at least {POINTS.low} points, and at most {POINTS.high:,}"
-        raise SpecError("coordinates", accepted, Found(found + where))
-    if number and len(table) >= len(sets[number - 1]):
-        accepted = (
-            f"fewer on each level than on the one before, which has {len(sets[number - 1]):,}"
-        )
+    elif finer is not None and count >= len(finer.table):
+        accepted = f"fewer on each level than on the one before, which has {len(finer.table):,}"
         remedy = "Give the finest level first."
-        raise SpecError("coordinates", accepted, Found(f"{len(table):,} points{where}"), remedy)
-    wrong = np.argwhere(~np.isfinite(table))
-    if len(wrong):
-        point, column = wrong[0].tolist()
-        found = f"{table[point, column]:g} at point {point:,}{where}"
-        raise SpecError("coordinates", "finite", Found(found), "Leave out such points.")
+    else:
+        return
+    raise SpecError("coordinates", accepted, Found(found), remedy)
 
 
-def _areas(table: Floats, sets: list[Floats]) -> Floats | None:
+def _areas(level: Level) -> Floats | None:
     """(N,) areas in units of their mean; None where none are given."""
-    if table.shape[1] == 2:
+    if level.table.shape[1] == 2:
         return None
-    number = next(n for n, other in enumerate(sets) if other is table)
-    given = table[:, 2]
+    given = level.table[:, 2]
     areas: Floats = given / given.max() if (given > 0).all() else np.sign(given)
     mean = math.fsum(areas.tolist()) / len(areas)
-    wrong = np.flatnonzero(~(areas > 0) | ~(areas >= LEAST_AREA * mean))
-    if len(wrong):
-        accepted = f"with positive areas, at least {LEAST_AREA:g} of their mean"
-        found = f"area {given[wrong[0]]:g} at point {wrong[0]:,}{_of_level(number, sets)}"
-        raise SpecError("coordinates", accepted, Found(found))
+    accepted = f"with positive areas, at least {LEAST_AREA:g} of their mean"
+    wrong = ~(areas > 0) | ~(areas >= LEAST_AREA * mean)
+    level.check(wrong, accepted, lambda row: f"area {row[2]:g}")
     areas /= mean
     return areas
 
 
-def _of_level(number: int, sets: list[Floats]) -> str:
-    return f" of level {number}" if len(sets) > 1 else ""
-
-
-def _check_angles(places: list[Floats], units: object) -> None:
+def _check_angles(levels: list[Level], units: object) -> None:
     """See that angles are latitudes and longitudes in degrees."""
     if units is not None:
         choice("units", units, ("degrees",))
-    for number, table in enumerate(places):
-        where = _of_level(number, places)
-        largest = abs(table).max(axis=0)
-        wrong = np.flatnonzero(abs(table[:, 0]) > 90)
-        if len(wrong):
-            found = Found(f"latitude {table[wrong[0], 0]:g} at point {wrong[0]:,}{where}")
-            swapped = "The second column fits: the order of columns seems swapped."
-            remedy = swapped if largest[1] <= 90 else ""
-            accepted = "latitude, in [-90, 90] degrees, before longitude"
-            raise SpecError("coordinates", accepted, found, remedy)
-        wrong = np.flatnonzero(abs(table[:, 1]) > 360)
-        if len(wrong):
-            found = Found(f"longitude {table[wrong[0], 1]:g} at point {wrong[0]:,}{where}")
-            raise SpecError("coordinates", "with longitudes in [-360, 360] degrees", found)
-    largest = np.max([abs(table).max(axis=0) for table in places], axis=0)
+    sizes = [abs(level.table[:, :2]) for level in levels]
+    for level, size in zip(levels, sizes, strict=True):
+        swapped = "The second column fits: the order of columns seems swapped."
+        level.check(
+            size[:, 0] > 90,
+            "latitude, in [-90, 90] degrees, before longitude",
+            lambda row: f"latitude {row[0]:g}",
+            swapped if size[:, 1].max() <= 90 else "",
+        )
+        level.check(
+            size[:, 1] > 360,
+            "with longitudes in [-360, 360] degrees",
+            lambda row: f"longitude {row[1]:g}",
+        )
+    largest = np.concatenate(sizes).max(axis=0)
     if units is None and largest[0] <= math.pi / 2 and largest[1] <= 2 * math.pi:
         found = Found(f"latitudes up to {largest[0]:.4g} and longitudes up to {largest[1]:.4g}")
         remedy = "These may be radians: convert them, or confirm with `units='degrees'`."
@@ -184,52 +238,34 @@ def _sine_cosine(degrees: Floats) -> tuple[Floats, Floats]:
     return cycle[turns, index], cycle[(turns + 1) % 4, index]
 
 
-def _on_the_plane(
-    places: list[Floats], given: UncheckedPoints
-) -> tuple[list[Floats], tuple[float, float]]:
-    """Points in units of the domain's width, from its corner, and its width, 1, and height."""
-    low, high = (
-        np.min([p.min(axis=0) for p in places], axis=0),
-        np.max([p.max(axis=0) for p in places], axis=0),
-    )
-    if given.domain is not None:
-        low, high = _domain(given.domain)
+def _corners(levels: list[Level], domain: Any) -> tuple[Floats, Floats]:
+    """The lower and the higher corner of the domain, by default of the points' bounding box."""
+    if domain is None:
+        every = np.concatenate([level.table[:, :2] for level in levels])
+        low, high = every.min(axis=0), every.max(axis=0)
+    else:
+        try:
+            sides = domain.split(",") if isinstance(domain, str) else list(domain)
+            x0, y0, x1, y1 = (parsed(side) for side in sides)
+        except (TypeError, ValueError):
+            raise SpecError("domain", DOMAIN, domain) from None
+        if not (x0 < x1 and y0 < y1):
+            raise SpecError("domain", DOMAIN, domain)
+        low, high = np.array([x0, y0]), np.array([x1, y1])
     with np.errstate(over="ignore"):
         width, height = (high - low).tolist()
+    box = f"{width:g} x {height:g}"
     if not (0 < width < math.inf and 0 < height < math.inf):
-        box = Found(f"a bounding box of {width:g} x {height:g}")
         accepted = "given where the points' bounding box has no width or no height"
-        raise SpecError("domain", accepted, box, f"It is {DOMAIN}.")
+        raise SpecError("domain", accepted, Found(f"a bounding box of {box}"), f"It is {DOMAIN}.")
     if not ASPECT.low <= height / width <= ASPECT.high:
-        found = Found(f"{width:g} x {height:g}")
-        raise SpecError("domain", f"of a height in {ASPECT} of its width", found)
-    for number, table in enumerate(places):
-        wrong = np.flatnonzero(((table < low) | (table > high)).any(axis=1))
-        if len(wrong):
-            x, y = table[wrong[0]].tolist()
-            accepted = f"within the domain [{low[0]:g}, {high[0]:g}] x [{low[1]:g}, {high[1]:g}]"
-            found = Found(f"({x:g}, {y:g}) at point {wrong[0]:,}{_of_level(number, places)}")
-            raise SpecError("coordinates", accepted, found)
-    extent = (1.0, height / width)
-    points = [(table - low) / width for table in places]
-    if given.periodic:
-        points = [np.where(table >= extent, 0.0, table) for table in points]
-    return points, extent
+        raise SpecError("domain", f"of a height in {ASPECT} of its width", Found(box))
+    return low, high
 
 
-def _domain(given: Any) -> tuple[Floats, Floats]:
-    """Its lower and its higher corner."""
-    try:
-        sides = given.split(",") if isinstance(given, str) else list(given)
-        x0, y0, x1, y1 = (parsed(side) for side in sides)
-    except (TypeError, ValueError):
-        raise SpecError("domain", DOMAIN, given) from None
-    if not (x0 < x1 and y0 < y1):
-        raise SpecError("domain", DOMAIN, given)
-    return np.array([x0, y0]), np.array([x1, y1])
-
-
-def coincident(points: Floats, periods: tuple[float, float] | None) -> tuple[int, int] | None:
+def coincident(
+    points: Floats, periods: tuple[float, float] | None = None
+) -> tuple[int, int] | None:
     """Two points at the same place, the first before the other; None where all are apart.
 
     Args:
@@ -253,21 +289,11 @@ def coincident(points: Floats, periods: tuple[float, float] | None) -> tuple[int
 
 
 def _check_distinct(
-    places: Floats,
-    points: Floats,
-    periods: tuple[float, float] | None,
-    *,
-    flat: bool,
-    where: str,
+    level: Level, pair: tuple[int, int] | None, names: tuple[str, str], places: Floats
 ) -> None:
-    """See that no two points are at the same place."""
-    pair = coincident(points, periods)
-    if pair is None:
-        return
-    first, second = pair
-    names = ("x", "y") if flat else ("latitude", "longitude")
-    place = ", ".join(
-        f"{name} {value:.6g}" for name, value in zip(names, places[first], strict=True)
-    )
-    found = Found(f"points {first:,} and {second:,}{where} both at {place}")
-    raise SpecError("coordinates", "different points", found, "Leave out one of them.")
+    """See that no two points of a level are at the same place."""
+    if pair is not None:
+        columns = zip(names, places[pair[0]], strict=True)
+        place = ", ".join(f"{name} {value:.6g}" for name, value in columns)
+        found = Found(f"points {pair[0]:,} and {pair[1]:,}{level.where} both at {place}")
+        raise SpecError("coordinates", "different points", found, "Leave out one of them.")

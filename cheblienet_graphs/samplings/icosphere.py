@@ -1,5 +1,6 @@
 """The icosahedron, its triangles subdivided and projected to the sphere."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,16 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from cheblienet_graphs.limits import SUBDIVISIONS
-from cheblienet_graphs.samplings.kind import SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.maps import LevelMap, averages
-from cheblienet_graphs.samplings.sphere import (
-    HALF_TURN_X,
-    HALF_TURN_Y,
-    HALF_TURN_Z,
-    REFLECTION_Y,
-    THIRD_TURN,
-    SphereSampling,
-)
+from cheblienet_graphs.samplings.points import HALF_TURN_X, HALF_TURN_Z, REFLECTION_Y, Points
+from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats, Indices
 
 GOLDEN = (1 + np.sqrt(5)) / 2
@@ -38,18 +32,12 @@ class Mesh:
     parents: Indices
 
 
-@dataclass(frozen=True)
-class Icosphere(SphereSampling, SamplingKind):
-    """10 * 4^n + 2 points.
+class Icosphere(Points):
+    """10 * 4^n + 2 points; a size is the number of subdivisions n.
 
     The icosahedron stands so that its half turns are those about the coordinate axes; from one
     subdivision on the poles are among the points.
-
-    Args:
-        subdivisions: n.
     """
-
-    subdivisions: int = 0
 
     name = "icosahedral"
     field = "subdivisions"
@@ -76,16 +64,11 @@ class Icosphere(SphereSampling, SamplingKind):
         """'icosahedron, 4 subdivisions'."""
         return f"icosahedron, {size} subdivisions"
 
-    @classmethod
-    def sampled(cls, size: Size, setting: Setting) -> "Icosphere":
-        """The icosphere of this size."""
-        return cls(setting.orientations, setting.manifold.fibre, size)
-
     @cached_property
     def mesh(self) -> Mesh:
         """The points with their triangles."""
         mesh = _icosahedron()
-        for _ in range(self.subdivisions):
+        for _ in range(self.size):
             mesh = _subdivided(mesh)
         return mesh
 
@@ -149,10 +132,10 @@ class Icosphere(SphereSampling, SamplingKind):
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Half turns, a reflection, and a rotation of each other order of the icosahedron's."""
         yield "half_turn_x", HALF_TURN_X
-        yield "half_turn_y", HALF_TURN_Y
+        yield "half_turn_y", HALF_TURN_X @ HALF_TURN_Z
         yield "half_turn_z", HALF_TURN_Z
         yield "reflection", REFLECTION_Y
-        yield "rotation_120", THIRD_TURN
+        yield "rotation_120", np.roll(np.eye(3), 1, axis=1)
         yield "rotation_72", _fifth_turn()
 
 
@@ -162,14 +145,8 @@ def _icosahedron() -> Mesh:
     ]
     points = _normalised(np.array(corners))
     edge = np.linalg.norm(points - points[:, None], axis=2) < 1.1
-    edge &= ~np.eye(12, dtype=bool)
-    faces = [
-        (a, b, c)
-        for a in range(12)
-        for b in range(a + 1, 12)
-        for c in range(b + 1, 12)
-        if edge[a, b] and edge[b, c] and edge[a, c]
-    ]
+    corners_of = itertools.combinations(range(12), 3)
+    faces = [(a, b, c) for a, b, c in corners_of if edge[a, b] and edge[b, c] and edge[a, c]]
     oriented = np.array(faces)
     inward = np.linalg.det(points[oriented]) < 0
     oriented[inward] = oriented[inward][:, ::-1]

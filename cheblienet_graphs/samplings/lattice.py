@@ -1,27 +1,86 @@
 """The regular lattice in a box, with a fibre of orientations over each pixel or voxel."""
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE
-from cheblienet_graphs.manifolds.base import Base
-from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre, ListedAxes
+from cheblienet_graphs.manifolds.base import NO_FIBRE, Base, Fibre, ListedAxes
 from cheblienet_graphs.samplings.axes import axis_set, image_of
-from cheblienet_graphs.samplings.kind import SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
-from cheblienet_graphs.samplings.motions import Motion, motions
-from cheblienet_graphs.samplings.points import fibre_coordinates
+from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import parsed
 
 Places: TypeAlias = tuple[Indices, ...]
 """Indices along each axis, in the order of the shape."""
+
+
+LETTERS = "zyx"
+"""Names of the axes of three-dimensional lattices, in the order of their shape."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A signed permutation of the axes, which are in the order of a lattice's shape.
+
+    Args:
+        name: of the symmetry.
+        axes: for each axis the one that is mapped to it.
+        signs: 1 where the order of places along the axis is kept, -1 where it is reversed.
+        quarter_turns: number of rotations by 90 degrees, from x towards y, of orientations in the
+            plane.
+        handedness: -1 where it reverses the sense of rotation, else 1.
+    """
+
+    name: str
+    axes: tuple[int, ...]
+    signs: tuple[int, ...]
+    quarter_turns: int = 0
+    handedness: int = 1
+
+    def moved(self, places: Places, shape: Sequence[int]) -> Iterator[Indices]:
+        """The places that pixels are mapped to, axis by axis."""
+        for axis, sign, side in zip(self.axes, self.signs, shape, strict=True):
+            yield places[axis] if sign > 0 else side - 1 - places[axis]
+
+    @property
+    def matrix(self) -> Floats:
+        """(d, d) orthogonal, for vectors (x, y, ...)."""
+        moved = np.array(self.signs)[:, None] * np.eye(len(self.axes))[list(self.axes)]
+        return moved[::-1, ::-1]
+
+
+def motions(shape: tuple[int, ...], spacings: tuple[float, ...]) -> Iterator[Motion]:
+    """Generators of the group of rotations and reflections of a box.
+
+    Args:
+        shape: (height, width) or (depth, height, width).
+        spacings: of the pixels along each axis; empty where all are equal.
+    """
+    sides = list(zip(shape, spacings or [1.0] * len(shape), strict=True))
+    if len(shape) == 2:
+        if sides[0] == sides[1]:
+            yield Motion("rotation_90", (1, 0), (1, -1), quarter_turns=1)
+        yield Motion("rotation_180", (0, 1), (-1, -1))
+        yield Motion("flip", (0, 1), (-1, 1), handedness=-1)
+        return
+    for first, second in itertools.combinations((2, 1, 0), 2):
+        if sides[first] == sides[second]:
+            axes, signs = [0, 1, 2], [1, 1, 1]
+            axes[first], axes[second], signs[first] = second, first, -1
+            yield Motion(f"rotation_90_{LETTERS[3 - first - second]}", tuple(axes), tuple(signs))
+    if sides[0] == sides[1] == sides[2]:
+        yield Motion("rotation_120", (2, 0, 1), (1, 1, 1))
+    for name, own in (("rotation_180", 1), ("reflection", -1)):
+        for axis in (2, 1, 0):
+            signs = [own if other == axis else -own for other in range(3)]
+            yield Motion(f"{name}_{LETTERS[axis]}", (0, 1, 2), tuple(signs))
 
 
 @dataclass(frozen=True)
@@ -158,16 +217,6 @@ class Lattice(SamplingKind):
         return math.prod(self.shape)
 
     @property
-    def num_vertices(self) -> int:
-        """Vertices altogether."""
-        return self.orientations * self.num_points
-
-    @cached_property
-    def fibre_coordinates(self) -> Floats:
-        """(n_o, f) coordinates of the samples along the fibre; f = 0 where there is none."""
-        return fibre_coordinates(self.fibre, self.orientations)
-
-    @property
     def extent(self) -> tuple[float, ...]:
         """Sides of the domain along x, y and so on."""
         sides = np.array(self.shape) * self.relative / self.width
@@ -249,22 +298,20 @@ class Lattice(SamplingKind):
         ends = np.clip(np.arange(self.orientations + 1) * self.num_points, first, max(last, first))
         return np.repeat(self.fibre.areas(self.orientations), np.diff(ends))
 
-    def pooling(self) -> LevelMap:
-        """Map pixels to the next coarser level: the mean of each block of 2 pixels a side."""
+    def _blocks(self) -> Indices:
+        """(blocks, 2^d) the pixels of blocks of 2 pixels a side."""
         d = len(self.shape)
         split = [part for side in self.shape for part in (side // 2, 2)]
         order = (*range(0, 2 * d, 2), *range(1, 2 * d, 2))
-        index = np.arange(self.num_points).reshape(split).transpose(order)
-        return averages(index.reshape(-1, 2**d), np.ones(self.num_points))
+        return np.arange(self.num_points).reshape(split).transpose(order).reshape(-1, 2**d)
+
+    def pooling(self) -> LevelMap:
+        """Map pixels to the next coarser level: the mean of each block of 2 pixels a side."""
+        return averages(self._blocks(), np.ones(self.num_points))
 
     def unpooling(self) -> LevelMap:
         """Map pixels from the next coarser level: each takes the value of its block."""
-        points, blocks = self.num_points, self.num_points // 2 ** len(self.shape)
-        _, places = self.decode(np.arange(points))
-        block = np.zeros(points, np.int64)
-        for side, place in zip(self.shape, places, strict=True):
-            block = block * (side // 2) + place // 2
-        return copies(block, blocks)
+        return copies(self._blocks())
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured: the pixel in the middle.

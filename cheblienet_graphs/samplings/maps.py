@@ -39,13 +39,18 @@ def averages(sources: Indices, areas: Floats) -> LevelMap:
     return LevelMap((len(sources), len(areas)), indptr, sources[known], weights[known])
 
 
-def copies(owners: Indices, coarser: int) -> LevelMap:
+def copies(sources: Indices) -> LevelMap:
     """Each point takes the value of the coarser one that it belongs to.
 
     Args:
-        owners: (points,) the coarser points.
-        coarser: number of these.
+        sources: (coarser, m) the points that belong to each, each point once.
     """
+    owners = np.empty(sources.size, np.int64)
+    owners[sources] = np.arange(len(sources))[:, None]
+    return _from_owners(owners, len(sources))
+
+
+def _from_owners(owners: Indices, coarser: int) -> LevelMap:
     points = len(owners)
     return LevelMap((points, coarser), np.arange(points + 1), owners, np.ones(points))
 
@@ -94,7 +99,7 @@ class NearestMaps:
 
     def unpooling(self) -> LevelMap:
         """Each point takes the value of the coarser one that it belongs to."""
-        return copies(self.owners, len(self.coarse))
+        return _from_owners(self.owners, len(self.coarse))
 
 
 def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = None) -> Indices:

@@ -1,19 +1,17 @@
 """The points of a sampling that are inside a mask."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.maps import LevelMap
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Floats, Indices
 
 
-@dataclass(frozen=True)
-class MaskedSampling:
+class MaskedSampling(Sampling):
     """The vertices over the points inside, numbered in the order of the full sampling.
 
     Args:
@@ -21,34 +19,20 @@ class MaskedSampling:
         places: (n_inside,) where the points inside are among them, ascending.
     """
 
-    full: Sampling
-    places: Indices
-
-    @property
-    def orientations(self) -> int:
-        """n_o; 1 where the manifold has none."""
-        return self.full.orientations
+    def __init__(self, full: Sampling, places: Indices) -> None:
+        self.full, self.places = full, places
+        self.orientations, self.periodic = full.orientations, full.periodic
 
     @property
     def num_points(self) -> int:
         """Points inside."""
         return len(self.places)
 
-    @property
-    def num_vertices(self) -> int:
-        """Points times orientations, V."""
-        return self.orientations * self.num_points
-
     @cached_property
     def base_points(self) -> Floats:
         """(points, d) Cartesian coordinates; unit vectors on the sphere."""
         points: Floats = self.full.base_points[self.places]
         return points
-
-    @property
-    def periodic(self) -> bool:
-        """Whether points have images, `extent` apart."""
-        return self.full.periodic
 
     @property
     def extent(self) -> tuple[float, ...] | None:

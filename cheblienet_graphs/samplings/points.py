@@ -1,36 +1,69 @@
-"""Points of which the Cartesian coordinates are computed, with the same fibre over each."""
+"""Points of the sphere or the plane whose Cartesian coordinates are computed, grids or scattered.
 
-from abc import ABC, abstractmethod
+On the sphere isometries that map the points to themselves are symmetries. Scattered points stand
+for their Voronoi cells; their levels are joined by nearest points.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
-from cheblienet_graphs.manifolds.fibre import NO_FIBRE, Fibre
+from cheblienet_graphs.manifolds.base import NO_FIBRE, Fibre
+from cheblienet_graphs.samplings.maps import LevelMap, NearestMaps
+from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
+from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, plane_cells, sphere_cells
 from cheblienet_graphs.typing import Floats, Indices
 
+POLE = 1e-12
+"""Within this distance of the axis a point counts as a pole, where gamma is 0 by convention."""
 
-def fibre_coordinates(fibre: Fibre, orientations: int) -> Floats:
-    """(n_o, f) coordinates of the samples along a fibre; f = 0 where there is none."""
-    return np.array(fibre.samples(orientations)).reshape(orientations, len(fibre.columns))
+ON_THE_GRID = 1e-6
+"""Largest distance at which a rotated point or orientation counts as falling on a sample."""
+
+HALF_TURN_X = np.diag([1.0, -1.0, -1.0])
+HALF_TURN_Z = np.diag([-1.0, -1.0, 1.0])
+REFLECTION_Y = np.diag([1.0, -1.0, 1.0])
+
+
+def isometries_about_z(name: str, angle: float) -> Iterator[tuple[str, Floats]]:
+    """A rotation about the z axis, radians; half turns, a reflection."""
+    cos, sin = np.cos(angle), np.sin(angle)
+    yield name, np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    yield "half_turn_x", HALF_TURN_X
+    yield "half_turn_z", HALF_TURN_Z
+    yield "reflection", REFLECTION_Y
+
+
+def unit_vectors(beta: Floats, gamma: Floats) -> Floats:
+    """(N, 3) of colatitudes (N,) and longitudes (N,), radians."""
+    across = np.sin(beta)
+    return np.stack([across * np.cos(gamma), across * np.sin(gamma), np.cos(beta)], axis=1)
 
 
 @dataclass(frozen=True)
-class Points(ABC):
-    """Points, times orientations; vertices are ordered orientation-major.
+class Points(SamplingKind):
+    """Points on the unit sphere unless there is an `extent`, times orientations.
 
     Args:
-        orientations: samples of the fibre, -pi/2 + k pi/n_o; 1 where there is none.
+        orientations: samples of the fibre; 1 where there is none.
         fibre: over each point.
+        size: as its class accepts it.
+        periodic: whether opposite sides of a flat domain are glued.
     """
 
     orientations: int = 1
     fibre: Fibre = NO_FIBRE
+    size: Any = 1
+    periodic: bool = False
 
-    @cached_property
-    @abstractmethod
-    def base_points(self) -> Floats:
-        """(points, d) Cartesian coordinates; unit vectors on the sphere."""
+    @classmethod
+    def sampled(cls, size: Size, setting: Setting) -> "Points":
+        """The points of this size."""
+        return cls(setting.orientations, setting.manifold.fibre, size, setting.periodic)
 
     @cached_property
     @abstractmethod
@@ -40,24 +73,123 @@ class Points(ABC):
     @property
     def num_points(self) -> int:
         """Points of one orientation."""
-        return len(self.base_points)
+        return self.points(self.size)
 
     @property
-    def num_vertices(self) -> int:
-        """Vertices altogether."""
-        return self.orientations * self.num_points
+    def extent(self) -> tuple[float, float] | None:
+        """Width and height of a flat domain; None on the sphere."""
+        return None
+
+    def isometries(self) -> Iterator[tuple[str, Floats]]:
+        """Names and orthogonal matrices that may map the points of a sphere to themselves."""
+        return iter(())
+
+    @cached_property
+    def angles(self) -> tuple[Floats, Floats]:
+        """(points,) colatitudes beta in [0, pi] and longitudes gamma in [-pi, pi], radians."""
+        # Each in one piece: before numpy 2.1 the last bit of an arc tangent of strided arrays
+        # depends on where they lie in memory.
+        x, y, z = np.ascontiguousarray(self.base_points.T)
+        axis_distance = np.hypot(x, y)
+        beta, gamma = np.arctan2(axis_distance, z), np.arctan2(y, x)
+        return beta, np.where(axis_distance < POLE, 0.0, gamma)
 
     def areas(self, start: int = 0, stop: int | None = None) -> Floats:
         """(V,) areas in units of their mean, or those of the vertices start..stop."""
-        areas: Floats = self.base_areas[self.vertices(start, stop)[1]]
+        areas: Floats = self.base_areas[self._vertices(start, stop)[1]]
         return areas
 
-    def vertices(self, start: int, stop: int | None) -> tuple[Floats, Indices]:
+    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
+        """(V, 2) beta, gamma, or (V, 3) alpha, beta, gamma; or of the vertices start..stop.
+
+        On the plane (V, 2) x, y, or (V, 3) x, y, theta.
+        """
+        fibre, point = self._vertices(start, stop)
+        if self.extent is not None:
+            return np.column_stack([self.base_points[point], fibre])
+        beta, gamma = (angle[point] for angle in self.angles)
+        return np.column_stack([fibre, beta, gamma])
+
+    def _vertices(self, start: int, stop: int | None) -> tuple[Floats, Indices]:
         """Fibre coordinates (N, f) and points (N,) of the vertices start..stop; None is V."""
         index = np.arange(*slice(start, stop).indices(self.num_vertices))
-        samples = fibre_coordinates(self.fibre, self.orientations)
-        return samples[index // self.num_points], index % self.num_points
+        return self.fibre_coordinates[index // self.num_points], index % self.num_points
 
-    def probes(self) -> Indices:
-        """Points where the effective metric is measured: all of them."""
-        return np.arange(self.num_points)
+    def symmetries(self) -> Iterator[tuple[str, Indices]]:
+        """Names and permutations (V,) of the isometries that map the sampling to itself."""
+        from scipy.spatial import KDTree  # slow to import, most builds do without
+
+        tree = KDTree(self.base_points)
+        for name, matrix in self.isometries():
+            distance, image = tree.query(self.base_points @ matrix.T)
+            if distance.max() > ON_THE_GRID or len(np.unique(image)) < len(image):
+                continue
+            steps = self._orientation_steps(matrix, image) if self.fibre.columns else 0.0
+            whole = np.round(steps)
+            exact = np.abs(steps - whole).max() <= ON_THE_GRID
+            handedness = 1 if np.linalg.det(matrix) > 0 else -1
+            orientation = handedness * np.arange(self.orientations)[:, None] + whole
+            orientation = orientation.astype(np.int64) % self.orientations
+            permutation = orientation * self.num_points + image
+            yield name if exact else f"{name} (approximate)", permutation.ravel()
+
+    def _orientation_steps(self, matrix: Floats, image: Indices) -> Floats:
+        """(points,) steps between orientations by which an isometry rotates each point's frame."""
+        beta, gamma = self.angles
+        forward = unit_vectors(beta + np.pi / 2, gamma)
+        sideways = np.stack([-np.sin(gamma), np.cos(gamma), np.zeros_like(gamma)], axis=1)
+        moved = forward @ matrix.T
+        ahead, aside = ((moved * axis[image]).sum(axis=1) for axis in (forward, sideways))
+        steps: Floats = np.arctan2(aside, ahead) * self.orientations / np.pi
+        return steps
+
+
+class Scattered(Points):
+    """Points, each of which stands for the area of its Voronoi cell unless its class knows more."""
+
+    remedy: ClassVar[str] = ANOTHER_SEED
+    """For points that are too close."""
+
+    @property
+    def coarser_points(self) -> Floats | None:
+        """(coarser points, d) those of the next coarser level; None where there is none."""
+        return None
+
+    @classmethod
+    def links(cls, fine: Size, coarse: Size) -> int:
+        """At most one for each point, as coarser points of which none is the nearest have one."""
+        return cls.points(fine) + cls.points(coarse)
+
+    @cached_property
+    def base_areas(self) -> Floats:
+        """(points,) areas of the Voronoi cells, in units of their mean."""
+        points, sides = self.base_points, self.extent
+        if sides is None:
+            areas = sphere_cells(points, self.remedy)
+        else:
+            areas = plane_cells(points, sides, periodic=self.periodic, remedy=self.remedy)
+        areas /= areas.mean()
+        return areas
+
+    @cached_property
+    def _maps(self) -> NearestMaps:
+        if self.coarser_points is None:
+            raise ValueError("this sampling has no coarser level")
+        periods = self.extent if self.periodic else None
+        return NearestMaps(self.base_points, self.coarser_points, periods)
+
+    def pooling(self) -> LevelMap:
+        """The map to the next coarser level's points, means by area.
+
+        Raises:
+            ValueError: there is no coarser level.
+        """
+        return self._maps.pooling(self.base_areas)
+
+    def unpooling(self) -> LevelMap:
+        """The map that gives each point the value of the nearest coarser one.
+
+        Raises:
+            ValueError: there is no coarser level.
+        """
+        return self._maps.unpooling()

@@ -9,65 +9,24 @@ from functools import cached_property
 import numpy as np
 
 from cheblienet_graphs.limits import POINTS
-from cheblienet_graphs.samplings.kind import SamplingKind, Setting, Size
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.scattered import Scattered, ScatteredPlane, ScatteredSphere
+from cheblienet_graphs.samplings.points import Scattered
+from cheblienet_graphs.samplings.sampling import Setting, Size
 from cheblienet_graphs.typing import Floats
 
 
 @dataclass(frozen=True)
-class _Drawn(Scattered):
-    """Points uniform by area.
+class Random(Scattered):
+    """Points uniform by area; a size is their number.
 
     Args:
-        points: number of points.
         seed: of the generator.
-        coarser: number of points of the next coarser level, if there is one.
-    """
-
-    points: int = 1
-    seed: int = 0
-    coarser: int | None = None
-
-    @property
-    def coarser_points(self) -> Floats | None:
-        """(coarser points, d) the first ones; None where there is no coarser level."""
-        return None if self.coarser is None else self.base_points[: self.coarser]
-
-
-@dataclass(frozen=True)
-class RandomSphere(_Drawn, ScatteredSphere):
-    """Points uniform on the sphere.
-
-    Args:
         drawn: how many points are drawn, of which these are the first; by default no others.
+        flat: whether they are in [0, 1)^2 and not on the sphere.
     """
 
+    seed: int = 0
     drawn: int | None = None
-
-    @cached_property
-    def base_points(self) -> Floats:
-        """(points, 3) unit vectors."""
-        # Heights come before longitudes, so both depend on how many are drawn.
-        drawn = np.random.default_rng(self.seed).random((2, self.drawn or self.points))
-        height, longitude = drawn[:, : self.points]
-        height, gamma = 2 * height - 1, 2 * np.pi * longitude
-        across = np.sqrt((1 - height) * (1 + height))
-        return np.stack([across * np.cos(gamma), across * np.sin(gamma), height], axis=1)
-
-
-@dataclass(frozen=True)
-class RandomPlane(_Drawn, ScatteredPlane):
-    """Points uniform in [0, 1)^2; fewer are the first of more."""
-
-    @cached_property
-    def base_points(self) -> Floats:
-        """(points, 2) x, y."""
-        return np.random.default_rng(self.seed).random((self.points, 2))
-
-
-class Random(SamplingKind):
-    """Points drawn uniformly, `RandomPlane` or `RandomSphere`."""
+    flat: bool = False
 
     name = "random"
     field = "points"
@@ -87,16 +46,43 @@ class Random(SamplingKind):
         return size // 4 if size // 4 >= POINTS.low else None
 
     @classmethod
+    def links(cls, fine: Size, coarse: Size) -> int:
+        """One for each point, as coarser points are among them."""
+        del coarse
+        return cls.points(fine)
+
+    @classmethod
     def described(cls, size: Size) -> str:
         """'random'."""
         del size
         return "random"
 
     @classmethod
-    def sampled(cls, size: Size, setting: Setting) -> Sampling:
+    def sampled(cls, size: Size, setting: Setting) -> "Random":
         """Points in the unit square, or on the sphere."""
         fibred = setting.orientations, setting.manifold.fibre
-        drawn = {"points": size, "seed": setting.seed or 0, "coarser": cls.coarser(size)}
-        if setting.manifold.base.flat:
-            return RandomPlane(*fibred, periodic=setting.periodic, **drawn)
-        return RandomSphere(*fibred, drawn=setting.finest, **drawn)
+        drawn = setting.seed or 0, setting.finest
+        return cls(*fibred, size, setting.periodic, *drawn, setting.manifold.base.flat)
+
+    @property
+    def extent(self) -> tuple[float, float] | None:
+        """The unit square; None on the sphere."""
+        return (1.0, 1.0) if self.flat else None
+
+    @cached_property
+    def base_points(self) -> Floats:
+        """(points, 2) x, y, or (points, 3) unit vectors."""
+        generator = np.random.default_rng(self.seed)
+        if self.flat:
+            return generator.random((self.size, 2))
+        # Heights come before longitudes, so both depend on how many are drawn.
+        height, longitude = generator.random((2, self.drawn or self.size))[:, : self.size]
+        height, gamma = 2 * height - 1, 2 * np.pi * longitude
+        across = np.sqrt((1 - height) * (1 + height))
+        return np.stack([across * np.cos(gamma), across * np.sin(gamma), height], axis=1)
+
+    @property
+    def coarser_points(self) -> Floats | None:
+        """(coarser points, d) the first ones; None where there is no coarser level."""
+        coarser = self.coarser(self.size)
+        return None if coarser is None else self.base_points[:coarser]

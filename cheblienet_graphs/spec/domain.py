@@ -12,7 +12,7 @@ from cheblienet_graphs.inputs.inside import AmbiguousError, inside_of_array
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_region, nested
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import Manifold
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.mask import Mask
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import choice, left_out

@@ -8,7 +8,7 @@ from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, SpecError
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
-from cheblienet_graphs.samplings.given_points import UncheckedPoints
+from cheblienet_graphs.samplings.given import UncheckedPoints
 from cheblienet_graphs.values import Number, choice, integer, left_out, number
 
 

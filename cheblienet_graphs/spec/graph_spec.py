@@ -4,7 +4,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy.typing as npt
@@ -15,7 +15,8 @@ from cheblienet_graphs.inputs.masks import LatLonMask
 from cheblienet_graphs.inputs.regions import Four
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import MANIFOLDS
-from cheblienet_graphs.samplings.given_points import GivenPoints, PointArrays
+from cheblienet_graphs.samplings.given import GivenPoints
+from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
 from cheblienet_graphs.spec.edges import (
     correction_field,
@@ -280,7 +281,7 @@ class GraphSpec(Levels):
         if self.coordinates is None:
             raise ValueError(f"{self.sampling} sampling has no given points")
         other = copy.copy(self)
-        object.__setattr__(other, "coordinates", self.coordinates.with_arrays(arrays))
+        object.__setattr__(other, "coordinates", replace(self.coordinates, arrays=arrays))
         return other
 
     @classmethod

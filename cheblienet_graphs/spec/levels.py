@@ -4,7 +4,7 @@ import math
 
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.mask import Mask
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, SpecError
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Indices
 
 HEX = frozenset("0123456789abcdef")

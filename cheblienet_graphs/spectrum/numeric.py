@@ -1,12 +1,12 @@
 """The smallest and largest eigenpairs of stored Laplacians.
 
-Periodic lattices are solved wave by wave (`bloch`), small graphs densely, all others by
+Periodic lattices are solved wave by wave (`symmetric`), small graphs densely, all others by
 Chebyshev-filtered subspace iteration: a block method, because symmetric graphs have multiple
 eigenvalues, of which a Lanczos recursion from a single vector can miss copies; the filter takes the
 place of a preconditioner. Where it does not converge, shift-invert Lanczos is tried on matrices
 that are small enough to factorise. Where the block would be too large for memory, eigenvalues
 without vectors come from Lanczos recursions with three vectors (`lanczos`), one for each sector of
-the graph's symmetries (`sectors`). All start from fixed vectors. Source: Zhou, Saad, Tiago,
+the graph's symmetries (`symmetric`). All start from fixed vectors. Source: Zhou, Saad, Tiago,
 Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace iteration",
 J. Comput. Phys. 219 (2006).
 """
@@ -21,11 +21,15 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse.products import CAST_AT_ONCE, Product, mapped_product
-from cheblienet_graphs.spectrum.bloch import BlochBlocks, commutes_with_translations
 from cheblienet_graphs.spectrum.lanczos import End, Progress
-from cheblienet_graphs.spectrum.sectors import eigenvalues_by_sector, involutions
+from cheblienet_graphs.spectrum.symmetric import (
+    BlochBlocks,
+    commutes_with_translations,
+    eigenvalues_by_sector,
+    involutions,
+)
 from cheblienet_graphs.typing import Floats
 
 DENSE = 400
@@ -49,36 +53,30 @@ BLOCK_BYTES = 2**30
 
 
 @dataclass(frozen=True)
-class Eigenpairs:
-    """Eigenvalues of Delta and their vectors.
+class Eigenvalues:
+    """Eigenvalues of Delta.
 
     Args:
         values: (M,) ascending; descending where the largest were asked for. Repeated by
-            multiplicity.
-        vectors: (V, M) orthonormal.
+            multiplicity; with "lanczos" some copies may be missed.
         converged: whether all residuals are small.
-        method: "bloch", "dense", "chebyshev" or "shift-invert".
+        method: "bloch", "dense", "chebyshev", "shift-invert" or "lanczos".
     """
 
     values: Floats
-    vectors: Floats
     converged: bool
     method: str
 
 
 @dataclass(frozen=True)
-class Eigenvalues:
-    """The smallest eigenvalues of Delta.
+class Eigenpairs(Eigenvalues):
+    """Eigenvalues of Delta and their vectors.
 
     Args:
-        values: (M,) ascending, repeated by multiplicity; with "lanczos" some copies may be missed.
-        converged: whether all residuals are small.
-        method: as of `Eigenpairs`, or "lanczos".
+        vectors: (V, M) orthonormal.
     """
 
-    values: Floats
-    converged: bool
-    method: str
+    vectors: Floats
 
 
 def smallest_eigenvalues(
@@ -115,6 +113,7 @@ def smallest_eigenvalues(
     return Eigenvalues(_of_delta(values, lambda_max), converged, "lanczos")
 
 
+@one_blas_thread()
 def extreme_eigenpairs(
     rescaled: scipy.sparse.csr_array,
     lambda_max: float,
@@ -142,18 +141,6 @@ def extreme_eigenpairs(
     Raises:
         CheblienetError: the block of vectors would take more than BLOCK_BYTES.
     """
-    with one_blas_thread():
-        return _extreme_eigenpairs(rescaled, lambda_max, count, which, sampling, max_products)
-
-
-def _extreme_eigenpairs(
-    rescaled: scipy.sparse.csr_array,
-    lambda_max: float,
-    count: int,
-    which: End,
-    sampling: object,
-    max_products: int,
-) -> Eigenpairs:
     sign = 1.0 if which == "smallest" else -1.0
     stored = mapped_product(rescaled)
 
@@ -169,12 +156,9 @@ def _extreme_eigenpairs(
     image = product(vectors)
     image -= vectors * values
     residuals = np.linalg.norm(image, axis=0)
-    return Eigenpairs(
-        _of_delta(sign * values, lambda_max),
-        _with_fixed_signs(vectors),
-        bool((residuals < RESIDUAL).all()),
-        method,
-    )
+    converged = bool((residuals < RESIDUAL).all())
+    fixed = _with_fixed_signs(vectors)
+    return Eigenpairs(_of_delta(sign * values, lambda_max), converged, method, fixed)
 
 
 def multiplicities(values: Floats, lambda_max: float) -> list[int]:
@@ -232,11 +216,7 @@ def _solved(
         try:
             start = np.random.default_rng(0).standard_normal(size)
             solved, basis = eigsh(matrix, count, sigma=-1 - SAME, v0=start, tol=RESIDUAL / 10)
-        except (
-            ArpackError,
-            RuntimeError,
-            MemoryError,
-        ):  # it did not converge, or could not factorise
+        except (ArpackError, RuntimeError, MemoryError):  # not converged, or not factorised
             return values, vectors, "chebyshev"
         order = np.argsort(solved)
         # Ritz values bound eigenvalues from above: a larger one means that copies were missed.

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.quoting import quoted
-from cheblienet_graphs.samplings.given_points import PointArrays
+from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import read_document, unreadable

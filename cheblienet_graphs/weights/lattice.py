@@ -3,6 +3,13 @@
 D - W approximates the operator -sum_a A_a^2 / R_aa itself, without a factor: the second moments of
 every interior vertex are M = 2 R^-1, times the area of its cell in units of the mean where axes
 have different ones, and edges along open sides give back what these take.
+
+Weights along one direction of an oriented plane are for Laplacians of their own. With e the
+direction of an orientation and e' across it: "forward" has Selling's stencils of e e^T + delta e'
+e'^T, "sideways" those of delta e e^T + e' e'^T, per squared width; "rotation" has the steps along
+the fibre alone, per squared radian, so that it does not depend on xi. Second moments are
+2 diag(1, delta, 0), 2 diag(delta, 1, 0) and 2 diag(0, 0, (s / sin s)^2), s = pi / n_o, with which
+the first mode along the fibre is exact.
 """
 
 import itertools
@@ -13,24 +20,34 @@ from functools import cached_property
 from typing import cast
 
 import numpy as np
-import scipy.sparse
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.manifolds import FlatManifold
+from cheblienet_graphs.manifolds import FlatManifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.neighbours.sides import Neighbourhood, at_sides
+from cheblienet_graphs.neighbours.sides import at_sides
 from cheblienet_graphs.neighbours.stencil import OffsetTable, StencilEngine, Stencils, reach
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.sparse.blocks import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.boundary import along_sides
-from cheblienet_graphs.weights.matching import FARTHEST, VANISHED, lifted, nearest_matching
-from cheblienet_graphs.weights.selling import selling
+from cheblienet_graphs.weights.boundary import Edges, along_sides
+from cheblienet_graphs.weights.matching import (
+    FARTHEST,
+    VANISHED,
+    SparseSystem,
+    lifted,
+    nearest,
+    realising,
+    sums_by_vertex,
+)
+from cheblienet_graphs.weights.selling import edges_along, selling, stencils_of
 from cheblienet_graphs.weights.tilts import TILT_TARGETS, tilt_moments
+
+Weighted = tuple[tuple[Stencil, ...], tuple[Floats, ...]]
+"""Stencils and their weights, by orientation."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +62,7 @@ class LatticeWeights:
             where they follow from the metric alone.
         dropped_edges: number of edges left out because their weight came out 0.
         solution: matched weights as solved for, including those that are 0, in pixels^-2.
-        left_out: the offsets whose weight came out 0, by orientation.
+        united: by orientation the offsets with those whose weight came out 0; none where none did.
         along_sides: further edges of the vertices at the first and last place along an axis, by
             axis and orientation; none where boundaries are not corrected.
         side_values: their weights, which add to those of the same offsets.
@@ -57,7 +74,7 @@ class LatticeWeights:
     bandwidth: float | None = None
     dropped_edges: int = 0
     solution: Floats | None = None
-    left_out: tuple[Stencil, ...] = ()
+    united: tuple[Stencil, ...] = ()
     along_sides: tuple[tuple[Stencil, ...], ...] = ()
     side_values: tuple[tuple[Floats, ...], ...] = ()
 
@@ -69,9 +86,7 @@ class LatticeWeights:
     @property
     def with_left_out(self) -> StencilEngine:
         """Their neighbours, and those left out."""
-        parts = zip(self.stencils, self.left_out, strict=True)
-        united = [Neighbourhood.of(kept, [dropped]).stencil for kept, dropped in parts]
-        return StencilEngine(self.lattice, united, self.along_sides)
+        return StencilEngine(self.lattice, self.united or self.stencils, self.along_sides)
 
     def on(self, lattice: Lattice) -> "LatticeWeights":
         """These stencils and weights, on a lattice of another size."""
@@ -124,38 +139,57 @@ def lattice_weights(
     Raises:
         SpecError: the lattice is too small for the stencils, or there are no such weights.
     """
-    lattice = sampled.sampling
-    infinite = _Infinite(replace(sampled, sampling=replace(lattice, periodic=False)))
+    lattice, infinite = sampled.sampling, _Infinite(sampled)
+    stencils, values = infinite.selling()
     if spec.weights == "selling":
-        minimal, minimal_values = infinite.selling()
-        check_room(lattice, minimal, "`weights='kernel'`")
-        found = LatticeWeights(lattice, minimal, in_widths(minimal_values, lattice))
-        return infinite.corrected(found, minimal_values) if spec.boundary_correction else found
-    united = infinite.united(infinite.nearest(spec.searched_neighbors), infinite.selling()[0])
+        check_room(lattice, stencils, "`weights='kernel'`")
+        found = LatticeWeights(lattice, stencils, in_widths(values, lattice))
+        return infinite.corrected(found, values) if spec.boundary_correction else found
+    united = infinite.united(infinite.nearest(spec.searched_neighbors), stencils)
     check_room(lattice, united, "`weights='kernel'`")
     kernel, relative_bandwidth = spec.kernel_and_bandwidth
     squared = np.concatenate([stencil.squared_distance for stencil in united])
     bandwidth = relative_bandwidth * float(squared.mean())
-    prior = [kernel(array(s.squared_distance / (4 * bandwidth))).view(np.ndarray) for s in united]
     if solution is None:
-        solution = infinite.matched(united, prior)
-    values = np.split(solution, np.cumsum([len(s) for s in united])[:-1])
-    least = VANISHED * max(float(v.max()) for v in values)
-    kept = [v > least for v in values]
-    stencils = tuple(s.only(k) for s, k in zip(united, kept, strict=True))
-    positive = [v[k] for v, k in zip(values, kept, strict=True)]
+        solution = infinite.matched(
+            united, kernel(array(squared / (4 * bandwidth))).view(np.ndarray)
+        )
+    kept = solution > VANISHED * float(solution.max())
+    ends = np.cumsum([len(stencil) for stencil in united])[:-1]
+    parts = list(zip(np.split(solution, ends), np.split(kept, ends), strict=True))
+    values = tuple(part[positive] for part, positive in parts)
     found = LatticeWeights(
         lattice,
-        stencils,
-        in_widths(positive, lattice),
+        tuple(s.only(positive) for s, (_, positive) in zip(united, parts, strict=True)),
+        in_widths(values, lattice),
         bandwidth * lattice.spacing**2,
         solution=solution,
-        left_out=tuple(s.only(~k) for s, k in zip(united, kept, strict=True)),
+        united=united,
     )
     if spec.boundary_correction:
-        found = infinite.corrected(found, positive)
+        found = infinite.corrected(found, values)
     entries = [engine.total_degree for engine in (found.with_left_out, found.engine)]
     return replace(found, dropped_edges=(entries[0] - entries[1]) // 2)
+
+
+def directional_weights(
+    sampled: SampledManifold[Lattice], direction: str, delta: float
+) -> LatticeWeights:
+    """The weights along a direction.
+
+    Args:
+        sampled: the level's points with their metric, which the weights do not depend on.
+        direction: one of `spec.edges.DIRECTIONS`.
+        delta: the diffusivity across it.
+
+    Raises:
+        SpecError: the lattice is too small for the stencils.
+    """
+    lattice = sampled.sampling
+    stencils, values = _Infinite(sampled).along(direction, delta)
+    check_room(lattice, stencils, "a larger `directional`")
+    per_radian = direction == "rotation"
+    return LatticeWeights(lattice, stencils, values if per_radian else in_widths(values, lattice))
 
 
 def in_widths(values: Sequence[Floats], lattice: Lattice) -> tuple[Floats, ...]:
@@ -191,32 +225,43 @@ class _Infinite:
     """The infinite lattice, lengths in pixels.
 
     Args:
-        sampled: an open lattice, lengths of its metric in units of the domain's width.
+        sampled: a lattice, lengths of its metric in units of the domain's width.
     """
 
     def __init__(self, sampled: SampledManifold[Lattice]) -> None:
-        self._sampled, self._lattice = sampled, sampled.sampling
-        self._manifold, self._metric = (
-            sampled.manifold,
-            sampled.metric.scaled(self._lattice.spacing),
-        )
-        self._flat = cast("FlatManifold", self._manifold)
+        self._sampled = replace(sampled, sampling=replace(sampled.sampling, periodic=False))
+        self._lattice = self._sampled.sampling
+        self._manifold = cast("FlatManifold", sampled.manifold)
+        self._metric = sampled.metric.scaled(self._lattice.spacing)
         fibre = self._lattice.fibre
-        self._areas = np.array(fibre.areas(self._lattice.orientations))
         self._on_axes = bool(fibre.columns) and not fibre.cyclic
-        self._distances = OffsetDistances(sampled)
+        self._distances = OffsetDistances(self._sampled)
 
     def nearest(self, neighbors: int) -> tuple[Stencil, ...]:
         """The stencils of the neighbour rule."""
         return Stencils.of(self._sampled, neighbors).stencils
 
-    def selling(self) -> tuple[tuple[Stencil, ...], tuple[Floats, ...]]:
+    def selling(self) -> Weighted:
         """Selling's stencils and their weights."""
-        stencils_and_weights = selling(self._flat, self._metric, self._lattice)
-        stencils = [
-            self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(stencils_and_weights)
+        return self._measured(selling(self._manifold, self._metric, self._lattice))
+
+    def along(self, direction: str, delta: float) -> Weighted:
+        """The stencils along a direction and their weights, lengths in pixels and radians."""
+        fibre, count = self._lattice.fibre, self._lattice.orientations
+        if direction == "rotation":
+            steps = edges_along(fibre, count, 1.0)
+            return self._measured(stencils_of([()] * count, steps, self._lattice))
+        rates = (1.0, delta) if direction == "forward" else (delta, 1.0)
+        frames = [self._manifold.diffusion(s, Metric(1.0)) for s in fibre.samples(count)]
+        diffusions = [
+            tuple((rate, e) for rate, (_, e) in zip(rates, frame, strict=True)) for frame in frames
         ]
-        return tuple(stencils), tuple(weights for _, _, weights in stencils_and_weights)
+        return self._measured(stencils_of(diffusions, [[]] * count, self._lattice))
+
+    def _measured(self, found: Sequence[Edges]) -> Weighted:
+        """Stencils and their weights, of the edges of each orientation."""
+        stencils = (self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(found))
+        return tuple(stencils), tuple(weights for _, _, weights in found)
 
     def united(self, *parts: Sequence[Stencil]) -> tuple[Stencil, ...]:
         """The unions of several stencils of each orientation."""
@@ -227,10 +272,10 @@ class _Infinite:
             united.append(self._distances.stencil(k, every[:, 0], every[:, 1:]))
         return tuple(united)
 
-    def matched(self, stencils: Sequence[Stencil], prior: Sequence[Floats]) -> Floats:
+    def matched(self, stencils: Sequence[Stencil], prior: Floats) -> Floats:
         """The weights nearest to the prior, scaled so that it realises the metric on average.
 
-        They are those of all stencils, one after the other.
+        Both are those of all stencils, one after the other.
 
         Nearest means least sum over edges of (w - w0)^2 / w0. One unknown stands for all edges that
         translations and the half turn map to one another.
@@ -245,24 +290,22 @@ class _Infinite:
         _, first, unknown, entries = np.unique(
             keys, axis=1, return_index=True, return_inverse=True, return_counts=True
         )
+        unknown = unknown.ravel()
         moments, targets = self._constraints(k, j, offsets)
-        rows = k[:, None] * moments.shape[1] + np.arange(moments.shape[1])
-        columns = np.broadcast_to(unknown.reshape(-1, 1), rows.shape)
-        parts = (moments.ravel(), (rows.ravel(), columns.ravel()))
-        shape = (len(stencils) * moments.shape[1], len(first))
-        constraints = scipy.sparse.coo_array(parts, shape=shape).tocsr()
-        targets = np.outer(self._areas, targets).ravel()
-        start = lifted(np.concatenate(prior)[first])
-        start *= targets.sum() / (constraints @ start)[targets > 0].sum()
+        constraints = sums_by_vertex(moments, k, unknown, (len(stencils), len(first)))
+        areas = self._lattice.fibre.areas(len(stencils))
+        targets = np.outer(areas, targets).ravel()
+        start = realising(lifted(prior[first]), constraints, targets)
         # Selling's edges and those between axes are among these, so there are solutions; with few
         # axes they may be far from the prior.
         farthest = math.inf if self._on_axes else FARTHEST
-        matching = nearest_matching(constraints, targets, start, entries / 2, farthest=farthest)
+        system = SparseSystem(constraints)
+        matching = nearest(system, targets, start, entries / 2, farthest=farthest)
         if not matching.converged:
             remedy = "Use `weights='selling'`, or more `neighbors`."
             accepted = "kernel or selling here: no matched weights exist on these edges"
             raise SpecError("weights", accepted, "matched", remedy)
-        values: Floats = matching.values[unknown.ravel()]
+        values: Floats = matching.values[unknown]
         return values
 
     def corrected(self, found: LatticeWeights, values: Sequence[Floats]) -> LatticeWeights:
@@ -273,12 +316,12 @@ class _Infinite:
             values: the same in pixels^-2.
         """
         sides = along_sides(found.stencils, values, cyclic=found.lattice.fibre.cyclic)
-        steps = [
-            tuple(self._distances.stencil(k, *edges[:2]) for k, edges in enumerate(across))
-            for across in sides
-        ]
-        weights = [in_widths([edges[2] for edges in across], found.lattice) for across in sides]
-        return replace(found, along_sides=tuple(steps), side_values=tuple(weights))
+        across = [self._measured(edges) for edges in sides]
+        return replace(
+            found,
+            along_sides=tuple(stencils for stencils, _ in across),
+            side_values=tuple(in_widths(weights, found.lattice) for _, weights in across),
+        )
 
     def _constraints(self, k: Indices, j: Indices, offsets: Indices) -> tuple[Floats, Floats]:
         """(N, c) moments that an edge of weight 1 adds, and (c,) targets of sums over the area.

@@ -1,7 +1,15 @@
-"""The nonnegative weights nearest to given ones that fulfil linear constraints."""
+"""The nonnegative weights nearest to given ones whose moments are those of a metric.
 
+Second moments are matched exactly; first ones may be made small. A random walk with the rates w_ij
+drifts by b_i = sum_j w_ij c_ij at a vertex. Where b changes from vertex to vertex functions follow
+it at grid scale (the corrector of homogenisation), which lowers eigenvalues by about <b, L^-1 b>:
+as b grows like 1 / h and L like 1 / h^2, this need not vanish with the spacing h, though the
+quotients of smooth functions are right.
+"""
+
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -9,7 +17,7 @@ import scipy.sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from cheblienet_graphs.machine.threads import one_blas_thread
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.typing import Floats, Indices
 
 DENSE = 1000
 """Most constraints for which Newton's equations are solved densely."""
@@ -24,6 +32,9 @@ VANISHED = 1e-12
 """Weights up to this share of the largest one count as 0."""
 LEAST_PRIOR = 1e-3
 """An edge, however long, is first given at least this share of the largest weight."""
+LOOSEST = 1e-2
+"""Largest relative residual of Newton's equations for blocks; steps near the solution are solved as
+well as the next one can make use of."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +46,6 @@ class Matching:
     converged: bool
 
 
-class System(Protocol):
-    """Linear constraints C on N unknowns."""
-
-    def of(self, weights: Floats) -> Floats:
-        """(constraints,) C w."""
-
-    def transposed_of(self, dual: Floats) -> Floats:
-        """(N,) C^T y."""
-
-    def newton_step(self, variance: Floats, slack: float | Floats, gradient: Floats) -> Floats:
-        """-(C diag(variance) C^T + diag(slack))^-1 gradient, to a tolerance."""
-
-
 def lifted(prior: Floats) -> Floats:
     """Prior weights with a lower bound, so that those of long edges can grow."""
     least: float = LEAST_PRIOR * prior.max()
@@ -55,36 +53,127 @@ def lifted(prior: Floats) -> Floats:
     return higher
 
 
-def nearest_matching(
-    constraints: scipy.sparse.csr_array,
-    targets: Floats,
-    prior: Floats,
-    repeats: Floats,
-    *,
-    farthest: float = FARTHEST,
-) -> Matching:
-    """Minimise sum_e repeats_e (w_e - prior_e)^2 / prior_e where C w = targets and w >= 0.
+def realising(prior: Floats, constraints: scipy.sparse.csr_array, targets: Floats) -> Floats:
+    """The prior, scaled so that it fulfils constraints on average."""
+    scaled: Floats = prior * (targets.sum() / (constraints @ prior)[targets > 0].sum())
+    return scaled
 
-    The dual problem has one unknown per constraint: with v = prior / repeats the weights
-    w = (prior + v C^T y)_+ minimise where y minimises the convex function
-    phi(y) = sum w^2 / (2 v) - targets^T y, whose gradient is C w - targets. Newton's method with a
-    line search ends after a few steps, since phi is quadratic while the set of positive weights
-    does not change. -phi bounds the distance to any solution from below, so without a solution it
-    grows beyond all bounds; then the search ends in failure.
+
+def sums_by_vertex(
+    parts: Floats, rows: Indices, unknowns: Indices, shape: tuple[int, int]
+) -> scipy.sparse.csr_array:
+    """Constraints that are the same sums over the edges of each vertex, vertex after vertex.
 
     Args:
-        constraints: C, (constraints, N).
-        targets: (constraints,).
-        prior: (N,) positive.
-        repeats: (N,) number of edges that an unknown stands for.
-        farthest: where the search ends in failure; infinite where there are solutions for sure.
-
-    Returns:
-        The weights; not converged where the constraints can't be fulfilled.
+        parts: (entries, m) what an entry adds to the sums of its vertex, by unit weight.
+        rows: (entries,) the vertices.
+        unknowns: (entries,) the edges.
+        shape: numbers of vertices and of edges.
     """
-    return nearest(_Sparse(constraints), targets, prior, repeats, farthest=farthest)
+    sums = parts.shape[1]
+    places = (rows[:, None] * sums + np.arange(sums)).ravel(), np.repeat(unknowns, sums)
+    matrix = scipy.sparse.coo_array((parts.ravel(), places), shape=(shape[0] * sums, shape[1]))
+    return matrix.tocsr()
 
 
+class System(ABC):
+    """Linear constraints C on N unknowns.
+
+    Args:
+        matrix: C, sparse.
+        transposed: C^T, in a form in which products are quick.
+    """
+
+    def __init__(self, matrix: Any, transposed: Any) -> None:
+        self.matrix, self.transposed = matrix, transposed
+
+    @abstractmethod
+    def newton_step(self, variance: Floats, slack: float | Floats, gradient: Floats) -> Floats:
+        """-(C diag(variance) C^T + diag(slack))^-1 gradient, to a tolerance."""
+
+    def _conjugate_gradients(
+        self, variance: Floats, added: Any, gradient: Floats, inverse: Any, tolerance: float
+    ) -> Floats:
+        """The same with `added` on the diagonal, by an approximate inverse."""
+        hessian = LinearOperator(
+            (len(gradient),) * 2,
+            matvec=lambda y: self.matrix @ (variance * (self.transposed @ y)) + added * y,
+            dtype=float,
+        )
+        solution: Floats
+        solution, _ = cg(hessian, -gradient, rtol=tolerance, maxiter=500, M=inverse)
+        return solution
+
+
+class SparseSystem(System):
+    """Any matrix C, (constraints, N), without slack; constraints may be linearly dependent."""
+
+    def __init__(self, constraints: scipy.sparse.csr_array) -> None:
+        super().__init__(constraints, constraints.T.tocsr())
+
+    def newton_step(self, variance: Floats, slack: float | Floats, gradient: Floats) -> Floats:
+        """Densely where constraints are few, else by conjugate gradients."""
+        if np.any(slack):
+            raise ValueError("constraints of a sparse matrix have no slack")
+        if len(gradient) <= DENSE:
+            hessian = (self.matrix * variance @ self.transposed).toarray()
+            floor = 1e-13 * np.trace(hessian) / len(hessian)
+            values, vectors = scipy.linalg.eigh(hessian)
+            kept = values > floor
+            inverse = np.where(kept, 1 / np.where(kept, values, 1), 0.0)
+            direction: Floats = -vectors @ (inverse * (vectors.T @ gradient))
+            return direction
+        diagonal = self.matrix.power(2) @ variance
+        damping = 1e-12 * diagonal.mean()
+        preconditioner = scipy.sparse.diags_array(1 / (diagonal + damping))
+        return self._conjugate_gradients(variance, damping, gradient, preconditioner, 1e-8)
+
+
+class BlockSystem(System):
+    """Constraints that are the same sums over the edges of each vertex, as in `sums_by_vertex`.
+
+    Args:
+        parts: (entries, m) what each end of an edge adds to the sums of its vertex, by unit weight.
+        rows: (entries,) the vertices, ascending; each has some entries.
+        unknowns: (entries,) the edges, numbered from 0, each twice.
+    """
+
+    def __init__(self, parts: Floats, rows: Indices, unknowns: Indices) -> None:
+        self._parts, self._unknowns = parts, unknowns
+        self._starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        shape = (len(self._starts) * parts.shape[1], len(unknowns) // 2)
+        blocks = (parts[:, :, None], unknowns, np.append(self._starts, len(rows)))
+        matrix = scipy.sparse.bsr_array(blocks, shape=shape)
+        super().__init__(matrix, matrix.T)
+
+    def newton_step(self, variance: Floats, slack: float | Floats, gradient: Floats) -> Floats:
+        """By conjugate gradients, the vertices' own blocks as preconditioner."""
+        blocks = self._blocks(variance)
+        vertices, sums, _ = blocks.shape
+        diagonal = np.arange(sums)
+        damping = 1e-12 * float(np.trace(blocks, axis1=1, axis2=2).mean()) / sums
+        added = np.broadcast_to(slack, gradient.shape) + damping
+        blocks[:, diagonal, diagonal] += added.reshape(vertices, sums) + 1e4 * damping
+        places = np.arange(vertices), np.arange(vertices + 1)
+        inverse = scipy.sparse.bsr_array((np.linalg.inv(blocks), *places))
+        residual = float(abs(gradient).max())
+        relative = min(LOOSEST, max(residual, RESIDUAL / (10 * residual)))
+        return self._conjugate_gradients(variance, added, gradient, inverse, relative)
+
+    def _blocks(self, variance: Floats) -> Floats:
+        """(vertices, m, m) blocks of C diag(variance) C^T on its diagonal."""
+        sums = self._parts.shape[1]
+        blocks = np.empty((len(self._starts), sums, sums))
+        of_entries = variance[self._unknowns]
+        for a in range(sums):
+            weighted = of_entries * self._parts[:, a]
+            for b in range(a, sums):
+                found = np.add.reduceat(weighted * self._parts[:, b], self._starts)
+                blocks[:, a, b] = blocks[:, b, a] = found
+        return blocks
+
+
+@one_blas_thread()
 def nearest(
     system: System,
     targets: Floats,
@@ -94,39 +183,42 @@ def nearest(
     *,
     farthest: float = FARTHEST,
 ) -> Matching:
-    """`nearest_matching` where some constraints may be missed, at a cost.
+    """Minimise sum_e repeats_e (w_e - prior_e)^2 / prior_e where C w = targets and w >= 0.
 
-    Minimises sum_e repeats_e (w_e - prior_e)^2 / prior_e + sum_k r_k^2 / slack_k, w >= 0, where
-    r = targets - C w, and is 0 where the slack is: the dual function gains sum slack y^2 / 2.
+    Where there is slack constraints may be missed at a cost: sum_k r_k^2 / slack_k is added, with
+    r = targets - C w, which is 0 where the slack is.
+
+    The dual problem has one unknown per constraint: with v = prior / repeats the weights
+    w = (prior + v C^T y)_+ minimise where y minimises the convex function
+    phi(y) = sum w^2 / (2 v) + sum slack y^2 / 2 - targets^T y, whose gradient is
+    C w + slack y - targets. Newton's method with a line search ends after a few steps, since phi is
+    quadratic while the set of positive weights does not change. -phi bounds the distance to any
+    solution from below, so without a solution it grows beyond all bounds; then the search ends in
+    failure.
 
     Args:
         system: C.
         targets: (constraints,).
         prior: (N,) positive.
         repeats: (N,) number of edges that an unknown stands for.
-        slack: (constraints,) not negative, or one for all.
-        farthest: where the search ends in failure.
+        slack: (constraints,) not negative, or one for all; only `BlockSystem` knows others than 0.
+        farthest: where the search ends in failure; infinite where there are solutions for sure.
 
     Returns:
-        The weights, with the largest residual of C w + slack y = targets.
+        The weights, with the largest residual of C w + slack y = targets; not converged where the
+        constraints can't be fulfilled.
     """
-    with one_blas_thread():
-        return _nearest(system, targets, prior, repeats, slack, farthest)
-
-
-def _nearest(
-    system: System,
-    targets: Floats,
-    prior: Floats,
-    repeats: Floats,
-    slack: float | Floats,
-    farthest: float,
-) -> Matching:
     variance = prior / repeats
+
+    def at(dual: Floats) -> tuple[Floats, float, Floats]:
+        """Weights, phi and its gradient."""
+        weights = np.maximum(prior + variance * (system.transposed @ dual), 0.0)
+        own = float((weights**2 / variance).sum() / 2 - targets @ dual)
+        value = own + float((slack * dual**2).sum() / 2)
+        return weights, value, system.matrix @ weights - targets + slack * dual
+
     dual = np.zeros(len(targets))
-    weights = prior.copy()
-    value = _dual_value(weights, variance, targets, dual, slack)
-    gradient = system.of(weights) - targets
+    weights, value, gradient = at(dual)
     lowest, highest = -farthest * value, farthest * float(abs(gradient).max())
     for _ in range(MAX_STEPS):
         residual = float(abs(gradient).max())
@@ -135,72 +227,56 @@ def _nearest(
         step = system.newton_step(np.where(weights > 0, variance, 0), slack, gradient)
         slope, length = float(gradient @ step), 1.0
         for _ in range(40):
-            trial = dual + length * step
-            trial_weights = np.maximum(prior + variance * system.transposed_of(trial), 0.0)
-            trial_value = _dual_value(trial_weights, variance, targets, trial, slack)
-            trial_gradient = system.of(trial_weights) - targets + slack * trial
+            trial = at(dual + length * step)
             # Near the solution phi is flat to rounding; there a smaller gradient is progress.
-            better = trial_value <= value + 1e-4 * length * slope
-            if better or abs(trial_gradient).max() <= residual / 2:
+            better = trial[1] <= value + 1e-4 * length * slope
+            if better or abs(trial[2]).max() <= residual / 2:
                 break
             length /= 2
         else:
             break
-        dual, weights, value, gradient = trial, trial_weights, trial_value, trial_gradient
+        dual = dual + length * step
+        weights, value, gradient = trial
     residual = float(abs(gradient).max())
     return Matching(weights, residual, converged=residual <= RESIDUAL)
 
 
-def _dual_value(
-    weights: Floats, variance: Floats, targets: Floats, dual: Floats, slack: float | Floats
-) -> float:
-    own = float((weights**2 / variance).sum() / 2 - targets @ dual)
-    return own + float((slack * dual**2).sum() / 2)
+def matching_with_little_drift(
+    first: Floats,
+    second: Floats,
+    targets: Floats,
+    prior: Floats,
+    rows: Indices,
+    unknowns: Indices,
+    allowance: float,
+) -> Matching:
+    """The weights nearest to given ones, second moments exact and first ones small.
 
+    Minimises sum_e (w_e - w0_e)^2 / w0_e + sum_i |b_i|^2 / s, where b_i are a vertex's first
+    moments over its area and s is the allowance times the mean over vertices and components of
+    sum_j w0_ij c^2 over the area's square. There are such weights wherever there are any with these
+    second moments; weights without any drift need not exist.
 
-class _Sparse:
-    """Any matrix C; constraints may be linearly dependent."""
+    Args:
+        first: (entries, dim) c of each end of an edge, over the area of its vertex.
+        second: (entries, pairs) products of these components, over the area.
+        targets: (vertices pairs,) second moments.
+        prior: (edges,) w0, positive.
+        rows: (entries,) the vertices, ascending; each has some entries.
+        unknowns: (entries,) the edges, numbered from 0, each twice.
+        allowance: with less of it the drift is smaller, the problem stiffer, and more weights
+            vanish; 0 asks for none at all.
 
-    def __init__(self, constraints: scipy.sparse.csr_array) -> None:
-        self._constraints, self._transposed = constraints, constraints.T.tocsr()
-
-    def of(self, weights: Floats) -> Floats:
-        product: Floats = self._constraints @ weights
-        return product
-
-    def transposed_of(self, dual: Floats) -> Floats:
-        product: Floats = self._transposed @ dual
-        return product
-
-    def newton_step(self, variance: Floats, slack: float | Floats, gradient: Floats) -> Floats:
-        if np.any(slack):
-            raise ValueError("constraints of a sparse matrix have no slack")
-        return _newton_step(self._constraints, self._transposed, variance, gradient)
-
-
-def _newton_step(
-    constraints: scipy.sparse.csr_array,
-    transposed: scipy.sparse.csr_array,
-    variance: Floats,
-    gradient: Floats,
-) -> Floats:
-    """-H^-1 gradient with H = C diag(variance) C^T; constraints may be linearly dependent."""
-    if len(gradient) <= DENSE:
-        hessian = (constraints * variance @ transposed).toarray()
-        floor = 1e-13 * np.trace(hessian) / len(hessian)
-        values, vectors = scipy.linalg.eigh(hessian)
-        kept = values > floor
-        inverse = np.where(kept, 1 / np.where(kept, values, 1), 0.0)
-        direction: Floats = -vectors @ (inverse * (vectors.T @ gradient))
-        return direction
-    diagonal = constraints.power(2) @ variance
-    damping = 1e-12 * diagonal.mean()
-    hessian = LinearOperator(
-        (len(gradient),) * 2,
-        matvec=lambda x: constraints @ (variance * (transposed @ x)) + damping * x,
-        dtype=float,
-    )
-    preconditioner = scipy.sparse.diags_array(1 / (diagonal + damping))
-    solution, _ = cg(hessian, -gradient, rtol=1e-8, maxiter=500, M=preconditioner)
-    result: Floats = solution
-    return result
+    Returns:
+        The weights; not converged where there are none with these second moments.
+    """
+    vertices, pairs, dimension = int(rows[-1]) + 1, second.shape[1], first.shape[1]
+    # Second moments are about 2: the variance of first ones, in these units, as well.
+    spread = float(((first**2).sum(axis=1) * prior[unknowns]).sum()) / (vertices * dimension)
+    unit = np.sqrt((second**2).mean() / (first**2).mean())
+    slack = np.zeros((vertices, pairs + dimension))
+    slack[:, pairs:] = allowance * spread * unit**2
+    wanted = np.zeros_like(slack)
+    wanted[:, :pairs] = targets.reshape(vertices, pairs)
+    system = BlockSystem(np.concatenate([second, unit * first], axis=1), rows, unknowns)
+    return nearest(system, wanted.ravel(), prior, np.ones(len(prior)), slack.ravel())

@@ -1,7 +1,6 @@
 """Matched weights on samplings without a lattice: one problem for all edges together."""
 
 import numpy as np
-import scipy.sparse
 from scipy.spatial import KDTree
 
 from cheblienet_graphs.errors import SpecError
@@ -11,13 +10,19 @@ from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths
 from cheblienet_graphs.neighbours.rule import last_whole_shell
 from cheblienet_graphs.neighbours.search import SHELL
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.listed import ListedEdges
-from cheblienet_graphs.weights.matching import VANISHED, Matching, lifted, nearest_matching
-from cheblienet_graphs.weights.moments import matching_with_little_drift
+from cheblienet_graphs.typing import Indices
+from cheblienet_graphs.weights.edges import ListedEdges
+from cheblienet_graphs.weights.matching import (
+    VANISHED,
+    SparseSystem,
+    lifted,
+    matching_with_little_drift,
+    nearest,
+    realising,
+    sums_by_vertex,
+)
 
 STEPS = 8
 """Most base points around a vertex over which parallel neighbours are added to it."""
@@ -56,7 +61,8 @@ def matched_edges(
     squared = lengths.squared_distances(rows, columns)
     kernel, relative_bandwidth = spec.kernel_and_bandwidth
     bandwidth = relative_bandwidth * float(squared.mean())
-    unknown = _undirected(rows, columns, vertices)
+    keys = np.minimum(rows, columns) * vertices + np.maximum(rows, columns)
+    unknown = np.unique(keys, return_inverse=True)[1].reshape(-1)  # edge of each direction
     prior = np.zeros(len(rows) // 2)
     prior[unknown] = kernel(array(squared / (4 * bandwidth)))
     prior = lifted(prior)
@@ -68,15 +74,15 @@ def matched_edges(
     second = np.stack([moments[:, a, b] for a, b in pairs], axis=1) / areas[rows, None]
     targets = np.tile([2.0 * (a == b) for a, b in pairs], vertices)
     if spec.drift is None:
-        matching = _second_moments_matched(second, targets, prior, rows, unknown)
+        constraints = sums_by_vertex(second, rows, unknown, (vertices, len(prior)))
+        prior = realising(prior, constraints, targets)
+        matching = nearest(SparseSystem(constraints), targets, prior, np.ones(len(prior)))
     else:
         first = components[:, :dimension] / areas[rows, None]
-        prior *= targets.sum() / (
-            second[:, [a == b for a, b in pairs]].sum(axis=1) @ prior[unknown]
-        )
-        matching = matching_with_little_drift(
-            first, second, targets, prior, rows, unknown, spec.drift
-        )
+        squares = second[:, [a == b for a, b in pairs]].sum(axis=1)
+        prior *= targets.sum() / (squares @ prior[unknown])
+        drifting = first, second, targets, prior, rows, unknown
+        matching = matching_with_little_drift(*drifting, spec.drift)
     if not matching.converged:
         remedy = (
             "Use more `neighbors`, an `xi` nearer to what alpha = 1 gives, or `weights='kernel'`."
@@ -88,25 +94,6 @@ def matched_edges(
     entries = (rows[edges], columns[edges], matching.values[unknown[edges]])
     dropped = rows[~edges], columns[~edges]
     return ListedEdges(entries, vertices, sampling.num_points, bandwidth, dropped)
-
-
-def _second_moments_matched(
-    second: Floats, targets: Floats, prior: Floats, rows: Indices, unknowns: Indices
-) -> Matching:
-    """The weights nearest to given ones with these second moments, whatever the first ones."""
-    pairs = second.shape[1]
-    place = rows[:, None] * pairs + np.arange(pairs)
-    coordinates = (place.ravel(), np.repeat(unknowns, pairs))
-    shape = (len(targets), len(prior))
-    constraints = scipy.sparse.coo_array((second.ravel(), coordinates), shape=shape).tocsr()
-    prior = prior * (targets.sum() / (constraints @ prior)[targets > 0].sum())
-    return nearest_matching(constraints, targets, prior, np.ones(len(prior)))
-
-
-def _undirected(rows: Indices, columns: Indices, vertices: int) -> Indices:
-    """(entries,) number of the edge that each direction belongs to."""
-    keys = np.minimum(rows, columns) * vertices + np.maximum(rows, columns)
-    return np.unique(keys, return_inverse=True)[1].reshape(-1)
 
 
 def _united(

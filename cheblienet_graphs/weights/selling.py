@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from cheblienet_graphs.manifolds import FlatManifold, Metric
-from cheblienet_graphs.manifolds.fibre import Fibre
-from cheblienet_graphs.manifolds.metric import Diffusion
+from cheblienet_graphs.manifolds.base import Fibre
+from cheblienet_graphs.manifolds.manifold import Diffusion
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.tilts import FibreEdges, tilt_edges

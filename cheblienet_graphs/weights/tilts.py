@@ -10,12 +10,18 @@ import functools
 from typing import TypeAlias
 
 import numpy as np
-import scipy.sparse
 
-from cheblienet_graphs.manifolds.fibre import Fibre
-from cheblienet_graphs.samplings.axes import cube_rotations, image_of
+from cheblienet_graphs.manifolds.base import Fibre
+from cheblienet_graphs.samplings.axes import rotations_of
 from cheblienet_graphs.typing import Floats
-from cheblienet_graphs.weights.matching import VANISHED, Matching, nearest_matching
+from cheblienet_graphs.weights.matching import (
+    VANISHED,
+    Matching,
+    SparseSystem,
+    nearest,
+    realising,
+    sums_by_vertex,
+)
 
 SAME_ANGLE = 1e-6
 """Angles this close, radians, are the same, so that symmetric pairs of axes are told together."""
@@ -93,8 +99,7 @@ class _Pairs:
 
     def __init__(self, axes: Floats, areas: Floats) -> None:
         self._areas, count = areas, len(axes)
-        images = [image_of(axes, matrix) for matrix in cube_rotations()]
-        moved = np.stack([image for image in images if image is not None])
+        moved = np.stack([image for _, image in rotations_of(axes)])
         # One axis of each orbit stands for all others.
         first = np.unique(moved.min(axis=0))
         start, end = (part.ravel() for part in np.meshgrid(first, np.arange(count), indexing="ij"))
@@ -119,18 +124,14 @@ class _Pairs:
         """
         near = (self.angles > 0) & (self.angles <= limit)
         kept = near[self._unknown[self._start, self._end]]
-        moments, sums = self._moments[kept], self._moments.shape[1]
-        rows = self._rows[kept, None] * sums + np.arange(sums)
-        place = np.cumsum(near) - 1
-        columns = place[self._unknown[self._start[kept], self._end[kept]]]
-        columns = np.broadcast_to(columns[:, None], rows.shape)
-        parts = (moments.ravel(), (rows.ravel(), columns.ravel()))
-        shape = (len(self._first) * sums, int(near.sum()))
-        constraints = scipy.sparse.coo_array(parts, shape=shape).tocsr()
+        pairs = self._start[kept], self._end[kept]
+        columns = (np.cumsum(near) - 1)[self._unknown[pairs]]
+        shape = len(self._first), int(near.sum())
+        constraints = sums_by_vertex(self._moments[kept], self._rows[kept], columns, shape)
         targets = np.outer(self._areas[self._first], TILT_TARGETS).ravel()
-        prior = np.sin(self.angles[near]) ** 2
-        prior *= targets.sum() / (constraints @ prior)[targets > 0].sum()
-        found = nearest_matching(constraints, targets, prior, prior * self._times[near])
+        prior = realising(np.sin(self.angles[near]) ** 2, constraints, targets)
+        system = SparseSystem(constraints)
+        found = nearest(system, targets, prior, prior * self._times[near])
         values = np.zeros(len(near))
         values[near] = np.where(found.values > VANISHED * found.values.max(), found.values, 0)
         return found, values[self._unknown]

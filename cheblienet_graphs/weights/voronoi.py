@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.samplings.voronoi import (
     EDGE,
     ROUNDING,

@@ -17,8 +17,7 @@ from cheblienet_graphs.neighbours.keops import KeopsSearch
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
 from cheblienet_graphs.neighbours.search import SearchEngine
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 
 PRUNED = Choice("pruned", "cpu")
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from cheblienet_graphs.manifolds import torus
+from cheblienet_graphs.manifolds import spectra
 from cheblienet_graphs.neighbours import search
 from cheblienet_graphs.neighbours.cloud import PairLengths
 from cheblienet_graphs.neighbours.ellipsoids import Ellipsoids
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
-from cheblienet_graphs.spectrum import bound, numeric
+from cheblienet_graphs.spectrum import lanczos, numeric
 
 
 class Work:
@@ -29,8 +29,8 @@ class Work:
             lambda found, lengths, *_: found.size * lengths._cloud.images / lengths._cloud.points,
         )
         self._count(Ellipsoids, "offsets", "offsets", lambda found, *_: len(found[0]))
-        self._count(torus, "_squared_frequencies", "frequencies", lambda found, *_: len(found))
-        for module in (numeric, bound):
+        self._count(spectra, "_squared_frequencies", "frequencies", lambda found, *_: len(found))
+        for module in (numeric, lanczos):
             self._products(module)
 
     def add(self, what: str, amount: float) -> None:
@@ -48,7 +48,7 @@ class Work:
         self._patch.setattr(owner, name, counted)
 
     def _products(self, module: object) -> None:
-        name = "mapped_product" if module is numeric else "recursion"
+        name = "mapped_product" if module is numeric else "ritz_pairs"
         original = getattr(module, name)
 
         def counted(product: object, *arguments: object, **named: object) -> object:

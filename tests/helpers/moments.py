@@ -11,7 +11,7 @@ import scipy.sparse
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.store.reader import edge_weights, mapped_csr
 from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
 
@@ -59,8 +59,8 @@ def deviation(moments: np.ndarray, inverse: np.ndarray, factor: np.ndarray) -> f
 
 
 def of_lattice(spec: GraphSpec) -> LatticeWeights:
-    width, height = spec.size
-    lattice = Lattice((height, width), spec.orientations, spec.geometry.fibre)
+    lattice = spec.full_sampling(0)
+    assert isinstance(lattice, Lattice)
     return lattice_weights(spec, SampledManifold(lattice, spec.geometry, spec.metric(0)))
 
 

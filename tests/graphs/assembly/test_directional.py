@@ -12,11 +12,11 @@ from sealing import reseal, reseal_array
 
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, build, inspect, verify
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.weights.directional import directional_weights
+from cheblienet_graphs.weights.lattice import directional_weights
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 

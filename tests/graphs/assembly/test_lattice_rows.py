@@ -14,7 +14,7 @@ from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.sparse.blocks import with_diagonal
 from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
 from cheblienet_graphs.store.layout import check_version
-from cheblienet_graphs.weights.kernel import KernelWeights
+from cheblienet_graphs.weights.edges import KernelWeights
 
 
 @settings(max_examples=60)

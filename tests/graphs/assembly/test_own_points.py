@@ -10,7 +10,7 @@ from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect, plan, verify
 from cheblienet_graphs.assembly.checks import sentences
-from cheblienet_graphs.samplings.healpix import Healpix
+from cheblienet_graphs.samplings.grids import Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.layout import check_version, resolve
@@ -23,8 +23,8 @@ def degrees(points: np.ndarray) -> np.ndarray:
     return np.degrees(np.stack([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)], axis=1))
 
 
-ICOSPHERE = degrees(Icosphere(subdivisions=3).base_points)
-HEALPIX = degrees(Healpix(nside=4).base_points)
+ICOSPHERE = degrees(Icosphere(size=3).base_points)
+HEALPIX = degrees(Healpix(size=4).base_points)
 RANDOM = np.random.default_rng(4)
 SCATTERED = degrees(np.array(RANDOM.normal(size=(180, 3))))
 PLANE = RANDOM.random((150, 2)) * [5, 3]

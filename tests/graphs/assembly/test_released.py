@@ -31,7 +31,7 @@ SPECS = {
 KINDS = {
     *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "SearchEngine", "PrunedSearch"),
     *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
-    *("Staging", "Build", "Icosphere", "RandomPlane", "StencilEngine", "Neighbours"),
+    *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "Neighbours"),
 }
 
 
@@ -130,11 +130,11 @@ def solutions(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     solved: list[float] = []
 
     def nudged(*arguments: object, **options: float) -> matching.Matching:
-        found = matching.nearest_matching(*arguments, **options)
+        found = matching.nearest(*arguments, **options)
         solved.append(len(solved) * 1e-9)
         return matching.Matching(found.values * (1 + solved[-1]), found.residual, found.converged)
 
-    monkeypatch.setattr(lattice, "nearest_matching", nudged)
+    monkeypatch.setattr(lattice, "nearest", nudged)
     return solved
 
 

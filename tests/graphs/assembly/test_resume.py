@@ -12,7 +12,7 @@ from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.store.verify import leftovers, verify
-from cheblienet_graphs.weights.kernel import KernelWeights
+from cheblienet_graphs.weights.edges import KernelWeights
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from truth import half_turn_distance, log_distance, matrix, se2_squared_distance
 
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.manifolds.metric import squared_norm
+from cheblienet_graphs.manifolds.manifold import squared_norm
 
 coordinate = st.floats(-2, 2)
 angle = st.floats(-10, 10)

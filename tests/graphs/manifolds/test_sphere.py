@@ -22,7 +22,7 @@ from sphere_truth import (
 
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.manifolds.metric import squared_norm
+from cheblienet_graphs.manifolds.manifold import squared_norm
 
 SO3, S2 = MANIFOLDS["so3"], MANIFOLDS["s2"]
 METRICS = [Metric(0.1, 0.05), Metric(0.3162, 0.3), Metric(1.0, 2.0), Metric(1.0, 1.0)]

@@ -21,7 +21,7 @@ from cheblienet_graphs.neighbours.offsets import OffsetDistances
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
 from cheblienet_graphs.neighbours.rule import too_few
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 
 PRUNED = Choice("pruned", "cpu")
 

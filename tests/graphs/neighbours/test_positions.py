@@ -12,7 +12,7 @@ from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
+from cheblienet_graphs.samplings.random import Random
 
 TURN = Rotation.from_euler("xyz", [0.3, -1.1, 2.5])
 
@@ -28,8 +28,8 @@ class Turned(Icosphere):
 @pytest.mark.parametrize("count", COUNTS[1:])
 def test_s2_edges_do_not_depend_on_the_position(count: int) -> None:
     metric = Metric(1.0)
-    turned = searched(Turned(subdivisions=2), "s2", metric, count)
-    still = searched(Icosphere(subdivisions=2), "s2", metric, count)
+    turned = searched(Turned(size=2), "s2", metric, count)
+    still = searched(Icosphere(size=2), "s2", metric, count)
     assert turned.keys() == still.keys()
     assert np.allclose([turned[e] for e in still], list(still.values()), rtol=1e-12)
 
@@ -52,7 +52,7 @@ CLUSTERS = np.repeat([0.02, 0.3, 0.9], [40, 20, 1])
 
 
 @dataclass(frozen=True)
-class ClusteredPlane(RandomPlane):
+class ClusteredPlane(Random):
     """Dense here, one point alone there: no single guess of the candidates suits all."""
 
     @property
@@ -62,7 +62,7 @@ class ClusteredPlane(RandomPlane):
 
 
 @dataclass(frozen=True)
-class ClusteredSphere(RandomSphere):
+class ClusteredSphere(Random):
     """The same on the sphere."""
 
     @property
@@ -77,8 +77,9 @@ class ClusteredSphere(RandomSphere):
 @pytest.mark.parametrize("manifold", ["r2", "se2", "s2", "so3"])
 def test_clustered_points(manifold: str, count: int) -> None:
     fibre, oriented = MANIFOLDS[manifold].fibre, MANIFOLDS[manifold].oriented
-    kind = ClusteredPlane if MANIFOLDS[manifold].base.flat else ClusteredSphere
-    sampling = kind(points=len(CLUSTERS), orientations=4 if oriented else 1, fibre=fibre, seed=3)
+    flat = MANIFOLDS[manifold].base.flat
+    kind = ClusteredPlane if flat else ClusteredSphere
+    sampling = kind(4 if oriented else 1, fibre, len(CLUSTERS), seed=3, flat=flat)
     metric = Metric(0.2, 0.1) if oriented else Metric(1.0)
     measured = rows_of(manifold, sampling.coordinates(), metric.eps, metric.xi)
     expected = edges_of_rows(measured, count)
@@ -117,7 +118,7 @@ def test_shells_of_nearly_equal_distances(
 
 
 @dataclass(frozen=True)
-class Straddled(RandomPlane):
+class Straddled(Random):
     """Of point 0 the nearest two are equally far, within tolerance; one is far off on the base."""
 
     @property
@@ -127,7 +128,7 @@ class Straddled(RandomPlane):
 
 def test_a_shell_is_not_cut_at_the_last_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
     """The four candidates are those nearest on the base, and do not show where the shell ends."""
-    metric, points = Metric(0.5, 1.0), Straddled(points=5, fibre=MANIFOLDS["se2"].fibre)
+    metric, points = Metric(0.5, 1.0), Straddled(1, MANIFOLDS["se2"].fibre, 5, flat=True)
     measured = list(rows_of("se2", points.coordinates(), metric.eps, metric.xi))
     assert abs(measured[0][0, [1, 4]] - 1).max() < 1e-7
     monkeypatch.setattr(PrunedSearch, "_guess", lambda *_: 4)

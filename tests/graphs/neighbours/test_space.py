@@ -16,7 +16,7 @@ from cheblienet_graphs.neighbours.connected import lattice_components
 from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 
 R3 = MANIFOLDS["r3"]
 SHELLS = [6, 18, 26, 32, 56, 80]

@@ -10,7 +10,7 @@ from truth import brute_force_edges
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 
 
 def tables(spec: GraphSpec) -> Stencils:

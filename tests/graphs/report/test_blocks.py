@@ -19,7 +19,7 @@ from cheblienet_graphs.report.diagnostics import (
     equivariance_errors,
     weight_statistics,
 )
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.sparse.products import mapped_product
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts

@@ -14,8 +14,8 @@ from cheblienet_graphs.report.diagnostics import EffectiveMetric
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.verdict import AGREEING, Verdict, compared, verdict
-from cheblienet_graphs.samplings.random import RandomSphere
-from cheblienet_graphs.samplings.sampled import SampledManifold
+from cheblienet_graphs.samplings.random import Random
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
 
 PERIODIC = {"boundary": "periodic", "weights": "selling", "levels": 1}
@@ -71,7 +71,7 @@ def test_right_second_moments_with_a_wrong_spectrum(
     report_on: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Points that all stand for the same area: eigenvalues 20 % low, and none of it resolution."""
-    monkeypatch.setattr(RandomSphere, "base_areas", property(lambda self: np.ones(self.points)))
+    monkeypatch.setattr(Random, "base_areas", property(lambda self: np.ones(self.size)))
     level = level_of(report_on(RANDOM))
     assert level.effective_metric[0].deviation < 1e-6
     assert level.spectral_error > 0.2

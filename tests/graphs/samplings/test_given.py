@@ -1,4 +1,4 @@
-"""Points of one's own: what is read of arrays, and what is refused."""
+"""Given points: what is read of arrays, and what is refused; their cells."""
 
 import itertools
 import math
@@ -9,10 +9,9 @@ import pytest
 from scipy.spatial import KDTree, SphericalVoronoi
 
 from cheblienet_graphs import CheblienetError, SpecError
-from cheblienet_graphs.samplings.given import GivenPlane, GivenSphere
-from cheblienet_graphs.samplings.given_points import GivenPoints, UncheckedPoints
-from cheblienet_graphs.samplings.given_tables import read
-from cheblienet_graphs.samplings.random import RandomSphere
+from cheblienet_graphs.samplings.given import Given, GivenPoints, UncheckedPoints
+from cheblienet_graphs.samplings.given_tables import PointArrays
+from cheblienet_graphs.samplings.random import Random
 from cheblienet_graphs.samplings.voronoi import plane_cells
 
 
@@ -24,7 +23,7 @@ def points_of(
     units: object = None,
     periodic: bool = False,
 ) -> GivenPoints:
-    return read(UncheckedPoints(coordinates, domain, units, periodic), flat=flat)
+    return GivenPoints.read(UncheckedPoints(coordinates, domain, units, periodic), flat=flat)
 
 
 def degrees(points: np.ndarray) -> np.ndarray:
@@ -33,15 +32,15 @@ def degrees(points: np.ndarray) -> np.ndarray:
 
 
 def test_unit_vectors_of_latitudes_and_longitudes() -> None:
-    base = RandomSphere(points=500, seed=3).base_points
-    found = points_of(degrees(base)).known(0).points
+    base = Random(size=500, seed=3).base_points
+    found = points_of(degrees(base)).known.points
     assert np.abs(found - base).max() < 5e-16
     assert np.abs(np.linalg.norm(found, axis=1) - 1).max() < 5e-16
 
 
 def test_poles_and_quarter_turns_are_exact() -> None:
     given = [[90, 17], [-90, 300], [0, 0], [0, 90], [0, 180], [0, 270], [45, 45], [-30, -60]]
-    found = points_of(np.array(given)).known(0).points
+    found = points_of(np.array(given)).known.points
     axes = [[0, 0, 1], [0, 0, -1], [1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]]
     assert (found[:6] == axes).all()
     assert not np.signbit(found[:6][found[:6] == 0]).any()
@@ -70,10 +69,10 @@ def test_digests_tell_points_apart_and_nothing_else() -> None:
 
 
 def test_areas_are_divided_by_their_mean() -> None:
-    table = np.column_stack([degrees(RandomSphere(points=3).base_points), [1e-300, 2e-300, 6e-300]])
+    table = np.column_stack([degrees(Random(size=3).base_points), [1e-300, 2e-300, 6e-300]])
     found = points_of(table)
     assert (found.areas, points_of(table[:, :2]).areas) == ("given", "voronoi")
-    assert np.allclose(found.known(0).areas, [1 / 3, 2 / 3, 2], rtol=1e-14)
+    assert np.allclose(found.known.areas, [1 / 3, 2 / 3, 2], rtol=1e-14)
     scaled = table * [1, 1, 1024.0]
     assert points_of(scaled) == found
 
@@ -82,10 +81,10 @@ def test_lengths_are_divided_by_the_width() -> None:
     given = np.array([[3.0, 5], [7, 5], [4, 6.5], [5, 7]])
     found = points_of(given, flat=True)
     assert found.extent == (1.0, 0.5)
-    assert (found.known(0).points == [[0, 0], [1, 0], [0.25, 0.375], [0.5, 0.5]]).all()
+    assert (found.known.points == [[0, 0], [1, 0], [0.25, 0.375], [0.5, 0.5]]).all()
     wide = points_of(given, flat=True, domain="-1, 3, 9, 8")
     assert wide.extent == (1.0, 0.5)
-    assert np.allclose(wide.known(0).points[0], [0.4, 0.2], rtol=1e-15)
+    assert np.allclose(wide.known.points[0], [0.4, 0.2], rtol=1e-15)
     assert points_of([[0, 1], [2, 1]], flat=True, domain=(0, 0, 2, 4)).extent == (1.0, 2.0)
 
 
@@ -94,7 +93,7 @@ def test_levels_share_a_domain() -> None:
     found = points_of([fine, coarse], flat=True)
     assert found.points == (3, 2)
     assert found.extent == (1.0, 0.5)
-    assert (found.known(0).points == fine / 2).all()
+    assert (found.known.points == fine / 2).all()
     assert found.coarser is not None
     assert found.coarser.count == 2
     assert found.coarser.coarser is None
@@ -102,7 +101,7 @@ def test_levels_share_a_domain() -> None:
 
 def test_opposite_edges_of_a_torus_are_one() -> None:
     found = points_of([[0, 0.5], [1, 0.2]], flat=True, domain=(0, 0, 1, 1), periodic=True)
-    assert (found.known(0).points == [[0, 0.5], [0, 0.2]]).all()
+    assert (found.known.points == [[0, 0.5], [0, 0.2]]).all()
     with pytest.raises(SpecError, match=r"points 0 and 1 both at x 0, y 0\.5"):
         points_of([[0, 0.5], [1, 0.5]], flat=True, domain=(0, 0, 1, 1), periodic=True)
 
@@ -232,12 +231,11 @@ def test_cells_of_a_bounding_box(seed: int) -> None:
     """Four points at least lie on its edges, two of them here in corners."""
     random = np.random.default_rng(seed).random((40, 2)) * [30, 17]
     given = np.vstack([random, random.min(axis=0), random.max(axis=0)])
-    found = points_of(given, flat=True)
+    found = Given(size=points_of(given, flat=True))
+    assert math.isclose(found.base_areas.mean(), 1, rel_tol=1e-14)
     assert found.extent is not None
-    points, _ = found.known(0)
-    areas = GivenPlane(points=points, sides=found.extent).base_areas
-    assert math.isclose(areas.mean(), 1, rel_tol=1e-14)
-    assert np.abs(areas / 42 - shares(points, found.extent)).max() < 0.002
+    expected = shares(found.base_points, found.extent)
+    assert np.abs(found.base_areas / 42 - expected).max() < 0.002
 
 
 @pytest.mark.parametrize("cap", [math.pi, 0.3, 0.01])
@@ -246,15 +244,15 @@ def test_cells_on_the_sphere_agree_with_another_construction(cap: float) -> None
     random = np.random.default_rng(7)
     colatitude, longitude = cap * np.sqrt(random.random(300)), 360 * random.random(300)
     table = np.column_stack([90 - np.degrees(colatitude), longitude])
-    points, _ = points_of(table).known(0)
-    areas = GivenSphere(points=points).base_areas
-    expected = SphericalVoronoi(points, threshold=1e-12).calculate_areas()
-    assert np.allclose(areas * 4 * math.pi / 300, expected, rtol=1e-6)
+    found = Given(size=points_of(table))
+    expected = SphericalVoronoi(found.base_points, threshold=1e-12).calculate_areas()
+    assert np.allclose(found.base_areas * 4 * math.pi / 300, expected, rtol=1e-6)
 
 
-def test_points_too_close_for_cells_are_named_as_ones_own() -> None:
-    points = RandomSphere(points=2_000, seed=1).base_points
+def test_points_too_close_for_cells_are_to_be_left_out() -> None:
+    points = Random(size=2_000, seed=1).base_points
     beside = points[3] + 1e-12 * np.cross(points[3], [0, 0, 1])
     close = np.vstack([points, beside / np.linalg.norm(beside)])
+    known = GivenPoints((2_001,), "voronoi", "", arrays={0: PointArrays(close, None)})
     with pytest.raises(CheblienetError, match="of `coordinates`, or give an area for each point"):
-        _ = GivenSphere(points=close).base_areas
+        _ = Given(size=known).base_areas

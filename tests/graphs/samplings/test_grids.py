@@ -1,26 +1,22 @@
-"""HEALPix and the equiangular grid: points, rings, and the blocks that are pooled."""
+"""HEALPix, the equiangular grid and Gaussian grids: points, pooled blocks, exact quadrature."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from numpy.polynomial.legendre import leggauss
+from scipy.special import lpmv
 from sphere_truth import arcs
 
-from cheblienet_graphs.samplings.equiangular import Equiangular
-from cheblienet_graphs.samplings.healpix import Healpix
-from cheblienet_graphs.samplings.maps import LevelMap
-
-
-def matrix(found: LevelMap) -> csr_matrix:
-    return csr_matrix((found.data, found.indices, found.indptr), shape=found.shape)
+from cheblienet_graphs import GraphSpec, SpecError
+from cheblienet_graphs.samplings.grids import Equiangular, Healpix
 
 
 @pytest.mark.parametrize("nside", [1, 2, 4, 16])
 def test_healpix_rings(nside: int) -> None:
     """Gorski et al. (2005), equations 2 to 8: heights of the rings, pixels in each."""
-    points = Healpix(nside=nside).base_points
+    points = Healpix(size=nside).base_points
     caps = [1 - i**2 / (3 * nside**2) for i in range(1, nside)]
     belt = [4 / 3 - 2 * i / (3 * nside) for i in range(nside, 2 * nside)]
     north = [*np.repeat(caps, 4 * np.arange(1, nside)), *np.repeat(belt, 4 * nside)]
@@ -31,18 +27,18 @@ def test_healpix_rings(nside: int) -> None:
 
 @pytest.mark.parametrize("nside", [2, 4, 16])
 def test_healpix_children_are_nearest_to_their_parent(nside: int) -> None:
-    fine, coarse = Healpix(nside=nside), Healpix(nside=nside // 2)
+    fine, coarse = Healpix(size=nside), Healpix(size=nside // 2)
     apart = arcs(coarse.base_points[:, None], fine.base_points)
     parents = np.arange(len(fine.base_points)) // 4
     assert (apart.argmin(axis=0) == parents).all()
     four = np.sort(np.argsort(apart, axis=1)[:, :4], axis=1)
     assert (four == np.arange(len(parents)).reshape(-1, 4)).all()
-    assert (matrix(fine.pooling()).indices.reshape(-1, 4) == four).all()
+    assert (fine.pooling().indices.reshape(-1, 4) == four).all()
 
 
 @pytest.mark.parametrize("bandlimit", [1, 3, 8])
 def test_equiangular_angles(bandlimit: int) -> None:
-    beta, gamma = (a.reshape(2 * bandlimit, -1) for a in Equiangular(bandlimit=bandlimit).angles)
+    beta, gamma = (a.reshape(2 * bandlimit, -1) for a in Equiangular(size=bandlimit).angles)
     for j, k in itertools.product(range(2 * bandlimit), repeat=2):
         assert math.isclose(beta[j, k], (j + 0.5) * math.pi / (2 * bandlimit), rel_tol=1e-15)
         assert math.isclose(gamma[j, k], (k + 0.5) * math.pi / bandlimit, rel_tol=1e-15)
@@ -50,12 +46,98 @@ def test_equiangular_angles(bandlimit: int) -> None:
 
 @pytest.mark.parametrize("bandlimit", [2, 6, 8])
 def test_equiangular_blocks_centre_on_the_coarser_points(bandlimit: int) -> None:
-    fine, coarse = Equiangular(bandlimit=bandlimit), Equiangular(bandlimit=bandlimit // 2)
-    block = matrix(fine.pooling()) > 0
+    fine, coarse = Equiangular(size=bandlimit), Equiangular(size=bandlimit // 2)
+    block = fine.pooling().indices.reshape(-1, 4)
     for angle, centre in zip(fine.angles, coarse.angles, strict=True):
-        assert np.allclose(block @ angle / 4, centre, rtol=1e-14)
-    weights = matrix(fine.pooling()).toarray()
-    sine = np.sin(fine.angles[0])
-    for row in weights:
-        inside = row > 0
-        assert np.allclose(row[inside], sine[inside] / sine[inside].sum(), rtol=1e-14)
+        assert np.allclose(angle[block].mean(axis=1), centre, rtol=1e-14)
+
+
+def grid(size: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    points = GraphSpec("s2", gaussian=size, levels=1).full_sampling(0)
+    return *points.coordinates().T, points.areas()
+
+
+@pytest.mark.parametrize(
+    ("size", "points"),
+    [("O32", 5_248), ("O320", 421_120), ("O1280", 6_599_680), ("F32", 8_192), ("F80", 51_200)],
+)
+def test_numbers_of_gaussian_points(size: str, points: int) -> None:
+    assert GraphSpec("s2", gaussian=size).num_vertices == points
+
+
+@pytest.mark.parametrize("size", ["O2", "O6", "F2", "F5"])
+def test_rows_go_north_to_south_and_eastwards_from_zero(size: str) -> None:
+    beta, gamma, areas = grid(size)
+    number = int(size[1:])
+    half = [4 * j + 16 if size[0] == "O" else 4 * number for j in range(1, number + 1)]
+    start = 0
+    for node, weight, count in zip(
+        leggauss(2 * number)[0][::-1], leggauss(2 * number)[1], half + half[::-1], strict=True
+    ):
+        row = slice(start, start + count)
+        assert np.allclose(np.cos(beta[row]), node, rtol=0, atol=1e-15)
+        assert np.allclose(gamma[row], np.arange(count) * 2 * math.pi / count, rtol=0, atol=1e-14)
+        assert np.allclose(areas[row] * count / len(areas), weight / 2, rtol=1e-12)
+        start += count
+    assert start == len(beta)
+    assert (gamma >= 0).all()
+    assert (gamma < 2 * math.pi).all()
+
+
+@pytest.mark.parametrize("size", ["O4", "O16", "F4", "F16"])
+def test_integrals_of_spherical_harmonics_are_exact(size: str) -> None:
+    """Of degree below 4N and order below the longitudes of the shortest row, where rows sum to 0.
+
+    On octahedral grids rows near the poles are shorter, so orders stop at 20.
+    """
+    beta, gamma, areas = grid(size)
+    number = int(size[1:])
+    orders = min(4 * number, 20 if size[0] == "O" else 4 * number)
+    for degree in range(4 * number):
+        for order in range(min(degree + 1, orders)):
+            legendre = lpmv(order, degree, np.cos(beta))
+            scale = math.sqrt(math.factorial(degree - order) / math.factorial(degree + order))
+            for wave in (np.cos, np.sin):
+                mean = (areas * scale * legendre * wave(order * gamma)).mean()
+                assert abs(mean - (degree == order == 0 and wave is np.cos)) < 1e-13
+
+
+@pytest.mark.slow
+def test_a_thousand_latitudes() -> None:
+    """Integrals of z^k, and the rows' weights against another computation of them."""
+    beta, _, areas = grid("F640")
+    z = np.cos(beta)
+    assert abs(areas.mean() - 1) < 1e-13
+    for power in (2, 8, 64, 512, 1_000):
+        assert abs((areas * z**power).mean() * (power + 1) - 1) < 1e-9
+    nodes = z[:: 4 * 640]
+    last, now = np.ones_like(nodes), nodes.copy()
+    for n in range(1, 1280):
+        last, now = now, ((2 * n + 1) * nodes * now - n * last) / (n + 1)
+    slope = 1280 * (last - nodes * now) / (1 - nodes**2)
+    assert np.abs(now / slope).max() < 1e-15
+    weights = 2 / ((1 - nodes**2) * slope**2)
+    assert np.allclose(areas[:: 4 * 640] * 2 / 1280, weights, rtol=1e-9)
+
+
+def test_gaussian_levels_halve_the_number_of_latitudes() -> None:
+    spec = GraphSpec("s2", gaussian="o32")
+    assert [spec.level_size(level) for level in range(spec.levels)] == [
+        *("O32", "O16", "O8", "O4", "O2")
+    ]
+    regular = GraphSpec("s2", gaussian="F32")
+    assert [regular.grid(level) for level in range(regular.levels)] == [
+        *((1, 64, 128), (1, 32, 64), (1, 16, 32), (1, 8, 16))
+    ]
+    assert GraphSpec("s2", gaussian="O6").levels == 1 + 1
+    assert GraphSpec("s2", gaussian="O5").levels == 1
+    assert (spec.default_name, spec.schema) == ("s2-gaussian-O32", "1.1")
+    assert GraphSpec.from_dict(spec.to_dict()) == spec
+    assert spec.to_dict()["gaussian"] == "O32"
+
+
+@pytest.mark.parametrize("size", ["O1", "N32", "O", "O8193", 32, "32", "O3.5", None.__class__])
+def test_other_gaussian_sizes_are_refused(size: object) -> None:
+    with pytest.raises(SpecError, match=r"gaussian must be O or F with .* \[2, 8192\]") as caught:
+        GraphSpec("s2", gaussian=size)
+    assert caught.value.field == "gaussian"

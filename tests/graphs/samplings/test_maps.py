@@ -1,4 +1,4 @@
-"""Maps between levels: means by area and the way back; of points in no order against all pairs."""
+"""Maps between levels: means by area and back; of points in no order against all pairs."""
 
 import itertools
 
@@ -7,13 +7,11 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.samplings.equiangular import Equiangular
-from cheblienet_graphs.samplings.given import GivenSphere
-from cheblienet_graphs.samplings.healpix import Healpix
+from cheblienet_graphs.samplings.grids import Equiangular, Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.maps import LevelMap, NearestMaps
-from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
-from cheblienet_graphs.samplings.sphere import SphereSampling
+from cheblienet_graphs.samplings.points import Points
+from cheblienet_graphs.samplings.random import Random
 
 
 def sparse(found: LevelMap) -> csr_matrix:
@@ -99,8 +97,8 @@ def test_random_levels_are_the_first_quarters(base: str) -> None:
         assert (found.owners[: coarse.num_points] == np.arange(coarse.num_points)).all()
 
 
-@pytest.mark.parametrize("points", [RandomPlane(points=7), RandomSphere(points=7)])
-def test_the_coarsest_level_has_no_maps(points: RandomPlane | RandomSphere) -> None:
+def test_the_coarsest_level_has_no_maps() -> None:
+    points = Random(size=7)
     for refused in (points.pooling, points.unpooling):
         with pytest.raises(ValueError, match="no coarser level"):
             refused()
@@ -112,21 +110,15 @@ def test_the_last_random_level_has_two_points() -> None:
         GraphSpec("r2", points=31, levels=3)
 
 
-def test_given_areas_are_taken_as_they_are() -> None:
-    areas = np.array([0.5, 1.0, 1.5, 1.0])
-    points = np.concatenate([np.eye(3), -np.eye(3)[:1]])
-    assert (GivenSphere(points=points, known_areas=areas).base_areas == areas).all()
-
-
 FINE = [
-    *(Icosphere(subdivisions=n) for n in (1, 2, 4)),
-    *(Healpix(nside=n) for n in (2, 8)),
-    *(Equiangular(bandlimit=b) for b in (2, 6, 8)),
+    *(Icosphere(size=n) for n in (1, 2, 4)),
+    *(Healpix(size=n) for n in (2, 8)),
+    *(Equiangular(size=b) for b in (2, 6, 8)),
 ]
 
 
 @pytest.mark.parametrize("fine", FINE, ids=repr)
-def test_pooling_takes_means_by_area(fine: SphereSampling) -> None:
+def test_pooling_takes_means_by_area(fine: Points) -> None:
     down, up = sparse(fine.pooling()), sparse(fine.unpooling())
     for weights in (down, up):
         assert np.allclose(weights.sum(axis=1), 1, rtol=0, atol=1e-14)
@@ -139,7 +131,7 @@ def test_pooling_takes_means_by_area(fine: SphereSampling) -> None:
 
 
 @pytest.mark.parametrize("fine", FINE[3:], ids=repr)
-def test_blocks_are_disjoint_and_unpooled_where_they_were_pooled(fine: SphereSampling) -> None:
+def test_blocks_are_disjoint_and_unpooled_where_they_were_pooled(fine: Points) -> None:
     down, up = sparse(fine.pooling()), sparse(fine.unpooling())
     assert (np.diff(down.indptr) == 4).all()
     assert ((down > 0) != (up.T > 0)).nnz == 0

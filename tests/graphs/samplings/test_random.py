@@ -7,15 +7,15 @@ import pytest
 from scipy.stats import kstest
 from sphere_truth import rotations
 
-from cheblienet_graphs.manifolds.fibre import AnglesModuloPi
-from cheblienet_graphs.samplings.random import RandomPlane, RandomSphere
+from cheblienet_graphs.manifolds.base import AnglesModuloPi
+from cheblienet_graphs.samplings.random import Random
 from cheblienet_graphs.samplings.voronoi import plane_cells, sphere_cells
 
 ANGLES = AnglesModuloPi("theta")
 
 
 def test_random_sphere_is_uniform() -> None:
-    points = RandomSphere(points=20_000, seed=1).base_points
+    points = Random(size=20_000, seed=1).base_points
     rotated = rotations([0.4, 1.1, -0.3]).apply(points)
     for x, y, z in (points.T, rotated.T):
         assert kstest(z, "uniform", args=(-1, 2)).pvalue > 1e-3
@@ -25,27 +25,23 @@ def test_random_sphere_is_uniform() -> None:
 
 
 def test_random_plane_is_uniform() -> None:
-    x, y = RandomPlane(points=20_000, seed=1).base_points.T
+    x, y = Random(size=20_000, flat=True, seed=1).base_points.T
     for side in (x, y):
         assert ((side >= 0) & (side < 1)).all()
         assert kstest(side, "uniform").pvalue > 1e-3
     assert abs(np.corrcoef(x, y)[0, 1]) < 0.03
 
 
-@pytest.mark.parametrize("random", [RandomPlane, RandomSphere])
-def test_random_points_are_reproducible(random: type) -> None:
-    first, again, other = (random(points=30, seed=seed).base_points for seed in (5, 5, 6))
-    assert (first == again).all()
-    assert (first != other).any()
-
-
-@pytest.mark.parametrize("random", [RandomPlane, RandomSphere])
-def test_random_points_have_no_symmetries(random: type) -> None:
-    assert list(random(points=30).symmetries()) == []
+@pytest.mark.parametrize("flat", [True, False])
+def test_random_points_are_reproducible_and_have_no_symmetries(flat: bool) -> None:
+    first, again, other = (Random(size=30, seed=seed, flat=flat) for seed in (5, 5, 6))
+    assert (first.base_points == again.base_points).all()
+    assert (first.base_points != other.base_points).any()
+    assert list(first.symmetries()) == []
 
 
 def test_random_plane_is_orientation_major() -> None:
-    points = RandomPlane(points=5, seed=2, orientations=3, fibre=ANGLES)
+    points = Random(size=5, flat=True, seed=2, orientations=3, fibre=ANGLES)
     x, y, theta = points.coordinates().T.reshape(3, 3, 5)
     assert (np.stack([x, y], axis=2) == points.base_points).all()
     assert np.allclose(theta, np.array([[-math.pi / 2], [-math.pi / 6], [math.pi / 6]]))
@@ -53,11 +49,11 @@ def test_random_plane_is_orientation_major() -> None:
 
 @pytest.mark.parametrize("periodic", [False, True])
 def test_areas_of_random_points_are_those_of_their_cells(periodic: bool) -> None:
-    plane = RandomPlane(points=60, seed=2, orientations=3, fibre=ANGLES, periodic=periodic)
+    plane = Random(size=60, flat=True, seed=2, orientations=3, fibre=ANGLES, periodic=periodic)
     assert (plane.areas().reshape(3, 60) == plane.base_areas).all()
     assert (plane.areas(50, 130) == plane.areas()[50:130]).all()
     assert math.isclose(plane.base_areas.mean(), 1, rel_tol=1e-14)
     cells = plane_cells(plane.base_points, (1.0, 1.0), periodic=periodic)
     assert np.allclose(plane.base_areas, 60 * cells)
-    sphere = RandomSphere(points=60, seed=2)
+    sphere = Random(size=60, seed=2)
     assert np.allclose(sphere.base_areas, 60 / (4 * math.pi) * sphere_cells(sphere.base_points))

@@ -8,7 +8,7 @@ from scipy.spatial import KDTree, SphericalVoronoi
 from sphere_truth import rotations
 
 from cheblienet_graphs import CheblienetError
-from cheblienet_graphs.samplings.random import RandomSphere
+from cheblienet_graphs.samplings.random import Random
 from cheblienet_graphs.samplings.voronoi import plane_cells, sphere_cells
 
 THROWN = 400_000
@@ -39,7 +39,7 @@ def test_plane_cells_hold_the_points_nearest_to_theirs(count: int, periodic: boo
 def test_sphere_cells_hold_the_points_nearest_to_theirs(count: int) -> None:
     """Of few points, most of which lie on one half of the sphere."""
     for seed in range(5):
-        points = RandomSphere(points=count, seed=seed).base_points
+        points = Random(size=count, seed=seed).base_points
         thrown = np.random.default_rng(seed).normal(size=(THROWN, 3))
         thrown /= np.linalg.norm(thrown, axis=1, keepdims=True)
         cells = sphere_cells(points)
@@ -51,7 +51,7 @@ def test_sphere_cells_hold_the_points_nearest_to_theirs(count: int) -> None:
 
 
 def test_sphere_cells_agree_with_another_construction() -> None:
-    points = RandomSphere(points=3_000, seed=4).base_points
+    points = Random(size=3_000, seed=4).base_points
     expected = SphericalVoronoi(points).calculate_areas()
     assert np.abs(sphere_cells(points) / expected - 1).max() < 1e-6
 
@@ -77,7 +77,7 @@ def test_points_that_coincide_share_a_cell(apart: float) -> None:
     alone = plane_cells(plane, (1.0, 1.0), periodic=False)[3]
     both = plane_cells(np.vstack([plane, plane[3] + apart]), (1.0, 1.0), periodic=False)[[3, -1]]
     assert math.isclose(both.sum(), alone, rel_tol=1e-3)
-    sphere = RandomSphere(points=40).base_points
+    sphere = Random(size=40).base_points
     beside = sphere[3] + apart * np.cross(sphere[3], [0, 0, 1])
     cells = sphere_cells(np.vstack([sphere, beside / np.linalg.norm(beside)]))
     assert math.isclose(cells[[3, -1]].sum(), sphere_cells(sphere)[3], rel_tol=1e-3)
@@ -96,7 +96,7 @@ def test_points_on_an_edge_of_the_plane_share_no_cell_with_their_reflection() ->
 
 def test_points_that_can_not_be_told_apart_are_refused() -> None:
     """Closer than directions can be told in double precision, and not so close as to be one."""
-    points = RandomSphere(points=2_000, seed=1).base_points
+    points = Random(size=2_000, seed=1).base_points
     beside = points[3] + 1e-12 * np.cross(points[3], [0, 0, 1])
     with pytest.raises(CheblienetError, match="Use another `seed`, or fewer `points`"):
         sphere_cells(np.vstack([points, beside / np.linalg.norm(beside)]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec, SpecError, plan
-from cheblienet_graphs.samplings.random import RandomSphere
+from cheblienet_graphs.samplings.random import Random
 from cheblienet_graphs.spec import words
 
 PLANE = np.random.default_rng(1).random((90, 2)) * [4, 2]
@@ -178,4 +178,4 @@ def test_random_points_have_one_level_unless_more_are_asked_for() -> None:
     one, two = GraphSpec("so3", points=500), GraphSpec("so3", points=500, levels=2)
     assert (one.levels, two.levels) == (1, 2)
     assert [two.base_points(level) for level in range(2)] == [500, 125]
-    assert isinstance(two.full_sampling(1), RandomSphere)
+    assert isinstance(two.full_sampling(1), Random)

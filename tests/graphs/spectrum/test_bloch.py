@@ -9,7 +9,7 @@ from cheblienet_graphs import (
     GraphSpec,
     build,
 )
-from cheblienet_graphs.spectrum.bloch import BlochBlocks, commutes_with_translations
+from cheblienet_graphs.spectrum.symmetric import BlochBlocks, commutes_with_translations
 from cheblienet_graphs.store.reader import mapped_csr
 
 SMALL = {

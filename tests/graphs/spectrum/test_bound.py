@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cheblienet_graphs.spectrum.bound import largest_eigenvalue_bound, largest_possible
+from cheblienet_graphs.spectrum.lanczos import largest_eigenvalue_bound, largest_possible
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e5])

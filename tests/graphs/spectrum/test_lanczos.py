@@ -16,10 +16,16 @@ from hypothesis import strategies as st
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenpairs, inspect
 from cheblienet_graphs.sparse.products import mapped_product
 from cheblienet_graphs.spectrum import numeric
-from cheblienet_graphs.spectrum.bound import largest_ritz_value, ritz_range
-from cheblienet_graphs.spectrum.lanczos import dot, lanczos_eigenvalues, recursion, start_vector
+from cheblienet_graphs.spectrum.lanczos import (
+    dot,
+    lanczos_eigenvalues,
+    recursion,
+    ritz_pairs,
+    ritz_range,
+    start_vector,
+)
 from cheblienet_graphs.spectrum.numeric import multiplicities, smallest_eigenvalues
-from cheblienet_graphs.spectrum.sectors import eigenvalues_by_sector, involutions
+from cheblienet_graphs.spectrum.symmetric import eigenvalues_by_sector, involutions
 from cheblienet_graphs.store.reader import mapped_csr
 
 SEPARATED = np.concatenate([-1 + 0.01 * np.arange(20), np.linspace(0.2, 1, 980)])
@@ -88,9 +94,9 @@ def test_inner_products_are_exact_to_rounding() -> None:
 
 RITZ_VALUE = """
 import numpy as np
-from cheblienet_graphs.spectrum.bound import largest_ritz_value
+from cheblienet_graphs.spectrum.lanczos import ritz_pairs
 values = np.random.default_rng(1).random(300_000)
-print(largest_ritz_value(lambda x: values * x, len(values), max_steps=12))
+print(ritz_pairs(lambda x: values * x, len(values), [-1], 1e-6, 12))
 """
 
 
@@ -106,7 +112,7 @@ def test_bits_do_not_depend_on_the_number_of_threads() -> None:
         for threads in ("1", "4")
     }
     values = np.random.default_rng(1).random(300_000)
-    here = largest_ritz_value(lambda x: values * x, len(values), max_steps=12)
+    here = ritz_pairs(lambda x: values * x, len(values), [-1], 1e-6, 12)
     assert found == {f"{here}\n"}
 
 

@@ -11,8 +11,8 @@ from cheblienet_graphs import (
     inspect,
 )
 from cheblienet_graphs.spectrum import numeric
-from cheblienet_graphs.spectrum.bloch import BlochBlocks
 from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
+from cheblienet_graphs.spectrum.symmetric import BlochBlocks
 from cheblienet_graphs.store.reader import mapped_csr
 
 

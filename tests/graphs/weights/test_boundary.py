@@ -5,24 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from moments import of_lattice
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.neighbours.connected import Components, lattice_components
 from cheblienet_graphs.neighbours.offsets import Stencil
 from cheblienet_graphs.neighbours.stencil import StencilEngine
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.blocks import with_diagonal
 from cheblienet_graphs.weights.boundary import missing
-from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
 
 ROWS, LINES = 40, 11
-
-
-def weights_of(spec: GraphSpec) -> LatticeWeights:
-    lattice = spec.full_sampling(0)
-    assert isinstance(lattice, Lattice)
-    return lattice_weights(spec, SampledManifold(lattice, spec.geometry, spec.metric(0)))
 
 
 def least_energy(offsets: np.ndarray, weights: np.ndarray, p: np.ndarray) -> float:
@@ -53,7 +46,7 @@ def least_energy(offsets: np.ndarray, weights: np.ndarray, p: np.ndarray) -> flo
 )
 def test_missing_is_what_strips_lack(weights: str, eps: float, k: int, axis: int) -> None:
     spec = GraphSpec("se2", 32, orientations=6, eps=eps, weights=weights, levels=1)
-    found = weights_of(spec)
+    found = of_lattice(spec)
     values = found.values[k] / 32**2
     offsets = found.stencils[k].offsets[:, [axis, 1 - axis]]
     (form,) = missing(offsets, values, 0).ravel()
@@ -67,7 +60,7 @@ def test_missing_is_what_strips_lack(weights: str, eps: float, k: int, axis: int
 
 def test_nothing_is_missing_where_directions_are_along_the_axes() -> None:
     for spec in (GraphSpec("r2", 16, weights="selling"), GraphSpec("r3", 8, weights="selling")):
-        found = weights_of(spec)
+        found = of_lattice(spec)
         offsets, values = found.stencils[0].offsets, found.values[0] / spec.size[0] ** 2
         for axis in range(offsets.shape[1]):
             assert (missing(offsets, values, axis) == 0).all()
@@ -77,7 +70,7 @@ def test_nothing_is_missing_where_directions_are_along_the_axes() -> None:
 @pytest.mark.parametrize("weights", ["selling", "matched"])
 def test_edges_along_sides_are_positive_and_symmetric(weights: str, orientations: int) -> None:
     spec = GraphSpec("se2", (16, 12), orientations=orientations, weights=weights, levels=1)
-    found = weights_of(spec)
+    found = of_lattice(spec)
     assert len(found.along_sides) == len(found.side_values) == 2
     for axis, (steps, values) in enumerate(zip(found.along_sides, found.side_values, strict=True)):
         edges = {}
@@ -94,7 +87,7 @@ def test_edges_along_sides_are_positive_and_symmetric(weights: str, orientations
 
 def test_flips_and_quarter_turns_map_sides_to_sides() -> None:
     spec = GraphSpec("se2", 24, orientations=6, eps=0.1, weights="matched", levels=1)
-    found = weights_of(spec)
+    found = of_lattice(spec)
     sums = np.array([[v.sum() for v in across] for across in found.side_values])
     np.testing.assert_allclose(sums[0], np.roll(sums[1], 3), rtol=1e-9)
     np.testing.assert_allclose(sums, sums[:, (-np.arange(6)) % 6], rtol=1e-9)
@@ -102,7 +95,7 @@ def test_flips_and_quarter_turns_map_sides_to_sides() -> None:
 
 def test_edges_in_space_are_those_of_a_square_cross() -> None:
     """On r3 every side is alike, and so are both directions along it."""
-    found = weights_of(GraphSpec("r3", (8, 6, 10), weights="matched", levels=1))
+    found = of_lattice(GraphSpec("r3", (8, 6, 10), weights="matched", levels=1))
     for axis, ((stencil,), (weights,)) in enumerate(
         zip(found.along_sides, found.side_values, strict=True)
     ):
@@ -116,7 +109,7 @@ def test_edges_in_space_are_those_of_a_square_cross() -> None:
 def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) -> None:
     """Against a loop over all vertices, on a lattice with every kind of corner."""
     fields = {"orientations": 6, "eps": eps, "weights": weights, "levels": 1}
-    found = weights_of(GraphSpec("se2", (9, 7), **fields))
+    found = of_lattice(GraphSpec("se2", (9, 7), **fields))
     lattice, engine, expected = found.lattice, found.engine, {}
     for k, y, x in np.ndindex(6, 7, 9):
         parts = [(found.stencils[k], found.values[k])]
@@ -168,7 +161,7 @@ def test_sides_that_no_edge_crosses_take_nothing() -> None:
 def test_steps_along_the_fibre_give_back_what_sides_cut(orientations: int) -> None:
     """The energy of a function that rises evenly with the angle, row by row next to a side."""
     spec = GraphSpec("se2", 24, orientations=orientations, eps=0.3, weights="matched", levels=1)
-    found = weights_of(spec)
+    found = of_lattice(spec)
 
     def energies(stencil: Stencil, weights: np.ndarray, k: int) -> np.ndarray:
         turn = (stencil.orientation - k + orientations // 2) % orientations - orientations // 2

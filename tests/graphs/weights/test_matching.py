@@ -1,4 +1,4 @@
-"""The nearest matching, against scipy and the conditions of optimality."""
+"""The nearest matching, with drift and without, against scipy and conditions of optimality."""
 
 import itertools
 import math
@@ -12,7 +12,12 @@ from truth import se2_squared_distance
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.weights import matching
-from cheblienet_graphs.weights.matching import nearest_matching
+from cheblienet_graphs.weights.matching import (
+    BlockSystem,
+    SparseSystem,
+    matching_with_little_drift,
+    nearest,
+)
 
 
 def problem(seed: int, constraints: int, unknowns: int) -> tuple[Sparse, np.ndarray, ...]:
@@ -38,7 +43,7 @@ def nearest_by_scipy(
 @pytest.mark.parametrize("dense", [1000, 0], ids=["dense", "sparse"])
 @pytest.mark.parametrize("redundant", [False, True])
 @pytest.mark.parametrize("seed", range(7))
-def test_nearest_matching_is_scipys(
+def test_nearest_weights_are_scipys(
     monkeypatch: pytest.MonkeyPatch, seed: int, redundant: bool, dense: int
 ) -> None:
     monkeypatch.setattr(matching, "DENSE", dense)
@@ -47,18 +52,13 @@ def test_nearest_matching_is_scipys(
         mixing = np.random.default_rng(99).standard_normal((3, len(targets)))
         constraints = Sparse(scipy.sparse.vstack([constraints, mixing @ constraints.toarray()]))
         targets = np.concatenate([targets, mixing @ targets])
-    found = nearest_matching(constraints, targets, prior, repeats)
+    found = nearest(SparseSystem(constraints), targets, prior, repeats)
     assert found.converged
     assert (found.values >= 0).all()
     assert (found.values == 0).any()  # bounds matter
     assert abs(constraints @ found.values - targets).max() <= 1e-10
     expected = nearest_by_scipy(constraints, targets, prior, repeats)
     assert np.allclose(found.values, expected, rtol=0, atol=1e-5)
-    # Karush, Kuhn, Tucker: the gradient is C^T y where weights are positive, above it elsewhere.
-    gradient = repeats * (found.values - prior) / prior
-    positive, columns = found.values > 0, constraints.toarray().T
-    dual = np.linalg.lstsq(columns[positive], gradient[positive], rcond=1e-10)[0]
-    assert abs(columns[positive] @ dual - gradient[positive]).max() <= 1e-6
 
 
 @pytest.mark.parametrize("dense", [1000, 0], ids=["dense", "sparse"])
@@ -70,10 +70,11 @@ def test_newton_steps_that_overshoot_are_shortened(
     monkeypatch.setattr(matching, "DENSE", dense)
     constraints, targets, _, repeats = problem(seed, 6, 25)
     prior = 10.0 ** np.random.default_rng(seed).uniform(-3, 1, 25)
-    found = nearest_matching(constraints, targets, prior, repeats)
+    found = nearest(SparseSystem(constraints), targets, prior, repeats)
     assert found.converged
     assert (found.values >= 0).all()
     assert abs(constraints @ found.values - targets).max() <= 1e-10
+    # Karush, Kuhn, Tucker: the gradient is C^T y where weights are positive, above it elsewhere.
     gradient = repeats * (found.values - prior) / prior
     positive, columns = found.values > 0, constraints.toarray().T
     dual = np.linalg.lstsq(columns[positive], gradient[positive], rcond=1e-10)[0]
@@ -84,7 +85,7 @@ def test_newton_steps_that_overshoot_are_shortened(
 
 def test_a_prior_that_fulfils_the_constraints_is_left_alone() -> None:
     constraints, _, prior, repeats = problem(1, 6, 30)
-    found = nearest_matching(constraints, constraints @ prior, prior, repeats)
+    found = nearest(SparseSystem(constraints), constraints @ prior, prior, repeats)
     assert found.converged
     assert np.array_equal(found.values, prior)
 
@@ -103,7 +104,7 @@ def test_infeasible_problems_do_not_converge(
     contradiction = Sparse(scipy.sparse.vstack([constraints, constraints]))
     both = np.concatenate([targets, targets + 1.0])
     for matrix_, goal in ((positive, negative), (contradiction, both)):
-        found = nearest_matching(matrix_, goal, prior, repeats)
+        found = nearest(SparseSystem(matrix_), goal, prior, repeats)
         assert not found.converged
         assert found.residual > 1e-3
 
@@ -160,3 +161,69 @@ def test_matched_weights_are_the_nearest_on_their_edges(
     assert set(listed) <= set(keys)
     assert zeros is None or len(keys) - len(listed) == zeros
     assert np.allclose(values, expected, rtol=0, atol=1e-5 * expected.max())
+
+
+VERTICES, SUMS = 7, 3
+
+
+def entries(seed: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """Rows and edges of the complete graph of some vertices, and random numbers."""
+    rows, columns = np.nonzero(~np.eye(VERTICES, dtype=bool))
+    keys = np.minimum(rows, columns) * VERTICES + np.maximum(rows, columns)
+    return rows, np.unique(keys, return_inverse=True)[1], np.random.default_rng(seed)
+
+
+def dense(parts: np.ndarray, rows: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """(vertices sums, edges) what the sums of each vertex are made of."""
+    matrix = np.zeros((VERTICES, parts.shape[1], edges.max() + 1))
+    np.add.at(matrix, (rows, slice(None), edges), parts)
+    return matrix.reshape(-1, matrix.shape[2])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_newton_step_solves_newtons_equations(seed: int) -> None:
+    rows, edges, random = entries(seed)
+    parts = random.standard_normal((len(rows), SUMS))
+    system, matrix = BlockSystem(parts, rows, edges), dense(parts, rows, edges)
+    weights, dual = random.random(matrix.shape[1]), random.random(len(matrix))
+    assert system.matrix @ weights == pytest.approx(matrix @ weights, abs=1e-13)
+    assert system.transposed @ dual == pytest.approx(matrix.T @ dual, abs=1e-13)
+    slack, gradient = random.random(len(matrix)), 1e-6 * random.standard_normal(len(matrix))
+    hessian = matrix * weights @ matrix.T + np.diag(slack)
+    step = system.newton_step(weights, slack, gradient)
+    assert np.linalg.norm(hessian @ step + gradient) <= 1e-5 * np.linalg.norm(gradient)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_of_little_drift_are_those_of_least_squares(seed: int) -> None:
+    """The penalty as rows of its weight, second moments as rows of a great one."""
+    rows, edges, random = entries(seed)
+    first = random.standard_normal((len(rows), 1))
+    second = random.uniform(0.5, 1.5, (len(rows), 1))
+    prior = random.uniform(0.1, 2, edges.max() + 1)
+    true = prior * random.uniform(0, 3, len(prior)) * (random.random(len(prior)) < 0.7)
+    exact, drift = dense(second, rows, edges), dense(first, rows, edges)
+    targets, allowance = exact @ true, 0.1
+    found = matching_with_little_drift(first, second, targets, prior, rows, edges, allowance)
+    assert found.converged
+    slack = allowance * (drift**2 @ prior).mean()
+    root = 1 / np.sqrt(prior)
+    system = np.vstack([np.diag(root), 1e4 * exact, drift / np.sqrt(slack)])
+    wanted = np.concatenate([root * prior, 1e4 * targets, np.zeros(len(drift))])
+    expected = nnls(system, wanted, maxiter=10_000)[0]
+    assert (expected == 0).any()  # bounds matter
+    assert found.values == pytest.approx(expected, abs=1e-5)
+    assert exact @ found.values == pytest.approx(targets, abs=1e-9)
+
+
+def test_without_slack_the_two_matchings_are_one() -> None:
+    rows, edges, random = entries(1)
+    parts = random.uniform(0.5, 1.5, (len(rows), 2))
+    prior = random.uniform(0.5, 2, edges.max() + 1)
+    matrix = scipy.sparse.csr_array(dense(parts, rows, edges))
+    targets, ones = matrix @ random.exponential(size=len(prior)), np.ones(len(prior))
+    blocks = nearest(BlockSystem(parts, rows, edges), targets, prior, ones)
+    other = nearest(SparseSystem(matrix), targets, prior, ones)
+    assert blocks.converged
+    assert other.converged
+    assert blocks.values == pytest.approx(other.values, abs=1e-9)

@@ -5,7 +5,7 @@ import pytest
 from axes_truth import tilt_residual
 from scipy.optimize import linprog
 
-from cheblienet_graphs.manifolds.fibre import ListedAxes
+from cheblienet_graphs.manifolds.base import ListedAxes
 from cheblienet_graphs.samplings.axes import AXIS_SETS, Axes, axis_set
 from cheblienet_graphs.weights.tilts import tilt_edges
 

@@ -10,8 +10,10 @@ from scipy.sparse.linalg import eigsh
 from scipy.spatial import SphericalVoronoi
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError
-from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.samplings.random import RandomSphere
+from cheblienet_graphs.samplings.given import Given, GivenPoints
+from cheblienet_graphs.samplings.given_tables import PointArrays
+from cheblienet_graphs.samplings.random import Random
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.weights.voronoi import voronoi_entries
 
 SPHERE = np.repeat([2.0, 6.0, 12.0], [3, 5, 7])
@@ -88,7 +90,7 @@ def test_sides_on_the_plane_are_those_of_clipped_cells(points: np.ndarray, bound
 @pytest.mark.parametrize("count", [5, 30, 500])
 def test_sides_on_the_sphere_agree_with_another_construction(count: int) -> None:
     """Also of few points, most of them on one half."""
-    sampling = RandomSphere(points=count, seed=3)
+    sampling = Random(size=count, seed=3)
     points = sampling.base_points
     diagram = SphericalVoronoi(points)
     diagram.sort_vertices_of_regions()
@@ -230,10 +232,9 @@ def test_points_that_can_not_be_told_apart_are_refused() -> None:
 
 
 def sampling_of_any(points: np.ndarray) -> Sampling:
-    """Not refused as own points are, nearer than any these may be."""
-    from cheblienet_graphs.samplings.given import GivenPlane
-
-    return GivenPlane(points=points, sides=(1.0, 1.0))
+    """Nearer to one another than points that are read may be."""
+    arrays = {0: PointArrays(points, None)}
+    return Given(size=GivenPoints((len(points),), "voronoi", "", (1.0, 1.0), arrays=arrays))
 
 
 @pytest.mark.parametrize(
@@ -241,29 +242,18 @@ def sampling_of_any(points: np.ndarray) -> Sampling:
     [
         ({"neighbors": 8}, "neighbors must be left out with voronoi weights"),
         ({"kernel": "laplace"}, "kernel must be left out with voronoi weights"),
-        ({"bandwidth": 0.2}, "bandwidth must be left out with voronoi weights"),
         ({"lambda_max": 2}, "lambda_max must be 'exact' with the combinatorial Laplacian"),
+        ({"manifold": "so3"}, "weights must be kernel or matched on so3"),
+        ({"manifold": "se2"}, "weights must be kernel on se2"),
+        (
+            {"manifold": "r2", "points": None, "size": 8},
+            "weights must be kernel, matched or selling with lattice .* the same there",
+        ),
     ],
 )
 def test_what_has_no_meaning_is_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(SpecError, match=message):
-        GraphSpec("s2", points=100, weights="voronoi", **settings)
-
-
-@pytest.mark.parametrize(
-    ("manifold", "size", "message"),
-    [
-        ("r2", {"size": 8}, "kernel, matched or selling with lattice .* the same there"),
-        ("r3", {"size": 8}, "kernel, matched or selling with lattice"),
-        ("so3", {"points": 99}, "kernel or matched on so3"),
-        ("se2", {"points": 99}, "kernel on se2"),
-    ],
-)
-def test_manifolds_and_samplings_without_such_weights(
-    manifold: str, size: dict[str, int], message: str
-) -> None:
-    with pytest.raises(SpecError, match=f"weights must be {message}"):
-        GraphSpec(manifold, weights="voronoi", **size)
+        GraphSpec(**{"manifold": "s2", "points": 100, "weights": "voronoi"} | settings)
 
 
 def test_the_specification_says_what_applies() -> None:

@@ -1,26 +1,37 @@
-"""Eigenpairs of graphs on periodic lattices, by Bloch's theorem.
+"""Eigenvalues of graphs with symmetries: smaller problems, each with a part of them.
 
-Translations leave such a graph unchanged, so its Laplacian acts separately on each plane wave
-exp(i k . x), as a Hermitian matrix of size n_o: one small problem for each wave vector instead of a
-large one. Waves k and -k have the same eigenvalues and conjugate vectors, whose real and imaginary
-parts are real eigenvectors, so one of the two is enough.
+By Bloch's theorem translations, which leave the graph on a periodic lattice unchanged, let its
+Laplacian act separately on each plane wave exp(i k . x), as a Hermitian matrix of size n_o: one
+small problem for each wave vector instead of a large one. Waves k and -k have the same eigenvalues
+and conjugate vectors, whose real and imaginary parts are real eigenvectors, so one of the two is
+enough.
+
+Commuting involutions, such as half turns and reflections, split the signals into sectors, in which
+each of them multiplies signals by 1 or by -1. An eigenvalue that is double because rotations by 90
+degrees mix two eigenvectors has one in each of two sectors, so Lanczos recursions with a single
+vector in every sector find both.
 """
 
 import functools
+import itertools
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.samplings.lattice import Lattice, Places
-from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.sparse.products import Product, mapped_product
+from cheblienet_graphs.spectrum.lanczos import Progress, lanczos_eigenvalues, start_vector
 from cheblienet_graphs.typing import Floats, Indices
 
 Complex = npt.NDArray[np.complex128]
+Permutation = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 NUMBERS_AT_ONCE = 2**22
 """Most complex numbers in memory together, besides the result."""
-TRANSLATED = 1e-5
+UNCHANGED = 1e-5
 """Largest difference between a moved product and the product of the moved vector."""
 
 
@@ -36,7 +47,7 @@ def commutes_with_translations(matrix: scipy.sparse.csr_array, lattice: Lattice)
         moved -= np.roll(image, 1, axis)
         return float(np.abs(moved, out=moved).max())
 
-    return lattice.periodic and max(map(difference, range(1, len(shape)))) <= TRANSLATED
+    return lattice.periodic and max(map(difference, range(1, len(shape)))) <= UNCHANGED
 
 
 class BlochBlocks:
@@ -116,3 +127,83 @@ class BlochBlocks:
         ]
         cycles: Floats = functools.reduce(np.add, parts)
         return cycles
+
+
+def involutions(product: Product, sampling: Sampling) -> list[Permutation]:
+    """Commuting symmetries of a sampling that are involutions and leave a matrix unchanged.
+
+    The latter is tested with one random vector.
+    """
+    size = sampling.num_vertices
+    signal = start_vector(size)
+    image = product(signal)
+    permutations: list[Permutation] = []
+    for _, symmetry in sampling.symmetries():
+        permutation: Permutation = symmetry.astype(np.int32) if size < 2**31 else symmetry
+        undone = (permutation[permutation] == np.arange(size, dtype=permutation.dtype)).all()
+        if (
+            undone
+            and all((p[permutation] == permutation[p]).all() for p in permutations)
+            and abs(product(signal[permutation]) - image[permutation]).max() <= UNCHANGED
+        ):
+            permutations.append(permutation)
+    return permutations
+
+
+def eigenvalues_by_sector(
+    product: Product,
+    size: int,
+    count: int,
+    symmetries: Sequence[Permutation],
+    *,
+    max_products: int = 20_000,
+    progress: Progress | None = None,
+) -> tuple[Floats, bool]:
+    """The smallest eigenvalues, those of several sectors repeated.
+
+    Args:
+        product: x -> A x, symmetric, its spectrum in [-1, 1].
+        size: V.
+        count: M.
+        symmetries: as `involutions` finds them.
+        max_products: altogether, after which the search ends without convergence.
+        progress: called with the numbers of products done and at most.
+
+    Returns:
+        (M,) ascending, and whether all recursions converged.
+    """
+    values: Floats = np.empty(0)
+    converged, done = True, 0
+
+    def report(products: int, _: int) -> None:
+        if progress:
+            progress(done + products, max_products)
+
+    for signs in itertools.product((1.0, -1.0), repeat=len(symmetries)):
+        sector = lanczos_eigenvalues(
+            product,
+            size,
+            count,
+            cutoff=float(values[-1]) if len(values) == count else None,
+            project=_projection(symmetries, signs) if symmetries else None,
+            max_products=max(max_products - done, 1),
+            progress=report,
+        )
+        values = np.sort(np.append(values, sector.values))[:count]
+        converged, done = converged and sector.converged, done + sector.products
+    return values, converged
+
+
+def _projection(
+    symmetries: Sequence[Permutation], signs: Sequence[float]
+) -> Callable[[Floats], None]:
+    """The projection, in place, onto signals that each permutation multiplies by its sign."""
+
+    def project(x: Floats) -> None:
+        for permutation, sign in zip(symmetries, signs, strict=True):
+            moved = x[permutation]
+            moved *= sign
+            x += moved
+            x *= 0.5
+
+    return project

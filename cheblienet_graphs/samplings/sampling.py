@@ -1,18 +1,98 @@
-"""The interface of the classes of samplings: how each is written, its sizes and coarser levels."""
+"""The interface of all samplings: their points, and how a specification gives the size of each."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+import numpy as np
 
 from cheblienet_graphs.limits import Integers
-from cheblienet_graphs.manifolds import Manifold
-from cheblienet_graphs.manifolds.base import Base
-from cheblienet_graphs.samplings.protocol import Sampling
+from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.manifolds.base import Base, Fibre
+from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
 
 Size = Any
 """(width, height[, depth]) of a lattice, `GivenPoints`, "O32" of a Gaussian grid, one integer for
 the other samplings."""
+
+
+class Sampling(ABC):
+    """Points of the base, each with the same orientations; vertices are orientation-major."""
+
+    orientations: int
+    """n_o; 1 where the manifold has none."""
+    periodic: bool
+    """Whether points have images, `extent` apart."""
+
+    @property
+    @abstractmethod
+    def num_points(self) -> int:
+        """Points of the base."""
+
+    @property
+    def num_vertices(self) -> int:
+        """Points times orientations, V."""
+        return self.orientations * self.num_points
+
+    @property
+    @abstractmethod
+    def base_points(self) -> Floats:
+        """(points, d) Cartesian coordinates; unit vectors on the sphere."""
+
+    @property
+    @abstractmethod
+    def extent(self) -> tuple[float, ...] | None:
+        """Sides of the domain of a flat base; None on the sphere."""
+
+    @abstractmethod
+    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
+        """(V, d) coordinates by the manifold's columns, or those of the vertices start..stop."""
+
+    @abstractmethod
+    def areas(self, start: int = 0, stop: int | None = None) -> Floats:
+        """(V,) areas in units of their mean, or those of the vertices start..stop."""
+
+    @abstractmethod
+    def pooling(self) -> LevelMap:
+        """The map from the points to those of the next coarser level: means by area."""
+
+    @abstractmethod
+    def unpooling(self) -> LevelMap:
+        """The map to the points from those of the next coarser level."""
+
+    def probes(self) -> Indices:
+        """Points where the effective metric is measured: all of them unless overridden."""
+        return np.arange(self.num_points)
+
+    @abstractmethod
+    def symmetries(self) -> Iterator[tuple[str, Indices]]:
+        """Names and permutations (V,), v to P[v], that should leave the graph as it is.
+
+        Where a symmetry does not map the orientations to one another exactly, each goes to one next
+        to its image, and the name says "(approximate)".
+        """
+
+
+S = TypeVar("S", bound=Sampling, covariant=True)
+
+
+@dataclass(frozen=True)
+class SampledManifold(Generic[S]):
+    """A sampling with the metric, which together define distances between vertices.
+
+    Args:
+        sampling: the points.
+        manifold: on which the points lie.
+        metric: R, lengths in units of the base.
+    """
+
+    sampling: S
+    manifold: Manifold
+    metric: Metric
 
 
 @dataclass(frozen=True)
@@ -38,8 +118,8 @@ class Setting:
     spacing: tuple[float, ...] | None = None
 
 
-class SamplingKind(ABC):
-    """A way of choosing points: what its class says of any size; `sampled` makes the points."""
+class SamplingKind(Sampling):
+    """A way of choosing points: what its class knows of any size; `sampled` makes the points."""
 
     name: ClassVar[str]
     field: ClassVar[str]
@@ -58,6 +138,15 @@ class SamplingKind(ABC):
     """The package that computes its points, where it is not this one."""
     schemas: ClassVar[tuple[str, str]] = ("1.0", "1.0")
     """The schema of versions with one level, and of those with several."""
+
+    fibre: Fibre
+    """The same over each point."""
+
+    @cached_property
+    def fibre_coordinates(self) -> Floats:
+        """(n_o, f) coordinates of the samples along the fibre; f = 0 where there is none."""
+        samples = np.array(self.fibre.samples(self.orientations))
+        return samples.reshape(self.orientations, len(self.fibre.columns))
 
     @classmethod
     def parse(cls, size: object, base: Base) -> Size:
@@ -91,7 +180,7 @@ class SamplingKind(ABC):
 
     @classmethod
     def links(cls, fine: Size, coarse: Size) -> int:
-        """Stored entries of a map between two levels; one for each fine point unless overridden."""
+        """Most stored entries of a map between two levels; one for each fine point by default."""
         del coarse
         return cls.points(fine)
 

@@ -1,0 +1,276 @@
+"""Grids of the sphere: HEALPix, the equiangular grid, and Gaussian grids.
+
+Gaussian grids are those of weather models. Their latitudes are the nodes of Gauss-Legendre
+quadrature, N on each half of the sphere; regular ones, F32, have equally many points at each,
+octahedral ones, O32, fewer near the poles.
+"""
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from importlib import import_module
+
+import numpy as np
+
+from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE
+from cheblienet_graphs.manifolds.base import Base
+from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
+from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z, unit_vectors
+from cheblienet_graphs.samplings.sampling import Size
+from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.values import integer
+
+
+class Blocks(Points):
+    """Points of which four at a time belong to one of the coarser level."""
+
+    @abstractmethod
+    def children(self) -> Indices:
+        """(coarser points, 4) those that belong to each."""
+
+    def pooling(self) -> LevelMap:
+        """The map to the next coarser level's points, means by area."""
+        return averages(self.children(), self.base_areas)
+
+    def unpooling(self) -> LevelMap:
+        """The map that gives each point the value of its block."""
+        return copies(self.children())
+
+
+class Healpix(Blocks):
+    """12 nside^2 pixels of equal area, nested order (Gorski et al. 2005); a size is nside."""
+
+    name = "healpix"
+    field = "nside"
+    library = "astropy-healpix"
+
+    @classmethod
+    def parse(cls, size: object, base: Base) -> Size:
+        """Take nside, a power of two."""
+        del base
+        accepted = f"a power of two in {NSIDE}"
+        nside = integer("nside", size, *NSIDE, accepted)
+        if nside & (nside - 1):
+            raise SpecError("nside", accepted, size)
+        return nside
+
+    @classmethod
+    def points(cls, size: Size) -> int:
+        """12 nside^2."""
+        return 12 * int(size) ** 2
+
+    @classmethod
+    def coarser(cls, size: Size) -> Size | None:
+        """Half of nside."""
+        return size // 2 if size > 1 else None
+
+    @classmethod
+    def described(cls, size: Size) -> str:
+        """'HEALPix, nside 8, nested'."""
+        return f"HEALPix, nside {size}, nested"
+
+    @classmethod
+    def check_library(cls) -> None:
+        """Check that astropy-healpix is installed.
+
+        Raises:
+            CheblienetError: it is not, or does not work.
+        """
+        try:
+            import_module("astropy_healpix.healpy")
+        except ModuleNotFoundError as error:
+            raise CheblienetError(
+                f"HEALPix sampling needs astropy-healpix, which is not installed ({error.name}). "
+                "Install it: pip install 'cheblienet[healpix]', or pip install astropy-healpix."
+            ) from None
+        except Exception as error:
+            cause = " ".join(f"{type(error).__name__}: {error}".split())
+            raise CheblienetError(
+                f"HEALPix sampling needs astropy-healpix, which does not work here ({cause:.200}). "
+                "Install it anew."
+            ) from error
+
+    @cached_property
+    def base_points(self) -> Floats:
+        """(points, 3) unit vectors.
+
+        Raises:
+            CheblienetError: the library that computes them is not installed.
+        """
+        self.check_library()
+        from astropy_healpix.healpy import pix2vec  # an extra
+
+        vectors = pix2vec(self.size, np.arange(self.num_points), nest=True)
+        return np.stack(vectors, axis=1).astype(np.float64)
+
+    @cached_property
+    def base_areas(self) -> Floats:
+        """(points,) ones."""
+        return np.ones(self.num_points)
+
+    def children(self) -> Indices:
+        """(coarser points, 4): of pixel p these are 4p, ..., 4p + 3."""
+        return np.arange(self.num_points).reshape(-1, 4)
+
+    def isometries(self) -> Iterator[tuple[str, Floats]]:
+        """Rotations by 90 degrees about the axis, by 180 about others, a reflection."""
+        return isometries_about_z("quarter_turn_z", np.pi / 2)
+
+
+class Equiangular(Blocks):
+    """2b x 2b points: beta_j = (j + 1/2) pi / (2b), gamma_k = (k + 1/2) pi / b; index j 2b + k.
+
+    A size is the bandlimit b.
+    """
+
+    name = "equiangular"
+    field = "bandlimit"
+    sizes_accepted = BANDLIMIT
+    longitudes = "[0, 2 pi)"
+
+    @classmethod
+    def points(cls, size: Size) -> int:
+        """4 b^2."""
+        return 4 * int(size) ** 2
+
+    @classmethod
+    def coarser(cls, size: Size) -> Size | None:
+        """Half of an even bandlimit."""
+        return size // 2 if size % 2 == 0 else None
+
+    @classmethod
+    def grid(cls, size: Size) -> tuple[int, ...]:
+        """(colatitudes, longitudes)."""
+        return 2 * size, 2 * size
+
+    @classmethod
+    def described(cls, size: Size) -> str:
+        """'equiangular, bandlimit 8'."""
+        return f"equiangular, bandlimit {size}"
+
+    @cached_property
+    def angles(self) -> tuple[Floats, Floats]:
+        """(points,) colatitudes beta in (0, pi) and longitudes gamma in (0, 2 pi), radians."""
+        steps = np.arange(2 * self.size) + 0.5
+        angles = steps * np.pi / (2 * self.size), steps * np.pi / self.size
+        beta, gamma = np.meshgrid(*angles, indexing="ij")
+        return beta.ravel(), gamma.ravel()
+
+    @cached_property
+    def base_points(self) -> Floats:
+        """(points, 3) unit vectors."""
+        return unit_vectors(*self.angles)
+
+    @cached_property
+    def base_areas(self) -> Floats:
+        """(points,) sin beta, in units of its mean."""
+        sine: Floats = np.sin(self.angles[0])
+        sine /= sine.mean()
+        return sine
+
+    def children(self) -> Indices:
+        """(coarser points, 4) blocks of 2 x 2."""
+        index = np.arange(self.num_points).reshape(self.size, 2, self.size, 2)
+        return index.transpose(0, 2, 1, 3).reshape(-1, 4)
+
+    def isometries(self) -> Iterator[tuple[str, Floats]]:
+        """The rotation by one longitude, half turns, a reflection."""
+        return isometries_about_z("longitude_step", np.pi / self.size)
+
+
+class Gaussian(Scattered):
+    """Rows of points at Gauss-Legendre latitudes, north to south, each eastwards from longitude 0.
+
+    Of F each row has 4 N points; of O the j-th row from a pole has 4 j + 16. Areas are the weights
+    of the quadrature; levels are joined by nearest points. A size is "O32" or "F32".
+    """
+
+    name = "gaussian"
+    field = "gaussian"
+    longitudes = "[0, 2 pi)"
+    schemas = "1.1", "1.1"  # 1.0 did not know them
+
+    @classmethod
+    def parse(cls, size: object, base: Base) -> Size:
+        """Take "O32" or "F32"."""
+        del base
+        form = (
+            re.fullmatch(r"([OF])([0-9]{1,9})", size.strip().upper())
+            if isinstance(size, str)
+            else None
+        )
+        if form is None or not GAUSSIAN.low <= int(form[2]) <= GAUSSIAN.high:
+            accepted = f"O or F with a number of latitudes in {GAUSSIAN}, such as O32 (octahedral)"
+            raise SpecError("gaussian", f"{accepted} or F32 (regular)", size)
+        return f"{form[1]}{int(form[2])}"
+
+    @classmethod
+    def points(cls, size: Size) -> int:
+        """8 N^2, of octahedral ones 4 N (N + 9)."""
+        return 2 * sum(_half(size))
+
+    @classmethod
+    def coarser(cls, size: Size) -> Size | None:
+        """Half of an even number of latitudes."""
+        number = int(size[1:])
+        return f"{size[0]}{number // 2}" if number % 2 == 0 and number >= 4 else None
+
+    @classmethod
+    def grid(cls, size: Size) -> tuple[int, ...]:
+        """(latitudes, longitudes) of regular ones."""
+        number = int(size[1:])
+        return (2 * number, 4 * number) if size[0] == "F" else (cls.points(size),)
+
+    @classmethod
+    def described(cls, size: Size) -> str:
+        """'octahedral Gaussian grid O32'."""
+        return f"{'octahedral' if size[0] == 'O' else 'regular'} Gaussian grid {size}"
+
+    @cached_property
+    def _rows(self) -> tuple[Floats, Floats, Floats]:
+        """(points,) colatitudes, longitudes and areas in units of their mean."""
+        # The nodes: accurate and quick where there are thousands, unlike numpy's.
+        from scipy.special import roots_legendre  # slow to import, most builds do without
+
+        half = _half(self.size)
+        rows = np.array(half + half[::-1])
+        nodes, weights = roots_legendre(len(rows))
+        first = np.cumsum(rows) - rows
+        gamma = (np.arange(rows.sum()) - np.repeat(first, rows)) * np.repeat(2 * np.pi / rows, rows)
+        areas = np.repeat(weights[::-1] / rows, rows)
+        return np.repeat(np.arccos(nodes[::-1]), rows), gamma, areas / areas.mean()
+
+    @cached_property
+    def angles(self) -> tuple[Floats, Floats]:
+        """(points,) colatitudes beta in (0, pi) and longitudes gamma in [0, 2 pi), radians."""
+        return self._rows[:2]
+
+    @cached_property
+    def base_points(self) -> Floats:
+        """(points, 3) unit vectors."""
+        return unit_vectors(*self.angles)
+
+    @cached_property
+    def base_areas(self) -> Floats:
+        """(points,) areas in units of their mean."""
+        return self._rows[2]
+
+    @property
+    def coarser_points(self) -> Floats | None:
+        """(coarser points, 3) unit vectors of the next coarser level; None where there is none."""
+        coarser = self.coarser(self.size)
+        return None if coarser is None else Gaussian(size=coarser).base_points
+
+    def isometries(self) -> Iterator[tuple[str, Floats]]:
+        """The rotation by a longitude, or a quarter; half turns, a reflection."""
+        if self.size[0] == "F":
+            return isometries_about_z("longitude_step", np.pi / (2 * int(self.size[1:])))
+        return isometries_about_z("quarter_turn_z", np.pi / 2)
+
+
+def _half(size: str) -> list[int]:
+    """Numbers of points in the rows of one half, from the pole to the equator."""
+    number = int(size[1:])
+    return [4 * j + 16 if size[0] == "O" else 4 * number for j in range(1, number + 1)]

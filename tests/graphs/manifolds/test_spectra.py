@@ -1,0 +1,115 @@
+"""Exact spectra against tables, scipy, dense matrices, and a method that knows no symmetry."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.special
+import spheroidal_truth
+
+from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+
+GOLDEN = json.loads((Path(__file__).parents[2] / "data" / "spectra.json").read_text())
+CUBE = (1.0, 1.0, 1.0)
+R3S2, SO3 = (MANIFOLDS[name].spectrum for name in ("r3s2", "so3"))
+
+
+def of_squares(eps_squared: float, xi_squared: float) -> Metric:
+    return Metric(math.sqrt(eps_squared), math.sqrt(xi_squared))
+
+
+@pytest.mark.parametrize("case", GOLDEN)
+def test_golden_values(case: dict) -> None:
+    expected = np.concatenate([[e["value"]] * e["multiplicity"] for e in case["eigenvalues"]])
+    metric = Metric(1.0)
+    if "eps_squared" in case:
+        metric = of_squares(case["eps_squared"], case["xi_squared"])
+    found = MANIFOLDS[case["manifold"]].spectrum(len(expected), metric, None)
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_a_rectangle() -> None:
+    pairs = itertools.product(range(-9, 10), repeat=2)
+    expected = sorted(4 * math.pi**2 * (k**2 + (m / 0.5) ** 2) for k, m in pairs)[:20]
+    assert np.allclose(MANIFOLDS["r2"].spectrum(20, Metric(1.0), (1.0, 0.5)), expected)
+
+
+def test_a_round_top() -> None:
+    """J (J + 1), (J + 1 or J) (2 J + 1) times."""
+    expected = np.repeat([0, 2, 6, 12], [1, 3, 15, 21])
+    assert np.allclose(SO3(40, Metric(1.0, 1.0), None), expected[:40])
+
+
+@pytest.mark.parametrize("metric", [Metric(0.3, 1e4), Metric(0.001, 0.5), Metric(1.0, 30.0)])
+def test_rotations_with_extreme_metrics(metric: Metric) -> None:
+    """Against all degrees up to 150, which hold the smallest 60."""
+    expected = []
+    for degree in range(150):
+        index, length = np.arange(-(degree - degree % 2), degree + 1, 2), degree * (degree + 1)
+        operator = np.diag((1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2)
+        for a, k in enumerate(index[:-1]):
+            ladder = (length - k * (k + 1)) * (length - (k + 1) * (k + 2))
+            operator[a, a + 1] = operator[a + 1, a] = -(1 - metric.eps**2) / 4 * ladder**0.5
+        expected += [value for value in np.linalg.eigvalsh(operator) for _ in range(2 * degree + 1)]
+    assert np.allclose(SO3(60, metric, None), np.sort(expected)[:60], atol=1e-9)
+
+
+@pytest.mark.parametrize("eps_squared", [0.5, 0.1, 0.001])
+@pytest.mark.parametrize("xi_squared", [0.01, 0.1, 3.0])
+def test_axes_as_scipy_has_them(eps_squared: float, xi_squared: float) -> None:
+    """pro_cv, over |k|^2 = 0 to 6, every even degree up to 12."""
+    times = [1, 6, 12, 8, 6, 24, 24]
+    expected = []
+    for squared, waves in enumerate(times):
+        kappa = 4 * np.pi**2 * squared
+        root = math.sqrt(xi_squared * kappa * (1 - eps_squared))
+        for degree in range(0, 13, 2):
+            for m in range(degree + 1):
+                value = scipy.special.pro_cv(m, degree, root) / xi_squared + eps_squared * kappa
+                expected += [value] * (waves * (1 if m == 0 else 2))
+    lowest_left_out = min(4 * np.pi**2 * eps_squared * 8, 14 * 15 / xi_squared)
+    expected = np.array([value for value in sorted(expected) if value < lowest_left_out][:400])
+    found = R3S2(len(expected), of_squares(eps_squared, xi_squared), CUBE)
+    assert found == pytest.approx(expected, rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("sides", [CUBE, (1.0, 0.5, 1.5)])
+def test_axes_by_spherical_harmonics_of_every_order(sides: tuple) -> None:
+    """Over waves in every direction."""
+    expected = spheroidal_truth.spectrum(60, 0.1, 0.1, sides, 3)
+    assert R3S2(60, of_squares(0.1, 0.1), sides) == pytest.approx(expected, abs=1e-9)
+
+
+def test_axes_over_short_waves() -> None:
+    """All eigenvalues over |k| = 0 and the six waves of |k|^2 = 2000; others have larger ones."""
+    wave, nothing = np.array([math.sqrt(2000), 0, 0]), np.zeros(3)
+    still = spheroidal_truth.wave_eigenvalues(nothing, 0.1, 0.5, 36)
+    short = spheroidal_truth.wave_eigenvalues(wave, 0.1, 0.5, 36)
+    expected = np.sort(np.concatenate([still, np.repeat(short, 6)]))
+    expected = expected[expected < 0.1 * 2 * 2000]
+    assert (short < expected[-1]).sum() > 5
+    sides = (2 * math.pi / math.sqrt(2000),) * 3
+    assert R3S2(len(expected), of_squares(0.1, 0.5), sides) == pytest.approx(expected, abs=1e-9)
+
+
+def test_isotropic_spectrum_over_axes_is_a_sum() -> None:
+    """4 pi^2 |k|^2 + l (l + 1) / xi^2."""
+    waves = [
+        4 * np.pi**2 * sum(map(np.square, k)) for k in itertools.product(range(-4, 5), repeat=3)
+    ]
+    fibre = np.repeat([0, 6, 20, 42, 72], [1, 5, 9, 13, 17]) / 0.3
+    expected = np.sort(np.add.outer(waves, fibre), axis=None)[:200]
+    assert R3S2(200, of_squares(1.0, 0.3), CUBE) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["se2", "so3", "r3s2"])
+@pytest.mark.parametrize("given", [Metric(1e-3, 0.5), Metric(0.3, 1e-6), Metric(0.3, 1e3)])
+def test_fewer_eigenvalues_are_the_first_ones(name: str, given: Metric) -> None:
+    found, more = (MANIFOLDS[name].spectrum(count, given, None) for count in (40, 60))
+    assert found[0] == 0
+    assert (np.diff(found) >= 0).all()
+    lost = 1e-3 if given.xi < 1e-3 and name != "r3s2" else 1e-9
+    assert found == pytest.approx(more[:40], rel=lost, abs=1e-12)
