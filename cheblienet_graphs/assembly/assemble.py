@@ -17,7 +17,7 @@ from cheblienet_graphs.errors import CheblienetError, Found, SpecError
 from cheblienet_graphs.report.scale import eigenvalue_scale
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.spectrum.bound import SpectralBound, largest_eigenvalue_bound
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors

@@ -16,9 +16,15 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.rows import Ends, Entries, Scaling
 from cheblienet_graphs.neighbours.sides import longest
 from cheblienet_graphs.neighbours.stencil import StencilEngine, nearest_image
-from cheblienet_graphs.sparse.blocks import RowBlock, with_diagonal
-from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
-from cheblienet_graphs.sparse.sums import exact_sum, rounded
+from cheblienet_graphs.sparse import (
+    RowBlock,
+    exact_sum,
+    inverse_root,
+    laplacian,
+    rescaled,
+    rounded,
+    with_diagonal,
+)
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.kernel import KernelWeights
 from cheblienet_graphs.weights.protocol import EdgeWeights

@@ -13,8 +13,7 @@ from cheblienet_graphs.assembly.lattice_rows import LatticeRows
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.rows import Ends, Entries, Scaling
 from cheblienet_graphs.neighbours.masked import LookedUp, MaskedStencils, Piece
-from cheblienet_graphs.sparse.blocks import ascending_sums
-from cheblienet_graphs.sparse.laplacian import rescaled
+from cheblienet_graphs.sparse import ascending_sums, rescaled
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.kernel import KernelWeights
 

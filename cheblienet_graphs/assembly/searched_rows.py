@@ -9,9 +9,7 @@ from cheblienet_graphs.assembly.level import LISTED, Level
 from cheblienet_graphs.assembly.rows import Ends, Entries, Scaling
 from cheblienet_graphs.neighbours.inside import InsideEngine, InsideLengths
 from cheblienet_graphs.neighbours.protocols import Engine, Lengths
-from cheblienet_graphs.sparse.blocks import RowBlock, with_diagonal
-from cheblienet_graphs.sparse.laplacian import laplacian, rescaled
-from cheblienet_graphs.sparse.sums import exact_sum
+from cheblienet_graphs.sparse import RowBlock, exact_sum, laplacian, rescaled, with_diagonal
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.kernel import KernelWeights
 from cheblienet_graphs.weights.listed import ListedEdges

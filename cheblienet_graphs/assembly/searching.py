@@ -6,7 +6,7 @@ from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.level import LISTED, Level
 from cheblienet_graphs.assembly.searched_rows import SearchedRows
 from cheblienet_graphs.assembly.sweeps import Lists, Measured
-from cheblienet_graphs.sparse.sums import rounded
+from cheblienet_graphs.sparse import rounded
 from cheblienet_graphs.store.records import Result
 from cheblienet_graphs.typing import Floats, Indices
 

@@ -21,7 +21,7 @@ from cheblienet_graphs.assembly.rows import Rows, Scaling
 from cheblienet_graphs.assembly.searched_rows import SearchedRows
 from cheblienet_graphs.assembly.versions import check_worker
 from cheblienet_graphs.pools.pool import Kept
-from cheblienet_graphs.sparse.laplacian import inverse_root, rescaled
+from cheblienet_graphs.sparse import inverse_root, rescaled
 from cheblienet_graphs.spectrum.bound import NORMALIZED, largest_possible
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.records import Range, Result

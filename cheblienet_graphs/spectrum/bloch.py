@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.samplings.lattice import Lattice, Places
-from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.typing import Floats, Indices
 
 Complex = npt.NDArray[np.complex128]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.samplings.protocol import Sampling
-from cheblienet_graphs.sparse.products import Product
+from cheblienet_graphs.sparse import Product
 from cheblienet_graphs.spectrum.lanczos import Progress, lanczos_eigenvalues, start_vector
 from cheblienet_graphs.typing import Floats
 

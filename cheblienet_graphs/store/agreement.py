@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
+from cheblienet_graphs.sparse import ENTRIES, row_blocks, rows
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 

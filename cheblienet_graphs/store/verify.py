@@ -15,8 +15,7 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError, UnreadableError
 from cheblienet_graphs.quoting import quoted
-from cheblienet_graphs.sparse.products import Product, mapped_product
-from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
+from cheblienet_graphs.sparse import ENTRIES, Product, mapped_product, row_blocks, rows
 from cheblienet_graphs.spectrum.bound import ritz_range
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import disagreements, map_disagreement

@@ -24,7 +24,7 @@ from cheblienet_graphs.neighbours.sides import Neighbourhood, at_sides
 from cheblienet_graphs.neighbours.stencil import OffsetTable, StencilEngine, Stencils, reach
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.sparse.blocks import RowBlock
+from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import along_sides

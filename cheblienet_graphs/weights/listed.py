@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cheblienet_graphs.sparse.blocks import RowBlock
+from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
 
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from cheblienet_graphs.sparse.blocks import RowBlock
+from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats
 
 

@@ -20,8 +20,7 @@ from cheblienet_graphs.report.diagnostics import (
     weight_statistics,
 )
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.sparse.products import mapped_product
-from cheblienet_graphs.sparse.rows import row_blocks
+from cheblienet_graphs.sparse import mapped_product, row_blocks
 from cheblienet_graphs.store import verify
 from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr, mapped_weights
 

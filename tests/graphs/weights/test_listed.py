@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cheblienet_graphs.sparse.blocks import with_diagonal
+from cheblienet_graphs.sparse import with_diagonal
 from cheblienet_graphs.weights.listed import ListedEdges
 
 VERTICES, POINTS = 12, 4
