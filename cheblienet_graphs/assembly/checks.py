@@ -85,7 +85,7 @@ def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
     weights = _weights(level, folder, facts.lambda_max)
     consistent, moments = _moments(level, folder, weights, facts.xi)
     if level.spec.sampling_kind.regular and level.inside is None:
-        found = lattice_components(level.neighbours.by_stencils)
+        found = lattice_components(level.stencils)
     elif level.spec.sampling_kind.regular and facts.nnz > COUNTED_ENTRIES:
         found = Components(1, None)
     else:
@@ -177,7 +177,7 @@ def _moments(
 def _too_small(level: Level) -> bool:
     if not level.spec.sampling_kind.regular:
         return False
-    engine = level.neighbours.by_stencils
+    engine = level.stencils
     return min(engine.lattice.shape) <= 2 * max(reach(engine.stencils))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.neighbours.protocols import Lengths
+from cheblienet_graphs.neighbours.rule import Lengths
 from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.kernels import Kernel

@@ -20,8 +20,14 @@ from cheblienet_graphs.manifolds import FlatManifold
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.neighbours.sides import Neighbourhood, at_sides
-from cheblienet_graphs.neighbours.stencil import OffsetTable, StencilEngine, Stencils, reach
+from cheblienet_graphs.neighbours.stencil import (
+    Neighbourhood,
+    OffsetTable,
+    StencilEngine,
+    Stencils,
+    at_sides,
+    reach,
+)
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse import RowBlock

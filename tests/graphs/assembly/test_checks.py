@@ -19,7 +19,7 @@ from cheblienet_graphs.neighbours.stencil import StencilEngine
 
 
 def engine_of(spec: GraphSpec) -> StencilEngine:
-    return Level(spec, choose("lattice")).neighbours.by_stencils
+    return Level(spec, choose("lattice")).stencils
 
 
 def drawn(count: int) -> Iterator[GraphSpec]:

@@ -119,4 +119,4 @@ def test_records_are_named_by_all_that_blocks_depend_on(tmp_path: Path) -> None:
     ]
     assert len({sweep.key for sweep in made}) == len(made)
     assert made[0].key == "0-filled-lambda_max=null-mean=null-rings=0"
-    assert [sweep.unit for sweep in made[:5]] == [16, 16, 1, 1, 16]
+    assert [sweep.unit for sweep in made[:5]] == [16] * 5

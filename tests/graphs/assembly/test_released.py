@@ -13,7 +13,7 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows
 from cheblienet_graphs.assembly.level import SOLUTION, Level, Place
 from cheblienet_graphs.neighbours.choice import choose
-from cheblienet_graphs.neighbours.search import SearchEngine
+from cheblienet_graphs.neighbours.search import MutualNeighbours
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.store.writer import Staging
@@ -29,7 +29,7 @@ SPECS = {
 }
 
 KINDS = {
-    *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "SearchEngine", "PrunedSearch"),
+    *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "MutualNeighbours", "PrunedSearch"),
     *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
     *("Staging", "Build", "Icosphere", "RandomPlane", "StencilEngine", "Neighbours"),
 }
@@ -111,18 +111,18 @@ def test_searches_for_xi_lie_on_disk_on_all_levels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those on coarser levels, where a finer one begins."""
-    monkeypatch.setattr("cheblienet_graphs.assembly.level.STARTING_POINTS", 10)
-    lists, original = [], SearchEngine.__init__
+    monkeypatch.setattr("cheblienet_graphs.assembly.xi.STARTING_POINTS", 10)
+    searched, original = [], MutualNeighbours.__init__
 
-    def seen(self: SearchEngine, *arguments: object, **named: object) -> None:
-        original(self, *arguments, **named)
-        lists.append((arguments[0].sampling.num_points, isinstance(self._lists, np.memmap)))
+    def seen(self: MutualNeighbours, lists: np.ndarray, points: int) -> None:
+        original(self, lists, points)
+        searched.append((points, isinstance(lists, np.memmap)))
 
-    monkeypatch.setattr(SearchEngine, "__init__", seen)
+    monkeypatch.setattr(MutualNeighbours, "__init__", seen)
     spec = GraphSpec("so3", subdivisions=3, orientations=4, levels=2, xi="auto")
     build(spec, tmp_path / "g", device="cpu")
-    assert {points for points, _ in lists} >= {642, 162}
-    assert all(mapped for _, mapped in lists)
+    assert {points for points, _ in searched} >= {642, 162}
+    assert all(mapped for _, mapped in searched)
 
 
 def solutions(monkeypatch: pytest.MonkeyPatch) -> list[float]:
