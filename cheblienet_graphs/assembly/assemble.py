@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from cheblienet_graphs.assembly.building import Build
+from cheblienet_graphs.assembly.checks import LevelCheck, check
 from cheblienet_graphs.assembly.level import GIVEN_POINTS, LISTED, SOLUTION, Level, Place
 from cheblienet_graphs.assembly.rows import SearchedRows
 from cheblienet_graphs.assembly.sweeps import (
@@ -18,13 +19,11 @@ from cheblienet_graphs.assembly.sweeps import (
 from cheblienet_graphs.errors import CheblienetError, Found, SpecError
 from cheblienet_graphs.report.scale import eigenvalue_scale
 from cheblienet_graphs.samplings.maps import LevelMap
-from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse import mapped_product, rounded
 from cheblienet_graphs.spectrum.bound import SpectralBound, largest_eigenvalue_bound
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
-from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.store.records import Result
 from cheblienet_graphs.store.staged import Writer, index_type
 from cheblienet_graphs.typing import Floats, Indices
@@ -36,8 +35,8 @@ SCRATCH = {"degree": "float64", "inverse-root-mass": "float64"}
 """Arrays of the vertices from which rows are made that are no copies."""
 
 
-def write_level(build: Build, planned: Level) -> LevelFacts:
-    """Stage a level.
+def write_level(build: Build, planned: Level) -> tuple[LevelFacts, LevelCheck]:
+    """Stage a level, and look at it.
 
     Args:
         build: of the level.
@@ -60,8 +59,11 @@ def write_level(build: Build, planned: Level) -> LevelFacts:
         direction: OperatorFacts(of.edges, of.nnz, of.lambda_max, of.lambda_max_method)
         for direction, of in directed.items()
     }
-    scale = _eigenvalue_scale(level, facts.lambda_max)
-    return replace(facts, eigenvalue_scale=scale, directional=operators or None)
+    weights, sampled = level.weights(facts.lambda_max), level.sampled_inside()
+    degree, coordinates = level.dense("degree").mapped(), level.dense("coordinates").mapped()
+    scale = eigenvalue_scale(spec, sampled, weights, coordinates, degree)
+    facts = replace(facts, eigenvalue_scale=scale, directional=operators or None)
+    return facts, check(level, weights, facts.isolated)
 
 
 def write_map(build: Build, path: str, base_map: LevelMap, orientations: int) -> None:
@@ -201,15 +203,6 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
         return {"value": bound.value, "method": bound.method}
 
     return SpectralBound(**build.once(level, level.key("largest-eigenvalue"), compute))
-
-
-def _eigenvalue_scale(level: Level, lambda_max: float) -> float | None:
-    """The level's, from the arrays that will be published."""
-    spec, sampled = level.spec, SampledManifold(level.sampling, level.spec.geometry, level.metric)
-    degree, coordinates = level.dense("degree").mapped(), level.dense("coordinates").mapped()
-    mass = degree if spec.laplacian == "normalized" else level.dense("area").mapped()
-    weights = MappedWeights(level.matrix(level.csr.data), lambda_max, mass)
-    return eigenvalue_scale(spec, sampled, weights, coordinates, degree)
 
 
 def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:

@@ -25,6 +25,7 @@ from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.store.records import Records
 from cheblienet_graphs.store.staged import StagedArray, StagedCsr, opened, opened_csr
 from cheblienet_graphs.store.unfinished import FINISHED, VERSION
@@ -152,6 +153,10 @@ class Level:
     def sampled(self) -> SampledManifold[Sampling]:
         """All points with their metric: edges and weights are those of the whole sampling."""
         return SampledManifold(self.full, self.spec.geometry, self.metric)
+
+    def sampled_inside(self) -> SampledManifold[Sampling]:
+        """The points of the graph with their metric."""
+        return SampledManifold(self.sampling, self.spec.geometry, self.metric)
 
     @cached_property
     def neighbours(self) -> Neighbours:
@@ -289,6 +294,11 @@ class Level:
         csr = self.csr
         parts = (entries.mapped(), csr.indices.mapped(), csr.indptr.mapped())
         return scipy.sparse.csr_array(parts, shape=(self.num_vertices, self.num_vertices))
+
+    def weights(self, lambda_max: float) -> MappedWeights:
+        """W, from the arrays that will be published."""
+        mass = self.dense("degree" if self.spec.laplacian == "normalized" else "area")
+        return MappedWeights(self.matrix(self.csr.data), lambda_max, mass.mapped())
 
     def key(self, name: str, **given: float | None) -> str:
         """The name of the records of a sweep, or of what is computed once.

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.neighbours.rule import Engine, Lengths
-from cheblienet_graphs.neighbours.stencil import Neighbourhood, StencilEngine, at_sides
+from cheblienet_graphs.neighbours.stencil import StencilEngine, at_sides
 from cheblienet_graphs.typing import Floats, Indices
 
 INT32_LIMIT = 2**31 - 1
@@ -84,8 +84,8 @@ class InsideEngine:
 
     def columns(self, start: int, stop: int) -> Indices:
         """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
-        pieces = [columns for _, columns in self._edges(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+        pieces = (columns for _, columns in self._edges(start, stop))
+        return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def _edges(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
         """Rows and columns of the edges of some vertices, a few vertices at a time."""
@@ -182,17 +182,16 @@ class MaskedStencils:
         which = np.where(order < len(stencil), order, -1)
         return steps, orientation[order] * len(self.places), which
 
-    @property
+    @cached_property
     def total_degree(self) -> int:
         """Twice the number of edges, without visiting the vertices."""
-        return sum(map(self._total_degree, self.neighbourhoods))
-
-    def _total_degree(self, around: Neighbourhood) -> int:
-        # Offsets that only vertices at a side have are counted for all, less those away from it.
-        axes = [tuple(np.flatnonzero(column).tolist()) for column in around.at_sides.T]
-        sides = [() if every else at for every, at in zip(around.everywhere, axes, strict=True)]
-        entries = Counter(zip(map(tuple, around.stencil.offsets.tolist()), sides, strict=True))
-        return sum(times * self._pairs_apart(*entry) for entry, times in entries.items())
+        pairs: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
+        for around in self.neighbourhoods:
+            # Offsets that only vertices at a side have count for all, less those away from it.
+            axes = [tuple(np.flatnonzero(column).tolist()) for column in around.at_sides.T]
+            sides = [() if every else at for every, at in zip(around.everywhere, axes, strict=True)]
+            pairs.update(zip(map(tuple, around.stencil.offsets.tolist()), sides, strict=True))
+        return sum(times * self._pairs_apart(*pair) for pair, times in pairs.items())
 
     def _pairs_apart(self, offset: tuple[int, ...], sides: tuple[int, ...]) -> int:
         """How many pixels inside have one inside at this offset.
@@ -201,19 +200,11 @@ class MaskedStencils:
             offset: along each axis.
             sides: the axes across whose sides alone pixels count; all count where there are none.
         """
-        if (offset, sides) not in self._known:
-            every = 0, self.lattice.shape[0]
-            here, there = (self._moved(*every, by) for by in ((0,) * len(offset), offset))
-            both = here & there
-            away = tuple(
-                slice(1, -1) if axis in sides else slice(None) for axis in range(both.ndim)
-            )
-            self._known[offset, sides] = int(both.sum() - both[away].sum() * bool(sides))
-        return self._known[offset, sides]
-
-    @cached_property
-    def _known(self) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
-        return {}
+        every = 0, self.lattice.shape[0]
+        here, there = (self._moved(*every, by) for by in ((0,) * len(offset), offset))
+        both = here & there
+        away = tuple(slice(1, -1) if axis in sides else slice(None) for axis in range(both.ndim))
+        return int(both.sum() - both[away].sum() * bool(sides))
 
     def pieces(self, start: int, stop: int) -> Iterator["Piece"]:
         """The vertices start..stop, orientation by orientation."""

@@ -160,13 +160,13 @@ class MutualNeighbours:
 
     def degrees(self, start: int, stop: int) -> Indices:
         """(stop - start,) number of neighbours of each vertex."""
-        pieces = [mutual.sum(axis=1) for _, mutual in self._mutual(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+        pieces = (mutual.sum(axis=1) for _, mutual in self._mutual(start, stop))
+        return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def columns(self, start: int, stop: int) -> Indices:
         """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
-        pieces = [lists[mutual].astype(np.int64) for lists, mutual in self._mutual(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+        pieces = (lists[mutual] for lists, mutual in self._mutual(start, stop))
+        return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def _mutual(
         self, start: int, stop: int

@@ -4,7 +4,7 @@ The metric is left-invariant, so the offsets of a vertex's neighbours depend on 
 only. Finding them takes n_o small tables of distances; the rest is index arithmetic.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -230,51 +230,35 @@ class StencilEngine:
 
     def degrees(self, start: int, stop: int) -> Indices:
         """(stop - start,) number of neighbours of each vertex."""
-        pieces = [self._degrees(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+        pieces = (there.sum(axis=1) for _, there in self._rows(start, stop))
+        return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def columns(self, start: int, stop: int) -> Indices:
         """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
-        pieces = [self._columns(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+        pieces = (vertices[there] for vertices, there in self._rows(start, stop))
+        return np.concatenate([np.empty(0, np.int64), *pieces])
 
-    def _pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
-        """(orientation, first pixel, last pixel + 1) of each orientation with rows in a block."""
-        pixels = self.lattice.num_points
-        return [
-            (k, max(start - k * pixels, 0), min(stop - k * pixels, pixels))
-            for k in range(start // pixels, -(-stop // pixels))
-        ]
-
-    def _targets(self, k: int, lo: int, hi: int) -> tuple[Places, npt.NDArray[np.bool_]]:
-        """(pixels, N) places of the neighbours of pixels lo..hi, and whether there is each."""
-        around, (_, places) = self.neighbourhoods[k], self.lattice.decode(np.arange(lo, hi))
-        pairs = zip(places, around.stencil.offsets.T, strict=True)
-        targets = tuple(place[:, None] + offset for place, offset in pairs)
-        there = around.present(places, self.lattice.shape)
-        for place, side in zip(targets, self.lattice.shape, strict=True):
-            there = there & (place >= 0) & (place < side)
-        return targets, there
+    def _rows(self, start: int, stop: int) -> Iterator[tuple[Indices, npt.NDArray[np.bool_]]]:
+        """(rows, N) neighbours, and whether there is each, orientation by orientation."""
+        lattice, pixels = self.lattice, self.lattice.num_points
+        for k in range(start // pixels, -(-stop // pixels)):
+            rows = np.arange(max(start - k * pixels, 0), min(stop - k * pixels, pixels))
+            around, (_, places) = self.neighbourhoods[k], lattice.decode(rows)
+            steps, there = around.stencil.offsets.T, around.present(places, lattice.shape)
+            targets = [place[:, None] + step for place, step in zip(places, steps, strict=True)]
+            for axis, side in enumerate(lattice.shape):
+                if lattice.periodic:
+                    targets[axis] %= side
+                else:
+                    there = there & (targets[axis] >= 0) & (targets[axis] < side)
+            vertices = lattice.encode(around.stencil.orientation, targets)
+            yield np.sort(vertices, axis=1) if lattice.periodic else vertices, there
 
     def _total_degree(self, around: Neighbourhood) -> int:
         lattice = self.lattice
         if lattice.periodic:
             return len(around.stencil) * lattice.num_points
         return around.pairs(lattice.shape)
-
-    def _degrees(self, k: int, lo: int, hi: int) -> Indices:
-        if self.lattice.periodic:
-            return np.full(hi - lo, len(self.stencils[k]))
-        inside: Indices = self._targets(k, lo, hi)[1].sum(axis=1)
-        return inside
-
-    def _columns(self, k: int, lo: int, hi: int) -> Indices:
-        lattice, stencil = self.lattice, self.neighbourhoods[k].stencil
-        places, there = self._targets(k, lo, hi)
-        if lattice.periodic:
-            around = [place % side for place, side in zip(places, lattice.shape, strict=True)]
-            return np.sort(lattice.encode(stencil.orientation, around), axis=1).ravel()
-        return lattice.encode(stencil.orientation, places)[there]
 
 
 def nearest_image(offset: Indices, period: int) -> Indices:
