@@ -83,11 +83,6 @@ def test_the_graph_of_a_sampling_with_these_points(
     assert np.abs(arrays.area - known_arrays.area).max() < 1e-6
 
 
-def test_healpix_without_areas_has_those_of_its_cells() -> None:
-    areas = GraphSpec("s2", coordinates=HEALPIX).full_sampling(0).areas()
-    assert 0.01 < np.abs(areas - 1).max() < 0.1
-
-
 @pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize("name", slow_but(["torus", "gaussian"], BUILDS))
 @pytest.mark.parametrize("how", [{"block_rows": 61}, {"workers": 2, "block_rows": 150}], ids=str)

@@ -98,26 +98,12 @@ def test_reports_call_them_consistent(whole: dict[str, Path], name: str) -> None
         assert metric.deviation > 0.3
 
 
-def test_kernel_weights_have_first_moments(tmp_path: Path) -> None:
-    build(GraphSpec("s2", points=600), tmp_path / "g", name="g")
-    (level,) = inspect(tmp_path / "g").levels
-    assert level.effective_metric[0].first_moment > 0.1
-    assert "use `weights='voronoi'`" in level.verdict
-
-
 def test_areas_inside_a_mask_have_mean_one_and_scale_the_spectrum(whole: dict[str, Path]) -> None:
     graph = open_store(whole["masked"])["g"].levels[0]
     assert graph.area.mean().item() == pytest.approx(1, rel=1e-6)
     (level,) = inspect(whole["masked"]).levels
     inside = BUILDS["masked"].full_sampling(0).areas()[INSIDE].mean()
     assert level.eigenvalue_scale == pytest.approx(1 / inside, rel=1e-6)
-
-
-def test_a_build_says_nothing_of_neighbours(whole: dict[str, Path]) -> None:
-    published = build(BUILDS["sphere"], whole["sphere"], name="g", force=True)
-    assert {check.moments_consistent for check in published.checks} == {True}
-    assert all(facts.dropped_edges == 0 for facts in published.levels)
-    assert all(facts.bandwidth is None for facts in published.levels)
 
 
 @pytest.mark.parametrize("how", [{"engine": "pruned"}, {"engine": "keops"}, {"engine": "stencil"}])
