@@ -1,7 +1,6 @@
 """Nothing of a build is alive once it has ended, however it ended; matched weights, solved once."""
 
 import gc
-import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,13 +9,8 @@ import pytest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.assembly.lattice_rows import LatticeRows
-from cheblienet_graphs.assembly.level import SOLUTION, Level, Place
-from cheblienet_graphs.neighbours.choice import choose
 from cheblienet_graphs.neighbours.search import MutualNeighbours
 from cheblienet_graphs.store.layout import check_version
-from cheblienet_graphs.store.staged import Writer
-from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.weights import lattice, matching
 
 SPECS = {
@@ -177,22 +171,3 @@ def test_a_resumed_build_has_the_weights_of_the_first(
     result = build(spec, tmp_path / "b", block_rows=150, resume=True)
     assert result.resumed
     assert manifest(tmp_path / "a") == manifest(tmp_path / "b")
-
-
-def test_who_does_a_block_reads_the_weights(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As another process does, which has nothing but the level."""
-    spec = SPECS["matched lattice"]
-    solution = Level(spec, choose("lattice")).offset_weights.solution
-    with Staging(tmp_path / "g", "g", 0) as staging:
-        place = Place(tmp_path / "g", staging.folder)
-        level = Level(spec, choose("lattice"), staged=place)
-        array = staging.scratch(level.scratch_path(SOLUTION), solution.shape, "float64")
-        with Writer() as out:
-            out.write(array, 0, solution * 3)
-        solved = solutions(monkeypatch)
-        sent = pickle.loads(pickle.dumps(level))
-        assert np.array_equal(sent.offset_weights.solution, solution * 3)
-        assert len(LatticeRows(sent).weighed(0, 24)[0]) == 24
-        assert solved == []

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builds import inodes, interrupted, manifest
-from marks import slow_but
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect, plan, verify
 from cheblienet_graphs.store.layout import resolve
@@ -35,31 +33,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, spec in BUILDS.items():
         build(spec, folder / name, name="g")
     return {name: folder / name for name in BUILDS}
-
-
-@pytest.mark.usefixtures("quick_workers")
-@pytest.mark.parametrize("name", slow_but(["sphere", "masked"], BUILDS))
-@pytest.mark.parametrize("how", [{"block_rows": 61}, {"workers": 2, "block_rows": 150}], ids=str)
-def test_in_blocks_the_bytes_are_the_same(
-    tmp_path: Path, whole: dict[str, Path], name: str, how: dict[str, int]
-) -> None:
-    build(BUILDS[name], tmp_path / "g", name="g", **how)
-    assert manifest(tmp_path / "g") == manifest(whole[name])
-
-
-@pytest.mark.parametrize("name", slow_but(["stations"], ["stations", "sphere", "masked"]))
-def test_interrupted_and_resumed(tmp_path: Path, whole: dict[str, Path], name: str) -> None:
-    resumed = 0
-    for after in range(0, 400, 9):
-        store = tmp_path / str(after)
-        if interrupted(BUILDS[name], store, after, block_rows=97, name="g") is None:
-            break
-        kept = bool(inodes(store))
-        result = build(BUILDS[name], store, name="g", resume=True, block_rows=120)
-        assert result.resumed == kept
-        resumed += kept
-        assert manifest(store) == manifest(whole[name])
-    assert resumed >= 2
 
 
 @pytest.mark.parametrize("name", BUILDS)
