@@ -94,7 +94,7 @@ class Sampled:
             np.arange(self.spec.num_vertices), engine.degrees(0, self.spec.num_vertices)
         )
         columns = engine.columns(0, self.spec.num_vertices)
-        lengths = neighbours.lengths(getattr(engine, "cloud", self.cloud))
+        lengths = neighbours.lengths(neighbours.lists())
         return Edges(
             rows * self.spec.num_vertices + columns, lengths.squared_distances(rows, columns)
         )

@@ -48,8 +48,8 @@ PARTS = {
         ("cheblienet_models/store",), ("tests/models/store", "tests/models/test_opening.py")
     ),
     "laplacian": Part(
-        ("cheblienet_graphs/sparse",),
-        ("tests/graphs/sparse", "tests/graphs/assembly/test_lattice_rows.py"),
+        ("cheblienet_graphs/sparse.py",),
+        ("tests/graphs/test_sparse.py", "tests/graphs/assembly/test_lattice_rows.py"),
     ),
     "weights": Part(("cheblienet_graphs/weights",), ("tests/graphs/weights",)),
     "chebyshev": Part(

@@ -5,7 +5,7 @@ lattice, a part of one, a search or listed edges. A `Sweep` goes once over them 
 process needs to write one of its blocks. The `Build` sends sweeps through a pool, one after the
 other. Rows lie in the `Kept` that whoever writes a block is handed, and end with the build.
 
-Tested as a whole: `assemble`, `building` and `pipeline` in `test_build.py` and `test_bytes.py`,
-rows and searches in `test_lattice_rows.py`, `test_masked.py` and `test_sphere.py`, sweeps in
-`test_records.py` and `test_resume.py`, what a level keeps in `test_released.py`.
+Tested as a whole: `assemble`, `building` and `pipeline` in `test_build.py`, `test_resume.py` and
+`test_bytes.py`, rows in `test_lattice_rows.py`, `test_masked.py` and `test_stored_spheres.py`,
+sweeps and versions in `test_records.py`, what a level keeps in `test_released.py`.
 """

@@ -1,14 +1,17 @@
 """All that is written of a level, in its order, and what is recorded of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from cheblienet_graphs.assembly.building import Build
-from cheblienet_graphs.assembly.level import GIVEN_POINTS, SOLUTION, Level, Place
-from cheblienet_graphs.assembly.searching import searched
+from cheblienet_graphs.assembly.checks import LevelCheck, check
+from cheblienet_graphs.assembly.level import GIVEN_POINTS, LISTED, SOLUTION, Level, Place
+from cheblienet_graphs.assembly.rows import SearchedRows
 from cheblienet_graphs.assembly.sweeps import (
     Filled,
+    Lists,
+    Measured,
     Rescaled,
     Weighed,
     rows_of,
@@ -16,35 +19,23 @@ from cheblienet_graphs.assembly.sweeps import (
 from cheblienet_graphs.errors import CheblienetError, Found, SpecError
 from cheblienet_graphs.report.scale import eigenvalue_scale
 from cheblienet_graphs.samplings.maps import LevelMap
-from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.sparse import mapped_product, rounded
 from cheblienet_graphs.spectrum.lanczos import SpectralBound, largest_eigenvalue_bound
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
-from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.store.staged import Result, Writer, index_type
+from cheblienet_graphs.typing import Floats, Indices
+
+Edges = tuple[Indices, Indices, Floats]
+"""Rows, columns and weights of both directions of edges."""
 
 SCRATCH = {"degree": "float64", "inverse-root-mass": "float64"}
 """Arrays of the vertices from which rows are made that are no copies."""
 
 
-@dataclass(frozen=True)
-class Assembled:
-    """What is known of a level once its Laplacian is written; names as in `LevelFacts`."""
-
-    level: Level
-    edges: int
-    nnz: int
-    in_plane: int
-    isolated: int
-    bandwidth: float | None
-    dropped_edges: int
-    bound: SpectralBound
-
-
-def write_level(build: Build, planned: Level) -> LevelFacts:
-    """Stage a level.
+def write_level(build: Build, planned: Level) -> tuple[LevelFacts, LevelCheck]:
+    """Stage a level, and look at it.
 
     Args:
         build: of the level.
@@ -54,39 +45,24 @@ def write_level(build: Build, planned: Level) -> LevelFacts:
         SpecError: there are no edges, or no such weights, or they vanish.
         CheblienetError: eigenpairs did not converge.
     """
-    spec, number = planned.spec, planned.number
+    spec = planned.spec
     xi = _xi(build, planned) if spec.geometry.oriented else None
     place = Place(build.store, build.staging.folder)
     level = replace(planned, spec=spec.recorded(), xi=xi, staged=place)
     _share(build, planned, level)
-    made = _assembled(build, level)
-    level, bound = made.level, made.bound
-    _write_eigenpairs(build, level, bound.value)
+    facts = _assembled(build, level)
+    _write_eigenpairs(build, level, facts.lambda_max)
     build.show(level, "measuring its metric")
-    directed = {
-        name: _assembled(build, replace(of_direction, rings=0, mean=None))
-        for name, of_direction in level.directed.items()
+    directed = {name: _assembled(build, of) for name, of in level.directed.items()}
+    operators = {
+        direction: OperatorFacts(of.edges, of.nnz, of.lambda_max, of.lambda_max_method)
+        for direction, of in directed.items()
     }
-    return LevelFacts(
-        grid=spec.grid(number),
-        vertices=level.num_vertices,
-        edges=made.edges,
-        nnz=made.nnz,
-        isolated=made.isolated,
-        dropped_edges=made.dropped_edges,
-        in_plane_fraction=made.in_plane / (2 * made.edges),
-        xi=xi,
-        xi_squared=None if xi is None else xi**2,
-        bandwidth=made.bandwidth,
-        lambda_max=bound.value,
-        lambda_max_method=bound.method,
-        eigenvalue_scale=_eigenvalue_scale(level, bound.value),
-        directional={
-            name: OperatorFacts(of.edges, of.nnz, of.bound.value, of.bound.method)
-            for name, of in directed.items()
-        }
-        or None,
-    )
+    weights, sampled = level.weights(facts.lambda_max), level.sampled_inside()
+    degree, coordinates = level.dense("degree").mapped(), level.dense("coordinates").mapped()
+    scale = eigenvalue_scale(spec, sampled, weights, coordinates, degree)
+    facts = replace(facts, eigenvalue_scale=scale, directional=operators or None)
+    return facts, check(level, weights, facts.isolated)
 
 
 def write_map(build: Build, path: str, base_map: LevelMap, orientations: int) -> None:
@@ -140,15 +116,15 @@ def _share(build: Build, planned: Level, level: Level) -> None:
         build.once(level, level.key(SOLUTION), solved)
 
 
-def _assembled(build: Build, level: Level) -> Assembled:
-    """Do all sweeps of one Laplacian.
+def _assembled(build: Build, level: Level) -> LevelFacts:
+    """Do all sweeps of one Laplacian; its facts, as far as they follow from these.
 
     Raises:
         SpecError: there are no edges, or no such weights, or they vanish.
     """
     listed: Result | None = None
     if level.choice.engine != "stencil":
-        level, listed = searched(build, level)
+        level, listed = _searched(build, level)
     rows, vertices = rows_of(build.kept, level), level.num_vertices
     _reserve_vertices(build, level)
     weighed = build.sweep(Weighed(level), rows.level.degree_bound + vertices)
@@ -167,15 +143,18 @@ def _assembled(build: Build, level: Level) -> Assembled:
         build.sweep(Rescaled(level, bound.value), nnz)
     if listed is None:
         listed = {"bandwidth": rows.bandwidth, "dropped_edges": rows.dropped_edges}
-    return Assembled(
-        level,
+    return LevelFacts(
+        grid=level.spec.grid(level.number),
+        vertices=vertices,
         edges=(nnz - vertices) // 2,
         nnz=nnz,
-        in_plane=sum(result["in_plane"] for result in filled),
         isolated=sum(result["isolated"] for result in weighed),
-        bandwidth=listed["bandwidth"],
-        dropped_edges=listed["dropped_edges"],
-        bound=bound,
+        in_plane_fraction=sum(result["in_plane"] for result in filled) / (nnz - vertices),
+        xi=level.xi,
+        xi_squared=None if level.xi is None else level.xi**2,
+        lambda_max=bound.value,
+        lambda_max_method=bound.method,
+        **listed,
     )
 
 
@@ -225,15 +204,6 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
     return SpectralBound(**build.once(level, level.key("largest-eigenvalue"), compute))
 
 
-def _eigenvalue_scale(level: Level, lambda_max: float) -> float | None:
-    """The level's, from the arrays that will be published."""
-    spec, sampled = level.spec, SampledManifold(level.sampling, level.spec.geometry, level.metric)
-    degree, coordinates = level.dense("degree").mapped(), level.dense("coordinates").mapped()
-    mass = degree if spec.laplacian == "normalized" else level.dense("area").mapped()
-    weights = MappedWeights(level.matrix(level.csr.data), lambda_max, mass)
-    return eigenvalue_scale(spec, sampled, weights, coordinates, degree)
-
-
 def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:
     count, folder = level.spec.eigenpairs, f"levels/{level.number}"
     if count is None:
@@ -254,3 +224,76 @@ def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:
     vectors = build.staging.dense(f"{folder}/eigenvectors", (vertices, count), "float32")
     build.write(values, pairs.values)
     build.write(vectors, pairs.vectors)
+
+
+def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
+    """Find the edges of a level: search for them, then measure them or list them with weights.
+
+    Returns:
+        The level as far as it is known then; bandwidth and dropped edges where edges are listed.
+
+    Raises:
+        SpecError: there are none, or no such weights.
+    """
+    if level.spec.weights != "voronoi":
+        level = _with_lists(build, level)
+    if level.weights_listed:
+        key = level.key(level.spec.weights)
+        return level, build.once(level, key, lambda: _listed(build, level))
+    vertices, neighbors = level.full_vertices, level.spec.searched_neighbors
+    measured = build.sweep(Measured(level), vertices * neighbors)
+    entries = sum(result["entries"] for result in measured)
+    if not entries:
+        raise level.neighbours.too_few()
+    mean = rounded(sum(result["squared_lengths"] for result in measured)) / entries
+    return replace(level, mean=mean), None
+
+
+def _with_lists(build: Build, level: Level) -> Level:
+    """The level with the rings of images that its lists of nearest vertices take."""
+    # It needs torch, which edges of Voronoi cells do without.
+    from cheblienet_graphs.neighbours.search import list_type
+
+    shape = (level.full_vertices, level.spec.searched_neighbors)
+
+    def search(rings: int) -> float:
+        among = replace(level, rings=rings)
+        build.scratch(among, among.lists_name, shape, list_type(shape[0]))
+        listed = build.sweep(Lists(among), shape[0] * shape[1])
+        return float(max(result["farthest"] for result in listed))
+
+    return replace(level, rings=level.neighbours.enough_rings(search))
+
+
+def _listed(build: Build, level: Level) -> Result:
+    """List the edges inside with their weights, in one piece."""
+    bandwidth, dropped_edges = None, 0
+    if level.spec.weights == "voronoi":
+        # Neither this nor matching is quick to import.
+        from cheblienet_graphs.weights.voronoi import voronoi_entries
+
+        build.show(level, "finding Voronoi cells")
+        edges = voronoi_entries(level.full, level.number)
+    else:
+        edges, dropped, bandwidth = _matched(build, level)
+        if level.inside is not None:
+            dropped = level.inside.edges(*dropped)[:2]
+        dropped_edges = len(dropped[0]) // 2
+    if level.inside is not None:
+        *ends, kept = level.inside.edges(*edges[:2])
+        edges = *ends, edges[2][kept]
+    for (name, dtype), values in zip(LISTED.items(), edges, strict=True):
+        build.write(build.scratch(level, name, values.shape, dtype), values, durable=True)
+    return {"bandwidth": bandwidth, "dropped_edges": dropped_edges}
+
+
+def _matched(build: Build, level: Level) -> tuple[Edges, tuple[Indices, Indices], float | None]:
+    """Solve for matched weights, all edges together; those left out, and the bandwidth."""
+    from cheblienet_graphs.weights.scattered import matched_edges
+
+    rows = build.kept.of(SearchedRows, level)
+    if rows.nearest.total_degree == 0:
+        raise level.neighbours.too_few()
+    build.show(level, "matching weights to the metric", 0, rows.nearest.total_degree)
+    found = matched_edges(level.spec, level.sampled(), rows.nearest, rows.lengths)
+    return found.entries, found.dropped, found.bandwidth

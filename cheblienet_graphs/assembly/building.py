@@ -84,12 +84,12 @@ class Build:
 
     def _step(self, sweep: Sweep) -> int:
         """How much of a sweep a block is at most."""
-        return _whole(self.block_rows * sweep.total // sweep.vertices, sweep.unit)
+        return _whole(self.block_rows // sweep.each, sweep.unit)
 
     def _blocks(self, sweep: Sweep, finished: Iterable[Range]) -> list[Range]:
         """Blocks that are not finished."""
         total, step = sweep.total, self._step(sweep)
-        least = LEAST_ROWS * total // sweep.vertices
+        least = LEAST_ROWS // sweep.each
         part = _whole(max(min(step, total) // sweep.parts, least), sweep.unit)
         return cut(gaps(list(finished), total), min(step, part))
 

@@ -5,7 +5,6 @@ No eigenproblem is solved, and no pass is made over a lattice; `inspect` knows m
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,7 @@ from cheblienet_graphs.report.scale import probes
 from cheblienet_graphs.report.second_moments import closeness, faults
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.store.facts import LevelFacts
-from cheblienet_graphs.store.reader import MappedWeights, mapped_array
+from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.typing import Indices
 
 COUNTED_ENTRIES = 2**23
@@ -72,25 +70,22 @@ class LevelCheck:
         return fields | {"moments": self.finding.sentence(spell)}
 
 
-def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
-    """Look at a level that has just been published.
+def check(level: Level, weights: MappedWeights, isolated: int) -> LevelCheck:
+    """Look at a level that is written, and about to be published.
 
     Args:
         level: it.
-        version: folder of the version.
-        facts: recorded of the level.
+        weights: W.
+        isolated: how many vertices are.
     """
-    folder = version / "levels" / str(level.number)
-    weights = _weights(level, folder, facts.lambda_max)
-    consistent, moments = _moments(level, folder, weights, facts.xi)
+    consistent, moments = _moments(level, weights)
     if level.spec.sampling_kind.regular and level.inside is None:
-        found = lattice_components(level.neighbours.by_stencils)
-    elif level.spec.sampling_kind.regular and facts.nnz > COUNTED_ENTRIES:
+        found = lattice_components(level.stencils)
+    elif level.spec.sampling_kind.regular and weights.laplacian.nnz > COUNTED_ENTRIES:
         found = Components(1, None)
     else:
         count = diagnostics.components(weights.laplacian)
         found = Components(count, count)
-    least = max(found.least, facts.isolated)
     own_points = level.spec.coordinates
     cells = own_points is not None and own_points.areas == "voronoi"
     return LevelCheck(
@@ -98,9 +93,9 @@ def check(level: Level, version: Path, facts: LevelFacts) -> LevelCheck:
         consistent,
         moments,
         found.exact,
-        least,
-        isolated=facts.isolated,
-        largest_cell=float(mapped_array(folder / "area").max()) if cells else None,
+        max(found.least, isolated),
+        isolated,
+        float(level.dense("area").mapped().max()) if cells else None,
     )
 
 
@@ -137,26 +132,13 @@ def _findings(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
             yield Finding("large cells", at, times)
 
 
-def _weights(level: Level, folder: Path, lambda_max: float) -> MappedWeights:
-    """W, without the checks of a reader that did not write it."""
-    import scipy.sparse  # slow to import, help does without
-
-    parts = tuple(mapped_array(folder / "laplacian" / p) for p in ("data", "indices", "indptr"))
-    laplacian = scipy.sparse.csr_array(parts, shape=(level.num_vertices, level.num_vertices))
-    mass = {"normalized": "degree", "combinatorial": "area"}[level.spec.laplacian]
-    return MappedWeights(laplacian, lambda_max, mapped_array(folder / mass))
-
-
-def _moments(
-    level: Level, folder: Path, weights: MappedWeights, xi: float | None
-) -> tuple[bool | None, Finding]:
+def _moments(level: Level, weights: MappedWeights) -> tuple[bool | None, Finding]:
     """Whether second moments are those of the metric, with causes and a remedy."""
     at = (level.number,)
     spec, sampling = level.spec, level.sampling
     if level.inside is None and _too_small(level):
         return None, Finding("small lattice", at)
-    metric = Metric(spec.eps, xi or 0.0)
-    coordinates = mapped_array(folder / "coordinates")
+    metric, coordinates = Metric(spec.eps, level.xi or 0.0), level.dense("coordinates").mapped()
     sampled = SampledManifold(sampling, spec.geometry, metric)
     free = probes(spec, sampled, weights)
     if not len(free):
@@ -176,8 +158,7 @@ def _moments(
 def _too_small(level: Level) -> bool:
     if not level.spec.sampling_kind.regular:
         return False
-    engine = level.neighbours.by_stencils
-    return min(engine.lattice.shape) <= 2 * max(reach(engine.stencils))
+    return min(level.stencils.lattice.shape) <= 2 * max(reach(level.stencils.stencils))
 
 
 def _some(free: Indices, sampling: Sampling, weights: MappedWeights) -> Indices:

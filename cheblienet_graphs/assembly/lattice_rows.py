@@ -1,28 +1,43 @@
-"""Rows of a lattice's Laplacian by stencils.
+"""Rows of the Laplacian of a lattice, or of a part of one, by stencils.
 
 The metric is left-invariant, so all rows far from the boundary are one row, shifted: a lattice of
 any size is a small one of which the middle place along each axis stands for as many as it takes.
 Rows are computed on the small one and written down for the large one.
+
+In a part of a lattice, numbers of neighbours grow as those of the pixels do along a line of pixels
+whose neighbours are all inside: such runs are copies of their first row. Only rows near the mask's
+edge are looked up.
 """
 
 import itertools
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.rows import Ends, Entries, Scaling
-from cheblienet_graphs.neighbours.sides import longest
+from cheblienet_graphs.neighbours.masked import LookedUp, MaskedStencils, Piece
 from cheblienet_graphs.neighbours.stencil import StencilEngine, nearest_image
-from cheblienet_graphs.sparse.blocks import RowBlock, with_diagonal
-from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
-from cheblienet_graphs.sparse.sums import exact_sum, rounded
+from cheblienet_graphs.sparse import (
+    RowBlock,
+    ascending_sums,
+    exact_sum,
+    inverse_root,
+    laplacian,
+    rescaled,
+    rounded,
+    with_diagonal,
+)
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import EdgeWeights, KernelWeights
 
 KEPT_LINES = 4
+
+SHORTEST_RUN = 16
+"""Shorter runs are looked up, too: copying them would take longer."""
 
 
 class Line(NamedTuple):
@@ -31,10 +46,12 @@ class Line(NamedTuple):
     Args:
         columns: (nnz,) counted from the line's first vertex.
         values: (nnz,) entries, rescaled where they shall be.
+        in_plane: how many keep the orientation, the diagonal left out.
     """
 
     columns: Indices
     values: Floats
+    in_plane: int
 
 
 class Axis:
@@ -68,9 +85,9 @@ class LatticeRows:
     """
 
     def __init__(self, level: Level) -> None:
-        engine = level.neighbours.by_stencils
+        engine = level.stencils
         self.level, self.lattice = level, engine.lattice
-        self._axes = tuple(map(Axis, self.lattice.shape, longest(engine.neighbourhoods)))
+        self._axes = tuple(map(Axis, self.lattice.shape, engine.reach))
         self._small = replace(self.lattice, shape=tuple(axis.small for axis in self._axes))
         self._block = self._rows(engine.on(self._small))
         self._counts = np.diff(self._block.indptr)
@@ -95,14 +112,15 @@ class LatticeRows:
         columns = np.empty(int(starts[-1]), ends.dtype)
         values = np.empty(len(columns), np.float32)
         kinds = self._like(self._lines_of(start, start + len(ends) - 1))
-        first = np.flatnonzero(np.diff(kinds, prepend=-1))
+        first, in_plane = np.flatnonzero(np.diff(kinds, prepend=-1)), 0
         for lo, hi in itertools.pairwise([*first.tolist(), len(kinds)]):
             line = self._line(int(kinds[lo]), scaling.lambda_max)
             part, shape = slice(int(starts[lo]), int(starts[hi])), (hi - lo, -1)
             offsets = (start + np.arange(lo, hi) * width).astype(columns.dtype)[:, None]
             np.add(offsets, line.columns.astype(columns.dtype), out=columns[part].reshape(shape))
             values[part].reshape(shape)[:] = line.values
-        return columns, values
+            in_plane += (hi - lo) * line.in_plane
+        return Entries(columns, values, in_plane)
 
     def _lines_of(self, start: int, stop: int) -> Indices:
         return np.arange(start // self.lattice.width, stop // self.lattice.width)
@@ -133,7 +151,7 @@ class LatticeRows:
         lengths = level.neighbours.rule.on(self._small)
         squared = lengths.squared_distances(block.rows, block.columns)
         total = rounded(exact_sum(block.sums(squared), self._times))
-        mean = total / level.neighbours.by_stencils.total_degree
+        mean = total / level.stencils.total_degree
         weights = KernelWeights.of_mean(level.spec, mean, lengths)
         return weights, weights.of_lengths(block, squared)
 
@@ -170,12 +188,137 @@ class LatticeRows:
         return self._lines[key]
 
     def _made_line(self, small: int, lambda_max: float | None) -> Line:
-        vertices = self._vertices(small)
-        starts, counts = self._block.indptr[vertices], self._counts[vertices]
+        vertices, block = self._vertices(small), self._block
+        starts, counts = block.indptr[vertices], self._counts[vertices]
         ends = np.cumsum(counts)
         entry = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
         rows = np.repeat(np.arange(len(vertices)), counts)
         columns, values = self._steps[entry] + rows, self._values[entry]
-        if lambda_max is None:
-            return Line(columns, values)
-        return Line(columns, rescaled(values, rows == columns, lambda_max))
+        if lambda_max is not None:
+            values = rescaled(values, rows == columns, lambda_max)
+        ends_of = (part[entry] // self._small.num_points for part in (block.rows, block.columns))
+        return Line(columns, values, int(np.equal(*ends_of).sum()) - len(vertices))
+
+
+class MaskedRows:
+    """The rows of the vertices inside; the weights of edges are those of the whole lattice.
+
+    Args:
+        level: of a lattice with a mask.
+
+    Attributes:
+        level: with all that was computed of it.
+        stencils: the neighbours inside.
+        bandwidth: the kernel's t, None without a kernel.
+    """
+
+    def __init__(self, level: Level) -> None:
+        self.level, stencils = level, level.stencils_inside
+        if not isinstance(stencils, MaskedStencils):
+            raise TypeError("the level has no mask")
+        self.stencils = stencils
+        whole, given = LatticeRows(level).weights, level.offset_weights
+        self.bandwidth = whole.bandwidth
+        if isinstance(whole, KernelWeights):
+            lengths = level.neighbours.rule.squared_lengths
+            by_offset = [[whole.of_squared_lengths(squared)] for squared in lengths]
+        else:
+            by_offset = given.offset_values if given else []
+        # The last place stands for the vertex itself. What is everywhere comes first, then sides.
+        self._weights = [[np.append(part, 0.0) for part in parts] for parts in by_offset]
+        self._degrees = [float(ascending_sums(w[0][None].copy())[0]) for w in self._weights]
+
+    @property
+    def dropped_edges(self) -> int:
+        """Edges between vertices inside that are left out because their weight came out 0."""
+        given = self.level.offset_weights
+        if given is None or not given.united:
+            return 0
+        united = MaskedStencils(given.with_left_out, self.stencils.places)
+        return (united.total_degree - self.stencils.total_degree) // 2
+
+    def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
+        """As `Rows.weighed`."""
+        pieces = [self._weighed(piece) for piece in self.stencils.pieces(start, stop)]
+        counts, degrees = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        return counts, degrees
+
+    def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
+        """As `Rows.entries`."""
+        columns = np.empty(int(ends[-1] - ends[0]), ends.dtype)
+        values, in_plane = np.empty(len(columns), np.float32), 0
+        for piece in self.stencils.pieces(start, start + len(ends) - 1):
+            first = piece.first_vertex - start
+            those = ends[first : first + len(piece) + 1] - ends[0]
+            part = slice(int(those[0]), int(those[-1]))
+            self._fill(piece, those - those[0], scaling, columns[part], values[part])
+            own = columns[part] // len(self.stencils.places) == piece.orientation
+            in_plane += int(np.count_nonzero(own)) - len(piece)
+        return Entries(columns, values, in_plane)
+
+    def _weighed(self, piece: Piece) -> tuple[Indices, Floats]:
+        """(vertices,) entries of each row, and sums of its weights: the same bits in any block."""
+        complete = piece.complete
+        everywhere = self.stencils.stencils[piece.orientation]
+        counts = np.full(len(piece), len(everywhere) + 1)
+        degrees = np.full(len(piece), self._degrees[piece.orientation])
+        cut = np.flatnonzero(~complete)
+        if len(cut):
+            found = piece.look_up(cut)
+            counts[cut] = found.inside.sum(axis=1)
+            degrees[cut] = ascending_sums(np.where(found.inside, self._entries(found), 0.0))
+        return counts, degrees
+
+    def _fill(
+        self,
+        piece: Piece,
+        ends: Ends,
+        scaling: Scaling,
+        columns: npt.NDArray[np.signedinteger[Any]],
+        values: npt.NDArray[np.float32],
+    ) -> None:
+        """Write (nnz,) columns and values of the rows of a piece, whose first begins at 0."""
+        starts, lengths, rest = self._runs(piece)
+        heads = piece.look_up(starts, away=True)
+        numbers = self._values(heads, scaling)
+        step = np.arange(lengths.max(initial=0), dtype=columns.dtype)[:, None]
+        for row, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
+            first = int(ends[start])
+            part = slice(first, first + length * heads.columns.shape[1])
+            np.add(heads.columns[row], step[:length], out=columns[part].reshape(length, -1))
+            values[part].reshape(length, -1)[:] = numbers[row]
+        found = piece.look_up(rest)
+        counts = np.diff(ends)[rest]
+        into = np.arange(counts.sum()) + np.repeat(ends[rest] - np.cumsum(counts) + counts, counts)
+        columns[into] = found.columns[found.inside]
+        values[into] = self._values(found, scaling)[found.inside]
+
+    def _runs(self, piece: Piece) -> tuple[Indices, Indices, Indices]:
+        """First vertex and length of each run of rows that are copies, and all other vertices."""
+        alike = piece.surrounded
+        follows = alike[1:] & alike[:-1] & (np.diff(piece.places) == 1)
+        starts = np.flatnonzero(np.concatenate([[True], ~follows]))
+        lengths = np.diff(np.append(starts, len(piece)))
+        long = alike[starts] & (lengths >= SHORTEST_RUN)
+        return starts[long], lengths[long], np.flatnonzero(np.repeat(~long, lengths))
+
+    def _values(self, found: LookedUp, scaling: Scaling) -> npt.NDArray[np.float32]:
+        """(M, N) entries of Delta, or rescaled; of no meaning where there is no neighbour."""
+        here = scaling.inverse_root[found.vertices]
+        there = scaling.inverse_root[np.where(found.inside, found.columns, 0)]
+        # One product of both factors, as `sparse.laplacian` has it, for the same bits.
+        values = -self._entries(found) * (here[:, None] * there)
+        degree = scaling.degree[found.vertices] * here**2
+        entries = values.astype(np.float32)
+        entries[found.diagonal] = degree
+        if scaling.lambda_max is None:
+            return entries
+        return rescaled(entries, found.diagonal, scaling.lambda_max).astype(np.float32)
+
+    def _entries(self, found: LookedUp) -> Floats:
+        """(N,) or (M, N) weights of the neighbours, 0 of the vertex itself."""
+        everywhere, *sides = self._weights[found.orientation]
+        entries: Floats = everywhere[found.which]
+        for there, weights in zip(self.stencils.at_sides(found), sides, strict=False):
+            entries = entries + there[:, None] * weights[found.which]
+        return entries

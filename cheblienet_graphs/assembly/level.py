@@ -1,9 +1,6 @@
 """One level of a build: its sampling, metric and neighbours, and its arrays once it is staged."""
 
-import itertools
 import json
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,14 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.assembly.neighbours import Neighbours
-from cheblienet_graphs.assembly.xi import MOST_SCANNED, first_guess, scanned, searched
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.assembly.xi import alpha_of
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.inside import Inside
-from cheblienet_graphs.neighbours.masked import MaskedStencils
-from cheblienet_graphs.neighbours.protocols import Scratch
+from cheblienet_graphs.neighbours.engines import Neighbours
+from cheblienet_graphs.neighbours.masked import Inside, MaskedStencils
+from cheblienet_graphs.neighbours.rule import Scratch
 from cheblienet_graphs.neighbours.stencil import StencilEngine
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -29,6 +24,7 @@ from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.store.staged import (
     FINISHED,
     SCRATCH,
@@ -44,15 +40,8 @@ from cheblienet_graphs.typing import Progress
 if TYPE_CHECKING:
     from cheblienet_graphs.weights.lattice import LatticeWeights
 
-SCANNED_VERTICES = 300
-"""Up to this many vertices xi is solved for by a scan, since the fraction has few values."""
-
 STENCILS = Choice("stencil", "cpu")
 """Makes directional Laplacians, whatever finds the neighbours of the metric's."""
-
-STARTING_POINTS = 500
-"""Where a level has fewer base points than this, it says little about finer ones."""
-
 
 SOLUTION = "matched-weights"
 """Scratch array of the matched weights of a lattice."""
@@ -164,26 +153,30 @@ class Level:
             return Metric(self.spec.eps, self.xi)
         if self.spec.xi != "auto":
             return self.spec.metric(self.number)
-        return self.spec.metric_of_alpha(self._alpha, self.number)
+        return self.spec.metric_of_alpha(self.alpha, self.number)
 
     def sampled(self) -> SampledManifold[Sampling]:
         """All points with their metric: edges and weights are those of the whole sampling."""
         return SampledManifold(self.full, self.spec.geometry, self.metric)
 
+    def sampled_inside(self) -> SampledManifold[Sampling]:
+        """The points of the graph with their metric."""
+        return SampledManifold(self.sampling, self.spec.geometry, self.metric)
+
     @cached_property
     def neighbours(self) -> Neighbours:
-        """The neighbours of its vertices: whoever wants them asks here.
+        """The neighbours of all vertices by the rule: whoever wants them asks here."""
+        return Neighbours(self.sampled(), self.spec.searched_neighbors, self.choice)
+
+    @cached_property
+    def stencils(self) -> StencilEngine:
+        """The neighbours on a whole lattice: by the rule, or where weights have others, theirs.
 
         Raises:
-            SpecError: there are no such weights.
+            SpecError: there are no edges, or no such weights.
         """
-        return Neighbours(
-            self.sampled(),
-            self.spec.searched_neighbors,
-            self.choice,
-            self.offset_weights,
-            self.inside,
-        )
+        weights = self.offset_weights
+        return self.neighbours.rule.engine if weights is None else weights.engine
 
     @cached_property
     def offset_weights(self) -> "LatticeWeights | None":
@@ -247,55 +240,13 @@ class Level:
     @cached_property
     def stencils_inside(self) -> StencilEngine | MaskedStencils:
         """The neighbours on a lattice, those inside the mask where there is one."""
-        engine = self.neighbours.by_stencils
-        if self.inside is None:
-            return engine
-        return MaskedStencils(engine, self.inside.places)
+        inside = self.inside
+        return self.stencils if inside is None else MaskedStencils(self.stencils, inside.places)
 
     @cached_property
-    def _alpha(self) -> float:
+    def alpha(self) -> float:
         """The alpha for which the in-plane fraction is what was asked for."""
-        target = self.spec.in_plane_fraction or math.nan
-        guess = first_guess(self.spec)
-        if self.spec.sampling_kind.regular or self.full.num_vertices <= SCANNED_VERTICES:
-            return scanned(self._counted, target, guess)
-        kind = self.spec.sampling_kind
-        sizes = kind.sizes(self.spec.level_size(self.number))
-        known = kind.default_levels == "worthwhile"  # else the same whatever number of levels
-        if known and len(sizes) > 1 and self.spec.full_points(self.number + 1) >= STARTING_POINTS:
-            guess = self.coarser._alpha  # noqa: SLF001
-        return searched(self._fraction, target, guess)
-
-    @cached_property
-    def _tried(self) -> Iterator[int]:
-        """Numbers of the values of xi that a scan tries."""
-        return itertools.count(1)
-
-    def _counted(self, alpha: float) -> float:
-        """As `_fraction`, telling how many values have been tried instead of how far each is."""
-        found = self._fraction(alpha, shown=False)
-        shown = f"level {self.number}: trying values of xi"
-        self.progress(shown, next(self._tried), MOST_SCANNED)
-        return found
-
-    def _fraction(self, alpha: float, *, shown: bool = True) -> float:
-        """In-plane fraction of this level's graph for an alpha; nan where it has no edges."""
-        metric = self.spec.metric_of_alpha(alpha, self.number)
-
-        def advance(done: int, total: int) -> None:
-            if shown:
-                self.progress(f"level {self.number}: trying xi = {metric.xi:.3g}", done, total)
-
-        sampled = SampledManifold(self.full, self.spec.geometry, metric)
-        neighbours = Neighbours(sampled, self.spec.searched_neighbors, self.choice)
-        try:
-            found = neighbours.counted(self.lists, advance)
-        except SpecError:
-            if not self.spec.sampling_kind.regular:  # a search is refused for other reasons
-                raise
-            return math.nan
-        total = found.total_degree
-        return found.in_plane_degree / total if total else math.nan
+        return alpha_of(self)
 
     @property
     def place(self) -> Place:
@@ -347,6 +298,11 @@ class Level:
         csr = self.csr
         parts = (entries.mapped(), csr.indices.mapped(), csr.indptr.mapped())
         return scipy.sparse.csr_array(parts, shape=(self.num_vertices, self.num_vertices))
+
+    def weights(self, lambda_max: float) -> MappedWeights:
+        """W, from the arrays that will be published."""
+        mass = self.dense("degree" if self.spec.laplacian == "normalized" else "area")
+        return MappedWeights(self.matrix(self.csr.data), lambda_max, mass.mapped())
 
     def key(self, name: str, **given: float | None) -> str:
         """The name of the records of a sweep, or of what is computed once.

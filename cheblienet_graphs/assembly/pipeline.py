@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cheblienet_graphs.assembly.assemble import write_level, write_map
 from cheblienet_graphs.assembly.building import Build
-from cheblienet_graphs.assembly.checks import check
+from cheblienet_graphs.assembly.checks import LevelCheck
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.plan import (
     Plan,
@@ -114,11 +114,9 @@ def build(
             staging = _staging(spec, store, name, levels, choice, resume=resume)
             with staging:
                 build = Build(store, staging, pool, kept, rows, progress)
-                facts = tuple(_write(build, levels))
+                facts, checks = zip(*_write(build, levels), strict=True)
                 version = staging.publish(_attributes(spec, facts))
-            folder = store / name / version
-            pairs = zip(levels, facts, strict=True)
-            other, changes = changes_of(folder.parent, version, spec, built=True)
+            other, changes = changes_of(store / name, version, spec, built=True)
             result = Published(
                 store,
                 name,
@@ -126,7 +124,7 @@ def build(
                 built=True,
                 levels=facts,
                 resumed=staging.resumed,
-                checks=tuple(check(level, folder, known) for level, known in pairs),
+                checks=checks,
                 other=other,
                 changes=changes,
                 processes=pool.processes,
@@ -216,7 +214,7 @@ def _staging(
     return Staging(store, name, nbytes, identity=identity, resume=resume)
 
 
-def _write(build: Build, levels: Sequence[Level]) -> Iterator[LevelFacts]:
+def _write(build: Build, levels: Sequence[Level]) -> Iterator[tuple[LevelFacts, LevelCheck]]:
     """Stage all levels with the maps between them."""
     for level in levels:  # those that are not written yet help to solve for xi, too
         level.lists = build.search_lists

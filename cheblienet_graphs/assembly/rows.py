@@ -1,15 +1,37 @@
-"""The rows of a level's Laplacian, whatever they come from."""
+"""The rows of a level's Laplacian, whatever they come from; those that are searched or listed."""
 
-from typing import Any, NamedTuple, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level import LISTED, Level
+from cheblienet_graphs.neighbours.masked import InsideEngine, InsideLengths
+from cheblienet_graphs.neighbours.rule import Engine, Lengths
+from cheblienet_graphs.sparse import RowBlock, exact_sum, laplacian, rescaled, with_diagonal
 from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.weights.edges import EdgeWeights, KernelWeights, ListedEdges
 
-Entries = tuple[npt.NDArray[np.signedinteger[Any]], npt.NDArray[np.floating[Any]]]
-"""Columns and values of the entries of some rows."""
+if TYPE_CHECKING:
+    from cheblienet_graphs.neighbours.search import MutualNeighbours, NeighbourLists
+
+Ends = npt.NDArray[np.signedinteger[Any]]
+"""(rows + 1,) where each row begins, and where the last one ends."""
+
+
+class Entries(NamedTuple):
+    """The entries of some rows.
+
+    Args:
+        columns: (nnz,) ascending in each row.
+        values: (nnz,) of the Laplacian.
+        in_plane: how many keep the orientation, the diagonal left out.
+    """
+
+    columns: npt.NDArray[np.signedinteger[Any]]
+    values: npt.NDArray[np.floating[Any]]
+    in_plane: int
 
 
 class Scaling(NamedTuple):
@@ -24,10 +46,6 @@ class Scaling(NamedTuple):
     lambda_max: float | None
     degree: Floats = np.empty(0)
     inverse_root: Floats = np.empty(0)
-
-
-Ends = npt.NDArray[np.signedinteger[Any]]
-"""(rows + 1,) where each row begins, and where the last one ends."""
 
 
 class Rows(Protocol):
@@ -54,10 +72,112 @@ class Rows(Protocol):
         """(stop - start,) entries of each row, its diagonal among them, and sums of its weights."""
 
     def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
-        """(nnz,) columns, ascending in each row, and values of some rows.
+        """The entries of some rows.
 
         Args:
             start: the first row.
             ends: of these rows.
             scaling: of all vertices.
         """
+
+
+class SearchedRows:
+    """The rows of such a level, as far as its build has come.
+
+    Args:
+        level: it.
+
+    Attributes:
+        level: with all that was computed of it.
+    """
+
+    def __init__(self, level: Level) -> None:
+        self.level = level
+        self._last: tuple[RowBlock, Floats] | None = None
+
+    @cached_property
+    def lists(self) -> "NeighbourLists":
+        """The search among the level's rings of images."""
+        return self.level.neighbours.lists(self.level.rings)
+
+    @cached_property
+    def nearest(self) -> "MutualNeighbours":
+        """The neighbours of all vertices by the rule, once they are listed."""
+        # It needs torch, which edges of Voronoi cells do without.
+        from cheblienet_graphs.neighbours.search import MutualNeighbours
+
+        lists = self.level.scratch(self.level.lists_name).mapped()
+        return MutualNeighbours(lists, self.level.full.num_points)
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        """The function that measures all edges."""
+        return self.level.neighbours.lengths(self.lists)
+
+    @property
+    def bandwidth(self) -> float | None:
+        """The kernel's t."""
+        return self._weights.bandwidth
+
+    @property
+    def dropped_edges(self) -> int:
+        """None; whoever lists edges knows which are left out."""
+        return self._weights.dropped_edges
+
+    def measured(self, start: int, stop: int) -> tuple[int, int]:
+        """The exact sum of d^2 over entries of rows of the whole sampling, and how many edges."""
+        block = _block(self.nearest, start, stop)
+        squared = self.lengths.squared_distances(block.rows, block.columns)
+        return exact_sum(block.sums(squared)), len(block.columns) - (stop - start)
+
+    def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
+        """As `Rows.weighed`."""
+        block, weights = self._weighed(start, stop)
+        return np.diff(block.indptr), block.sums(weights)
+
+    def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
+        """As `Rows.entries`."""
+        block, weights = self._weighed(start, start + len(ends) - 1)
+        delta = laplacian(block, weights, scaling.degree, scaling.inverse_root).astype(np.float32)
+        diagonal, scale = block.rows == block.columns, scaling.lambda_max
+        values = delta if scale is None else rescaled(delta, diagonal, scale)
+        points = self.level.sampling.num_points
+        kept = np.count_nonzero(block.rows // points == block.columns // points)
+        return Entries(block.columns, values, int(kept) - len(ends) + 1)
+
+    def _weighed(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
+        """Some rows and their weights; the last ones are kept, as a level often is one block."""
+        last = self._last  # another thread may replace it
+        if last is None or (last[0].start, last[0].stop) != (start, stop):
+            block = _block(self._engine, start, stop)
+            self._last = last = block, self._weights.weights(block)
+        return last
+
+    @cached_property
+    def _engine(self) -> Engine:
+        if self.level.weights_listed:
+            return self._listed
+        if self.level.inside is None:
+            return self.nearest
+        return InsideEngine(self.nearest, self.level.inside)
+
+    @cached_property
+    def _weights(self) -> EdgeWeights:
+        level = self.level
+        if level.mean is None:
+            return self._listed
+        inside = level.inside
+        measured = self.lengths if inside is None else InsideLengths(self.lengths, inside)
+        return KernelWeights.of_mean(level.spec, level.mean, measured)
+
+    @cached_property
+    def _listed(self) -> ListedEdges:
+        """The edges that are listed with their weights, once they are."""
+        rows, columns, values = (self.level.scratch(name).mapped() for name in LISTED)
+        return ListedEdges(
+            (rows, columns, values), self.level.num_vertices, self.level.sampling.num_points
+        )
+
+
+def _block(engine: Engine, start: int, stop: int) -> RowBlock:
+    return with_diagonal(start, engine.degrees(start, stop), engine.columns(start, stop))

@@ -6,28 +6,24 @@ weights, the next writes them down, which needs all degrees, and the last rescal
 needs the spectrum.
 """
 
-import itertools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from cheblienet_graphs.assembly.lattice_rows import LatticeRows
+from cheblienet_graphs.assembly.lattice_rows import LatticeRows, MaskedRows
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.assembly.masked_rows import MaskedRows
-from cheblienet_graphs.assembly.rows import Rows, Scaling
-from cheblienet_graphs.assembly.searched_rows import SearchedRows
+from cheblienet_graphs.assembly.rows import Rows, Scaling, SearchedRows
 from cheblienet_graphs.assembly.versions import check_worker
 from cheblienet_graphs.machine import Kept
-from cheblienet_graphs.sparse.laplacian import inverse_root, rescaled
+from cheblienet_graphs.sparse import inverse_root, rescaled
 from cheblienet_graphs.spectrum.lanczos import NORMALIZED, largest_possible
 from cheblienet_graphs.store.durable import write_errors
-from cheblienet_graphs.store.staged import Range, Result, Writer
+from cheblienet_graphs.store.staged import Range, Result, Writer, cut
 
-ENTRIES_AT_ONCE = 2**18
-"""Entries that are rescaled together: few enough to stay in a processor's cache."""
+ENTRIES_AT_ONCE = 2**16
+"""Entries that are made together: few enough to stay in a cache, and in memory that is kept."""
 
 
 @dataclass(frozen=True)
@@ -59,18 +55,18 @@ class Sweep(ABC):
 
     @property
     def total(self) -> int:
-        """How many vertices, or whatever blocks are ranges of, it goes over."""
-        return self.vertices
-
-    @property
-    def vertices(self) -> int:
-        """The vertices among these, or over what it goes over."""
+        """How many vertices, or base points, it goes over."""
         return self.level.num_vertices
 
     @property
-    def unit(self) -> int:
-        """What no block cuts."""
+    def each(self) -> int:
+        """How many vertices are over one of these."""
         return 1
+
+    @property
+    def unit(self) -> int:
+        """What no block cuts: a line of a lattice, whose rows are copies of few; else one row."""
+        return self.level.spec.grid(self.level.number)[-1] if self.level.copied else 1
 
     @abstractmethod
     def write(self, kept: Kept, out: Writer, block: Range) -> Result:
@@ -100,9 +96,9 @@ class Lists(Sweep):
         return self.level.spec.full_points(self.level.number)
 
     @property
-    def vertices(self) -> int:
-        """All vertices."""
-        return self.level.full_vertices
+    def each(self) -> int:
+        """All orientations."""
+        return self.level.spec.orientations
 
     def write(self, kept: Kept, out: Writer, block: Range) -> Result:
         """Write the lists over some base points."""
@@ -122,7 +118,7 @@ class Measured(Sweep):
     shown: ClassVar[str] = "measuring edges"
 
     @property
-    def vertices(self) -> int:
+    def total(self) -> int:
         """All vertices, whatever the mask."""
         return self.level.full_vertices
 
@@ -134,18 +130,7 @@ class Measured(Sweep):
 
 
 @dataclass(frozen=True)
-class RowSweep(Sweep):
-    """A sweep that asks for rows, whatever they come from."""
-
-    @property
-    def unit(self) -> int:
-        """A line of a lattice, whose rows are copies of few; elsewhere one row."""
-        level = self.level
-        return level.spec.grid(level.number)[-1] if level.copied else 1
-
-
-@dataclass(frozen=True)
-class Weighed(RowSweep):
+class Weighed(Sweep):
     """Counts the entries of each row, and adds up the weights of each vertex."""
 
     name: ClassVar[str] = "weighed"
@@ -173,7 +158,7 @@ class Weighed(RowSweep):
 
 
 @dataclass(frozen=True)
-class Filled(RowSweep):
+class Filled(Sweep):
     """Writes edges and points, and entries: those of Delta, aside, where lambda_max is None."""
 
     lambda_max: float | None
@@ -182,38 +167,25 @@ class Filled(RowSweep):
     shown: ClassVar[str] = "writing edges and weights"
 
     def write(self, kept: Kept, out: Writer, block: Range) -> Result:
-        """Write some rows."""
+        """Write some rows, those of a lattice few at a time."""
         rows, (start, stop) = rows_of(kept, self.level), block
         level, csr = rows.level, rows.level.csr
-        ends = csr.indptr.part(start, stop + 1)
+        ends, unit = csr.indptr.part(start, stop + 1), self.unit
         sums = () if level.copied else map(level.scratch, ("degree", "inverse-root-mass"))
         scaling = Scaling(self.lambda_max, *(array.mapped() for array in sums))
-        columns, values = rows.entries(start, ends, scaling)
         target = level.scratch("unscaled") if self.lambda_max is None else csr.data
-        out.write(csr.indices, int(ends[0]), columns)
-        out.write(target, int(ends[0]), values)
+        few = max(1, ENTRIES_AT_ONCE * (stop - start) // int(ends[-1] - ends[0]) // unit) * unit
+        in_plane = 0
+        for lo, hi in cut([block], few if level.copied else stop - start):
+            part = ends[lo - start : hi - start + 1]
+            columns, values, kept_orientation = rows.entries(lo, part, scaling)
+            in_plane += kept_orientation
+            out.write(csr.indices, int(part[0]), columns)
+            out.write(target, int(part[0]), values)
         if level.direction is None:
             out.write(level.dense("area"), start, level.sampling.areas(start, stop))
             out.write(level.dense("coordinates"), start, level.sampling.coordinates(start, stop))
-        return {"in_plane": self._in_plane(start, ends - ends[0], columns)}
-
-    def _in_plane(
-        self, start: int, ends: npt.NDArray[Any], columns: npt.NDArray[np.signedinteger[Any]]
-    ) -> int:
-        """Entries that keep the orientation, diagonal left out."""
-        points, stop = (
-            self.level.num_vertices // self.level.spec.orientations,
-            start + len(ends) - 1,
-        )
-        seams = range((start // points + 1) * points, stop, points)
-        count = 0
-        for lo, hi in itertools.pairwise([start, *seams, stop]):
-            first, part = (
-                lo // points * points,
-                columns[int(ends[lo - start]) : int(ends[hi - start])],
-            )
-            count += int(np.count_nonzero((part >= first) & (part < first + points)))
-        return count - (stop - start)
+        return {"in_plane": in_plane}
 
 
 @dataclass(frozen=True)

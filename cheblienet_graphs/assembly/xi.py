@@ -3,14 +3,29 @@
 The fraction grows with alpha, xi^2 = alpha n_o A, in steps: whole shells come and go.
 """
 
+import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.neighbours.engines import Neighbours
 from cheblienet_graphs.samplings.axes import axis_set
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.typing import Floats, Progress
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.assembly.level import Level
+
+SCANNED_VERTICES = 300
+"""Up to this many vertices xi is solved for by a scan, since the fraction has few values."""
+STARTING_POINTS = 500
+"""Where a level has fewer base points than this, it says little about finer ones."""
 
 STEPS = 120
 """Values of alpha that a scan tries, log-spaced in [x / 4, 4 x]."""
@@ -26,51 +41,85 @@ Fraction = Callable[[float], float]
 """alpha -> in-plane fraction of the graph; nan where it has no edges."""
 
 
+def alpha_of(level: "Level") -> float:
+    """The alpha for which the in-plane fraction of a level is what was asked for."""
+    spec, number, kind = level.spec, level.number, level.spec.sampling_kind
+    target, guess = spec.in_plane_fraction or math.nan, first_guess(spec)
+    if kind.regular or level.full.num_vertices <= SCANNED_VERTICES:
+        tried = itertools.count(1)
+
+        def fraction(alpha: float) -> float:
+            share = in_plane_fraction(level, alpha, lambda *_: None)
+            level.progress(f"level {number}: trying values of xi", next(tried), MOST_SCANNED)
+            return share
+
+        return scanned(fraction, target, guess)
+    known = kind.default_levels == "worthwhile"  # else the same whatever number of levels
+    coarser = known and len(kind.sizes(spec.level_size(number))) > 1
+    if coarser and spec.full_points(number + 1) >= STARTING_POINTS:
+        guess = level.coarser.alpha
+    return searched(partial(in_plane_fraction, level, advance=level.progress), target, guess)
+
+
+def in_plane_fraction(level: "Level", alpha: float, advance: Progress) -> float:
+    """The fraction of a level's graph for an alpha; nan where it has no edges.
+
+    Args:
+        level: of the build.
+        alpha: gives xi.
+        advance: called as a search proceeds.
+    """
+    spec, number = level.spec, level.number
+    metric = spec.metric_of_alpha(alpha, number)
+    shown = f"level {number}: trying xi = {metric.xi:.3g}"
+    sampled = SampledManifold(level.full, spec.geometry, metric)
+    neighbours = Neighbours(sampled, spec.searched_neighbors, level.choice)
+    try:
+        edges = neighbours.counted(level.lists, partial(advance, shown))
+    except SpecError:
+        if not spec.sampling_kind.regular:  # a search is refused for other reasons
+            raise
+        return math.nan
+    total = edges.total_degree
+    return edges.in_plane_degree / total if total else math.nan
+
+
 def first_guess(spec: GraphSpec) -> float:
     """The alpha for the target fraction if vertices were spread evenly.
 
     With r^2 = f K A / (pi eps) the area in the plane, solves for rho = (delta xi / r)^2 in
-    sum_{k != 0} (1 - k^2 rho)_+ sinc^2(k delta / 2) = (1 - f) / f, delta = pi / n_o.
+    sum_{k != 0} (1 - k^2 rho)_+ sinc^2(k delta / 2) = (1 - f) / f, delta = pi / n_o. In space sums
+    are over the angles a between axes, (1 - rho a^2)_+^(3/2) sinc^2(a / 2), averaged over the axes;
+    r^2 = (3 f K h^3 / (4 pi eps^2))^(2/3), xi^2 = rho r^2.
     """
-    from scipy.optimize import brentq  # builds with a given xi do without it
-
+    target, n_o = spec.in_plane_fraction or 0.4, spec.orientations
+    edges = target * spec.searched_neighbors
     if spec.axes is not None:
-        return _guess_of_axes(spec, spec.axes)
-    target = spec.in_plane_fraction or 0.4
-    n_o = spec.orientations
+        angles = axis_set(spec.axes).angles
+        others = angles[~np.eye(len(angles), dtype=bool)]
+        share = np.sinc(others / (2 * math.pi)) ** 2 / len(angles)
+        rho = _rho(share, others, 1.5, target, float(others.min()) ** -2)
+        cubed_radius = 3 * edges / (4 * math.pi * spec.eps**2)  # over h^3
+        return rho * math.pow(cubed_radius, 2 / 3) / n_o
     delta = math.pi / n_o
     steps = np.arange(1, n_o // 2 + 1)
     # Both ways round, but the step by half the fibre leads to one orientation only.
     share = np.where(2 * steps == n_o, 1.0, 2.0) * np.sinc(steps * delta / (2 * math.pi)) ** 2
-
-    def excess(rho: float) -> float:
-        inside = np.maximum(1 - steps**2 * rho, 0)
-        return float((share * inside).sum()) - (1 - target) / target
-
-    rho = float(brentq(excess, 0, 1)) if excess(0) > 0 else 1e-3
-    squared_radius = target * spec.searched_neighbors / (math.pi * spec.eps)  # in units of A
-    return rho * squared_radius / (delta**2 * n_o)
+    squared_radius = edges / (math.pi * spec.eps)  # in units of A
+    return _rho(share, steps, 1.0, target, 1.0) * squared_radius / (delta**2 * n_o)
 
 
-def _guess_of_axes(spec: GraphSpec, name: str) -> float:
-    """The same in space: sums over the angles a between axes, (1 - rho a^2)_+^(3/2) sinc^2(a / 2).
-
-    Averaged over the axes. r^2 = (3 f K h^3 / (4 pi eps^2))^(2/3), xi^2 = rho r^2.
-    """
+def _rho(
+    share: Floats, steps: npt.NDArray[Any], power: float, target: float, highest: float
+) -> float:
+    """Where the shares of steps away from an orientation add up to (1 - f) / f."""
     from scipy.optimize import brentq  # builds with a given xi do without it
 
-    target, angles = spec.in_plane_fraction or 0.4, axis_set(name).angles
-    others = angles[~np.eye(len(angles), dtype=bool)]
-    share = np.sinc(others / (2 * math.pi)) ** 2 / len(angles)
-
     def excess(rho: float) -> float:
-        inside = np.maximum(1 - rho * others**2, 0) ** 1.5
+        inside = np.maximum(1 - steps**2 * rho, 0) ** power
         return float((share * inside).sum()) - (1 - target) / target
 
-    highest = float(others.min()) ** -2
-    rho = float(brentq(excess, 0, highest)) if excess(0) > 0 else 1e-3
-    cubed_radius = 3 * target * spec.searched_neighbors / (4 * math.pi * spec.eps**2)  # over h^3
-    return rho * math.pow(cubed_radius, 2 / 3) / spec.orientations
+    return float(brentq(excess, 0, highest)) if excess(0) > 0 else 1e-3
 
 
 def scanned(fraction: Fraction, target: float, guess: float) -> float:
@@ -105,8 +154,7 @@ def scanned(fraction: Fraction, target: float, guess: float) -> float:
     return centre
 
 
-@dataclass(frozen=True)
-class _Trial:
+class _Trial(NamedTuple):
     alpha: float
     miss: float
 

@@ -44,15 +44,12 @@ def choose(
 
     lattice = SAMPLINGS[sampling].regular
     if weights == "voronoi":
-        return _diagram(engine, device)
+        remedy = "Their edges come from Voronoi cells, on the CPU."
+        _refuse_others(engine, device, ("auto",), "voronoi weights", remedy)
+        return Choice("diagram", "cpu")
     if lattice and weights != "kernel":
-        remedy = "They are made from stencils, on the CPU."
-        if engine not in {"auto", "stencil"}:
-            accepted = f"auto or stencil with {weights} weights on a lattice"
-            raise SpecError("engine", accepted, engine, remedy)
-        if device == "cuda":
-            accepted = f"auto or cpu with {weights} weights on a lattice"
-            raise SpecError("device", accepted, device, remedy)
+        engines, remedy = ("auto", "stencil"), "They are made from stencils, on the CPU."
+        _refuse_others(engine, device, engines, f"{weights} weights on a lattice", remedy)
     if engine == "stencil":
         if not lattice:
             accepted = f"auto, pruned or keops with {sampling} sampling"
@@ -65,13 +62,14 @@ def choose(
     return Choice(engine, "cpu" if engine == "stencil" else _available(device))
 
 
-def _diagram(engine: str, device: str) -> Choice:
-    remedy = "Their edges come from Voronoi cells, on the CPU."
-    if engine != "auto":
-        raise SpecError("engine", "auto with voronoi weights", engine, remedy)
+def _refuse_others(
+    engine: str, device: str, engines: tuple[str, ...], of: str, remedy: str
+) -> None:
+    """Refuse other engines than these, and a GPU, for some weights."""
+    if engine not in engines:
+        raise SpecError("engine", f"{' or '.join(engines)} with {of}", engine, remedy)
     if device == "cuda":
-        raise SpecError("device", "auto or cpu with voronoi weights", device, remedy)
-    return Choice("diagram", "cpu")
+        raise SpecError("device", f"auto or cpu with {of}", device, remedy)
 
 
 def _available(device: str) -> str:

@@ -1,11 +1,9 @@
 """The vertices of a sampling, in the form that searches take."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
@@ -13,8 +11,6 @@ from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = 2**18
 """Most distances to images that are computed together."""
-MOST_IMAGES = 2**23
-"""Most vertices and images of a search that needs more than one ring of images."""
 
 
 @dataclass(frozen=True)
@@ -56,27 +52,6 @@ class Cloud:
         """
         arc: Floats = self.manifold.base.distance(chord)
         return arc
-
-
-def rings_within(sampling: Sampling, reach: float) -> int:
-    """Number of rings of images that include all images within a distance of the domain."""
-    return math.floor(reach / min(sampling.extent or (1.0,))) + 1
-
-
-def check_images(sampled: SampledManifold[Sampling], neighbors: int, rings: int) -> None:
-    """Refuse a search that needs too many images.
-
-    Raises:
-        SpecError: it needs more than MOST_IMAGES.
-    """
-    sampling, dimension = sampled.sampling, sampled.manifold.base.dimension
-    if rings > 1 and (2 * rings + 1) ** dimension * sampling.num_vertices > MOST_IMAGES:
-        accepted = (
-            f"larger here, where the {neighbors} nearest vertices lie up to {rings} periods of the "
-            "domain away"
-        )
-        remedy = "Or use more `points`, fewer `neighbors` or `boundary='open'`."
-        raise SpecError("eps", accepted, sampled.metric.eps, remedy)
 
 
 def cloud(sampled: SampledManifold[Sampling], rings: int = 0) -> Cloud:

@@ -1,22 +1,31 @@
 """Nearest neighbours by brute force, every pair evaluated by KeOps: the reference for others.
 
 KeOps compiles each formula on first use, about five seconds, into a cache of its own below
-~/.cache (or KEOPS_CACHE_FOLDER) that is particular to the user, the machine and the versions.
+~/.cache (or KEOPS_CACHE_FOLDER) that is particular to the user, the machine and the versions. It is
+guarded: each file of the cache is whole, and a message says what to do where it fails.
 """
 
+import atexit
+import contextlib
+import fcntl
+import json
 import math
 import os
-from collections.abc import Callable
+import platform
+import shutil
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TextIO
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from cheblienet_graphs.neighbours import keops_cache
+from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.neighbours.cloud import Cloud
-from cheblienet_graphs.neighbours.shells import neighbours_within
+from cheblienet_graphs.neighbours.nearest import Shells
 
 INDEX_LIMIT = 2**24
 """KeOps keeps the indices of an arg-reduction as floating point numbers; in float32 they would be
@@ -24,6 +33,10 @@ wrong above this. Larger clouds are split."""
 
 PAIRS_AT_ONCE = {"cpu": 2**22, "cuda": 2**32}
 """Distances evaluated in one call, which can't be interrupted: about a second."""
+
+MARK = "cheblienet-compiling"
+"""The file in the cache that is locked while KeOps compiles. It names those that were there before,
+and is empty when all are whole."""
 
 
 class KeopsSearch:
@@ -50,32 +63,19 @@ class KeopsSearch:
         each = self._cloud.orientations**2 * self._cloud.images
         return max(1, PAIRS_AT_ONCE[self._device.type] // each)
 
-    def nearest(
-        self, start: int, stop: int, count: int, squared_radii: Tensor | None, tolerance: float
-    ) -> tuple[Tensor, Tensor]:
-        """The nearest vertices, as `PrunedSearch.nearest` returns them."""
+    def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
+        """As `Search.nearest`."""
         orientations, images = self._cloud.orientations, self._cloud.images
-        rows = stop - start
         own = torch.arange(orientations)[:, None] * images + torch.arange(start, stop)
         own = own.reshape(-1, 1).to(self._device)
-        width = min(count + 2, orientations * images)
-        ascending, vertex = self._smallest(start, stop, width)
+        ascending, vertex = self._smallest(
+            start, stop, min(shells.count + 2, orientations * images)
+        )
         # The vertex itself is one of the nearest: put it last.
-        itself = vertex == own
-        ascending, order = ascending.masked_fill(itself, math.inf).sort(dim=1, stable=True)
-        vertex = vertex.gather(1, order)
-        padding = (0, max(0, count + 1 - width))
-        ascending = torch.nn.functional.pad(ascending, padding, value=math.inf)[:, : count + 1]
-        vertex = torch.nn.functional.pad(vertex, padding)[:, : count + 1]
-        given = None
-        if squared_radii is not None:
-            given = squared_radii.repeat_interleave(rows).to(self._device)
-        inside = neighbours_within(ascending, given, tolerance)
-        seen = ascending[:, -1] if given is None else given * (1 + tolerance)
-        outside = torch.arange(count + 1, device=self._device) >= inside[:, None]
-        neighbours = vertex.masked_fill(outside, -1)[:, :count]
-        shape = (orientations, rows)
-        return seen.view(shape).cpu(), neighbours.reshape(*shape, count).cpu()
+        ascending, order = ascending.masked_fill(vertex == own, math.inf).sort(dim=1, stable=True)
+        reach, listed = shells.listed(ascending, vertex.gather(1, order))
+        shape = (orientations, stop - start)
+        return reach.view(shape).cpu(), listed.reshape(*shape, shells.count).cpu()
 
     def _smallest(self, start: int, stop: int, width: int) -> tuple[Tensor, Tensor]:
         """(rows, width) ascending d^2 to the nearest vertices, self included, and their indices."""
@@ -98,7 +98,7 @@ class KeopsSearch:
         formula = (count, len(rows[0]) == 1, len(columns[0]) == 1)
         if formula not in self._compiled:
             few = tuple(r[:2] for r in rows), tuple(c[: max(count, 2)] for c in columns)
-            with keops_cache.guarded():
+            with guarded():
                 self._of_formula(*few, count)
             self._compiled.add(formula)
         values, which = self._of_formula(rows, columns, count)
@@ -123,7 +123,7 @@ def _lazy_tensor() -> Callable[[Tensor], Any]:
     """
     for part in ("KEOPS", "PYKEOPS"):  # before they are imported, as that prints, too
         os.environ.setdefault(f"{part}_VERBOSE", "0")
-    with keops_cache.guarded():
+    with guarded():
         import keopscore  # slow to import
         import pykeops
         from pykeops.torch import LazyTensor
@@ -131,7 +131,7 @@ def _lazy_tensor() -> Callable[[Tensor], Any]:
         pykeops.set_verbose(False)
         binders = pykeops.common.keops_io.keops_binder.values()
         for formulas in (keopscore.get_keops_dll.get_keops_dll, *binders):
-            keops_cache.save_whole(formulas)
+            save_whole(formulas)
 
     class Lazy(LazyTensor):  # type: ignore[misc]
         """A symbolic tensor with torch's method names."""
@@ -147,3 +147,127 @@ def _lazy_tensor() -> Callable[[Tensor], Any]:
             return angle.sinxdivx()
 
     return Lazy
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """Hold a lock while KeOps is imported or compiles: two processes would disturb each other.
+
+    A process that is killed may leave half a file, which KeOps would load ever after: the next one
+    removes what came since the lock was taken.
+
+    Raises:
+        CheblienetError: KeOps fails; the message says what to do.
+    """
+    try:
+        with _locked(cache_folder()):
+            yield
+    except (Exception, SystemExit) as error:
+        raise CheblienetError(remedy(error)) from error
+
+
+def save_whole(formulas: Any) -> None:
+    """Let a file in which KeOps keeps formulas be replaced when the process ends, not rewritten.
+
+    KeOps rewrites it in place, a megabyte, and another process that starts may read half of it.
+
+    Args:
+        formulas: a `keopscore.utils.Cache.Cache` or `Cache_partial`.
+    """
+    atexit.unregister(formulas.save_cache)
+    atexit.register(_replace, formulas)
+
+
+def cache_folder() -> Path:
+    """Where KeOps keeps what it compiled, of this machine and this Python.
+
+    It is known before KeOps is imported, as that compiles, too, where there is a GPU.
+
+    Raises:
+        ModuleNotFoundError: KeOps is not installed.
+    """
+    own = os.environ.get("KEOPS_CACHE_FOLDER")
+    folder = Path(own) if own else Path.home() / ".cache" / f"keops{version('keopscore')}"
+    return folder / f"{'_'.join(platform.uname()[:3])}_p{platform.python_version()}"
+
+
+def remedy(error: BaseException) -> str:
+    """One line on what is wrong and what to do.
+
+    Args:
+        error: what KeOps raised.
+    """
+    if isinstance(error, ModuleNotFoundError) and error.name in ("keopscore", "pykeops"):
+        return "KeOps is not installed: pip install pykeops, or use `engine='pruned'`."
+    cache = cache_folder()
+    mark = _mark_of(cache)
+    if mark is None:
+        return (
+            f"KeOps can't write to its cache in {cache}. Set KEOPS_CACHE_FOLDER to a folder that "
+            "can be written, or use `engine='pruned'`."
+        )
+    mark.close()
+    compiler = os.environ.get("CXX") or "g++"
+    if shutil.which(compiler) is None:
+        return (
+            f"KeOps can't compile: there is no C++ compiler {compiler}. Install one (Debian: apt "
+            "install g++) or set CXX, or use `engine='pruned'`, which needs none."
+        )
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return (
+        f"KeOps can't compile or run here ({reason}). See that {compiler} works and for a GPU that "
+        f"the CUDA toolkit with nvrtc is there, delete {cache} if it may be damaged, or use "
+        "`engine='pruned'`, which needs none of these."
+    )
+
+
+@contextlib.contextmanager
+def _locked(cache: Path) -> Iterator[None]:
+    mark = _mark_of(cache)
+    if mark is None:
+        yield
+        return
+    with mark:
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        mark.seek(0)
+        _remove_unfinished(cache, mark.read())
+        mark.truncate(0)
+        mark.write(json.dumps(sorted(_files(cache))))
+        mark.flush()
+        yield
+        mark.truncate(0)
+
+
+def _mark_of(cache: Path) -> TextIO | None:
+    """The file to lock; None where nothing can be written, and so nothing half, either."""
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        return (cache / MARK).open("a+")
+    except OSError:
+        return None
+
+
+def _remove_unfinished(cache: Path, mark: str) -> None:
+    try:
+        before = json.loads(mark)
+    except ValueError:  # empty, or half of one: it is written before anything comes
+        return
+    for file in _files(cache) - set(before):
+        (cache / file).unlink(missing_ok=True)
+
+
+def _files(cache: Path) -> set[str]:
+    return {file.name for file in cache.glob("*") if file.is_file()}
+
+
+def _replace(formulas: Any) -> None:
+    file = Path(formulas.cache_file)
+    temporary = file.with_name(f"{file.name}.{os.getpid()}")
+    formulas.cache_file = str(temporary)
+    # No room, or a cache that can't be written to: the file stays as it was.
+    with contextlib.suppress(OSError):
+        try:
+            formulas.save_cache()
+            temporary.replace(file)
+        finally:
+            temporary.unlink(missing_ok=True)

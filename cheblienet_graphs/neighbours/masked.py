@@ -1,4 +1,7 @@
-"""Neighbours on a part of a lattice: the stencils' offsets, in a map of what is inside."""
+"""Neighbours on a part of a sampling: the edges of the whole with both ends inside.
+
+On a lattice they are the stencils' offsets, looked up in a map of what is inside.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -9,11 +12,110 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.neighbours.sides import Neighbourhood, at_sides, longest
-from cheblienet_graphs.neighbours.stencil import StencilEngine
-from cheblienet_graphs.typing import Indices
+from cheblienet_graphs.neighbours.rule import Engine, Lengths
+from cheblienet_graphs.neighbours.stencil import StencilEngine, at_sides
+from cheblienet_graphs.typing import Floats, Indices
 
 INT32_LIMIT = 2**31 - 1
+ROWS_AT_ONCE = 2**16
+"""Most vertices of the whole whose neighbours are in memory together."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The vertices over some points of the base, numbered in the order of all vertices.
+
+    Args:
+        places: (n_inside,) these points among all, ascending.
+        points: number of all points.
+    """
+
+    places: Indices
+    points: int
+
+    @cached_property
+    def numbers(self) -> Indices:
+        """(points,) number of each point among those inside, -1 outside."""
+        numbers = np.full(self.points, -1)
+        numbers[self.places] = np.arange(len(self.places))
+        return numbers
+
+    def among_all(self, vertices: Indices) -> Indices:
+        """The numbers that vertices inside have among all vertices."""
+        orientation, place = np.divmod(vertices, len(self.places))
+        found: Indices = orientation * self.points + self.places[place]
+        return found
+
+    def edges(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, npt.NDArray[Any]]:
+        """Edges between vertices of the whole, as those between vertices inside.
+
+        Args:
+            rows: (N,) one of their ends, numbered among all vertices.
+            columns: (N,) the other one.
+
+        Returns:
+            (M,) rows and columns of the M edges with both ends inside, and (N,) which these are.
+        """
+        (k, row), (j, column) = (np.divmod(ends, self.points) for ends in (rows, columns))
+        row, column = self.numbers[row], self.numbers[column]
+        kept = (row >= 0) & (column >= 0)
+        count = len(self.places)
+        return (k * count + row)[kept], (j * count + column)[kept], kept
+
+
+@dataclass(frozen=True)
+class InsideEngine:
+    """The neighbours inside of vertices inside.
+
+    Args:
+        whole: finds those of all vertices.
+        inside: the vertices inside.
+    """
+
+    whole: Engine
+    inside: Inside
+
+    def degrees(self, start: int, stop: int) -> Indices:
+        """(stop - start,) number of neighbours of each vertex."""
+        degrees = np.zeros(stop - start, np.int64)
+        for rows, _ in self._edges(start, stop):
+            degrees += np.bincount(rows - start, minlength=stop - start)
+        return degrees
+
+    def columns(self, start: int, stop: int) -> Indices:
+        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+        pieces = (columns for _, columns in self._edges(start, stop))
+        return np.concatenate([np.empty(0, np.int64), *pieces])
+
+    def _edges(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
+        """Rows and columns of the edges of some vertices, a few vertices at a time."""
+        while start < stop:
+            vertices = self.inside.among_all(np.arange(start, min(stop, start + ROWS_AT_ONCE)))
+            # Vertices may lie far apart among all, between which no work is done.
+            few = int(np.searchsorted(vertices, vertices[0] + ROWS_AT_ONCE))
+            first, last = int(vertices[0]), int(vertices[few - 1]) + 1
+            degrees = self.whole.degrees(first, last)
+            rows = np.repeat(np.arange(first, last), degrees)
+            found = self.inside.edges(rows, self.whole.columns(first, last))
+            yield found[:2]
+            start += few
+
+
+@dataclass(frozen=True)
+class InsideLengths:
+    """Lengths of edges between vertices inside.
+
+    Args:
+        whole: those between all vertices.
+        inside: the vertices inside.
+    """
+
+    whole: Lengths
+    inside: Inside
+
+    def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
+        """d^2 of edges, 0 where row and column coincide, shape of `rows`."""
+        return self.whole.squared_distances(*map(self.inside.among_all, (rows, columns)))
 
 
 @dataclass(frozen=True)
@@ -35,9 +137,6 @@ class LookedUp:
     inside: npt.NDArray[np.bool_]
     which: Indices
 
-    def __len__(self) -> int:
-        return len(self.vertices)
-
     @property
     def diagonal(self) -> npt.NDArray[np.bool_]:
         """(M, N) whether a column is the vertex itself."""
@@ -58,7 +157,7 @@ class MaskedStencils:
     def __init__(self, engine: StencilEngine, places: Indices) -> None:
         self.lattice, self.stencils, self.places = engine.lattice, engine.stencils, places
         self.neighbourhoods, lattice = engine.neighbourhoods, engine.lattice
-        self._margin = longest(engine.neighbourhoods)
+        self._margin = engine.reach
         vertices = lattice.orientations * len(places)
         self.dtype = np.dtype(np.int32 if vertices <= INT32_LIMIT else np.int64)
         numbers = np.full(lattice.num_points, -1, self.dtype)
@@ -83,22 +182,16 @@ class MaskedStencils:
         which = np.where(order < len(stencil), order, -1)
         return steps, orientation[order] * len(self.places), which
 
-    @property
+    @cached_property
     def total_degree(self) -> int:
         """Twice the number of edges, without visiting the vertices."""
-        return sum(map(self._total_degree, self.neighbourhoods))
-
-    @property
-    def in_plane_degree(self) -> int:
-        """The part of `total_degree` that stays within one orientation."""
-        return sum(self._total_degree(n.within(k)) for k, n in enumerate(self.neighbourhoods))
-
-    def _total_degree(self, around: Neighbourhood) -> int:
-        # Offsets that only vertices at a side have are counted for all, less those away from it.
-        axes = [tuple(np.flatnonzero(column).tolist()) for column in around.at_sides.T]
-        sides = [() if every else at for every, at in zip(around.everywhere, axes, strict=True)]
-        entries = Counter(zip(map(tuple, around.stencil.offsets.tolist()), sides, strict=True))
-        return sum(times * self._pairs_apart(*entry) for entry, times in entries.items())
+        pairs: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
+        for around in self.neighbourhoods:
+            # Offsets that only vertices at a side have count for all, less those away from it.
+            axes = [tuple(np.flatnonzero(column).tolist()) for column in around.at_sides.T]
+            sides = [() if every else at for every, at in zip(around.everywhere, axes, strict=True)]
+            pairs.update(zip(map(tuple, around.stencil.offsets.tolist()), sides, strict=True))
+        return sum(times * self._pairs_apart(*pair) for pair, times in pairs.items())
 
     def _pairs_apart(self, offset: tuple[int, ...], sides: tuple[int, ...]) -> int:
         """How many pixels inside have one inside at this offset.
@@ -107,19 +200,11 @@ class MaskedStencils:
             offset: along each axis.
             sides: the axes across whose sides alone pixels count; all count where there are none.
         """
-        if (offset, sides) not in self._known:
-            every = 0, self.lattice.shape[0]
-            here, there = (self._moved(*every, by) for by in ((0,) * len(offset), offset))
-            both = here & there
-            away = tuple(
-                slice(1, -1) if axis in sides else slice(None) for axis in range(both.ndim)
-            )
-            self._known[offset, sides] = int(both.sum() - both[away].sum() * bool(sides))
-        return self._known[offset, sides]
-
-    @cached_property
-    def _known(self) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
-        return {}
+        every = 0, self.lattice.shape[0]
+        here, there = (self._moved(*every, by) for by in ((0,) * len(offset), offset))
+        both = here & there
+        away = tuple(slice(1, -1) if axis in sides else slice(None) for axis in range(both.ndim))
+        return int(both.sum() - both[away].sum() * bool(sides))
 
     def pieces(self, start: int, stop: int) -> Iterator["Piece"]:
         """The vertices start..stop, orientation by orientation."""

@@ -1,4 +1,10 @@
-"""Offsets of an infinite lattice, their distances, and the stencils of the neighbour rule."""
+"""Offsets of an infinite lattice, their distances, and the stencils of the neighbour rule.
+
+A logarithm over a flat base is linear in the displacement, so vertices of one orientation that are
+within a distance fill an ellipsoid for each candidate of the logarithm. Its sections along an axis
+are intervals, so listing them takes time in proportion to sections and offsets, however elongated
+the ellipsoid is.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,8 +12,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.neighbours.ellipsoids import Ellipsoids
 from cheblienet_graphs.neighbours.rule import last_whole_shell
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
@@ -15,6 +21,8 @@ from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-7
 """Relative width of a shell of equal distances; rounding spreads one by 1e-15."""
+SLACK = 1e-6
+"""Relative enlargement of the ellipsoids; far larger than rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +100,7 @@ class OffsetDistances:
         return Stencil(orientation, offsets, self.at(k, orientation, offsets))
 
     @cached_property
-    def _ellipsoids(self) -> tuple[Ellipsoids, ...]:
+    def _ellipsoids(self) -> "tuple[Ellipsoids, ...]":
         return Ellipsoids.around(self._lattice, self._manifold, self._metric)
 
     def at(self, k: int, orientation: Indices, offsets: Indices) -> Floats:
@@ -116,3 +124,114 @@ def _others(stencil: Stencil, k: int) -> npt.NDArray[np.bool_]:
     """(N,) True where an offset is not that of the origin itself, at orientation k."""
     others: npt.NDArray[np.bool_] = (stencil.orientation != k) | stencil.offsets.any(axis=1)
     return others
+
+
+@dataclass(frozen=True)
+class Ellipsoids:
+    """d^2 = o^T Q o + least for offsets o in pixels; one for each orientation and candidate.
+
+    Written as a sum of squares, axis by axis: d^2 - least = sum_i p_i (o_i + sum_{j<i} u_ij o_j)^2.
+
+    Args:
+        orientation: (N,) of the vertices at the other end.
+        pivots: (N, d) p.
+        mixed: (N, d, d) u.
+        least: (N,).
+    """
+
+    orientation: Indices
+    pivots: Floats
+    mixed: Floats
+    least: Floats
+
+    @classmethod
+    def around(
+        cls, lattice: Lattice, manifold: Manifold, metric: Metric
+    ) -> "tuple[Ellipsoids, ...]":
+        """The ellipsoids around a vertex of each orientation, for all those of its neighbours.
+
+        Args:
+            lattice: with its fibre.
+            manifold: its base is flat.
+            metric: lengths in pixels.
+        """
+        n_o, d = lattice.orientations, len(lattice.shape)
+        weights = np.array(manifold.weights(metric))
+        units = np.concatenate([np.zeros((1, d), np.int64), np.eye(d, dtype=np.int64)])
+        # For the origin and a step along each axis: (candidates, dim, pairs of orientations) each.
+        still, *moved = (_candidates(lattice, manifold, unit) for unit in units)
+        steps = np.stack([image[:, :d] for image in moved])  # (d, candidates, d, pairs)
+        quadratic = np.einsum("icak,a,jcak->ckij", steps, weights[:d], steps)
+        least = np.einsum("cak,a->ck", still[:, d:] ** 2, weights[d:]).reshape(-1, n_o, n_o)
+        pivots, mixed = _sum_of_squares(quadratic.reshape(-1, d, d))
+        pivots, mixed = pivots.reshape(-1, n_o, n_o, d), mixed.reshape(-1, n_o, n_o, d, d)
+        orientation = np.tile(np.arange(n_o), len(still))
+        return tuple(
+            cls(
+                orientation,
+                pivots[:, k].reshape(-1, d),
+                mixed[:, k].reshape(-1, d, d),
+                least[:, k].ravel(),
+            )
+            for k in range(n_o)
+        )
+
+    def offsets(self, squared_radius: float) -> tuple[Indices, Indices]:
+        """(N,) orientations and (N, d) offsets within a radius, ascending; a few lie beyond it."""
+        left = squared_radius * (1 + SLACK) - self.least
+        which = np.flatnonzero(left >= 0)
+        left = left[which]
+        chosen = np.empty((len(which), 0), np.int64)
+        for axis in range(self.pivots.shape[1]):
+            pivot = self.pivots[which, axis]
+            centre = -np.einsum("nj,nj->n", self.mixed[which, axis, :axis], chosen)
+            half = np.sqrt(np.maximum(left, 0) / pivot)
+            slack = SLACK * (1 + abs(centre) + half)
+            low, high = np.ceil(centre - half - slack), np.floor(centre + half + slack)
+            row, place = _intervals(low.astype(np.int64), high.astype(np.int64))
+            left = left[row] - pivot[row] * (place - centre[row]) ** 2
+            which, chosen = which[row], np.column_stack([chosen[row], place])
+        return _listed_once(self.orientation[which], chosen)
+
+
+def _candidates(lattice: Lattice, manifold: Manifold, offset: Indices) -> Floats:
+    """(candidates, dim, n_o^2) logarithms from each orientation at the origin to each at (d,)."""
+    own, others = np.divmod(np.arange(lattice.orientations**2), lattice.orientations)
+    starts, ends = lattice.edge_coordinates(own, others, np.tile(offset, (len(own), 1)))
+    start, end = (manifold.elements(tuple(map(array, p.T))) for p in (starts, ends))
+    logarithms: Floats = np.stack([np.stack(c) for c in manifold.logarithms(start, end)])
+    return logarithms.view(np.ndarray)
+
+
+def _sum_of_squares(quadratic: Floats) -> tuple[Floats, Floats]:
+    """Pivots (N, d) and mixed coefficients (N, d, d) of forms (N, d, d), last axes eliminated."""
+    size = quadratic.shape[-1]
+    pivots, mixed = np.empty(quadratic.shape[:2]), np.zeros(quadratic.shape)
+    rest = quadratic
+    for axis in reversed(range(size)):
+        pivots[:, axis] = rest[:, axis, axis]
+        mixed[:, axis, :axis] = rest[:, axis, :axis] / rest[:, axis, axis, None]
+        across = rest[:, axis, :axis, None] * mixed[:, axis, None, :axis]
+        rest = rest[:, :axis, :axis] - across
+    return pivots, mixed
+
+
+def _intervals(low: Indices, high: Indices) -> tuple[Indices, Indices]:
+    """The integers in closed intervals: the interval's number, and the integer."""
+    counts = np.maximum(high - low + 1, 0)
+    which = np.repeat(np.arange(len(counts)), counts)
+    ends = np.cumsum(counts)
+    return which, np.arange(len(which)) - (ends - counts)[which] + low[which]
+
+
+def _listed_once(orientation: Indices, offsets: Indices) -> tuple[Indices, Indices]:
+    """The neighbours, ascending, each once: several candidates may reach the same one."""
+    most = [int(abs(column).max(initial=0)) for column in offsets.T]
+    keys = orientation
+    for column, reach in zip(offsets.T, most, strict=True):
+        keys = keys * (2 * reach + 1) + column + reach
+    keys, columns = np.unique(keys), []
+    for reach in reversed(most):
+        keys, column = np.divmod(keys, 2 * reach + 1)
+        columns.append(column - reach)
+    return keys, np.stack(columns[::-1], axis=1)

@@ -3,18 +3,22 @@
 The projection to the base is 1-Lipschitz, so a vertex at distance r lies over the base ball of
 radius r: the vertices over the M nearest base points include all that are nearer than the M-th of
 these. M grows for the few points where that does not suffice.
+
+A rotation by one radian has length xi. Where xi is large and there are many orientations, most of
+those over a near base point are too far away: a window around the parallel one is compared.
 """
 
 import math
+from typing import Protocol, cast
 
 import numpy as np
 import torch
 from scipy.spatial import KDTree
 from torch import Tensor
 
+from cheblienet_graphs.manifolds import Elements, Metric, Point
 from cheblienet_graphs.neighbours.cloud import Cloud
-from cheblienet_graphs.neighbours.fibre import Fibre
-from cheblienet_graphs.neighbours.shells import neighbours_within
+from cheblienet_graphs.neighbours.nearest import Shells
 from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = {"cpu": 2**17, "cuda": 2**25}
@@ -29,14 +33,18 @@ MOST_POINTS = 4096
 
 ROUNDING = 1e-9
 """Relative slack between distances on the base and on the manifold."""
+WORTHWHILE = 2
+"""A window is used where it has this many times fewer orientations than the fibre, or better."""
 
 
-class _Candidates:
-    """The M base points nearest to n others: (n, M) Cartesian distances, ascending; images."""
+class Fibred(Protocol):
+    """A manifold with orientations: rotation angles, and their least lengths."""
 
-    def __init__(self, chords: Floats, images: Indices) -> None:
-        self.chords: Floats = chords.reshape(len(chords), -1)
-        self.images: Indices = images.reshape(len(images), -1)
+    def rotation_angle(self, g: Point, h: Point) -> Elements:
+        """The angle from g's orientation to h's, radians; it grows as the latter does."""
+
+    def squared_length_of_rotation(self, angle: float, metric: Metric) -> float:
+        """The least d^2 of rotations by this angle or more, in [0, pi/2] radians."""
 
 
 class PrunedSearch:
@@ -51,7 +59,7 @@ class PrunedSearch:
         self._cloud, self._device = cloud, torch.device(device)
         self._tree = KDTree(cloud.base)
         self._elements = tuple(torch.from_numpy(e).to(self._device) for e in cloud.elements)
-        self._fibre = Fibre(cloud, self._elements)
+        self._manifold = cast("Fibred", cloud.manifold)
         self._pairs = PAIRS_AT_ONCE[self._device.type]
 
     @property
@@ -60,28 +68,13 @@ class PrunedSearch:
         each = CANDIDATES * self._cloud.orientations**2
         return min(MOST_POINTS, max(1, MOMENT * self._pairs // each))
 
-    def nearest(
-        self, start: int, stop: int, count: int, squared_radii: Tensor | None, tolerance: float
-    ) -> tuple[Tensor, Tensor]:
-        """The nearest vertices of those over the base points start..stop.
-
-        Args:
-            start: first base point.
-            stop: last base point + 1.
-            count: K.
-            squared_radii: (n_o,) where the radii are known beforehand.
-            tolerance: relative width of a shell.
-
-        Returns:
-            (n_o, stop - start) d^2 up to which vertices were needed: r^2 where known beforehand,
-            else that of the (K + 1)-th nearest, inf where there is none; and (n_o, stop - start, K)
-            int64 neighbours, `orientation * images + image`, padded with -1. On the CPU.
-        """
+    def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
+        """As `Search.nearest`."""
         points = np.arange(start, stop)
         orientations = self._cloud.orientations
         seen = torch.zeros(orientations, len(points), dtype=torch.float64)
-        neighbours = torch.full((orientations, len(points), count), -1)
-        candidates = min(self._guess(count), self._cloud.images)
+        neighbours = torch.full((orientations, len(points), shells.count), -1)
+        candidates = min(self._guess(shells.count), self._cloud.images)
         while len(points):
             across = candidates * orientations
             own = min(orientations, max(1, self._pairs // across))
@@ -90,12 +83,13 @@ class PrunedSearch:
             for lo in range(0, len(points), step):
                 block = points[lo : lo + step]
                 where = torch.from_numpy(block - start)
-                near = _Candidates(*self._tree.query(self._cloud.base[block], candidates))
+                near = self._tree.query(self._cloud.base[block], candidates)
+                chords, images = (part.reshape(len(block), -1) for part in near)
+                bound = self._bound(chords[:, -1], candidates)
                 complete = np.ones(len(block), dtype=bool)
                 for first in range(0, orientations, own):
                     rows = slice(first, min(first + own, orientations))
-                    given = None if squared_radii is None else squared_radii[rows]
-                    reach, nearest, known = self._block(block, rows, near, count, given, tolerance)
+                    reach, nearest, known = self._block(block, rows, images, bound, shells)
                     seen[rows, where], neighbours[rows, where] = reach.cpu(), nearest.cpu()
                     complete &= known.cpu().numpy()
                 missed.append(block[~complete])
@@ -129,24 +123,18 @@ class PrunedSearch:
         return base.measure * float(sides.prod()) / self._cloud.points
 
     def _block(
-        self,
-        points: Indices,
-        own: slice,
-        near: "_Candidates",
-        count: int,
-        squared_radii: Tensor | None,
-        tolerance: float,
+        self, points: Indices, own: slice, images: Indices, bound: Floats, shells: Shells
     ) -> tuple[Tensor, Tensor, Tensor]:
         """(own, n) as `nearest`, neighbours (own, n, K), and (n,) whether the candidates sufficed.
 
-        For the vertices over the points whose orientation is one of `own`.
+        For the vertices over the points whose orientation is one of `own`; candidates are those
+        over (n, M) images, among which are all nearer than (n,) the bound, squared.
         """
         cloud, device = self._cloud, self._device
         orientations = torch.arange(cloud.orientations, device=device)[own]
-        rows, candidates = near.images.shape
-        here, others = (torch.from_numpy(x).to(device) for x in (points, near.images))
-        bound = self._bound(near.chords[:, -1], candidates)
-        fibre = self._fibre.near(orientations, here, others, float(bound.max()))
+        rows, candidates = images.shape
+        here, others = (torch.from_numpy(x).to(device) for x in (points, images))
+        fibre = self._fibre(orientations, here, others, float(bound.max()))
         squared = self._squared_distances(here, own, others, fibre)
         row, place = (others == here[:, None]).nonzero(as_tuple=True)
         windowed = fibre.shape[2] < cloud.orientations
@@ -154,26 +142,59 @@ class PrunedSearch:
         itself = over == orientations[:, None]
         squared[:, row, :, place] = squared[:, row, :, place].masked_fill(itself, math.inf)
         squared = squared.reshape(len(orientations) * rows, -1)
-        width = min(count + 1, squared.shape[1])
-        ascending, which = squared.topk(width, largest=False)
-        if width <= count:
-            padding = (0, count + 1 - width)
-            ascending = torch.nn.functional.pad(ascending, padding, value=math.inf)
-            which = torch.nn.functional.pad(which, padding)
-        given = None if squared_radii is None else squared_radii.repeat_interleave(rows).to(device)
-        inside = neighbours_within(ascending, given, tolerance)
-        reach = ascending[:, -1] if given is None else given * (1 + tolerance)
+        ascending, which = squared.topk(min(shells.count + 1, squared.shape[1]), largest=False)
+        over = which // candidates
+        if windowed:
+            over = fibre.reshape(len(squared), -1).gather(1, which)
+        row = torch.arange(rows, device=device).repeat(len(orientations))[:, None]
+        vertex = over * cloud.images + others[row, which % candidates]
+        reach, listed = shells.over(own).listed(ascending, vertex)
         known = torch.from_numpy(bound).to(device)
         complete = (reach.view(-1, rows) * (1 + ROUNDING) <= known).all(dim=0)
         complete |= candidates == cloud.images
-        row = torch.arange(rows, device=device).repeat(len(orientations))[:, None]
-        image = others[row, which % candidates]
-        over = which // candidates
-        if windowed:
-            over = fibre.reshape(len(orientations) * rows, -1).gather(1, which)
-        vertex = over * cloud.images + image
-        vertex.masked_fill_(torch.arange(count + 1, device=device) >= inside[:, None], -1)
-        return reach.view(-1, rows), vertex[:, :count].view(-1, rows, count), complete
+        return reach.view(-1, rows), listed.reshape(-1, rows, shells.count), complete
+
+    def _fibre(self, own: Tensor, points: Tensor, others: Tensor, squared_reach: float) -> Tensor:
+        """Orientations over other points that may be within reach.
+
+        Args:
+            own: (k,) orientations of the vertices.
+            points: (n,) base points of the vertices.
+            others: (n, M) base points to compare with.
+            squared_reach: squared distance.
+
+        Returns:
+            (k, n, width, M) orientations; all n_o in order, as (1, 1, n_o, 1) without
+            copies, where a window is not worthwhile.
+        """
+        orientations = self._cloud.orientations
+        cyclic = self._cloud.manifold.fibre.cyclic
+        margin = self._margin(squared_reach) if cyclic else orientations
+        if WORTHWHILE * (2 * margin + 1) > orientations:
+            return torch.arange(orientations, device=own.device)[None, None, :, None]
+        start = tuple(e[0][points][:, None] for e in self._elements)
+        end = tuple(e[0][others] for e in self._elements)
+        steps = self._manifold.rotation_angle(start, end) / (math.pi / orientations)
+        window = torch.arange(-margin, margin + 1, device=own.device)
+        parallel = own[:, None, None, None] - steps.round().long()[None, :, None, :]
+        near: Tensor = (parallel + window[None, None, :, None]) % orientations
+        return near
+
+    def _margin(self, squared_reach: float) -> int:
+        """Largest number of steps, from the most nearly parallel orientation, within reach.
+
+        The exactly parallel direction lies up to half a step beside that orientation.
+        """
+        orientations, metric = self._cloud.orientations, self._cloud.metric
+        step, margin = math.pi / orientations, 0
+        while WORTHWHILE * (2 * margin + 1) <= orientations:
+            if (
+                self._manifold.squared_length_of_rotation((margin + 0.5) * step, metric)
+                > squared_reach
+            ):
+                break
+            margin += 1
+        return margin
 
     def _squared_distances(
         self, points: Tensor, own: slice, others: Tensor, fibre: Tensor

@@ -1,18 +1,40 @@
-"""The rule by which vertices are neighbours.
+"""The rule by which vertices are neighbours, and the interfaces of what finds and measures edges.
 
-It makes graphs symmetric and keeps the symmetries of their samplings: the radius r_a of
+The rule makes graphs symmetric and keeps the symmetries of their samplings: the radius r_a of
 a vertex is that of the largest union of whole shells of equally distant vertices with at most K
 members; an edge joins a and b where d(a, b) <= min(r_a, r_b). On lattices r_a is that of the
 infinite lattice, so vertices at the boundary have fewer neighbours but no longer edges.
 """
 
 from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import NEIGHBORS
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.typing import Floats, Indices
+
+Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
+"""(shape, dtype) -> a new array, possibly on disk."""
+
+
+class Engine(Protocol):
+    """Finds the neighbours of consecutive vertices; none is its own neighbour."""
+
+    def degrees(self, start: int, stop: int) -> Indices:
+        """(stop - start,) number of neighbours of each vertex."""
+
+    def columns(self, start: int, stop: int) -> Indices:
+        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+
+
+class Lengths(Protocol):
+    """Lengths of edges, the same whichever engine found these."""
+
+    def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
+        """d^2 of edges, 0 where row and column coincide, shape of `rows`."""
 
 
 def too_few(neighbors: int, has_edges: Callable[[int], bool]) -> SpecError:

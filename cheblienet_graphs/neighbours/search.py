@@ -1,19 +1,20 @@
-"""An engine that searches nearest vertices: edges join those that list each other."""
+"""Neighbours that are searched for: edges join vertices that list each other."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.machine.threads import own_device, threads_each, torch_threads
 from cheblienet_graphs.neighbours import offsets
 from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.cloud import Cloud, check_images, cloud, rings_within
-from cheblienet_graphs.neighbours.protocols import Scratch
+from cheblienet_graphs.neighbours.cloud import Cloud, cloud
+from cheblienet_graphs.neighbours.nearest import Search, Shells
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.typing import Floats, Indices
@@ -24,35 +25,11 @@ SHELL = 1e-6
 SLACK = 2 * SHELL
 """Relative slack of the reach that rings of images must cover: wider than any shell."""
 
+MOST_IMAGES = 2**23
+"""Most vertices and images of a search that needs more than one ring of images."""
+
 COMPARISONS_AT_ONCE = 2**23
 """Entries of lists compared together, K^2 for each vertex."""
-
-
-class Search(Protocol):
-    """Finds nearest vertices exactly; see `PrunedSearch.nearest`."""
-
-    @property
-    def points_at_once(self) -> int:
-        """Base points to search at once, which takes a few seconds at most."""
-
-    def nearest(
-        self,
-        start: int,
-        stop: int,
-        count: int,
-        squared_radii: torch.Tensor | None,
-        tolerance: float,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """d^2 that lists depend on, and neighbours, for vertices over base points start..stop."""
-
-
-def _search(cloud: Cloud, choice: Choice) -> Search:
-    if choice.engine == "keops":
-        # Not every machine can compile what KeOps needs.
-        from cheblienet_graphs.neighbours.keops import KeopsSearch
-
-        return KeopsSearch(cloud, own_device(choice.device))
-    return PrunedSearch(cloud, own_device(choice.device))
 
 
 class NeighbourLists:
@@ -68,9 +45,6 @@ class NeighbourLists:
         choice: the search, "pruned" or "keops", and its device.
         squared_radii: (n_o,) r^2 by orientation where known beforehand, as on a lattice.
         rings: of images around a periodic domain.
-
-    Attributes:
-        cloud: the vertices, with their images.
     """
 
     def __init__(
@@ -78,22 +52,39 @@ class NeighbourLists:
         sampled: SampledManifold[Sampling],
         neighbors: int,
         choice: Choice,
-        *,
         squared_radii: Floats | None = None,
         rings: int = 0,
     ) -> None:
-        check_images(sampled, neighbors, rings)
-        self.cloud = cloud(sampled, rings)
-        self._sampling, self._rings = sampled.sampling, rings
-        self._neighbors, self._choice = neighbors, choice
-        self._threads = threads_each(choice.engine, processes=1)
-        self._squared_radii = None if squared_radii is None else torch.from_numpy(squared_radii)
-        self._tolerance = SHELL if squared_radii is None else offsets.SHELL
+        self._sampled, self._rings, self._choice = sampled, rings, choice
+        radii = None if squared_radii is None else torch.from_numpy(squared_radii)
+        self._shells = Shells(neighbors, SHELL if radii is None else offsets.SHELL, radii)
+
+    @cached_property
+    def cloud(self) -> Cloud:
+        """The vertices, with their images.
+
+        Raises:
+            SpecError: there would be more than MOST_IMAGES.
+        """
+        sampled, rings = self._sampled, self._rings
+        dimension = sampled.manifold.base.dimension
+        if rings > 1 and (2 * rings + 1) ** dimension * sampled.sampling.num_vertices > MOST_IMAGES:
+            accepted = (
+                f"larger here, where the {self._shells.count} nearest vertices lie up to {rings} "
+                "periods of the domain away"
+            )
+            remedy = "Or use more `points`, fewer `neighbors` or `boundary='open'`."
+            raise SpecError("eps", accepted, sampled.metric.eps, remedy)
+        return cloud(sampled, rings)
 
     @cached_property
     def _search(self) -> Search:
-        """The search; it is set up on first use, which `complete` and `next_rings` do without."""
-        return _search(self.cloud, self._choice)
+        if self._choice.engine == "keops":
+            # Not every machine can compile what KeOps needs.
+            from cheblienet_graphs.neighbours.keops import KeopsSearch
+
+            return KeopsSearch(self.cloud, own_device(self._choice.device))
+        return PrunedSearch(self.cloud, own_device(self._choice.device))
 
     def of(self, start: int, stop: int) -> Iterator[tuple[int, Indices, float]]:
         """The lists of the vertices over base points start..stop, some points at a time.
@@ -102,29 +93,27 @@ class NeighbourLists:
             The first point, (n_o, points, K) lists, ascending, V where there is none, and the
             largest d^2 that the lists depend on.
         """
-        step = self._search.points_at_once
+        step, threads = self._search.points_at_once, threads_each(self._choice.engine, processes=1)
         for lo in range(start, stop, step):
-            with torch_threads(self._threads):
-                reach, nearest = self._search.nearest(
-                    lo, min(lo + step, stop), self._neighbors, self._squared_radii, self._tolerance
-                )
+            with torch_threads(threads):
+                reach, nearest = self._search.nearest(lo, min(lo + step, stop), self._shells)
             yield lo, self._vertices(lo, nearest.numpy()), float(reach.max())
 
-    def complete(self, farthest: float) -> bool:
-        """Whether there are enough images for lists that depend on d^2 up to this one."""
-        if not self._sampling.periodic:
-            return True
-        return farthest * (1 + self._tolerance) < self.cloud.complete_within**2
+    def enough_rings(self, farthest: float) -> int:
+        """Number of rings of images for lists that depend on d^2 up to this one.
 
-    def next_rings(self, farthest: float) -> int:
-        """Number of rings of images to try next: as many as are enough, but at most twice these.
-
-        More images can only shorten the distances that lists depend on.
+        Where these are too few: as many as are enough, but at most twice these. More images can
+        only shorten the distances that lists depend on.
         """
-        rings = self._rings
+        sampling, rings = self._sampled.sampling, self._rings
+        if not sampling.periodic:
+            return rings
+        side = min(sampling.extent or (1.0,))
+        if farthest * (1 + self._shells.tolerance) < (rings * side) ** 2:
+            return rings
         if math.isinf(farthest):
             return 2 * rings
-        return min(2 * rings, rings_within(self._sampling, math.sqrt(farthest * (1 + SLACK))))
+        return min(2 * rings, math.floor(math.sqrt(farthest * (1 + SLACK)) / side) + 1)
 
     def _vertices(self, start: int, nearest: Indices) -> Indices:
         """Vertices of the images that a search found for consecutive base points."""
@@ -169,13 +158,13 @@ class MutualNeighbours:
 
     def degrees(self, start: int, stop: int) -> Indices:
         """(stop - start,) number of neighbours of each vertex."""
-        pieces = [mutual.sum(axis=1) for _, mutual in self._mutual(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+        pieces = (mutual.sum(axis=1) for _, mutual in self._mutual(start, stop))
+        return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def columns(self, start: int, stop: int) -> Indices:
         """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
-        pieces = [lists[mutual].astype(np.int64) for lists, mutual in self._mutual(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+        pieces = (lists[mutual] for lists, mutual in self._mutual(start, stop))
+        return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def _mutual(
         self, start: int, stop: int
@@ -189,50 +178,6 @@ class MutualNeighbours:
             real = lists < vertices
             theirs = self._lists[np.where(real, lists, 0)]
             yield lists, real & (theirs == rows[:, None, None]).any(axis=2)
-
-
-class SearchEngine(MutualNeighbours):
-    """Mutual neighbours, searched in this process.
-
-    Args:
-        sampled, neighbors, choice, squared_radii: as for `NeighbourLists`.
-        scratch: makes the array of lists, (V, K).
-        progress: called with the numbers of vertices done and altogether.
-
-    Attributes:
-        cloud: the vertices, with all images that edges can reach.
-    """
-
-    def __init__(
-        self,
-        sampled: SampledManifold[Sampling],
-        neighbors: int,
-        choice: Choice,
-        *,
-        squared_radii: Floats | None = None,
-        scratch: Scratch = np.empty,
-        progress: Callable[[int, int], None] = lambda _done, _total: None,
-    ) -> None:
-        sampling = sampled.sampling
-        points, vertices = sampling.num_points, sampling.num_vertices
-        lists = scratch((vertices, neighbors), list_type(vertices))
-        by_orientation = lists.reshape(-1, points, neighbors)
-        rings = 1 if sampling.periodic else 0
-        while True:
-            search = NeighbourLists(
-                sampled, neighbors, choice, squared_radii=squared_radii, rings=rings
-            )
-            farthest = 0.0
-            for start, lists_of_block, reach in search.of(0, points):
-                stop = start + lists_of_block.shape[1]
-                by_orientation[:, start:stop] = lists_of_block
-                farthest = max(farthest, reach)
-                progress(stop * sampling.orientations, vertices)
-            if search.complete(farthest):
-                break
-            rings = search.next_rings(farthest)
-        self.cloud = search.cloud
-        super().__init__(lists, points)
 
 
 def list_type(vertices: int) -> str:

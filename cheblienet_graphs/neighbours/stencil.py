@@ -4,7 +4,7 @@ The metric is left-invariant, so the offsets of a vertex's neighbours depend on 
 only. Finding them takes n_o small tables of distances; the rest is index arithmetic.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,10 +13,73 @@ import numpy.typing as npt
 
 from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
 from cheblienet_graphs.neighbours.rule import too_few
-from cheblienet_graphs.neighbours.sides import Neighbourhood
 from cheblienet_graphs.samplings.lattice import Lattice, Places
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The neighbours of the vertices of one orientation.
+
+    Args:
+        stencil: all of them.
+        everywhere: (N,) whether a vertex has this one wherever it is.
+        at_sides: (d, N) whether it has it at the first and last place along an axis. Such offsets
+            are 0 along that axis, so both ends of the edge are at the same side.
+    """
+
+    stencil: Stencil
+    everywhere: npt.NDArray[np.bool_]
+    at_sides: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, stencil: Stencil, along_sides: Sequence[Stencil] = ()) -> "Neighbourhood":
+        """The neighbours of a stencil, and those along the sides across each axis.
+
+        Args:
+            stencil: of all vertices.
+            along_sides: for each axis, of those at its sides; none where there are no others.
+        """
+        if not along_sides:
+            return cls(stencil, np.ones(len(stencil), bool), np.zeros((0, len(stencil)), bool))
+        parts = [stencil, *along_sides]
+        keys = np.concatenate([np.column_stack([s.orientation, s.offsets]) for s in parts])
+        every, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        squared = np.concatenate([s.squared_distance for s in parts])[first]
+        ends = np.cumsum([len(s) for s in parts])
+        found = np.zeros((len(parts), len(every)), bool)
+        for row, part in zip(found, np.split(which.ravel(), ends[:-1]), strict=True):
+            row[part] = True
+        return cls(Stencil(every[:, 0], every[:, 1:], squared), found[0], found[1:])
+
+    def within(self, orientation: int) -> "Neighbourhood":
+        """The neighbours of one orientation."""
+        kept = self.stencil.orientation == orientation
+        return Neighbourhood(self.stencil.only(kept), self.everywhere[kept], self.at_sides[:, kept])
+
+    def present(self, places: Places, shape: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """(pixels, N) whether the vertices at these (pixels,) places have each."""
+        found = np.broadcast_to(self.everywhere, (len(places[0]), len(self.everywhere)))
+        for there, along in zip(at_sides(places, shape), self.at_sides, strict=False):
+            found = found | (there[:, None] & along)
+        return found
+
+    def pairs(self, shape: Sequence[int]) -> int:
+        """How many entries these are on an open lattice of this shape."""
+        steps = abs(self.stencil.offsets)
+        total = np.maximum(shape - steps, 0).prod(axis=1)
+        if self.everywhere.all():
+            return int(total.sum())
+        # All but those whose ends are away from the sides in question.
+        along = np.where(self.at_sides.T, 2, steps)
+        away = np.maximum(shape - along, 0).prod(axis=1)
+        return int((total - np.where(self.everywhere, 0, away)).sum())
+
+
+def at_sides(places: Places, shape: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
+    """For each axis (pixels,) whether places are at its first or last one."""
+    return [(place == 0) | (place == side - 1) for place, side in zip(places, shape, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -53,6 +116,11 @@ class Stencils:
         return cls(
             lattice, stencils, tuple(s.squared_distance * area for s in stencils), radii * area
         )
+
+    @cached_property
+    def engine(self) -> "StencilEngine":
+        """The neighbours on the whole lattice."""
+        return StencilEngine(self.lattice, self.stencils)
 
     def on(self, lattice: Lattice) -> "Stencils":
         """These stencils and lengths, on a lattice of another size."""
@@ -127,6 +195,10 @@ class StencilEngine:
         stencils: the neighbours of a vertex, by its orientation.
         along_sides: further ones of vertices at the first and last place along an axis, by axis and
             orientation, for an open lattice; none by default.
+
+    Attributes:
+        neighbourhoods: all of them, by orientation.
+        reach: the largest offset along each axis.
     """
 
     def __init__(
@@ -140,6 +212,7 @@ class StencilEngine:
         self.neighbourhoods = tuple(
             Neighbourhood.of(stencil, steps) for stencil, steps in zip(stencils, sides, strict=True)
         )
+        self.reach = reach([around.stencil for around in self.neighbourhoods])
 
     def on(self, lattice: Lattice) -> "StencilEngine":
         """The same stencils on a lattice of another size."""
@@ -157,51 +230,35 @@ class StencilEngine:
 
     def degrees(self, start: int, stop: int) -> Indices:
         """(stop - start,) number of neighbours of each vertex."""
-        pieces = [self._degrees(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+        pieces = (there.sum(axis=1) for _, there in self._rows(start, stop))
+        return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def columns(self, start: int, stop: int) -> Indices:
         """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
-        pieces = [self._columns(k, lo, hi) for k, lo, hi in self._pieces(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+        pieces = (vertices[there] for vertices, there in self._rows(start, stop))
+        return np.concatenate([np.empty(0, np.int64), *pieces])
 
-    def _pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
-        """(orientation, first pixel, last pixel + 1) of each orientation with rows in a block."""
-        pixels = self.lattice.num_points
-        return [
-            (k, max(start - k * pixels, 0), min(stop - k * pixels, pixels))
-            for k in range(start // pixels, -(-stop // pixels))
-        ]
-
-    def _targets(self, k: int, lo: int, hi: int) -> tuple[Places, npt.NDArray[np.bool_]]:
-        """(pixels, N) places of the neighbours of pixels lo..hi, and whether there is each."""
-        around, (_, places) = self.neighbourhoods[k], self.lattice.decode(np.arange(lo, hi))
-        pairs = zip(places, around.stencil.offsets.T, strict=True)
-        targets = tuple(place[:, None] + offset for place, offset in pairs)
-        there = around.present(places, self.lattice.shape)
-        for place, side in zip(targets, self.lattice.shape, strict=True):
-            there = there & (place >= 0) & (place < side)
-        return targets, there
+    def _rows(self, start: int, stop: int) -> Iterator[tuple[Indices, npt.NDArray[np.bool_]]]:
+        """(rows, N) neighbours, and whether there is each, orientation by orientation."""
+        lattice, pixels = self.lattice, self.lattice.num_points
+        for k in range(start // pixels, -(-stop // pixels)):
+            rows = np.arange(max(start - k * pixels, 0), min(stop - k * pixels, pixels))
+            around, (_, places) = self.neighbourhoods[k], lattice.decode(rows)
+            steps, there = around.stencil.offsets.T, around.present(places, lattice.shape)
+            targets = [place[:, None] + step for place, step in zip(places, steps, strict=True)]
+            for axis, side in enumerate(lattice.shape):
+                if lattice.periodic:
+                    targets[axis] %= side
+                else:
+                    there = there & (targets[axis] >= 0) & (targets[axis] < side)
+            vertices = lattice.encode(around.stencil.orientation, targets)
+            yield np.sort(vertices, axis=1) if lattice.periodic else vertices, there
 
     def _total_degree(self, around: Neighbourhood) -> int:
         lattice = self.lattice
         if lattice.periodic:
             return len(around.stencil) * lattice.num_points
         return around.pairs(lattice.shape)
-
-    def _degrees(self, k: int, lo: int, hi: int) -> Indices:
-        if self.lattice.periodic:
-            return np.full(hi - lo, len(self.stencils[k]))
-        inside: Indices = self._targets(k, lo, hi)[1].sum(axis=1)
-        return inside
-
-    def _columns(self, k: int, lo: int, hi: int) -> Indices:
-        lattice, stencil = self.lattice, self.neighbourhoods[k].stencil
-        places, there = self._targets(k, lo, hi)
-        if lattice.periodic:
-            around = [place % side for place, side in zip(places, lattice.shape, strict=True)]
-            return np.sort(lattice.encode(stencil.orientation, around), axis=1).ravel()
-        return lattice.encode(stencil.orientation, places)[there]
 
 
 def nearest_image(offset: Indices, period: int) -> Indices:

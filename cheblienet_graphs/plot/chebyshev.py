@@ -8,8 +8,7 @@ import scipy.sparse
 from scipy.special import ive
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.sparse.laplacian import inverse_root
-from cheblienet_graphs.sparse.products import Product, mapped_product
+from cheblienet_graphs.sparse import Product, inverse_root, mapped_product
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 

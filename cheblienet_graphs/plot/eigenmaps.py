@@ -18,7 +18,7 @@ from cheblienet_graphs.plot.places import Places, places_of
 from cheblienet_graphs.plot.views import View, whole
 from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.sparse.laplacian import inverse_root
+from cheblienet_graphs.sparse import inverse_root
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibres import counted, title, words
 from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities

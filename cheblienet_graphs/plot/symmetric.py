@@ -9,7 +9,7 @@ import numpy as np
 from cheblienet_graphs.plot.chebyshev import chebyshev_sums
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.plot.places import Places
-from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.typing import Floats, Indices
 
 LINEAR = 1e-6

@@ -11,7 +11,7 @@ import scipy.sparse
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
+from cheblienet_graphs.sparse import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.typing import Floats, Indices

@@ -11,7 +11,7 @@ from cheblienet_graphs.report.diagnostics import effective_metrics, operator_sca
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.sparse.rows import row_blocks, rows
+from cheblienet_graphs.sparse import row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.typing import Indices

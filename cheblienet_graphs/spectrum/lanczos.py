@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from cheblienet_graphs.sparse.products import Product
+from cheblienet_graphs.sparse import Product
 from cheblienet_graphs.typing import Floats
 
 End = Literal["smallest", "largest"]

@@ -22,7 +22,7 @@ from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.sparse.products import CAST_AT_ONCE, Product, mapped_product
+from cheblienet_graphs.sparse import CAST_AT_ONCE, Product, mapped_product
 from cheblienet_graphs.spectrum.lanczos import End, Progress
 from cheblienet_graphs.spectrum.symmetric import (
     BlochBlocks,

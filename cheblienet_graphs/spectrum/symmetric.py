@@ -22,7 +22,7 @@ import scipy.sparse
 
 from cheblienet_graphs.samplings.lattice import Lattice, Places
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.sparse.products import Product, mapped_product
+from cheblienet_graphs.sparse import Product, mapped_product
 from cheblienet_graphs.spectrum.lanczos import Progress, lanczos_eigenvalues, start_vector
 from cheblienet_graphs.typing import Floats, Indices
 

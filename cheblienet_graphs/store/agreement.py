@@ -19,8 +19,7 @@ import scipy.sparse
 from cheblienet_graphs.errors import CheblienetError, StoreError
 from cheblienet_graphs.samplings.given_tables import coincident
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.sparse.products import Product, mapped_product
-from cheblienet_graphs.sparse.rows import ENTRIES, row_blocks, rows
+from cheblienet_graphs.sparse import ENTRIES, Product, mapped_product, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.lanczos import ritz_range
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr

@@ -26,11 +26,16 @@ from cheblienet_graphs.manifolds import FlatManifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.neighbours.sides import at_sides
-from cheblienet_graphs.neighbours.stencil import OffsetTable, StencilEngine, Stencils, reach
+from cheblienet_graphs.neighbours.stencil import (
+    OffsetTable,
+    StencilEngine,
+    Stencils,
+    at_sides,
+    reach,
+)
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.sparse.blocks import RowBlock
+from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import Edges, along_sides

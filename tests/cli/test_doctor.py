@@ -65,7 +65,7 @@ def test_doctor_explains_a_missing_compiler(
 
 
 def test_keops_explains_a_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cheblienet_graphs.neighbours.keops_cache import remedy
+    from cheblienet_graphs.neighbours.keops import remedy
 
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", "/proc/nowhere")
     assert "can't write to its cache in /proc/nowhere" in remedy(OSError("no"))
@@ -74,16 +74,16 @@ def test_keops_explains_a_cache_that_cannot_be_written(monkeypatch: pytest.Monke
 def test_keops_that_is_not_installed_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cheblienet_graphs.neighbours import keops_cache
+    from cheblienet_graphs.neighbours import keops
 
     def absent(name: str) -> str:
         raise PackageNotFoundError(name)
 
     monkeypatch.delenv("KEOPS_CACHE_FOLDER", raising=False)
-    monkeypatch.setattr(keops_cache, "version", absent)
+    monkeypatch.setattr(keops, "version", absent)
     said = "not installed: pip install pykeops, or use `engine"
-    with pytest.raises(CheblienetError, match=said), keops_cache.guarded():
+    with pytest.raises(CheblienetError, match=said), keops.guarded():
         pass
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", str(tmp_path))
-    with pytest.raises(CheblienetError, match=said), keops_cache.guarded():
+    with pytest.raises(CheblienetError, match=said), keops.guarded():
         raise ModuleNotFoundError("No module named 'pykeops'", name="pykeops")

@@ -12,14 +12,16 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.neighbours import search
 from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.cloud import Cloud, PairLengths, cloud
+from cheblienet_graphs.neighbours.cloud import Cloud, cloud
+from cheblienet_graphs.neighbours.engines import Neighbours
 from cheblienet_graphs.neighbours.keops import KeopsSearch
-from cheblienet_graphs.neighbours.protocols import Engine, Lengths
+from cheblienet_graphs.neighbours.nearest import Shells
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
-from cheblienet_graphs.neighbours.search import SearchEngine
+from cheblienet_graphs.neighbours.rule import Engine, Lengths
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 
 PRUNED = Choice("pruned", "cpu")
+RINGS = 2
 
 DEVICES = [
     "cpu",
@@ -54,9 +56,12 @@ def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = 
 
 def engine_and_lengths(spec: GraphSpec, choice: Choice = PRUNED) -> tuple[Engine, Lengths]:
     """The chosen engine, once it has found all neighbours, and what measures its edges."""
-    neighbours = Level(spec, choice).neighbours
-    engine = neighbours.engine()
-    return engine, neighbours.lengths(getattr(engine, "cloud", None))
+    return found_by(Level(spec, choice).neighbours)
+
+
+def found_by(neighbours: Neighbours) -> tuple[Engine, Lengths]:
+    rings = RINGS if neighbours.sampled.sampling.periodic else 0
+    return neighbours.engine(), neighbours.lengths(neighbours.lists(rings))
 
 
 def edges(spec: GraphSpec, choice: Choice = PRUNED) -> Edges:
@@ -71,11 +76,8 @@ def edges(spec: GraphSpec, choice: Choice = PRUNED) -> Edges:
 def searched(
     sampling: Sampling, manifold: str, metric: Metric, count: int, choice: Choice = PRUNED
 ) -> Edges:
-    engine = SearchEngine(SampledManifold(sampling, MANIFOLDS[manifold], metric), count, choice)
-    return listed(engine, PairLengths(engine.cloud), sampling.num_vertices)
-
-
-RINGS = 2
+    sampled = SampledManifold(sampling, MANIFOLDS[manifold], metric)
+    return listed(*found_by(Neighbours(sampled, count, choice)), sampling.num_vertices)
 
 
 @lru_cache(maxsize=4)
@@ -153,5 +155,5 @@ def cloud_of(spec: GraphSpec) -> Cloud:
 
 def nearest(found: PrunedSearch | KeopsSearch, points: int, count: int) -> tuple:
     """(n_o, points) r^2 and (n_o, points, K) neighbours ascending, -1 first."""
-    radii, vertices = found.nearest(0, points, count, None, search.SHELL)
+    radii, vertices = found.nearest(0, points, Shells(count, search.SHELL))
     return radii.numpy(), np.sort(vertices.numpy(), axis=2)

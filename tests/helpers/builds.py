@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 from masks import awkward, points_mask
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.layout import check_version
 
+POINTS = np.random.default_rng(4).uniform([-80, -170], [85, 175], (180, 2))
 SPECS = {
     "lattice": GraphSpec("se2", "30x26", orientations=4, levels=2),
     "torus": GraphSpec("se2", 24, orientations=4, boundary="periodic", lambda_max=2, levels=1),
@@ -31,6 +33,11 @@ SPECS = {
     ),
     "masked matched": GraphSpec(
         "s2", subdivisions=3, mask=points_mask(642, 0.8), weights="matched", neighbors=24
+    ),
+    "own points": GraphSpec("so3", coordinates=[POINTS, POINTS[20:60]], orientations=4),
+    "voronoi": GraphSpec("s2", points=1200, levels=2, weights="voronoi"),
+    "masked voronoi": GraphSpec(
+        "s2", points=1200, weights="voronoi", mask=points_mask(1200, 0.7), levels=1
     ),
     "fraction": GraphSpec("so3", subdivisions=2, orientations=4, levels=1, xi="auto"),
 }

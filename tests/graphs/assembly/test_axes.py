@@ -22,11 +22,6 @@ def stored(spec: GraphSpec, folder: Path, **how: object) -> Path:
     return folder / "g.zarr/g" / built.version
 
 
-def chunks(version: Path) -> dict[str, bytes]:
-    files = sorted(p for p in version.rglob("*") if p.is_file() and "/c/" in str(p))
-    return {str(p.relative_to(version)): p.read_bytes() for p in files}
-
-
 def moved(side: int, name: str, matrix: np.ndarray) -> np.ndarray:
     """(V,) where a rotation of a cube of voxels takes each vertex."""
     centred = 2 * voxels((side,) * 3) - (side - 1)
@@ -98,23 +93,6 @@ def test_areas_and_coordinates(tmp_path: Path) -> None:
 )
 def test_masks(fields: dict, tmp_path: Path) -> None:
     check_masked(tmp_path / "g", MASK, {"manifold": "r3s2", **fields})
-
-
-def test_a_mask_of_everything_changes_nothing(tmp_path: Path) -> None:
-    fields = {"axes": 7, "laplacian": "combinatorial", "levels": 1}
-    whole = stored(GraphSpec("r3s2", "18x4x4", **fields), tmp_path)
-    inside = stored(GraphSpec("r3s2", mask=np.ones((4, 4, 18), bool), **fields), tmp_path)
-    found = {name: data for name, data in chunks(inside).items() if "base_index" not in name}
-    assert found == chunks(whole)
-
-
-@pytest.mark.parametrize("given", [{}, {"mask": MASK}], ids=["whole", "mask"])
-def test_bytes_do_not_depend_on_blocks_or_engines(given: dict, tmp_path: Path) -> None:
-    size = {} if given else {"size": "6x4x6"}
-    spec = GraphSpec("r3s2", axes=3, spacing=(1, 2, 1), lambda_max=2, levels=1, **given, **size)
-    ways = [{}, {"block_rows": 100}, {"engine": "pruned", "device": "cpu"}]
-    first, *others = (chunks(stored(spec, tmp_path, **how)) for how in ways)
-    assert all(found == first for found in others)
 
 
 @pytest.mark.parametrize("given", [{}, {"mask": MASK}], ids=["whole", "mask"])

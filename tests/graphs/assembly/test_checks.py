@@ -19,7 +19,7 @@ from cheblienet_graphs.neighbours.stencil import StencilEngine
 
 
 def engine_of(spec: GraphSpec) -> StencilEngine:
-    return Level(spec, choose("lattice")).neighbours.by_stencils
+    return Level(spec, choose("lattice")).stencils
 
 
 def drawn(count: int) -> Iterator[GraphSpec]:
@@ -138,14 +138,3 @@ def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
     assert inspect(tmp_path / "g.zarr", eigenvalues=0).levels[0].components == 302
     again = build(spec, tmp_path / "g.zarr")
     assert (again.built, again.checks) == (False, ())
-
-
-def test_levels_that_differ_in_numbers_share_a_sentence(tmp_path: Path) -> None:
-    spec = GraphSpec("se2", 32, eps=0.1, levels=2)
-    built = build(spec, tmp_path / "g.zarr")
-    moments, components = sentences(spec, built.checks)
-    assert moments.startswith("all levels: second moments not consistent with the metric: realises")
-    assert moments.endswith(
-        "use `weights='selling'` (K <= 8) or `weights='matched'` (numbers of level 0)"
-    )
-    assert components == "all levels: one component"

@@ -81,7 +81,7 @@ def test_builder_without_the_gpu_of_its_workers(
 def test_builder_sets_up_no_search_for_the_blocks_of_others(
     tmp_path: Path, name: str, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = search._search
+    made = search.PrunedSearch
     searches = []
 
     def counted(*arguments: object) -> object:
@@ -89,7 +89,7 @@ def test_builder_sets_up_no_search_for_the_blocks_of_others(
         searches.append(arguments)
         return made(*arguments)
 
-    monkeypatch.setattr(search, "_search", counted)
+    monkeypatch.setattr(search, "PrunedSearch", counted)
     build(SPECS[name], tmp_path / "g", block_rows=20)
     assert searches
 

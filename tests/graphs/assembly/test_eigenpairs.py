@@ -1,6 +1,5 @@
 """Eigenpairs that are stored with a graph."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -38,12 +37,3 @@ def test_eigenpairs_are_stored(tmp_path: Path, fields: dict) -> None:
         exact = np.linalg.eigvalsh(delta)[:count]
         assert abs(values - exact).max() <= 1e-6 * scale
         assert values.min() >= 0
-
-
-def test_eigenpairs_are_of_every_level_or_of_none(tmp_path: Path) -> None:
-    version, _ = stored(GraphSpec("r2", 16), tmp_path)
-    assert not list(version.rglob("eigen*"))
-    assert (
-        "eigenpairs"
-        not in json.loads((version / "zarr.json").read_text())["attributes"]["clg"]["spec"]
-    )

@@ -11,8 +11,7 @@ from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly.lattice_rows import Axis
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.sparse.blocks import with_diagonal
-from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
+from cheblienet_graphs.sparse import inverse_root, laplacian, rescaled, with_diagonal
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.weights.edges import KernelWeights
 
@@ -52,7 +51,7 @@ def test_rows_written_from_a_small_lattice_are_those_of_the_large_one(
             levels=1,
         )
         level = Level(spec, Choice("stencil", "cpu"))
-        engine = level.neighbours.engine()
+        engine = level.stencils
     except SpecError:
         return  # too small for the stencils, or no such weights
     vertices = spec.num_vertices

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builds import inodes, interrupted, manifest
+from builds import manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect, plan, verify
@@ -15,7 +15,6 @@ from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.layout import check_version, resolve
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
-from cheblienet_graphs.store.verify import leftovers
 
 
 def degrees(points: np.ndarray) -> np.ndarray:
@@ -80,37 +79,6 @@ def test_the_graph_of_a_sampling_with_these_points(
     arrays, known_arrays = (LevelArrays(v, read_facts(v), 0) for v in versions)
     assert np.abs(arrays.coordinates - known_arrays.coordinates).max() < 1e-14
     assert np.abs(arrays.area - known_arrays.area).max() < 1e-6
-
-
-def test_healpix_without_areas_has_those_of_its_cells() -> None:
-    areas = GraphSpec("s2", coordinates=HEALPIX).full_sampling(0).areas()
-    assert 0.01 < np.abs(areas - 1).max() < 0.1
-
-
-@pytest.mark.usefixtures("quick_workers")
-@pytest.mark.parametrize("name", slow_but(["torus", "gaussian"], BUILDS))
-@pytest.mark.parametrize("how", [{"block_rows": 61}, {"workers": 2, "block_rows": 150}], ids=str)
-def test_in_blocks_the_bytes_are_the_same(
-    tmp_path: Path, whole: dict[str, Path], name: str, how: dict[str, int]
-) -> None:
-    build(BUILDS[name], tmp_path / "g", name="g", **how)
-    assert manifest(tmp_path / "g") == manifest(whole[name])
-
-
-@pytest.mark.parametrize("name", slow_but(["sphere"], ["sphere", "plane", "matched"]))
-def test_interrupted_and_resumed(tmp_path: Path, whole: dict[str, Path], name: str) -> None:
-    resumed = 0
-    for after in range(0, 400, 5):
-        store = tmp_path / str(after)
-        if interrupted(BUILDS[name], store, after, block_rows=97, name="g") is None:
-            break
-        kept = bool(inodes(store))
-        result = build(BUILDS[name], store, name="g", resume=True, block_rows=120)
-        assert result.resumed == kept
-        resumed += kept
-        assert manifest(store) == manifest(whole[name])
-        assert leftovers(store) == []
-    assert resumed >= 2
 
 
 @pytest.mark.parametrize("orientations", [1, 4])

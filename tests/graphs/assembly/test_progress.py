@@ -55,19 +55,3 @@ def test_solving_for_xi_advances(
     trying = [call for call in calls if "xi" in call[0]]
     assert len(trying) >= 30
     assert len({(done, total) for _, done, total in trying}) >= 15
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        GraphSpec("se2", 12, levels=2, eigenpairs=3),
-        GraphSpec("so3", subdivisions=1, levels=1, neighbors=24, weights="matched"),
-        GraphSpec("se2", points=30, boundary="periodic"),
-    ],
-)
-def test_what_is_done_is_said_in_words(tmp_path: Path, spec: GraphSpec) -> None:
-    calls = calls_of(spec, tmp_path / "g")
-    said = {name.partition(": ")[2] for name, _, _ in calls}
-    assert said
-    assert all(len(words.split()) > 1 for words in said)
-    assert all(0 <= done <= total for _, done, total in calls)

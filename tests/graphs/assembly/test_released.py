@@ -1,7 +1,6 @@
 """Nothing of a build is alive once it has ended, however it ended; matched weights, solved once."""
 
 import gc
-import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,13 +9,8 @@ import pytest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.assembly.lattice_rows import LatticeRows
-from cheblienet_graphs.assembly.level import SOLUTION, Level, Place
-from cheblienet_graphs.neighbours.choice import choose
-from cheblienet_graphs.neighbours.search import SearchEngine
+from cheblienet_graphs.neighbours.search import MutualNeighbours
 from cheblienet_graphs.store.layout import check_version
-from cheblienet_graphs.store.staged import Writer
-from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.weights import lattice, matching
 
 SPECS = {
@@ -29,7 +23,7 @@ SPECS = {
 }
 
 KINDS = {
-    *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "SearchEngine", "PrunedSearch"),
+    *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "MutualNeighbours", "PrunedSearch"),
     *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
     *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "Neighbours"),
 }
@@ -111,18 +105,18 @@ def test_searches_for_xi_lie_on_disk_on_all_levels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those on coarser levels, where a finer one begins."""
-    monkeypatch.setattr("cheblienet_graphs.assembly.level.STARTING_POINTS", 10)
-    lists, original = [], SearchEngine.__init__
+    monkeypatch.setattr("cheblienet_graphs.assembly.xi.STARTING_POINTS", 10)
+    searched, original = [], MutualNeighbours.__init__
 
-    def seen(self: SearchEngine, *arguments: object, **named: object) -> None:
-        original(self, *arguments, **named)
-        lists.append((arguments[0].sampling.num_points, isinstance(self._lists, np.memmap)))
+    def seen(self: MutualNeighbours, lists: np.ndarray, points: int) -> None:
+        original(self, lists, points)
+        searched.append((points, isinstance(lists, np.memmap)))
 
-    monkeypatch.setattr(SearchEngine, "__init__", seen)
+    monkeypatch.setattr(MutualNeighbours, "__init__", seen)
     spec = GraphSpec("so3", subdivisions=3, orientations=4, levels=2, xi="auto")
     build(spec, tmp_path / "g", device="cpu")
-    assert {points for points, _ in lists} >= {642, 162}
-    assert all(mapped for _, mapped in lists)
+    assert {points for points, _ in searched} >= {642, 162}
+    assert all(mapped for _, mapped in searched)
 
 
 def solutions(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -177,22 +171,3 @@ def test_a_resumed_build_has_the_weights_of_the_first(
     result = build(spec, tmp_path / "b", block_rows=150, resume=True)
     assert result.resumed
     assert manifest(tmp_path / "a") == manifest(tmp_path / "b")
-
-
-def test_who_does_a_block_reads_the_weights(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As another process does, which has nothing but the level."""
-    spec = SPECS["matched lattice"]
-    solution = Level(spec, choose("lattice")).offset_weights.solution
-    with Staging(tmp_path / "g", "g", 0) as staging:
-        place = Place(tmp_path / "g", staging.folder)
-        level = Level(spec, choose("lattice"), staged=place)
-        array = staging.scratch(level.scratch_path(SOLUTION), solution.shape, "float64")
-        with Writer() as out:
-            out.write(array, 0, solution * 3)
-        solved = solutions(monkeypatch)
-        sent = pickle.loads(pickle.dumps(level))
-        assert np.array_equal(sent.offset_weights.solution, solution * 3)
-        assert len(LatticeRows(sent).weighed(0, 24)[0]) == 24
-        assert solved == []

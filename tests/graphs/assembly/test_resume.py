@@ -14,6 +14,51 @@ from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_graphs.weights.edges import KernelWeights
 
+OTHER_WAYS = [
+    {},
+    {"block_rows": 97},
+    {"block_rows": 100_000},
+    {"workers": 2, "block_rows": 300},
+]
+
+
+DIRECTIONAL = [name for name in SPECS if "directional" in name]
+"""Resumed anywhere in a test of their own."""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick_workers")
+@pytest.mark.parametrize(
+    "name",
+    slow_but(["lattice", "torus", "selling"], [name for name in SPECS if name not in DIRECTIONAL]),
+)
+def test_interrupted_anywhere_and_resumed(
+    tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
+) -> None:
+    """Also twice, with blocks of other sizes and by other processes."""
+    spec = SPECS[name]
+    for way, after in enumerate(range(0, 400, 7)):
+        store = tmp_path / str(after)
+        stop = interrupted(spec, store, after, block_rows=211)
+        if stop is None:
+            break
+        kept = inodes(store)
+        if kept:
+            assert f"{len(kept):,} finished block" in stop.__notes__[0]
+            assert "`resume=True`" in stop.__notes__[0]
+        else:
+            assert leftovers(store) == []
+        interrupted(spec, store, 3, block_rows=150, resume=True)
+        assert inodes(store).items() >= kept.items()
+        kept = inodes(store)
+        result = build(
+            spec, store, resume=True, **({"block_rows": 211} | OTHER_WAYS[way % len(OTHER_WAYS)])
+        )
+        assert result.resumed == bool(kept)
+        assert manifest(store) == expected[name]
+        assert leftovers(store) == []
+    assert after >= 14
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engines", [("pruned", "stencil"), ("stencil", "pruned")])
@@ -28,13 +73,6 @@ def test_resumed_by_the_other_engine_anywhere(tmp_path: Path, engines: tuple[str
         build(spec, store, resume=True, block_rows=160, **then)
         assert manifest(store) == manifest(tmp_path / "whole")
     assert after > 10
-
-
-def test_resumed_by_another_engine(tmp_path: Path, expected: dict[str, dict[str, object]]) -> None:
-    interrupted(SPECS["lattice"], tmp_path / "g", 9, block_rows=211)
-    assert inodes(tmp_path / "g")
-    build(SPECS["lattice"], tmp_path / "g", resume=True, engine="pruned", block_rows=500)
-    assert manifest(tmp_path / "g") == expected["lattice"]
 
 
 def test_resume_finds_its_own_build_only(tmp_path: Path) -> None:

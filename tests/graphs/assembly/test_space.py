@@ -75,23 +75,6 @@ def test_coordinates_are_x_y_z(tmp_path: Path) -> None:
     assert (mapped_array(version / "levels/0/area") == 1).all()
 
 
-@pytest.mark.parametrize("boundary", ["open", "periodic"])
-@pytest.mark.parametrize("lambda_max", ["exact", 2])
-def test_bytes_do_not_depend_on_blocks_or_engines(
-    boundary: str, lambda_max: object, tmp_path: Path
-) -> None:
-    spec = GraphSpec("r3", "10x7x9", boundary=boundary, lambda_max=lambda_max, levels=1)
-    ways = [{}, {"block_rows": 23}, {"block_rows": 100}, {"engine": "pruned", "device": "cpu"}]
-    files = []
-    for how in ways:
-        version = stored(spec, tmp_path, **how)
-        chunks = sorted(p for p in version.rglob("*") if p.is_file() and "/c/" in str(p))
-        files.append({str(p.relative_to(version)): p.read_bytes() for p in chunks})
-    assert all(found == files[0] for found in files)
-    laplacian = mapped_csr(version / "levels/0/laplacian")
-    assert abs(laplacian - laplacian.T).max() == 0
-
-
 @pytest.mark.parametrize(
     ("fields", "field"),
     [

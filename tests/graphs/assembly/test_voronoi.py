@@ -4,8 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builds import inodes, interrupted, manifest
-from marks import slow_but
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect, plan, verify
 from cheblienet_graphs.store.layout import resolve
@@ -35,31 +33,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, spec in BUILDS.items():
         build(spec, folder / name, name="g")
     return {name: folder / name for name in BUILDS}
-
-
-@pytest.mark.usefixtures("quick_workers")
-@pytest.mark.parametrize("name", slow_but(["sphere", "masked"], BUILDS))
-@pytest.mark.parametrize("how", [{"block_rows": 61}, {"workers": 2, "block_rows": 150}], ids=str)
-def test_in_blocks_the_bytes_are_the_same(
-    tmp_path: Path, whole: dict[str, Path], name: str, how: dict[str, int]
-) -> None:
-    build(BUILDS[name], tmp_path / "g", name="g", **how)
-    assert manifest(tmp_path / "g") == manifest(whole[name])
-
-
-@pytest.mark.parametrize("name", slow_but(["stations"], ["stations", "sphere", "masked"]))
-def test_interrupted_and_resumed(tmp_path: Path, whole: dict[str, Path], name: str) -> None:
-    resumed = 0
-    for after in range(0, 400, 9):
-        store = tmp_path / str(after)
-        if interrupted(BUILDS[name], store, after, block_rows=97, name="g") is None:
-            break
-        kept = bool(inodes(store))
-        result = build(BUILDS[name], store, name="g", resume=True, block_rows=120)
-        assert result.resumed == kept
-        resumed += kept
-        assert manifest(store) == manifest(whole[name])
-    assert resumed >= 2
 
 
 @pytest.mark.parametrize("name", BUILDS)
@@ -98,26 +71,12 @@ def test_reports_call_them_consistent(whole: dict[str, Path], name: str) -> None
         assert metric.deviation > 0.3
 
 
-def test_kernel_weights_have_first_moments(tmp_path: Path) -> None:
-    build(GraphSpec("s2", points=600), tmp_path / "g", name="g")
-    (level,) = inspect(tmp_path / "g").levels
-    assert level.effective_metric[0].first_moment > 0.1
-    assert "use `weights='voronoi'`" in level.verdict
-
-
 def test_areas_inside_a_mask_have_mean_one_and_scale_the_spectrum(whole: dict[str, Path]) -> None:
     graph = open_store(whole["masked"])["g"].levels[0]
     assert graph.area.mean().item() == pytest.approx(1, rel=1e-6)
     (level,) = inspect(whole["masked"]).levels
     inside = BUILDS["masked"].full_sampling(0).areas()[INSIDE].mean()
     assert level.eigenvalue_scale == pytest.approx(1 / inside, rel=1e-6)
-
-
-def test_a_build_says_nothing_of_neighbours(whole: dict[str, Path]) -> None:
-    published = build(BUILDS["sphere"], whole["sphere"], name="g", force=True)
-    assert {check.moments_consistent for check in published.checks} == {True}
-    assert all(facts.dropped_edges == 0 for facts in published.levels)
-    assert all(facts.bandwidth is None for facts in published.levels)
 
 
 @pytest.mark.parametrize("how", [{"engine": "pruned"}, {"engine": "keops"}, {"engine": "stencil"}])

@@ -121,7 +121,7 @@ def sent(tmp_path: Path) -> Iterator[Level]:
 
 def test_sweeps_travel(sent: Level) -> None:
     """Without what was computed of the level, which would be large."""
-    assert sent.neighbours.by_stencils.total_degree
+    assert sent.stencils.total_degree
     for sweep in (Filled(sent, None), Weighed(replace(sent, mean=0.1))):
         assert sweep.key
         assert pickle.loads(pickle.dumps(sweep)) == sweep

@@ -75,7 +75,7 @@ def test_brute_force_finds_the_same() -> None:
 def test_in_plane_fraction_is_that_asked_for() -> None:
     given = spec(8, axes=6, xi="auto")
     level = Level(given, Choice("stencil", "cpu"))
-    found = level.neighbours.by_stencils
+    found = level.stencils
     share = found.in_plane_degree / found.total_degree
     assert share == pytest.approx(0.4, abs=0.06)
 

@@ -18,10 +18,10 @@ def blocks_called(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     block = PrunedSearch._block
 
     def counting(
-        self: PrunedSearch, points: np.ndarray, own: slice, near: object, *rest: object
+        self: PrunedSearch, points: np.ndarray, own: slice, images: np.ndarray, *rest: object
     ) -> tuple:
-        tried.append(near.images.shape[1])
-        return block(self, points, own, near, *rest)
+        tried.append(images.shape[1])
+        return block(self, points, own, images, *rest)
 
     monkeypatch.setattr(PrunedSearch, "_block", counting)
     return tried

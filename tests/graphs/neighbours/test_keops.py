@@ -13,7 +13,7 @@ import pytest
 from all_pairs import DEVICES, SOME, cloud_of, edges, name, nearest
 
 from cheblienet_graphs import CheblienetError, GraphSpec
-from cheblienet_graphs.neighbours import keops_cache
+from cheblienet_graphs.neighbours import keops
 from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.keops import KeopsSearch
 from cheblienet_graphs.neighbours.pruned import PrunedSearch
@@ -90,13 +90,13 @@ WATCHED = """if True:
     from all_pairs import cloud_of
 
     from cheblienet_graphs import GraphSpec
-    from cheblienet_graphs.neighbours import keops, keops_cache
+    from cheblienet_graphs.neighbours import keops
 
     def modules():
         found = Path(sys.argv[1]).rglob("pykeops_cpp*.so")
         return {file for file in found if file.read_bytes() != b"half"}
 
-    compiled, guarded = [], keops_cache.guarded
+    compiled, guarded = [], keops.guarded
 
     @contextmanager
     def watched():
@@ -106,7 +106,7 @@ WATCHED = """if True:
         compiled.append(modules() - before)
 
     search = keops.KeopsSearch(cloud_of(GraphSpec("s2", subdivisions=1)), "cpu")
-    keops_cache.guarded = watched
+    keops.guarded = watched
     search._smallest(0, 41, 3)
     search._smallest(41, 42, 3)
     assert [len(found) for found in compiled] == [1, 1], compiled
@@ -149,12 +149,12 @@ def test_what_an_interrupted_process_left_is_removed_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", str(tmp_path))
-    cache = keops_cache.cache_folder()
-    with keops_cache.guarded():
+    cache = keops.cache_folder()
+    with keops.guarded():
         (cache / "whole").touch()
     mine = tmp_path / "mine"
 
-    @keops_cache.guarded()
+    @keops.guarded()
     def fail() -> None:
         (cache / "half").touch()
         mine.touch()
@@ -162,9 +162,9 @@ def test_what_an_interrupted_process_left_is_removed_and_nothing_else(
 
     with pytest.raises(CheblienetError, match=f"delete {re.escape(str(cache))}"):
         fail()
-    with keops_cache.guarded():
-        assert {file.name for file in cache.iterdir()} == {"whole", keops_cache.MARK}
-    assert (cache / keops_cache.MARK).read_text() == ""
+    with keops.guarded():
+        assert {file.name for file in cache.iterdir()} == {"whole", keops.MARK}
+    assert (cache / keops.MARK).read_text() == ""
     assert mine.exists()
 
 
@@ -173,7 +173,7 @@ def test_what_others_print_meanwhile_is_printed(
 ) -> None:
     """All threads share one stdout."""
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", str(tmp_path))
-    with keops_cache.guarded():
+    with keops.guarded():
         sys.stdout.write("of another thread\n")
     assert capsys.readouterr().out == "of another thread\n"
 
@@ -181,8 +181,8 @@ def test_what_others_print_meanwhile_is_printed(
 def test_one_process_at_a_time_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lock lies in the cache: on clusters each job may have a temporary folder of its own."""
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", str(tmp_path))
-    with keops_cache.guarded():
-        mark = (keops_cache.cache_folder() / keops_cache.MARK).open()
+    with keops.guarded():
+        mark = (keops.cache_folder() / keops.MARK).open()
         with mark, pytest.raises(BlockingIOError):
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
 

@@ -4,23 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from space_truth import edges, radius_of_lattice
 
-from cheblienet_graphs import GraphSpec, SpecError
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.neighbours.choice import Choice
 from cheblienet_graphs.neighbours.connected import lattice_components
-from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
+from cheblienet_graphs.neighbours.offsets import Stencil
 from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 
 R3 = MANIFOLDS["r3"]
-SHELLS = [6, 18, 26, 32, 56, 80]
-"""Numbers of neighbours in whole shells of the cubic lattice."""
 
 
 def listed(engine: StencilEngine, vertices: int) -> set[tuple[int, int]]:
@@ -49,19 +45,6 @@ def test_brute_force_finds_the_same(boundary: str) -> None:
     assert listed(found, spec.num_vertices) == edges((7, 5, 6), 18, periodic=boundary == "periodic")
 
 
-@pytest.mark.parametrize("count", SHELLS)
-def test_whole_shells(count: int) -> None:
-    lattice = Lattice((20, 20, 20))
-    (stencil,) = Stencils.of(SampledManifold(lattice, R3, Metric(1.0)), count + 5).stencils
-    assert len(stencil) == count
-
-
-def test_fewer_neighbours_than_the_first_shell() -> None:
-    spec = GraphSpec("r3", 6, neighbors=5, levels=1)
-    with pytest.raises(SpecError, match="at least 6 here"):
-        Level(spec, Choice("stencil", "cpu")).neighbours.engine()
-
-
 @pytest.mark.parametrize("sides", [(1.0, 1.0, 2.0), (1.0, 1.5, 3.0)])
 @pytest.mark.parametrize("count", [6, 10, 18])
 def test_voxels_with_unequal_sides(sides: tuple[float, float, float], count: int) -> None:
@@ -76,25 +59,6 @@ def test_voxels_with_unequal_sides(sides: tuple[float, float, float], count: int
     ends = lattice.coordinates()
     squared = ((ends[columns] - ends[rows]) ** 2).sum(axis=1)
     assert found.squared_distances(rows, columns) == pytest.approx(squared)
-
-
-@settings(max_examples=40)
-@given(
-    sides=st.tuples(*[st.sampled_from([0.5, 1.0, 1.7])] * 2),
-    radius=st.floats(0.3, 5),
-)
-def test_offsets_within_a_radius_are_all_there(sides: tuple[float, ...], radius: float) -> None:
-    """Against every offset of a box that holds the ball."""
-    lattice = Lattice((4, 4, 4), spacings=(*sides, 1.0))
-    distances = OffsetDistances(SampledManifold(lattice, R3, Metric(1.0)))
-    found = distances.within(0, radius**2)
-    box = np.stack(np.meshgrid(*[np.arange(-20, 21)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    squared = ((box * np.array(lattice.sides)) ** 2).sum(axis=1)
-    inside = {tuple(o) for o in box[squared <= radius**2 * (1 - 1e-9)].tolist()}
-    listed_once = [tuple(o) for o in found.offsets.tolist()]
-    assert inside <= set(listed_once)
-    assert listed_once == sorted(set(listed_once))
-    assert (found.squared_distance <= radius**2 * (1 + 1e-3) + 1e-3).all()
 
 
 @pytest.mark.parametrize("periodic", [False, True])

@@ -20,7 +20,7 @@ from cheblienet_graphs.report.diagnostics import (
     weight_statistics,
 )
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import (

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenpairs, inspect
-from cheblienet_graphs.sparse.products import mapped_product
+from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.lanczos import (
     dot,

@@ -12,7 +12,7 @@ from cheblienet_graphs.neighbours.connected import Components, lattice_component
 from cheblienet_graphs.neighbours.offsets import Stencil
 from cheblienet_graphs.neighbours.stencil import StencilEngine
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.sparse.blocks import with_diagonal
+from cheblienet_graphs.sparse import with_diagonal
 from cheblienet_graphs.weights.boundary import missing
 
 ROWS, LINES = 40, 11

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.sparse.blocks import with_diagonal
+from cheblienet_graphs.sparse import with_diagonal
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import KernelWeights, ListedEdges
 

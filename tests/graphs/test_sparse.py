@@ -1,16 +1,29 @@
-"""Rows of the Laplacian in blocks, against dense algebra, another library and exact sums."""
+"""Matrices in blocks of rows, against dense algebra, another library and exact fractions."""
 
 import math
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import random_matrix
+from examined import laplacian_of, random_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csgraph, csr_array
 
-from cheblienet_graphs.sparse.blocks import RowBlock, ascending_sums, with_diagonal
-from cheblienet_graphs.sparse.laplacian import inverse_root, laplacian, rescaled
+from cheblienet_graphs.sparse import (
+    CAST_AT_ONCE,
+    RowBlock,
+    exact_sum,
+    inverse_root,
+    laplacian,
+    mapped_product,
+    rescaled,
+    rounded,
+    row_blocks,
+    rows,
+    with_diagonal,
+)
 
 
 def weighted_graph(size: int, density: float, seed: int) -> csr_array:
@@ -71,19 +84,6 @@ def test_sums_do_not_depend_on_the_order_of_a_row(size: int, density: float, see
     assert np.array_equal(block.sums(shuffled), sums)
 
 
-def test_sums_of_rows_with_nothing_are_zero() -> None:
-    empty = RowBlock(3, 5, np.array([0, 0, 0]), np.array([], np.int64))
-    assert empty.sums(np.array([])).tolist() == [0, 0]
-    assert empty.rows.tolist() == []
-    assert ascending_sums(np.zeros((2, 0))).tolist() == [0, 0]
-
-
-def test_inverse_roots() -> None:
-    with np.errstate(all="raise"):
-        found = inverse_root(np.array([4.0, 0.0, 0.25]))
-    assert found.tolist() == [0.5, 0, 2]
-
-
 @settings(deadline=None)
 @given(*GRAPHS, st.booleans(), st.integers(1, 30))
 def test_the_laplacian_by_definition(
@@ -121,3 +121,58 @@ def test_rescaled_by_definition(size: int, density: float, seed: int, lambda_max
     assert scaled.dtype == np.float64
     assert np.allclose(dense(block, scaled, size), expected, rtol=1e-14, atol=1e-14)
     assert np.array_equal(values, given_values)
+
+
+@given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 30))
+def test_blocks_cover_all_rows_once(degrees: list[int], entries: int) -> None:
+    indptr = np.concatenate([[0], np.cumsum(degrees, dtype=np.int32)]).astype(np.int32)
+    blocks = list(row_blocks(indptr, entries))
+    assert [row for block in blocks for row in range(*block)] == list(range(len(degrees)))
+    assert all(b - a == 1 or indptr[b] - indptr[a] <= entries for a, b in blocks)
+
+
+@pytest.mark.parametrize("spare", [-1, 0])
+def test_matrices_of_up_to_the_limit_are_cast_once(spare: int) -> None:
+    matrix = random_matrix(30, 0.2, 0)
+    product = mapped_product(matrix, cast_at_once=matrix.nnz + spare)
+    x = np.random.default_rng(0).standard_normal(30)
+    before = product(x)
+    matrix.data[:] = 0  # what was cast does not see it
+    assert np.array_equal(product(x), before if spare >= 0 else np.zeros(30))
+
+
+@given(st.integers(1, 60), st.floats(0, 0.4), st.integers(0, 99), st.integers(1, 50))
+def test_products_are_those_of_float64_in_any_blocks(
+    size: int, density: float, seed: int, entries: int
+) -> None:
+    matrix = random_matrix(size, density, seed)
+    for shape in ((size,), (size, 1), (size, 3)):
+        x = np.random.default_rng(seed).standard_normal(shape)
+        whole = mapped_product(matrix, cast_at_once=CAST_AT_ONCE)(x)
+        assert np.array_equal(mapped_product(matrix, cast_at_once=-1, entries=entries)(x), whole)
+        exact = matrix.toarray().astype(np.float64) @ x
+        assert whole.dtype == np.float64
+        assert np.allclose(whole, exact, rtol=1e-13, atol=1e-14)
+
+
+def test_rows_are_views(versions: Path) -> None:
+    matrix = laplacian_of(versions, "open")
+    part = rows(matrix, 100, 250)
+    assert np.shares_memory(part.data, matrix.data)
+    assert np.shares_memory(part.indices, matrix.indices)
+    assert np.array_equal(part.toarray(), matrix.toarray()[100:250])
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=40),
+    st.integers(0, 40),
+)
+def test_exact_sums(values: list[float], split: int) -> None:
+    array = np.array(values, float)
+    exact = sum((Fraction(value) for value in values), Fraction())
+    assert Fraction(exact_sum(array), 2**1127) == exact
+    assert exact_sum(array) == exact_sum(array[:split]) + exact_sum(array[split:])
+    times = np.arange(len(array)) % 3
+    assert exact_sum(array, times) == exact_sum(np.repeat(array, times))
+    if sum(abs(Fraction(value)) for value in values) < 2**1000:  # else fsum itself may overflow
+        assert rounded(exact_sum(array)) == math.fsum(values)

@@ -1,0 +1,139 @@
+"""The neighbours of a sampling's vertices, whichever engine finds them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.neighbours.cloud import PairLengths
+from cheblienet_graphs.neighbours.rule import Lengths, Scratch, too_few
+from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.neighbours.search import MutualNeighbours, NeighbourLists
+
+Advance = Callable[[int, int], None]
+"""Told how many vertices are done, of how many."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The neighbours of all vertices of a sampling by the neighbour rule.
+
+    Nothing is computed before it is asked for.
+
+    Args:
+        sampled: all vertices and their distances.
+        count: K.
+        choice: the engine that finds them, and its device.
+    """
+
+    sampled: SampledManifold[Sampling]
+    count: int
+    choice: Choice
+
+    @cached_property
+    def rule(self) -> Stencils:
+        """The neighbour rule on a lattice, and the lengths of its edges.
+
+        Raises:
+            SpecError: there are no edges.
+        """
+        lattice = self.sampled.sampling
+        if not isinstance(lattice, Lattice):
+            raise TypeError("stencils exist on lattices only")
+        sampled = SampledManifold(lattice, self.sampled.manifold, self.sampled.metric)
+        return Stencils.of(sampled, self.count)
+
+    def engine(self) -> "StencilEngine | MutualNeighbours":
+        """All neighbours, by the chosen engine in this process alone.
+
+        Raises:
+            SpecError: there are no edges.
+        """
+        if self.choice.engine == "stencil":
+            return self.rule.engine
+        searched = self._searched(np.empty, lambda *_: None)
+        if searched.total_degree == 0:
+            raise self.too_few()
+        return searched
+
+    def counted(
+        self, scratch: Scratch = np.empty, advance: Advance = lambda *_: None
+    ) -> "StencilEngine | MutualNeighbours":
+        """All neighbours, by the quickest engine, where their number matters.
+
+        There may be none off lattices.
+
+        Args:
+            scratch: makes the array of a search's lists.
+            advance: called as a search proceeds.
+
+        Raises:
+            SpecError: there are none on a lattice.
+        """
+        return self.rule.engine if self._on_lattice else self._searched(scratch, advance)
+
+    def lists(self, rings: int = 0) -> "NeighbourLists":
+        """A search that goes over some of all vertices at a time, among so many rings of images."""
+        from cheblienet_graphs.neighbours.search import NeighbourLists  # torch: stencils do without
+
+        radii = self.rule.squared_radii if self._on_lattice else None
+        return NeighbourLists(self.sampled, self.count, self.choice, radii, rings)
+
+    def enough_rings(self, search: Callable[[int], float]) -> int:
+        """The number of rings of images that searches take.
+
+        Args:
+            search: among so many rings; gives the largest d^2 that lists depend on.
+        """
+        rings, tried = int(self.sampled.sampling.periodic), None
+        while rings != tried:
+            tried = rings
+            rings = self.lists(tried).enough_rings(search(tried))
+        return rings
+
+    def lengths(self, lists: "NeighbourLists") -> Lengths:
+        """The one function that measures the rule's edges, whichever engine found them.
+
+        Args:
+            lists: among all images that edges can reach.
+        """
+        return self.rule if self._on_lattice else PairLengths(lists.cloud)
+
+    def too_few(self) -> SpecError:
+        """The error where no two vertices list each other: names the smallest K that works."""
+
+        def has_edges(count: int) -> bool:
+            return replace(self, count=count).counted().total_degree > 0
+
+        return too_few(self.count, has_edges)
+
+    @property
+    def _on_lattice(self) -> bool:
+        return isinstance(self.sampled.sampling, Lattice)
+
+    def _searched(self, scratch: Scratch, advance: Advance) -> "MutualNeighbours":
+        from cheblienet_graphs.neighbours.search import MutualNeighbours, list_type
+
+        points, vertices = self.sampled.sampling.num_points, self.sampled.sampling.num_vertices
+        lists = scratch((vertices, self.count), list_type(vertices))
+        by_orientation = lists.reshape(-1, points, self.count)
+
+        def search(rings: int) -> float:
+            farthest = 0.0
+            for start, nearest, reach in self.lists(rings).of(0, points):
+                stop = start + nearest.shape[1]
+                by_orientation[:, start:stop] = nearest
+                farthest = max(farthest, reach)
+                advance(stop * len(by_orientation), vertices)
+            return farthest
+
+        self.enough_rings(search)
+        return MutualNeighbours(lists, points)

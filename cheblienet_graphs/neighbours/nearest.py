@@ -1,0 +1,75 @@
+"""What searches share: their interface, and the neighbour rule on many vertices, in torch."""
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+
+@dataclass(frozen=True)
+class Shells:
+    """The vertices that a vertex lists, of those that are nearest to it.
+
+    Args:
+        count: K.
+        tolerance: relative width of a shell.
+        squared_radii: (n_o,) r^2 by orientation where known beforehand, as on a lattice; elsewhere
+            those of whole shells, see `rule.last_whole_shell`.
+    """
+
+    count: int
+    tolerance: float
+    squared_radii: Tensor | None = None
+
+    def over(self, orientations: slice) -> "Shells":
+        """Those of the vertices of some orientations."""
+        radii = self.squared_radii
+        return replace(self, squared_radii=None if radii is None else radii[orientations])
+
+    def listed(self, ascending: Tensor, vertex: Tensor) -> tuple[Tensor, Tensor]:
+        """The neighbours that vertices list, orientation after orientation.
+
+        Args:
+            ascending: (rows, N) d^2 to the nearest other vertices.
+            vertex: (rows, N) these; all others are farther, or N is at least K + 1.
+
+        Returns:
+            (rows,) d^2 up to which vertices were needed: r^2 where known beforehand, else that of
+            the (K + 1)-th nearest, inf where there is none; and (rows, K) neighbours, -1 for none.
+        """
+        width = (0, self.count + 1 - ascending.shape[1])
+        ascending, vertex = pad(ascending, width, value=torch.inf), pad(vertex, width)
+        place = torch.arange(self.count + 1, device=vertex.device)
+        if self.squared_radii is None:
+            reach = ascending[:, -1]
+            ends = ascending[:, 1:] > ascending[:, :-1] * (1 + self.tolerance)
+            members = (ends * place[1:]).amax(dim=1)
+        else:
+            radii = self.squared_radii.to(vertex.device)
+            reach = radii.repeat_interleave(len(vertex) // len(radii)) * (1 + self.tolerance)
+            members = (ascending <= reach[:, None]).sum(dim=1)
+        return reach, vertex.masked_fill(place >= members[:, None], -1)[:, :-1]
+
+
+class Search(Protocol):
+    """Finds nearest vertices exactly."""
+
+    @property
+    def points_at_once(self) -> int:
+        """Base points to search at once, which takes a few seconds at most."""
+
+    def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
+        """The nearest vertices of those over the base points start..stop.
+
+        Args:
+            start: first base point.
+            stop: last base point + 1.
+            shells: say which are neighbours.
+
+        Returns:
+            (n_o, stop - start) d^2 up to which vertices were needed, as `Shells.listed` has it, and
+            (n_o, stop - start, K) int64 neighbours, `orientation * images + image`, padded with -1.
+            On the CPU.
+        """

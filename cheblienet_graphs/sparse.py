@@ -1,0 +1,228 @@
+"""Sparse matrices in blocks of rows: the Laplacian, products, exact sums.
+
+What takes the rows of a block returns the same bytes whatever the block: sums run over a row's
+values in ascending order, so they depend neither on the order of the vertices nor on how the rows
+were cut.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+Product = Callable[[Floats], Floats]
+"""x -> A x in a new array, for x of shape (V,) or (V, m)."""
+
+CAST_AT_ONCE = 2**22
+"""Matrices of up to this many stored entries are cast to float64 once, larger ones each time."""
+CAST_TOGETHER = 2**17
+"""Stored entries that are cast together."""
+ENTRIES = 2**18
+"""Stored entries of a block."""
+UNIT = 1127
+"""Exact sums are integers in units of 2^-1127, of which every double is a multiple."""
+LOW = 26
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """Consecutive rows of a matrix in CSR form, in memory.
+
+    Args:
+        start, stop: the rows.
+        indptr: (stop - start + 1,) row pointers, counted from the block's first entry.
+        columns: (nnz,) ascending in each row.
+    """
+
+    start: int
+    stop: int
+    indptr: Indices
+    columns: Indices
+
+    @cached_property
+    def rows(self) -> Indices:
+        """(nnz,) row of each entry."""
+        return np.repeat(np.arange(self.start, self.stop), np.diff(self.indptr))
+
+    def sums(self, values: Floats) -> Floats:
+        """(rows,) sum of each row's values, the same to the last bit in any order."""
+        degrees = np.diff(self.indptr)
+        padded = np.zeros((len(degrees), int(degrees.max(initial=0))))
+        padded[np.arange(padded.shape[1]) < degrees[:, None]] = values
+        return ascending_sums(padded)
+
+
+def ascending_sums(values: Floats) -> Floats:
+    """(N,) sums of the rows of (N, M) values, which are sorted in place, from the least on.
+
+    Zeros among the values, of which none is negative, do not change them.
+    """
+    values.sort(axis=1)
+    total = np.zeros(len(values))
+    for column in values.T:
+        total += column
+    return total
+
+
+def with_diagonal(start: int, degrees: Indices, columns: Indices) -> RowBlock:
+    """The rows of neighbours, each vertex itself inserted in ascending order.
+
+    Args:
+        start: the first vertex.
+        degrees: (rows,) number of neighbours.
+        columns: (sum of degrees,) neighbours, ascending in each row.
+    """
+    vertices = np.arange(start, start + len(degrees))
+    indptr = np.concatenate([[0], np.cumsum(degrees + 1)])
+    before = np.concatenate([[0], np.cumsum(columns < np.repeat(vertices, degrees))])
+    ends = np.concatenate([[0], np.cumsum(degrees)])
+    diagonal = indptr[:-1] + before[ends[1:]] - before[ends[:-1]]
+    merged = np.empty(indptr[-1], np.int64)
+    is_neighbour = np.ones(len(merged), bool)
+    is_neighbour[diagonal] = False
+    merged[diagonal] = vertices
+    merged[is_neighbour] = columns
+    return RowBlock(start, start + len(degrees), indptr, merged)
+
+
+def inverse_root(mass: Floats) -> Floats:
+    """N^-1/2, and 0 where N is 0, as for isolated vertices."""
+    with np.errstate(divide="ignore"):
+        return np.where(mass > 0, 1 / np.sqrt(mass), 0.0)
+
+
+def laplacian(
+    block: RowBlock, weights: Floats, degree: Floats, inverse_root_mass: Floats
+) -> Floats:
+    """Entries of Delta = N^-1/2 (D - W) N^-1/2; rows of isolated vertices are 0.
+
+    Args:
+        block: the rows.
+        weights: (nnz,) edge weights, 0 on the diagonal.
+        degree: (V,) D.
+        inverse_root_mass: (V,) N^-1/2: of the degrees for the normalized Laplacian, so that it is
+            I - D^-1/2 W D^-1/2, of the areas for the combinatorial one.
+    """
+    rows = block.rows
+    # One product of both factors, so that the two directions of an edge agree to the last bit.
+    values = -weights * (inverse_root_mass[rows] * inverse_root_mass[block.columns])
+    own = slice(block.start, block.stop)
+    values[rows == block.columns] = degree[own] * inverse_root_mass[own] ** 2
+    return values
+
+
+def rescaled(
+    values: npt.NDArray[np.float32], diagonal: npt.NDArray[np.bool_], lambda_max: float
+) -> Floats:
+    """Entries of 2 Delta / lambda_max - I from those of Delta.
+
+    Args:
+        values: (nnz,) entries of Delta.
+        diagonal: (nnz,) which of them are on the diagonal.
+        lambda_max: the scale.
+    """
+    scaled = values.astype(np.float64) * (2 / lambda_max)
+    scaled[diagonal] -= 1
+    return scaled
+
+
+def row_blocks(indptr: npt.NDArray[Any], entries: int = ENTRIES) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges of rows, start and stop, that cover a matrix.
+
+    Args:
+        indptr: (rows + 1,) its row pointers.
+        entries: most stored entries of a range, unless a single row has more.
+    """
+    start, last = 0, len(indptr) - 1
+    while start < last:
+        end = bisect_right(indptr, int(indptr[start]) + entries, lo=start + 1) - 1
+        stop = min(max(end, start + 1), last)
+        yield start, stop
+        start = stop
+
+
+def rows(matrix: "scipy.sparse.csr_array", start: int, stop: int) -> "scipy.sparse.csr_array":
+    """(stop - start, columns) the rows start..stop, as views of the matrix's entries."""
+    import scipy.sparse  # slow to import, `clg ls` does without
+
+    first, last = int(matrix.indptr[start]), int(matrix.indptr[stop])
+    block = scipy.sparse.csr_array((stop - start, matrix.shape[1]), dtype=matrix.dtype)
+    # Assigned, as the constructor copies views of less than half of an array.
+    block.data = np.asarray(matrix.data[first:last])
+    block.indices = np.asarray(matrix.indices[first:last])
+    block.indptr = matrix.indptr[start : stop + 1] - matrix.indptr.dtype.type(first)
+    return block
+
+
+def mapped_product(
+    matrix: "scipy.sparse.csr_array",
+    *,
+    cast_at_once: int = CAST_AT_ONCE,
+    entries: int = CAST_TOGETHER,
+) -> Product:
+    """The product with a matrix of float32 values, in float64.
+
+    Row blocks are cast one at a time, so that memory holds no copy of a large matrix. scipy keeps
+    the interpreter's lock during products: threads would gain nothing.
+
+    Args:
+        matrix: (V, V), possibly over mapped files.
+        cast_at_once: most stored entries of a matrix that is cast as a whole, once.
+        entries: stored entries of a block.
+
+    Returns:
+        x -> A x for float64 x of shape (V,) or (V, m). The products are the same to the last bit
+        whatever the last two arguments.
+    """
+    if matrix.nnz <= cast_at_once:
+        wide = matrix.astype(np.float64)
+
+        def whole(x: Floats) -> Floats:
+            image: Floats = wide @ x
+            return image
+
+        return whole
+    blocks = list(row_blocks(matrix.indptr, entries))
+
+    def by_blocks(x: Floats) -> Floats:
+        image = np.empty((matrix.shape[0], *x.shape[1:]))
+        for start, stop in blocks:
+            image[start:stop] = rows(matrix, start, stop) @ x
+        return image
+
+    return by_blocks
+
+
+def exact_sum(values: Floats, times: npt.NDArray[np.int64] | None = None) -> int:
+    """The sum in units of 2^-UNIT, without rounding.
+
+    Args:
+        values: finite.
+        times: number of times that each value counts; default once.
+    """
+    if times is not None:
+        return sum(int(n) * exact_sum(values[times == n]) for n in np.unique(times))
+    fraction, exponent = np.frexp(values)
+    mantissa = np.ldexp(fraction, 53).astype(np.int64)
+    total = 0
+    for power in np.unique(exponent):
+        part = mantissa[exponent == power]
+        # In two halves, so that no sum of fewer than 2^36 terms overflows.
+        whole = (int((part >> LOW).sum()) << LOW) + int((part & (2**LOW - 1)).sum())
+        total += whole << (int(power) - 53 + UNIT)
+    return total
+
+
+def rounded(total: int) -> float:
+    """An exact sum as the nearest double, as math.fsum gives it."""
+    value: float = total / 2**UNIT
+    return value

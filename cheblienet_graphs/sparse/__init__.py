@@ -1,1 +1,0 @@
-"""Sparse matrices in blocks of rows: the Laplacian, products, exact sums."""
