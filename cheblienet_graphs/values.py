@@ -6,7 +6,7 @@ from numbers import Real
 from os import PathLike
 from pathlib import Path
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import SpecError, Words
 
 Number = float | int | str
 
@@ -35,7 +35,7 @@ def left_out(field: str, value: object, where: str, remedy: str = "") -> None:
         SpecError: it is, being other than None.
     """
     if value is not None:
-        raise SpecError(field, f"left out {where}", value, remedy)
+        raise SpecError(field, Words("left out ", where), value, remedy)
 
 
 def number(field: str, value: object, low: float, high: float, kind: str = "a number") -> float:

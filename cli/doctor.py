@@ -7,7 +7,8 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.help import Once
-from cheblienet_cli.spelling import as_options
+from cheblienet_cli.spelling import option
+from cheblienet_graphs.errors import Words
 
 
 @click.command(cls=Once)
@@ -23,7 +24,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
     outcomes = []
     for outcome in examine():
-        remedy = as_options(outcome.remedy)
+        remedy = Words(outcome.remedy).spelled(option)
         outcomes.append(asdict(outcome) | {"remedy": remedy})
         if not as_json:
             verdict = "works" if outcome.works else f"does not work: {remedy}"

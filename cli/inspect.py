@@ -9,7 +9,7 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.help import Once
 from cheblienet_cli.progress import line_on_stderr
-from cheblienet_cli.spelling import as_options, option
+from cheblienet_cli.spelling import option
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.values import integer
 
@@ -82,10 +82,6 @@ def _write(file: Path, store: Path, name: str | None, eigenvalues: int, level: i
     with line_on_stderr(shown=sys.stderr.isatty()) as progress:
         report = report_on(store, name, eigenvalues=eigenvalues, level=level, progress=progress)
         graph = open_graph(store, f"{report.name}@{report.version}")
-        document = page(report, graph, option=option, explained=_why, progress=progress)
+        document = page(report, graph, option=option, progress=progress)
     write_page(document, file)
     click.echo(str(file))
-
-
-def _why(error: Exception) -> str:
-    return as_options(str(error))

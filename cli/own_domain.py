@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from cheblienet_graphs.errors import InputError, SpecError
+from cheblienet_graphs.errors import InputError, Remedy, SpecError
 from cheblienet_graphs.inputs.regions import domain, region
 
 
@@ -45,7 +45,7 @@ def files_named(given: Mapping[str, Any]) -> Iterator[None]:
         if named is None:
             raise
         files = named if isinstance(named, str) else ", ".join(named)
-        raise InputError(f"{files}: `{error.field}` {error.complaint}") from error
+        raise InputError(f"{files}: ", Remedy(error.field), " ", error.complaint) from error
 
 
 def _mask(source: str) -> Any:

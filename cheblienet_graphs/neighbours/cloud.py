@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.samplings.protocol import Sampling
@@ -76,7 +76,8 @@ def check_images(sampled: SampledManifold[Sampling], neighbors: int, rings: int)
             f"larger here, where the {neighbors} nearest vertices lie up to {rings} periods of the "
             "domain away"
         )
-        remedy = "Or use more `points`, fewer `neighbors` or `boundary='open'`."
+        fewer = Words("more ", Remedy("points"), ", fewer ", Remedy("neighbors"))
+        remedy = Words("Or use ", fewer, " or ", Remedy("boundary", "open"), ".")
         raise SpecError("eps", accepted, sampled.metric.eps, remedy)
 
 

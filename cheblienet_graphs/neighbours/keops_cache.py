@@ -13,8 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
-from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.errors import CheblienetError, Remedy, Words
 
+PRUNED = Remedy("engine", "pruned")
 MARK = "cheblienet-compiling"
 """The file in the cache that is locked while KeOps compiles. It names those that were there before,
 and is empty when all are whole."""
@@ -62,31 +63,36 @@ def cache_folder() -> Path:
     return folder / f"{'_'.join(platform.uname()[:3])}_p{platform.python_version()}"
 
 
-def remedy(error: BaseException) -> str:
+def remedy(error: BaseException) -> Words:
     """One line on what is wrong and what to do.
 
     Args:
         error: what KeOps raised.
     """
     if isinstance(error, ModuleNotFoundError) and error.name in ("keopscore", "pykeops"):
-        return "KeOps is not installed: pip install pykeops, or use `engine='pruned'`."
+        return Words("KeOps is not installed: pip install pykeops, or use ", PRUNED, ".")
     cache = cache_folder()
     if not _writable(cache):
-        return (
+        return Words(
             f"KeOps can't write to its cache in {cache}. Set KEOPS_CACHE_FOLDER to a folder that "
-            "can be written, or use `engine='pruned'`."
+            "can be written, or use ",
+            PRUNED,
+            ".",
         )
     compiler = os.environ.get("CXX") or "g++"
     if shutil.which(compiler) is None:
-        return (
+        return Words(
             f"KeOps can't compile: there is no C++ compiler {compiler}. Install one (Debian: apt "
-            "install g++) or set CXX, or use `engine='pruned'`, which needs none."
+            "install g++) or set CXX, or use ",
+            PRUNED,
+            ", which needs none.",
         )
     said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    return (
+    return Words(
         f"KeOps can't compile or run here ({said}). See that {compiler} works and for a GPU that "
-        f"the CUDA toolkit with nvrtc is there, delete {cache} if it may be damaged, or use "
-        "`engine='pruned'`, which needs none of these."
+        f"the CUDA toolkit with nvrtc is there, delete {cache} if it may be damaged, or use ",
+        PRUNED,
+        ", which needs none of these.",
     )
 
 

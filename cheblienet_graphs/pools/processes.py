@@ -13,7 +13,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.errors import CheblienetError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.machine.interrupts import not_for_children
 from cheblienet_graphs.machine.threads import threads_each
@@ -89,8 +89,12 @@ class Processes:
                 yield futures[future], future.result()
         except BrokenProcessPool as error:
             raise CheblienetError(
-                "A worker process vanished: killed, or out of memory. Nothing was published; if "
-                "memory was short, use fewer `workers` or a smaller `memory_limit`."
+                "A worker process vanished: killed, or out of memory. Nothing was published; "
+                "if memory was short, use fewer ",
+                Remedy("workers"),
+                " or a smaller ",
+                Remedy("memory_limit"),
+                ".",
             ) from error
         finally:
             for future in futures:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.given_points import GivenPoints, UncheckedPoints
 from cheblienet_graphs.samplings.given_tables import read
@@ -14,7 +14,11 @@ from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.scattered import Scattered, ScatteredPlane, ScatteredSphere
 from cheblienet_graphs.typing import Floats
 
-TOO_CLOSE = "Leave out one of any two such points of `coordinates`, or give an area for each point."
+TOO_CLOSE = Words(
+    "Leave out one of any two such points of ",
+    Remedy("coordinates"),
+    ", or give an area for each point.",
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import Found, SpecError
+from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.limits import ASPECT, POINTS
 from cheblienet_graphs.samplings.given_points import GivenPoints, PointArrays, UncheckedPoints
 from cheblienet_graphs.typing import Floats
@@ -154,7 +154,8 @@ def _check_angles(places: list[Floats], units: object) -> None:
     largest = np.max([abs(table).max(axis=0) for table in places], axis=0)
     if units is None and largest[0] <= math.pi / 2 and largest[1] <= 2 * math.pi:
         found = Found(f"latitudes up to {largest[0]:.4g} and longitudes up to {largest[1]:.4g}")
-        remedy = "These may be radians: convert them, or confirm with `units='degrees'`."
+        confirmed = Remedy("units", "degrees")
+        remedy = Words("These may be radians: convert them, or confirm with ", confirmed, ".")
         raise SpecError("coordinates", "in degrees", found, remedy)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import MISSING, Found, SpecError
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs import regions
 from cheblienet_graphs.inputs.inside import AmbiguousError, inside_of_array
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_region, nested
@@ -48,7 +48,12 @@ def region_field(geometry: Manifold, value: object) -> regions.Four | None:
     if value is None:
         return None
     if geometry.base.flat:
-        left_out("region", value, f"on {geometry.name}, which is flat", "Give a `mask`.")
+        left_out(
+            "region",
+            value,
+            f"on {geometry.name}, which is flat",
+            Words("Give a ", Remedy("mask"), "."),
+        )
     return regions.region(value)
 
 
@@ -112,7 +117,8 @@ def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> np
     if spherical:
         accepted = f"of shape {(sampling.num_points,)}, a value a point, or (latitudes, longitudes)"
         raise SpecError("mask", accepted, inside.shape)
-    remedy = f"`{spec.sampling_kind.field}` may be left out." if len(grid) > 1 else ""
+    size = Words(Remedy(spec.sampling_kind.field), " may be left out.")
+    remedy = size if len(grid) > 1 else ""
     raise SpecError("mask", f"of shape {grid}, a value a point", inside.shape, remedy)
 
 

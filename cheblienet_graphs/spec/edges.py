@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SamplingKind
 from cheblienet_graphs.values import Number, choice, integer, left_out, number
@@ -38,7 +38,7 @@ def edge_fields(
     least = geometry.least_matched_neighbors
     if weights == "matched" and count < least:
         accepted = f"at least {least} with matched weights on the {geometry.base.name}"
-        remedy = f"Use `neighbors={least}` or more; fewer can't be matched."
+        remedy = Words("Use ", Remedy("neighbors", least), " or more; fewer can't be matched.")
         raise SpecError("neighbors", accepted, count, remedy)
     width = 0.2 if bandwidth is None else bandwidth
     return {
@@ -76,9 +76,10 @@ def _voronoi(
     bandwidth: Number | None,
 ) -> dict[str, Any]:
     if kind.regular:
-        use = "`weights='selling'` is the same there." if geometry.name == "r2" else ""
+        same = Words(" ", Remedy("weights", "selling"), " is the same there.")
         accepted = f"kernel, matched or selling with {kind.name} sampling"
-        remedy = f"Voronoi cells are for points without a lattice. {use}".strip()
+        cells = "Voronoi cells are for points without a lattice."
+        remedy = Words(cells, same) if geometry.name == "r2" else cells
         raise SpecError("weights", accepted, "voronoi", remedy)
     if geometry.oriented:
         others = "kernel" if geometry.base.flat else "kernel or matched"
@@ -148,7 +149,12 @@ def drift_field(kind: type[SamplingKind], weights: str, drift: Number | None) ->
     if drift is None:
         return None
     if weights != "matched":
-        left_out("drift", drift, f"with {weights} weights", "Use `weights='matched'`.")
+        left_out(
+            "drift",
+            drift,
+            f"with {weights} weights",
+            Words("Use ", Remedy("weights", "matched"), "."),
+        )
     if kind.regular:
         remedy = "On lattices neighbours come in opposite pairs, so there is no drift."
         left_out("drift", drift, "on lattices", remedy)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, SpecError
+from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given_points import UncheckedPoints
@@ -33,13 +33,14 @@ def sampling_and_size(
     kind = SAMPLINGS[choice("sampling", sampling, names)]
     for field, value in sizes.items():
         if field != kind.field:
-            remedy = f"Its size is given by `{kind.field}` alone."
+            remedy = Words("Its size is given by ", Remedy(kind.field), " alone.")
             left_out(field, value, f"on {geometry.name} with {kind.name} sampling", remedy)
     if sizes[kind.field] is None:
         where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
-        others = ", ".join(f"`{SAMPLINGS[n].field}`" for n in names if n != kind.name)
-        remedy = "" if sampling_given else f"Or choose another sampling by its size: {others}."
-        raise SpecError(kind.field, where, MISSING, remedy)
+        others = [Remedy(SAMPLINGS[name].field) for name in names if name != kind.name]
+        sizes_too = [part for other in others for part in (", ", other)][1:]
+        remedy = Words("Or choose another sampling by its size: ", *sizes_too, ".")
+        raise SpecError(kind.field, where, MISSING, "" if sampling_given or not others else remedy)
     return kind, kind.parse(sizes[kind.field], geometry.base)
 
 
@@ -56,7 +57,7 @@ def given_points(
         ("units", units, not geometry.base.flat),
     ):
         if coordinates is None:
-            left_out(field, value, "unless `coordinates` are given")
+            left_out(field, value, Words("unless ", Remedy("coordinates"), " are given"))
         if not applies:
             where = "plane" if field == "domain" else "sphere"
             left_out(field, value, f"on {geometry.name}: it is of the {where}")
@@ -124,9 +125,11 @@ def fibre_fields(
     if xi is None:
         xi = "alpha" if in_plane_fraction is None else "auto"
     if xi != "auto":
-        left_out("in_plane_fraction", in_plane_fraction, "unless `xi` is 'auto'")
+        left_out(
+            "in_plane_fraction", in_plane_fraction, Words("unless ", Remedy("xi"), " is 'auto'")
+        )
     if xi != "alpha":
-        left_out("alpha", alpha, f"where `xi` is {xi}", "Give one of the two.")
+        left_out("alpha", alpha, Words("where ", Remedy("xi"), f" is {xi}"), "Give one of the two.")
     if xi == "alpha":
         alpha = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
         return fields | {"xi": "alpha", "alpha": alpha}
@@ -148,7 +151,9 @@ def anisotropy(geometry: Manifold, eps: Number | None, eps_squared: Number | Non
         SpecError: a value is out of range, or given where it does not apply.
     """
     if eps_squared is not None:
-        left_out("eps", eps, "where `eps_squared` is given", "Give one of the two.")
+        left_out(
+            "eps", eps, Words("where ", Remedy("eps_squared"), " is given"), "Give one of the two."
+        )
         field, given = "eps_squared", eps_squared
         value = math.sqrt(number(field, given, *limits.EPS_SQUARED))
     else:
@@ -170,7 +175,8 @@ def number_of_levels(levels: Number | None, kind: type[SamplingKind], finest: Si
     sizes = kind.sizes(finest)
     if levels is not None:
         if kind.default_levels == "all":
-            accepted = f"left out or {len(sizes)}, as many as there are arrays of `{kind.field}`"
+            as_many = f"left out or {len(sizes)}, as many as there are arrays of "
+            accepted = Words(as_many, Remedy(kind.field))
             return integer("levels", levels, len(sizes), len(sizes), accepted)
         return integer("levels", levels, 1, len(sizes), _accepted_levels(kind, finest, len(sizes)))
     if kind.default_levels == "one":

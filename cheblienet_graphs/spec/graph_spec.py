@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.inputs.masks import LatLonMask
 from cheblienet_graphs.inputs.regions import Four
 from cheblienet_graphs.inputs.volumes import Volume
@@ -208,7 +208,8 @@ class GraphSpec(Levels):
         if self.num_vertices > limits.VERTICES:
             accepted = f"such that there are at most {limits.VERTICES:,} vertices"
             fibre = "orientations" if self.axes is None else "axes"
-            remedy = f"Or use fewer `{fibre}`." if self.orientations > 1 else ""
+            fewer = Words("Or use fewer ", Remedy(fibre), ".")
+            remedy = fewer if self.orientations > 1 else ""
             raise SpecError(kind.field, accepted, self.num_vertices, remedy)
         object.__setattr__(self, "eigenpairs", self._eigenpairs(eigenpairs))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import Found, SpecError
+from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.typing import Indices
 
@@ -90,7 +90,7 @@ class Mask:
             SpecError: they are not known.
         """
         if self.places is None:
-            remedy = "Give the `mask` or the `region` again."
+            remedy = Words("Give the ", Remedy("mask"), " or the ", Remedy("region"), " again.")
             found = f"SHA-256 {self.sha256[:12]}..."
             raise SpecError("mask", "an array to build from, not a digest", found, remedy)
         return self.places[level]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import AXES, DEFAULT_AXES
 from cheblienet_graphs.manifolds import Manifold
@@ -29,7 +29,7 @@ def axes_field(geometry: Manifold, orientations: Number | None, axes: object) ->
     if "nx" not in geometry.fibre.columns:
         left_out("axes", axes, f"on {geometry.name}, which has no axes")
         return None
-    where = f"on {geometry.name}: `axes` says how many there are"
+    where = Words(f"on {geometry.name}: ", Remedy("axes"), " says how many there are")
     left_out("orientations", orientations, where)
     if axes is None:
         return DEFAULT_AXES

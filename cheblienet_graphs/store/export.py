@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import read_facts
@@ -55,12 +55,12 @@ def check_output(file: Path, parameter: str = "output") -> None:
     special = file.exists() and not file.is_file() and not file.is_dir()
     if special or file.absolute().parent == DEVICES:
         raise StoreError(
-            f"{file} is a device or a pipe, which would be replaced by a file; choose another "
-            f"`{parameter}`."
+            f"{file} is a device or a pipe, which would be replaced by a file; ",
+            another(parameter),
         )
     for folder in file.absolute().resolve().parents:
         if (folder / "zarr.json").is_file() and layout.read_attributes(folder) is not None:
-            raise StoreError(f"{file} is in the store {folder}; choose another `{parameter}`.")
+            raise StoreError(f"{file} is in the store {folder}; ", another(parameter))
 
 
 def _written(file: Path, suffix: str, save: Callable[[Path], Any]) -> None:

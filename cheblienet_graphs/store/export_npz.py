@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
@@ -167,12 +167,13 @@ def _refuse_other(folder: Path) -> None:
     """
     if not folder.exists() and not folder.is_symlink():
         return
-    remedy = "choose another `output`"
     if folder.is_symlink() or not folder.is_dir():
-        raise StoreError(f"{folder} is no folder; {remedy}.")
+        raise StoreError(f"{folder} is no folder; ", another("output"))
     found = {path.name for path in folder.iterdir()}
     if found and not found <= _exported_before(folder):
-        raise StoreError(f"{folder} holds something else than an earlier export; {remedy}.")
+        raise StoreError(
+            f"{folder} holds something else than an earlier export; ", another("output")
+        )
 
 
 def _exported_before(folder: Path) -> set[str]:

@@ -22,7 +22,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError
+from cheblienet_graphs.errors import (
+    Remedy,
+    SchemaError,
+    StoreError,
+    UnknownGraphError,
+    Words,
+    another,
+)
 from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store.durable import unreadable
 
@@ -263,18 +270,19 @@ def check_store(store: Path) -> bool:
         if not store.exists() or (store.is_dir() and not any(store.iterdir())):
             return False
         if not store.is_dir():
-            raise StoreError(f"{store} is a file, not a store; choose another `store`.")
+            raise StoreError(f"{store} is a file, not a store; ", another("store"))
         if not (store / "zarr.json").exists():
-            raise StoreError(f"{store} is a folder of other files; choose another `store`.")
+            raise StoreError(f"{store} is a folder of other files; ", another("store"))
     except OSError as error:
         raise unreadable(store, error) from error
     attributes = read_attributes(store)
     if attributes is None:
-        raise StoreError(f"{store} is a zarr group of another program; choose another `store`.")
+        raise StoreError(f"{store} is a zarr group of another program; ", another("store"))
     schema = attributes.get("store_schema")
     if schema is None and isinstance(attributes.get("refs"), dict):
         raise StoreError(
-            f"{store} is a graph within a store: give the store, {store.parent}, as `store`."
+            f"{store} is a graph within a store: give the store, {store.parent}, as ",
+            Words(Remedy("store"), "."),
         )
     if type(schema) is not int or schema != STORE_SCHEMA:
         raise StoreError(

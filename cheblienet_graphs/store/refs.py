@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cheblienet_graphs.errors import StoreError, UnknownGraphError
+from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, another
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.quoting import listed, quoted
 from cheblienet_graphs.store import layout
@@ -58,7 +58,7 @@ def check_graph(store: Path, name: str) -> None:
     else:
         ours = not graph.exists() or (graph.is_dir() and not any(graph.iterdir()))
     if not ours:
-        raise StoreError(f"{graph} exists and is not a graph of ours; choose another `name`.")
+        raise StoreError(f"{graph} exists and is not a graph of ours; ", another("name"))
 
 
 def publish(store: Path, name: str, staged: Path) -> str:
@@ -149,13 +149,14 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
         if "@" not in name:
             graph_name = version.parent.name
             raise UnknownGraphError(
-                f"Say which version: {graph_name}@v001, or {graph_name}@latest; "
-                "or how many to `keep`."
+                f"Say which version: {graph_name}@v001, or {graph_name}@latest; or how many to ",
+                Remedy("keep"),
+                ".",
             )
         naming = _naming(version)
         if naming and not force:
             named = f"{version.parent.name}@{version.name} is named {listed(naming)}"
-            raise StoreError(f"{named}; `force=True` removes it all the same.")
+            raise StoreError(named, "; ", Remedy("force", value=True), " removes it all the same.")
         return Removed(version.parent.name, (version.name,), _delete(store, version))
 
 

@@ -10,6 +10,7 @@ with which the first mode along the fibre is exact.
 from dataclasses import replace
 from typing import cast
 
+from cheblienet_graphs.errors import Remedy, Words
 from cheblienet_graphs.manifolds import FlatManifold, Metric
 from cheblienet_graphs.manifolds.metric import Diffusion
 from cheblienet_graphs.neighbours.offsets import OffsetDistances
@@ -38,7 +39,7 @@ def directional_weights(
     found = _stencils(cast("FlatManifold", sampled.manifold), infinite, direction, delta)
     distances = OffsetDistances(replace(sampled, sampling=infinite))
     stencils = tuple(distances.stencil(k, *edges[:2]) for k, edges in enumerate(found))
-    check_room(lattice, stencils, "a larger `directional`")
+    check_room(lattice, stencils, Words("a larger ", Remedy("directional")))
     values = tuple(weights for _, _, weights in found)
     return LatticeWeights(
         lattice, stencils, values if direction == "rotation" else in_widths(values, lattice)

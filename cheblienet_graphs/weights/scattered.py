@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse
 from scipy.spatial import KDTree
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
@@ -78,9 +78,8 @@ def matched_edges(
             first, second, targets, prior, rows, unknown, spec.drift
         )
     if not matching.converged:
-        remedy = (
-            "Use more `neighbors`, an `xi` nearer to what alpha = 1 gives, or `weights='kernel'`."
-        )
+        xi = Words(", an ", Remedy("xi"), " nearer to what alpha = 1 gives, or ")
+        remedy = Words("Use more ", Remedy("neighbors"), xi, Remedy("weights", "kernel"), ".")
         accepted = f"kernel here: no weights on these edges, K = {spec.neighbors}, match the metric"
         raise SpecError("weights", accepted, "matched", remedy)
     kept = matching.values > VANISHED * matching.values.max()

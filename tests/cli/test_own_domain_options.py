@@ -11,7 +11,7 @@ from failures import failing
 from PIL import Image
 
 from cheblienet_cli.main import run
-from cheblienet_graphs import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.inputs.masks import LatLonMask
 
 DISC = np.hypot(*(np.indices((12, 16)) - 6)) < 5
@@ -139,7 +139,7 @@ def test_what_the_specification_refuses_names_its_file(
     named: str,
 ) -> None:
     def refuse(*_: Any, **__: Any) -> None:
-        raise SpecError(field, "true", 1, "Or leave out `coordinates`.")
+        raise SpecError(field, "true", 1, Words("Or leave out ", Remedy("coordinates"), "."))
 
     monkeypatch.setattr("cheblienet_graphs.spec.graph_spec.GraphSpec", refuse)
     np.save(here / "m.npy", DISC)
