@@ -22,14 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import (
-    Remedy,
-    SchemaError,
-    StoreError,
-    UnknownGraphError,
-    Words,
-    another,
-)
+from cheblienet_graphs.errors import Remedy, SchemaError, StoreError, UnknownGraphError, another
 from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store.durable import unreadable
 
@@ -280,10 +273,8 @@ def check_store(store: Path) -> bool:
         raise StoreError(f"{store} is a zarr group of another program; ", another("store"))
     schema = attributes.get("store_schema")
     if schema is None and isinstance(attributes.get("refs"), dict):
-        raise StoreError(
-            f"{store} is a graph within a store: give the store, {store.parent}, as ",
-            Words(Remedy("store"), "."),
-        )
+        within = f"{store} is a graph within a store: give the store, {store.parent}, as "
+        raise StoreError(within, Remedy("store"), ".")
     if type(schema) is not int or schema != STORE_SCHEMA:
         raise StoreError(
             f"{store} has store schema {quoted(schema)}; this version reads {STORE_SCHEMA}. "
