@@ -6,20 +6,14 @@ from collections.abc import Sequence
 
 import click
 
-from cheblienet_cli.build import build
-from cheblienet_cli.diff import diff
+from cheblienet_cli.build import build, recipes
 from cheblienet_cli.doctor import doctor
 from cheblienet_cli.export import export, import_
-from cheblienet_cli.help import WholeSentences, examples
-from cheblienet_cli.inspect import inspect
-from cheblienet_cli.ls import ls
-from cheblienet_cli.neighbors import neighbors
+from cheblienet_cli.inspect import diff, inspect, neighbors
+from cheblienet_cli.options import WholeSentences, examples
 from cheblienet_cli.plot import plot
-from cheblienet_cli.recipes import recipes
-from cheblienet_cli.rm import rm
 from cheblienet_cli.spelling import option
-from cheblienet_cli.tag import tag
-from cheblienet_cli.verify import verify
+from cheblienet_cli.store import ls, rm, tag, verify
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import (
     CheblienetError,

@@ -180,8 +180,7 @@ def _with_notes(message: str, error: BaseException) -> str:
     """
     chain = _chain(error, contexts=isinstance(error, ENDINGS))
     notes = [note for cause in chain for note in getattr(cause, "__notes__", [])]
-    spelled = [Words(note).spelled(option) for note in notes]
-    return " ".join(dict.fromkeys([message, *spelled]))
+    return " ".join(dict.fromkeys([message, *(Words(note).spelled(option) for note in notes)]))
 
 
 def _terminate(_number: int, _frame: object) -> NoReturn:
