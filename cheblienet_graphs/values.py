@@ -2,13 +2,17 @@
 
 import math
 import re
+from collections.abc import Mapping
 from numbers import Real
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from cheblienet_graphs.errors import SpecError, Words
 
 Number = float | int | str
+Given = Mapping[str, Any]
+"""Parameters by name, None where they were left out."""
 
 BYTES = {None: 1.0} | {
     f"{unit}{i}": base**power

@@ -8,7 +8,7 @@ from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours.protocols import Lengths
 from cheblienet_graphs.sparse.blocks import RowBlock
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.kernels import Kernel
+from cheblienet_graphs.spec.edges import Kernel
 from cheblienet_graphs.typing import Floats
 
 

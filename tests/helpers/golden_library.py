@@ -32,7 +32,7 @@ from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampled import SampledManifold
-from cheblienet_graphs.spec.kernels import KERNELS
+from cheblienet_graphs.spec.edges import KERNELS
 from cheblienet_graphs.weights.boundary import missing
 from cheblienet_graphs.weights.selling import Form, base_offsets
 from cheblienet_graphs.weights.tilts import tilt_edges
