@@ -11,13 +11,6 @@ from cheblienet_cli.spelling import option
 from cheblienet_graphs.errors import Remedy, SpecError, StoreError, Words
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CLG_STORE", raising=False)
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("remedy", "python", "spelled"),
     [
@@ -66,6 +59,10 @@ REFUSED = [
     ("build so3 --points 99 --weights matched --neighbors 24", "Use more --neighbors, an --xi "),
     ("build se2 --size 8 --workers 2 --memory-limit 1kB", "Use fewer --workers."),
     ("build r2 --size 8 --store file", "choose another --store."),
+    ("build se2 --size 16 --weights selling --engine pruned", "--engine must be auto or stencil"),
+    ("build se2 --size 8 --boundary-correction", "--boundary-correction must be left out with ke"),
+    ("build r2 --size 8 --eps 1/10", "--eps must be 1 on r2, which is isotropic. Got '1/10'. Use"),
+    ("build r3s2 --size 8 --orientations 12", "be left out on r3s2: --axes says how many there"),
     ("rm two@v001", "--force removes it all the same."),
 ]
 
