@@ -57,7 +57,7 @@ def _remedy(
     try:
         columns = _columns(choose("lattice", engine, device))
     except CheblienetError as error:
-        return str(error)
+        return error.words
     except Exception as error:  # noqa: BLE001  # whatever is wrong with the machine is the answer
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         return f"{reason:.300} Use another engine or device until that is mended."
@@ -87,4 +87,4 @@ def _healpix_remedy() -> str:
         points = GraphSpec("s2", nside=1).full_sampling(0).base_points
         return "" if len(points) == 12 else "It is broken."
     except CheblienetError as error:
-        return str(error)
+        return error.words

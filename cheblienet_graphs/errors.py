@@ -1,7 +1,8 @@
 """The exceptions that this package raises on purpose."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from cheblienet_graphs.quoting import one_line, quoted
 
@@ -34,15 +35,55 @@ class Remedy:
         return f"`{self.field}`" if self.value is None else f"`{self.field}={self.value!r}`"
 
 
+Spell = Callable[[Remedy], str]
+
+
+class Words(str):
+    """A text that knows the parameters it names; str() writes them as Python has them.
+
+    Args:
+        parts: in their order. Text stays as it is, whatever is in it; of Words the parts count.
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[str | Remedy, ...]
+
+    def __new__(cls, *parts: str | Remedy) -> Self:  # noqa: D102
+        words = super().__new__(cls, "".join(map(str, parts)))
+        words.parts = tuple(
+            inner for part in parts for inner in (part.parts if isinstance(part, cls) else (part,))
+        )
+        return words
+
+    def __getnewargs__(self) -> tuple[str | Remedy, ...]:  # type: ignore[override]
+        return self.parts
+
+    def spelled(self, spell: Spell) -> str:
+        """The text with parameters written in another way, such as that of the command line."""
+        return "".join(spell(part) if isinstance(part, Remedy) else part for part in self.parts)
+
+
+def another(field: str) -> Words:
+    """The end of many messages: "choose another `store`."."""
+    return Words("choose another ", Remedy(field), ".")
+
+
 class CheblienetError(Exception):
     """The work could not be done; the message says what was wrong, what was found, what to do.
 
-    It writes parameters as `name` or `name=value`; the command line turns these into options. It is
-    one line of at most 2,000 characters, whatever it quotes.
+    It is one line of at most 2,000 characters, whatever it quotes.
+
+    Args:
+        message: its parts, as of `Words`.
     """
 
-    def __init__(self, message: str = "") -> None:
-        super().__init__(one_line(message))
+    def __init__(self, *message: str | Remedy) -> None:
+        self.words = Words(*message)
+        super().__init__(one_line(self.words))
+
+    def spelled(self, spell: Spell) -> str:
+        """The message with parameters written in another way, one line as well."""
+        return one_line(self.words.spelled(spell))
 
 
 class SpecError(CheblienetError, ValueError):
@@ -55,11 +96,15 @@ class SpecError(CheblienetError, ValueError):
         self.field = field
         self._given = field, accepted, found, remedy
         got = "" if found is MISSING else f" Got {quoted(found)}."
-        self.complaint = f"must be {accepted}.{got}" + (f" {remedy}" if remedy else "")
-        super().__init__(f"{field} {self.complaint}")
+        self.complaint = Words("must be ", accepted, ".", got, " " if remedy else "", remedy)
+        super().__init__(field, " ", self.complaint)
 
     def __reduce__(self) -> tuple[type["SpecError"], tuple[str, str, object, str]]:
         return type(self), self._given
+
+    def spelled(self, spell: Spell) -> str:
+        """The same; its field is a parameter, too."""
+        return one_line(f"{spell(Remedy(self.field))} {self.complaint.spelled(spell)}")
 
 
 class InputError(CheblienetError):

@@ -27,11 +27,8 @@ _SHORT.maxstring = _SHORT.maxother = VALUE
 
 
 def quoted(value: object) -> str:
-    """A value as Python writes it, of which at most 80 characters are shown.
-
-    Backticks, which mark parameters in messages, are escaped.
-    """
-    return one_line(_SHORT.repr(value).replace("`", "\\x60"), VALUE)
+    """A value as Python writes it, of which at most 80 characters are shown."""
+    return one_line(_SHORT.repr(value), VALUE)
 
 
 def one_line(text: str, most: int = MESSAGE) -> str:

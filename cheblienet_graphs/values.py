@@ -2,13 +2,17 @@
 
 import math
 import re
+from collections.abc import Mapping
 from numbers import Real
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import SpecError, Words
 
 Number = float | int | str
+Given = Mapping[str, Any]
+"""Parameters by name, None where they were left out."""
 
 BYTES = {None: 1.0} | {
     f"{unit}{i}": base**power
@@ -35,7 +39,7 @@ def left_out(field: str, value: object, where: str, remedy: str = "") -> None:
         SpecError: it is, being other than None.
     """
     if value is not None:
-        raise SpecError(field, f"left out {where}", value, remedy)
+        raise SpecError(field, Words("left out ", where), value, remedy)
 
 
 def number(field: str, value: object, low: float, high: float, kind: str = "a number") -> float:

@@ -1,21 +1,18 @@
-"""clg build: sample, connect, weigh, publish."""
+"""clg build and clg recipes: sample, connect, weigh, publish."""
 
-import json
-import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cheblienet_cli import options, spelling
-from cheblienet_cli.help import Once, WholeSentences, examples
-from cheblienet_cli.own_domain import contents, files_named
+from cheblienet_cli.options import Function, Once, WholeSentences, examples, option
+from cheblienet_cli.output import print_json, print_table, progress
 from cheblienet_cli.specification import options_of
-from cheblienet_graphs.errors import OtherGraphWarning, RecipeError, SpecError
+from cheblienet_graphs.errors import InputError, OtherGraphWarning, RecipeError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.neighbours.choice import DEVICES, ENGINES
@@ -23,12 +20,26 @@ from cheblienet_graphs.quoting import quoted
 
 if TYPE_CHECKING:
     from cheblienet_graphs import GraphSpec
-    from cheblienet_graphs.assembly.plan import Plan
     from cheblienet_graphs.assembly.versions import Published
-    from cheblienet_graphs.typing import Progress
 
-
-Command = TypeVar("Command", bound=Callable[..., Any])
+HOW = {
+    f"--engine {'|'.join(ENGINES)}": "What finds neighbours; all find the same.  [default: stencil "
+    "on lattices, else pruned]",
+    f"--device {'|'.join(DEVICES)}": "Where distances are evaluated.  [default: cuda where there "
+    "is one and the engine can use it]",
+    "--workers N": f"Processes that do the work, in {WORKERS}.  [default: 1; with --dask local one "
+    "for each core]",
+    "--memory-limit SIZE": "Memory of all processes together, such as 2GB: sets how much is done "
+    "at a time.",
+    "--dask ADDRESS|FILE|local": "Let a Dask cluster do the work: address of its scheduler, or the "
+    "file that this wrote, or local. Its workers must see the store's file system.",
+    "--resume": "Go on with an interrupted build of the same graph.",
+    "--dry-run": "Say what would be built, and how large.",
+    "--force": "Build a new version even if an equal one exists.",
+}
+"""Options of all builds, and what they do."""
+HOW_NAMES = [described.split()[0][2:].replace("-", "_") for described in HOW]
+HOW_NAMES += ["name", "store", "as_json", "quiet"]
 
 
 class _ManifoldGroup(WholeSentences):
@@ -58,60 +69,18 @@ def build() -> None:
     """Build a graph pyramid and publish it in a store."""
 
 
-def _name(default: str) -> Callable[[Command], Command]:
-    return click.option("--name", metavar="NAME", help=f"Name of the graph.  [default: {default}]")
+def _how(default_name: str) -> Callable[[Function], Function]:
+    """The options that say how and where to build; those not given are None or False."""
 
+    def decorate(command: Function) -> Function:
+        for add in (options.quiet, options.as_json):
+            command = add(command)
+        for described, text in reversed(HOW.items()):
+            command = option(described, text)(command)
+        name = option("--name NAME", f"Name of the graph.  [default: {default_name}]")
+        return name(options.store(command))
 
-def _build_options(command: Command) -> Command:
-    for option in reversed(
-        [
-            options.store,
-            click.option(
-                "--engine",
-                metavar="|".join(ENGINES),
-                default="auto",
-                help="What finds neighbours; all find the same.  [default: stencil on lattices, "
-                "else pruned]",
-            ),
-            click.option(
-                "--device",
-                metavar="|".join(DEVICES),
-                default="auto",
-                help="Where distances are evaluated.  [default: cuda where there is one and the "
-                "engine can use it]",
-            ),
-            click.option(
-                "--workers",
-                metavar="N",
-                help=f"Processes that do the work, in {WORKERS}.  [default: 1; with --dask local "
-                "one for each core]",
-            ),
-            click.option(
-                "--memory-limit",
-                metavar="SIZE",
-                help="Memory of all processes together, such as 2GB: sets how much is done at a "
-                "time.",
-            ),
-            click.option(
-                "--dask",
-                metavar="ADDRESS|FILE|local",
-                help="Let a Dask cluster do the work: address of its scheduler, or the file that "
-                "this wrote, or local. Its workers must see the store's file system.",
-            ),
-            click.option(
-                "--resume", is_flag=True, help="Go on with an interrupted build of the same graph."
-            ),
-            click.option("--dry-run", is_flag=True, help="Say what would be built, and how large."),
-            click.option(
-                "--force", is_flag=True, help="Build a new version even if an equal one exists."
-            ),
-            options.as_json,
-            options.quiet,
-            options.debug,
-        ]
-    ):
-        command = option(command)
-    return command
+    return decorate
 
 
 def _command(manifold: Manifold) -> click.Command:
@@ -125,24 +94,45 @@ def _command(manifold: Manifold) -> click.Command:
         short_help=f"Graphs on {title}{meaning}.",
     )
     @options_of(manifold)
-    @_name("made from the above")
-    @_build_options
+    @_how("made from the above")
     def command(**chosen: Any) -> None:
-        from cheblienet_graphs import GraphSpec  # help does without
-
-        how = {field: chosen.pop(field) for field in _HOW}
+        how = {name: chosen.pop(name) for name in HOW_NAMES}
         given = {name: value for name, value in chosen.items() if value not in (None, ())}
-        with files_named(given):
-            spec = GraphSpec(manifold.name, **contents(given, sphere=not manifold.base.flat))
-        _run(spec, **how)
+        _run(_specification(manifold, given), **how)
 
     return command
 
 
+def _specification(manifold: Manifold, given: dict[str, Any]) -> "GraphSpec":
+    """What options say, with the contents of their files.
+
+    Raises:
+        InputError: a file can't be read, or the specification refuses what it holds.
+        SpecError: it refuses something else.
+    """
+    from cheblienet_graphs import GraphSpec, read_mask, read_points  # help does without
+
+    fields = dict(given)
+    files = {"mask": given.get("mask"), "coordinates": ", ".join(given.get("coordinates", ()))}
+    try:
+        if files["mask"]:
+            fields["mask"] = read_mask(given["mask"])
+        if files["coordinates"]:
+            sphere = not manifold.base.flat
+            fields["coordinates"] = [
+                read_points(file, sphere=sphere) for file in given["coordinates"]
+            ]
+        return GraphSpec(manifold.name, **fields)
+    except SpecError as error:
+        if not files.get(error.field):
+            raise
+        parts = f"{files[error.field]}: ", Remedy(error.field), " ", error.complaint
+        raise InputError(*parts) from error
+
+
 @build.command()
 @click.argument("name_or_file", metavar="NAME|FILE")
-@_name("that of the recipe")
-@_build_options
+@_how("that of the recipe")
 def recipe(name_or_file: str, **how: Any) -> None:
     """Build a shipped recipe, or one in a TOML file of the same form; `clg recipes` lists them."""
     from cheblienet_graphs.recipes import recipe as load  # help does without
@@ -160,120 +150,97 @@ def recipe(name_or_file: str, **how: Any) -> None:
 for known in MANIFOLDS.values():
     build.add_command(_command(known))
 
-_HOW = (
-    *("name", "store", "engine", "device", "workers", "memory_limit", "dask", "resume"),
-    *("dry_run", "force", "as_json", "quiet"),
-)
+
+@click.command(cls=Once)
+@options.as_json
+def recipes(as_json: bool) -> None:
+    """List the shipped recipes; `clg build recipe NAME` builds one."""
+    from cheblienet_graphs.recipes import recipes as shipped  # help does without
+
+    if as_json:
+        fields = ("name", "title", "vertices", "spec")
+        rows = [(r.name, r.title, r.spec.vertices, r.spec.to_dict()) for r in shipped()]
+        print_json([dict(zip(fields, row, strict=True)) for row in rows])
+    else:
+        print_table([(r.name, " / ".join(map(str, r.spec.vertices)), r.title) for r in shipped()])
 
 
 def _run(
     spec: "GraphSpec", *, dry_run: bool, store: Path, as_json: bool, quiet: bool, **how: Any
 ) -> None:
+    arguments = {name: value for name, value in how.items() if value is not None}
     if dry_run:
-        _dry_run(spec, store, how, as_json=as_json)
+        _plan(spec, store, arguments, as_json=as_json)
     else:
-        _build(spec, store, how, as_json=as_json, quiet=quiet)
+        _build(spec, store, arguments, as_json=as_json, quiet=quiet)
 
 
-def _dry_run(spec: "GraphSpec", store: Path, how: dict[str, Any], *, as_json: bool) -> None:
+def _plan(spec: "GraphSpec", store: Path, arguments: dict[str, Any], *, as_json: bool) -> None:
+    """Print what would be built."""
     from cheblienet_graphs.assembly.pipeline import dry_run  # help does without
+    from cheblienet_graphs.spec import words
 
-    planned = dry_run(spec, store, **how)
+    planned = dry_run(spec, store, **arguments)
     if as_json:
-        levels = [asdict(level) for level in planned.levels]
-        planned_json = {"spec": spec.to_dict(), "spec_sha256": spec.sha256, "levels": levels}
         size = {"bytes": planned.nbytes, "exact": planned.exact}
-        click.echo(json.dumps(planned_json | size))
-    else:
-        click.echo("\n".join(_planned_lines(planned)))
-
-
-def _planned_lines(planned: "Plan") -> list[str]:
-    from cheblienet_graphs.spec import words  # help does without
-
+        levels = [asdict(level) for level in planned.levels]
+        print_json({"spec": spec.to_dict(), "spec_sha256": spec.sha256, "levels": levels} | size)
+        return
     bound = "" if planned.exact else "at most "
-    levels = [
-        f"level {number}: {level.vertices:,} vertices, {bound}{level.edges:,} edges"
-        for number, level in enumerate(planned.levels)
-    ]
-    size = f"{bound}{words.human_bytes(planned.nbytes)} would be written; nothing was"
-    return [*words.sentences(planned.spec, spelling.option), *levels, size]
+    lines = words.sentences(spec, spelling.option)
+    for number, level in enumerate(planned.levels):
+        edges = f"{bound}{level.edges:,} edges"
+        lines.append(f"level {number}: {level.vertices:,} vertices, {edges}")
+    lines.append(f"{bound}{words.human_bytes(planned.nbytes)} would be written; nothing was")
+    click.echo("\n".join(lines))
 
 
 def _build(
-    spec: "GraphSpec", store: Path, how: dict[str, Any], *, as_json: bool, quiet: bool
+    spec: "GraphSpec", store: Path, arguments: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> None:
+    """Build, and print what was built."""
     from cheblienet_graphs.assembly.pipeline import build as build_graph  # help does without
 
     result = None
     try:
         with (
-            _progress(shown=sys.stderr.isatty() and not quiet) as progress,
-            warnings.catch_warnings(action="ignore", category=OtherGraphWarning),  # _tell does
+            progress(shown=not quiet) as update,
+            warnings.catch_warnings(action="ignore", category=OtherGraphWarning),  # told below
         ):
-            result = build_graph(spec, store, progress=progress, **how)
-        _tell(spec, store, result, how, as_json=as_json, quiet=quiet)
+            result = build_graph(spec, store, progress=update, **arguments)
+        if as_json:
+            report = asdict(replace(result, checks=())) | {"store": str(store)}
+            report |= {"checks": [check.to_json(spelling.option) for check in result.checks]}
+            print_json(report | {"spec": spec.to_dict(), "spec_sha256": spec.sha256})
+        else:
+            click.echo(f"{result.name}@{result.version}")
+        for line in [] if quiet else _lines(spec, store, arguments, result):
+            click.echo(line, err=True)
     except BaseException as error:
         if result:
             error.add_note(f"{result.name}@{result.version} is published.")
         raise
 
 
-def _tell(
-    spec: "GraphSpec",
-    store: Path,
-    result: "Published",
-    how: dict[str, Any],
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Print what was built."""
+def _lines(
+    spec: "GraphSpec", store: Path, arguments: dict[str, Any], result: "Published"
+) -> Iterator[str]:
+    """What was built."""
     from cheblienet_graphs.assembly.checks import sentences  # help does without
     from cheblienet_graphs.spec import words
 
     identity = f"{result.name}@{result.version}"
-    if as_json:
-        report = asdict(replace(result, checks=())) | {"store": str(store)}
-        report |= {"checks": [check.to_json(spelling.option) for check in result.checks]}
-        report |= {"spec": spec.to_dict(), "spec_sha256": spec.sha256}
-        click.echo(json.dumps(report))
-    else:
-        click.echo(identity)
-    if quiet:
-        return
-    for sentence in [*words.sentences(spec, spelling.option), *words.reached(spec, result.levels)]:
-        click.echo(sentence, err=True)
-    if how["resume"] and result.built:
-        went_on = "Went on with an" if result.resumed else "There was no"
-        click.echo(f"{went_on} interrupted build of this graph.", err=True)
+    yield from words.sentences(spec, spelling.option)
+    yield from words.reached(spec, result.levels)
     if result.built:
-        for sentence in sentences(spec, result.checks, spelling.option):
-            click.echo(sentence, err=True)
-        if how["dask"] in {None, "local"}:
-            click.echo(words.done_by(result.processes, result.threads), err=True)
-        click.echo(f"Published as {identity} in {store}.", err=True)
+        if arguments["resume"]:
+            went_on = "Went on with an" if result.resumed else "There was no"
+            yield f"{went_on} interrupted build of this graph."
+        yield from sentences(spec, result.checks, spelling.option)
+        if arguments.get("dask", "local") == "local":
+            yield words.done_by(result.processes, result.threads)
+        yield f"Published as {identity} in {store}."
     else:
-        click.echo(f"Already published as {identity} in {store}; --force builds it anew.", err=True)
+        yield f"Already published as {identity} in {store}; --force builds it anew."
     if result.difference:
-        click.echo(result.difference, err=True)
-
-
-@contextmanager
-def _progress(*, shown: bool) -> Iterator["Progress | None"]:
-    if not shown:
-        yield None
-        return
-    from tqdm import tqdm  # help does without
-
-    with tqdm(unit=" entries", unit_scale=True, leave=False, file=sys.stderr) as bar:
-
-        def update(what: str, done: int, total: int) -> None:
-            if bar.desc != f"{what}: ":  # another sweep, with its own rate and time left
-                bar.set_description(what, refresh=False)
-                bar.reset(total)
-                bar.initial = done
-            bar.n = done
-            bar.refresh()
-
-        yield update
+        yield result.difference

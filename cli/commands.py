@@ -6,20 +6,14 @@ from collections.abc import Sequence
 
 import click
 
-from cheblienet_cli.build import build
-from cheblienet_cli.diff import diff
+from cheblienet_cli.build import build, recipes
 from cheblienet_cli.doctor import doctor
 from cheblienet_cli.export import export, import_
-from cheblienet_cli.help import WholeSentences, examples
-from cheblienet_cli.inspect import inspect
-from cheblienet_cli.ls import ls
-from cheblienet_cli.neighbors import neighbors
+from cheblienet_cli.inspect import diff, inspect, neighbors
+from cheblienet_cli.options import WholeSentences, examples
 from cheblienet_cli.plot import plot
-from cheblienet_cli.recipes import recipes
-from cheblienet_cli.rm import rm
-from cheblienet_cli.spelling import as_options
-from cheblienet_cli.tag import tag
-from cheblienet_cli.verify import verify
+from cheblienet_cli.spelling import option
+from cheblienet_cli.store import ls, rm, tag, verify
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import (
     CheblienetError,
@@ -71,13 +65,9 @@ def explained(error: Exception) -> tuple[str, int] | None:
     """What a command's error says, and its exit code; None for one that nobody expects."""
     if isinstance(error, click.UsageError):
         return _with_page(error), USAGE
-    if isinstance(error, SpecError):
-        return as_options(f"`{error.field}` {error.complaint}"), USAGE
-    if isinstance(error, RecipeError):
-        return str(error), USAGE  # its message names fields as the file does
     if isinstance(error, CheblienetError):
-        of_usage = isinstance(error, UnknownGraphError | InputError)
-        return as_options(str(error)), USAGE if of_usage else FAILED
+        of_usage = isinstance(error, SpecError | RecipeError | UnknownGraphError | InputError)
+        return error.spelled(option), USAGE if of_usage else FAILED
     if isinstance(error, OSError) and error.errno in FULL_DISK:  # of standard output: no file's
         return "what was to be printed can't be written: no space left; free some.", FAILED
     return None

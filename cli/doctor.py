@@ -1,18 +1,18 @@
 """clg doctor: what works on this machine."""
 
-import json
 from dataclasses import asdict
 
 import click
 
 from cheblienet_cli import options
-from cheblienet_cli.help import Once
-from cheblienet_cli.spelling import as_options
+from cheblienet_cli.options import Once
+from cheblienet_cli.output import print_json
+from cheblienet_cli.spelling import option
+from cheblienet_graphs.errors import Words
 
 
 @click.command(cls=Once)
 @options.as_json
-@options.debug
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Try every engine on every device on a tiny graph; exit with 1 if a needed one fails.
@@ -23,12 +23,12 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
     outcomes = []
     for outcome in examine():
-        remedy = as_options(outcome.remedy)
+        remedy = Words(outcome.remedy).spelled(option)
         outcomes.append(asdict(outcome) | {"remedy": remedy})
         if not as_json:
             verdict = "works" if outcome.works else f"does not work: {remedy}"
             click.echo(f"{outcome.subject:<8}  {outcome.device:<4}  {verdict}")
     if as_json:
-        click.echo(json.dumps(outcomes))
+        print_json(outcomes)
     if any(outcome["needed"] and not outcome["works"] for outcome in outcomes):
         ctx.exit(1)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
-from cheblienet_cli.help import Once
+from cheblienet_cli.options import FILE, Once, option
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.store import layout
 
@@ -16,27 +16,24 @@ WHOLE = ("npz", "zip")
 
 @click.command(cls=Once)
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
-@click.option(
-    "--to",
+@option(
+    f"--to [{'|'.join(SUFFIXES)}]",
+    "For which library, or npz or zip: all of it.",
     "target",
     type=click.Choice(list(SUFFIXES)),
     required=True,
-    help="For which library, or npz or zip: all of it.",
 )
-@click.option(
-    "--level",
+@option(
+    "--level L",
+    "Which level of the pyramid, 0 the finest; npz and zip have them all.  [default: 0]",
     type=int,
-    metavar="L",
-    help="Which level of the pyramid, 0 the finest; npz and zip have them all.  [default: 0]",
 )
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="File to write, or to replace; with npz a folder.  [default: made from the graph's name]",
+@option(
+    "--output FILE",
+    "File to write, or to replace; with npz a folder.  [default: made from the graph's name]",
+    type=FILE,
 )
 @options.store
-@options.debug
 def export(
     name: str | None, target: str, level: int | None, output: Path | None, store: Path
 ) -> None:
@@ -77,12 +74,9 @@ def export(
 
 
 @click.command("import", cls=Once)
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--name", metavar="NAME", help="Name of the graph.  [default: the one it was exported from]"
-)
+@click.argument("file", type=FILE)
+@option("--name NAME", "Name of the graph.  [default: the one it was exported from]")
 @options.store
-@options.debug
 def import_(file: Path, name: str | None, store: Path) -> None:
     """Publish the version in a zip archive that `clg export --to zip` wrote.
 

@@ -1,42 +1,37 @@
-"""clg inspect: what a graph is like."""
+"""clg inspect, clg diff, clg neighbors: what graphs are like."""
 
-import json
-import sys
 from pathlib import Path
 
 import click
 
-from cheblienet_cli import options
-from cheblienet_cli.help import Once
-from cheblienet_cli.progress import line_on_stderr
-from cheblienet_cli.spelling import as_options, option
+from cheblienet_cli import options, spelling
+from cheblienet_cli.options import FILE, Once, examples, option
+from cheblienet_cli.output import print_json, progress
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.values import integer
+
+DIFFERENT = 3
+"""Exit code of --exit-code where graphs differ; 1 is that of a command that failed."""
 
 
 @click.command(cls=Once)
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
 @options.store
-@click.option("--level", type=int, metavar="L", help="Only this level, 0 the finest.")
-@click.option(
-    "--eigenvalues",
-    metavar="M",
+@option("--level L", "Only this level, 0 the finest.", type=int)
+@option(
+    "--eigenvalues M",
+    f"How many of the smallest eigenvalues of Delta to compute, in {EIGENVALUES}.",
     default="6",
     show_default=True,
-    help=f"How many of the smallest eigenvalues of Delta to compute, in {EIGENVALUES}.",
 )
-@click.option(
-    "--full", is_flag=True, help="Every measurement, the spectra of all levels, units, digests."
-)
-@click.option(
-    "--html",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write all of it as a page with figures to this file, or replace it. Needs matplotlib: "
-    "pip install 'cheblienet[plot]'.",
+@option("--full", "Every measurement, the spectra of all levels, units, digests.")
+@option(
+    "--html FILE",
+    "Write all of it as a page with figures to this file, or replace it. Needs matplotlib: pip "
+    "install 'cheblienet[plot]'.",
+    type=FILE,
 )
 @options.as_json
-@options.debug
 def inspect(
     name: str | None,
     store: Path,
@@ -52,40 +47,90 @@ def inspect(
     """
     from cheblienet_graphs.report.inspect import inspect as report_on  # help does without
 
-    count = integer("eigenvalues", eigenvalues, *EIGENVALUES)
+    number = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     if html is not None:
+        from cheblienet_graphs.page import page  # matplotlib, which may be missing
+        from cheblienet_graphs.plot.opened import open_graph
+
         if as_json:
             raise click.UsageError("Give --html or --json, not both.")
-        _write(html, store, name, count, level)
-        return
-    with line_on_stderr(shown=sys.stderr.isatty()) as progress:
-        report = report_on(store, name, eigenvalues=count, level=level, progress=progress)
-    if as_json:
-        click.echo(json.dumps(report.to_json(option), allow_nan=False))
+        page.check_file(html)
+    with progress(share=False) as update:
+        report = report_on(store, name, eigenvalues=number, level=level, progress=update)
+        if html is not None:
+            graph = open_graph(store, f"{report.name}@{report.version}")
+            document = page.page(report, graph, option=spelling.option, progress=update)
+    if html is not None:
+        page.write_page(document, html)
+        click.echo(str(html))
+    elif as_json:
+        print_json(report.to_json(spelling.option))
     else:
-        click.echo(report.full_text(option) if full else report.short_text(option))
+        click.echo(
+            report.full_text(spelling.option) if full else report.short_text(spelling.option)
+        )
         if not full:
             click.echo("--full has every measurement, --html FILE figures, too.", err=True)
 
 
-def _write(file: Path, store: Path, name: str | None, eigenvalues: int, level: int | None) -> None:
-    """Write the report as a page, and print where it is."""
-    from cheblienet_graphs.page.page import (  # matplotlib, which may be missing
-        check_file,
-        page,
-        write_page,
-    )
-    from cheblienet_graphs.plot.opened import open_graph  # the report in a terminal does without
-    from cheblienet_graphs.report.inspect import inspect as report_on  # help does without
+@click.command(
+    cls=Once, epilog=examples("clg diff se2-96x96x6@v001 se2-96x96x6@v002", "clg diff a b --json")
+)
+@click.argument("first", metavar="A[@REF]")
+@click.argument("second", metavar="B[@REF]")
+@options.store
+@option("--other-store PATH", "The store that B is in, if it is another one.", type=FILE)
+@option("--exit-code", f"Exit with {DIFFERENT} where they differ, instead of 0.")
+@options.as_json
+def diff(
+    first: str, second: str, store: Path, other_store: Path | None, exit_code: bool, as_json: bool
+) -> None:
+    """Say what differs between two graphs: fields of the specification, facts of their levels.
 
-    check_file(file)
-    with line_on_stderr(shown=sys.stderr.isatty()) as progress:
-        report = report_on(store, name, eigenvalues=eigenvalues, level=level, progress=progress)
-        graph = open_graph(store, f"{report.name}@{report.version}")
-        document = page(report, graph, option=option, explained=_why, progress=progress)
-    write_page(document, file)
-    click.echo(str(file))
+    A line says so where all files are equal.
+    """
+    from cheblienet_graphs.report.difference import compare  # help does without
+
+    difference = compare(store, first, second, other_store=other_store)
+    if as_json:
+        print_json(difference.to_json())
+    else:
+        click.echo(str(difference))
+    if exit_code and not difference.identical:
+        click.get_current_context().exit(DIFFERENT)
 
 
-def _why(error: Exception) -> str:
-    return as_options(str(error))
+@click.command(
+    cls=Once,
+    epilog=examples(
+        "clg neighbors se2-96x96x6 --at 0.5,0.5,30", "clg neighbors stations --at 52.5,13.4"
+    ),
+)
+@click.argument("name", metavar="[NAME[@REF]]", required=False)
+@options.store
+@option("--vertex V", "Index of the vertex.")
+@option(
+    "--at PLACE",
+    "The vertex nearest to a place instead: X,Y or X,Y,Z in widths of the domain, on the sphere "
+    "LAT,LON in degrees; where there are orientations, their angle in degrees after it, where "
+    "there are axes NX,NY,NZ.",
+)
+@option("--level L", "0 is the finest.", default="0", show_default=True)
+@options.as_json
+def neighbors(
+    name: str | None, store: Path, vertex: str | None, at: str | None, level: str, as_json: bool
+) -> None:
+    """List the edges of one vertex, the nearest first: components, distance and weight.
+
+    Components are those of the way to the neighbour in the left-invariant frame: forward and
+    sideways in the metric's unit of length, rotation in degrees (with --json in radians); of axes
+    along, twice across, and the tilts.
+    """
+    from cheblienet_graphs.report.edges_of import neighbors_of  # help does without
+    from cheblienet_graphs.report.edges_text import edges_text
+
+    edges = neighbors_of(store, name, vertex=vertex, at=at, level=level)
+    if as_json:
+        print_json(edges.to_json())
+    else:
+        click.echo(edges_text(edges))

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from cheblienet_cli.spelling import as_options, keep
+from cheblienet_cli.spelling import option
+from cheblienet_graphs.errors import Words
 from cheblienet_graphs.quoting import one_line
 
 
@@ -71,7 +72,7 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     explain: Callable[[Exception], tuple[str, int] | None] = _of_system
     try:
-        keep([*arguments, os.environ.get("CLG_STORE", ""), _working_folder()])
+        _check_working_folder()
         from cheblienet_cli.commands import call, explained
 
         explain = explained
@@ -111,9 +112,9 @@ def _discard(descriptor: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
-def _working_folder() -> str:
+def _check_working_folder() -> None:
     try:
-        return os.getcwd()  # noqa: PTH109 - pathlib's does the same
+        os.getcwd()  # noqa: PTH109 - pathlib's does the same
     except OSError as error:
         error.filename = "The working folder"
         raise
@@ -178,8 +179,8 @@ def _with_notes(message: str, error: BaseException) -> str:
     A second Ctrl-C replaces the first one's error, and click wraps either in another error.
     """
     chain = _chain(error, contexts=isinstance(error, ENDINGS))
-    notes = [as_options(note) for cause in chain for note in getattr(cause, "__notes__", [])]
-    return " ".join(dict.fromkeys([message, *notes]))
+    notes = [note for cause in chain for note in getattr(cause, "__notes__", [])]
+    return " ".join(dict.fromkeys([message, *(Words(note).spelled(option) for note in notes)]))
 
 
 def _terminate(_number: int, _frame: object) -> NoReturn:

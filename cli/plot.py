@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from cheblienet_cli import options
-from cheblienet_cli.help import Once, examples
+from cheblienet_cli.options import FILE, Once, examples, option
+from cheblienet_cli.output import print_table
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.quoting import quoted
 
@@ -20,34 +21,20 @@ from cheblienet_graphs.quoting import quoted
 )
 @click.argument("figure", metavar="[FIGURE]", required=False)
 @click.argument("names", metavar="[NAME[@REF]]...", nargs=-1)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="File to write, or to replace: .png, .svg or .pdf.",
-)
-@click.option("--list", "listed", is_flag=True, help="List the figures and do nothing else.")
-@click.option(
-    "--level",
+@option("--output FILE", "File to write, or to replace: .png, .svg or .pdf.", "-o", type=FILE)
+@option("--list", "List the figures and do nothing else.", "listed")
+@option("--level L", "Which level of the pyramid, 0 the finest.  [default: 0]", type=int)
+@option(
+    "--vertex V",
+    "The vertex in its middle, where a figure has one.  [default: one well inside]",
     type=int,
-    metavar="L",
-    help="Which level of the pyramid, 0 the finest.  [default: 0]",
 )
-@click.option(
-    "--vertex",
+@option(
+    "--seed S",
+    "Seed of what is drawn by chance, where a figure has that.  [default: 0]",
     type=int,
-    metavar="V",
-    help="The vertex in its middle, where a figure has one.  [default: one well inside]",
-)
-@click.option(
-    "--seed",
-    type=int,
-    metavar="S",
-    help="Seed of what is drawn by chance, where a figure has that.  [default: 0]",
 )
 @options.store
-@options.debug
 def plot(
     figure: str | None,
     names: tuple[str, ...],
@@ -69,9 +56,7 @@ def plot(
     if listed:
         if (figure, output, level, vertex, seed) != (None,) * 5:
             raise click.UsageError("--list must stand alone: it does nothing else.")
-        width = max(map(len, figures))
-        for known in FIGURES:
-            click.echo(f"{known.name:<{width}}  {known.title}")
+        print_table([(known.name, known.title) for known in FIGURES])
         return
     if figure not in figures:
         given = "FIGURE is missing." if figure is None else f"There is no figure {quoted(figure)}."
@@ -79,9 +64,9 @@ def plot(
     if output is None:
         raise click.UsageError("--output must be given: a file that ends in .png, .svg or .pdf.")
     takes = figures[figure].takes
-    for option, value in (("vertex", vertex), ("seed", seed)):
-        if value is not None and option not in takes:
-            raise SpecError(option, f"left out: {figure} has none", value)
+    for field, value in (("vertex", vertex), ("seed", seed)):
+        if value is not None and field not in takes:
+            raise SpecError(field, f"left out: {figure} has none", value)
     if len(names) > 1 and "beside" not in takes:
         raise click.UsageError(f"{figure} draws one graph, not {len(names)} beside each other.")
     first, *beside = [open_graph(store, name) for name in names or (None,)]

@@ -1,10 +1,8 @@
 """The options that say what to build; each has a field of GraphSpec of the same name."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
 
-import click
-
+from cheblienet_cli.options import Function, option
 from cheblienet_graphs import limits
 from cheblienet_graphs.limits import (
     BOUNDARIES,
@@ -16,7 +14,6 @@ from cheblienet_graphs.limits import (
 )
 from cheblienet_graphs.manifolds import Manifold
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 Described = dict[str, str]
 """Option and what stands for its value, "--alpha X" -> help."""
 
@@ -155,7 +152,7 @@ OF_BASE = {
 }
 
 
-def options_of(manifold: Manifold) -> Callable[[Command], Command]:
+def options_of(manifold: Manifold) -> Callable[[Function], Function]:
     """The options that apply to a manifold; others are hidden, and refused with an explanation."""
     words = OF_BASE[manifold.base.name] | {"neighbors": str(manifold.default_neighbors)}
     words |= {"voronoi": ""}
@@ -165,27 +162,25 @@ def options_of(manifold: Manifold) -> Callable[[Command], Command]:
     axes = "nx" in manifold.columns
     sizes = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}[manifold.base.name]
 
-    def decorate(command: Command) -> Command:
+    def decorate(command: Function) -> Function:
         every = _sampling(manifold) | sizes | AXES | ORIENTATIONS | FIBRE
         every |= COMMON | OF_SIDES | OF_POINTS | OF_DIRECTIONS
         for described, text in reversed(every.items()):
-            flag, _, metavar = described.format_map(words).partition(" ")
             hidden = not manifold.oriented and described in {*FIBRE, *ORIENTATIONS, *OF_DIRECTIONS}
             hidden |= described in ({*ORIENTATIONS, *OF_DIRECTIONS} if axes else AXES)
             lattices_alone = {*OF_SIDES, *OF_DIRECTIONS}
             hidden |= described in (OF_POINTS if manifold.base.flat else lattices_alone)
             several = described in POINTS
-            names = (flag, "coordinates") if several else (flag,)
-            shown = text.format_map(words)
-            # A flag with two names has no metavar, and without a default given would be False.
-            command = click.option(
-                *names,
-                metavar=metavar or None,
+            # Without a default given a flag with two names would be False.
+            add = option(
+                described.format_map(words),
+                text.format_map(words),
+                *(["coordinates"] if several else []),
                 default=None,
-                help=shown,
                 hidden=hidden,
                 multiple=several,
-            )(command)
+            )
+            command = add(command)
         return command
 
     return decorate

@@ -16,7 +16,7 @@ from cheblienet_graphs.assembly.sweeps import (
     Weighed,
     rows_of,
 )
-from cheblienet_graphs.errors import CheblienetError, Found, SpecError
+from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
 from cheblienet_graphs.report.scale import eigenvalue_scale
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.sparse import mapped_product, rounded
@@ -185,7 +185,7 @@ def _check(level: Level, entries: int, vanished: int) -> None:
             "region" if spec.region is not None else "mask",
             f"such that level {number} has {along}edges inside",
             Found(f"none between {points:,} point{'s'[: points > 1]} inside"),
-            "Give a larger one, or fewer `levels`." if number else "Give a larger one.",
+            Words("Give a larger one", *((", or fewer ", Remedy("levels")) if number else ()), "."),
         )
     if vanished:
         accepted = f"larger here, since the weights of {vanished} vertices vanish in float32"

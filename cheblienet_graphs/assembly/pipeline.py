@@ -25,7 +25,7 @@ from cheblienet_graphs.assembly.versions import (
     published,
     software,
 )
-from cheblienet_graphs.errors import OtherGraphWarning
+from cheblienet_graphs.errors import OtherGraphWarning, Remedy
 from cheblienet_graphs.machine import Kept, Pool
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
@@ -146,8 +146,12 @@ def _warned(result: Published, *, default: bool) -> Published:
         default: whether the name was not given.
     """
     if result.difference and (default or not result.built):
-        remedy = f"Open {result.name}@{result.version}, or give each graph a `name` of its own."
-        warnings.warn(f"{result.difference} {remedy}", OtherGraphWarning, stacklevel=3)
+        own = f"or give each graph a {Remedy('name')} of its own."
+        warnings.warn(
+            f"{result.difference} Open {result.name}@{result.version}, {own}",
+            OtherGraphWarning,
+            stacklevel=3,
+        )
     return result
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.neighbours.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import human_bytes
@@ -138,7 +138,7 @@ def rows_within(level: Level, memory_limit: int | str | None, processes: int) ->
     rows = int((limit - kept * processes - _vectors(level)) / processes / row)
     if rows < LEAST_BLOCK_ROWS:
         least = processes * (kept + LEAST_BLOCK_ROWS * row) + _vectors(level)
-        remedy = "Use fewer `workers`." if processes > 1 else ""
+        remedy = Words("Use fewer ", Remedy("workers"), ".") if processes > 1 else ""
         several = "s" if processes > 1 else ""
         raise SpecError(
             "memory_limit",

@@ -1,22 +1,37 @@
-"""Masks from files: .npy, images, NetCDF, NIfTI."""
+"""Masks from files: .npy; grey images, through Pillow, which is an extra; NetCDF; NIfTI."""
 
+import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.errors import InputError
-from cheblienet_graphs.inputs.files import read_npy
-from cheblienet_graphs.inputs.images import IMAGES, read_image
-from cheblienet_graphs.inputs.inside import (
+import numpy as np
+
+from cheblienet_graphs.errors import CheblienetError, InputError
+from cheblienet_graphs.inputs.files import read_npy, reading
+from cheblienet_graphs.inputs.masks import (
     AmbiguousError,
     Booleans,
+    LatLonMask,
+    Values,
     inside_of_array,
     inside_of_image,
 )
-from cheblienet_graphs.inputs.masks import LatLonMask
 from cheblienet_graphs.inputs.netcdf import NETCDF, read_field
 from cheblienet_graphs.inputs.nifti import NIFTI, is_nifti, read_mask_volume
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.values import file_path
 
+if TYPE_CHECKING:
+    from PIL import Image
+
+IMAGES = (".png", ".tif", ".tiff", ".bmp", ".gif", ".jpg", ".jpeg", ".pgm", ".pbm", ".webp")
+FORMATS = ("PNG", "TIFF", "BMP", "GIF", "JPEG", "PPM", "WEBP")
+"""What Pillow may take a file for. By itself it goes by the contents alone, and hands PostScript to
+Ghostscript, which runs it, whatever the file is called."""
+FORM = "an image"
+GREY = {"1", "L", "I;16", "I;16B", "I;16L", "I;16N"}
+TRANSPARENT = {"LA", "La", "PA", "RGBA", "RGBa"}
+REMEDY = 'Save it as 8-bit grey, as PIL.Image.open(FILE).convert("L") does'
 SUFFIXES = (".npy", *IMAGES, *NETCDF, *NIFTI)
 DIMENSIONS = (1, 2, 3)
 
@@ -52,7 +67,7 @@ def read_mask(source: str | Path) -> Booleans | LatLonMask | Volume:
         if is_nifti(file):
             return read_mask_volume(file)
         if suffix in IMAGES:
-            return inside_of_image(read_image(file))
+            return inside_of_image(_image(file))
         if suffix == ".npy":
             return _array(file)
     except AmbiguousError as error:
@@ -68,6 +83,47 @@ def _array(file: Path) -> Booleans:
             f"Got {values.shape}."
         )
     return inside_of_array(values)
+
+
+def _image(file: Path) -> Values:
+    """The pixels of a grey image of one frame.
+
+    Returns:
+        (height, width) bool, uint8 or uint16, the top row first.
+    """
+    try:
+        from PIL import Image, UnidentifiedImageError  # an extra
+    except ModuleNotFoundError as error:
+        raise CheblienetError(
+            f"{file} is an image; reading it needs Pillow, which is not installed "
+            f"({error.name}). Install it: pip install 'cheblienet[images]', or pip install pillow."
+        ) from error
+    with reading(file, FORM), warnings.catch_warnings():
+        # Beyond a limit Pillow warns, beyond twice as much it refuses; the latter is enough.
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        try:
+            with Image.open(file, formats=FORMATS) as image:
+                return _grey(image, file)
+        except Image.DecompressionBombError as error:
+            raise InputError(f"{file} is too large for an image; save it as .npy.") from error
+        except UnidentifiedImageError as error:
+            raise InputError(f"{file} is no image, or a damaged one.") from error
+
+
+def _grey(image: "Image.Image", file: Path) -> Values:
+    frames: Any = getattr(image, "n_frames", 1)
+    if frames != 1:
+        raise InputError(f"{file} must have one frame. Got {frames}; save one as its own file.")
+    if image.mode in TRANSPARENT or "transparency" in image.info:
+        raise InputError(f"{file} has transparent pixels (mode {image.mode}). {REMEDY}.")
+    if image.mode == "P":
+        colours = np.asarray(image.convert("RGB"))
+        if (colours == colours[..., :1]).all():
+            return np.asarray(colours[..., 0])
+    if image.mode not in GREY:
+        what = "is not of 8 bits" if image.mode in {"I", "F"} else "has colours"
+        raise InputError(f"{file} {what} (mode {image.mode}). {REMEDY}.")
+    return np.asarray(image)
 
 
 def _split(source: str | Path) -> tuple[Path, str | None]:

@@ -8,8 +8,7 @@ import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError, InputError, SpecError
 from cheblienet_graphs.inputs.files import reading
-from cheblienet_graphs.inputs.inside import AmbiguousError, inside_of_field
-from cheblienet_graphs.inputs.masks import LatLonMask
+from cheblienet_graphs.inputs.masks import AmbiguousError, LatLonMask, inside_of_field
 from cheblienet_graphs.quoting import listed
 
 if TYPE_CHECKING:

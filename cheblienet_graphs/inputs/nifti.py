@@ -11,7 +11,7 @@ import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError, InputError, SpecError
 from cheblienet_graphs.inputs.files import reading
-from cheblienet_graphs.inputs.inside import AmbiguousError, Values
+from cheblienet_graphs.inputs.masks import AmbiguousError, Values
 from cheblienet_graphs.inputs.volumes import Volume, inside_of_volume
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import file_path

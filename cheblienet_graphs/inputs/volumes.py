@@ -7,7 +7,7 @@ import numpy as np
 
 from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.inputs.files import reals
-from cheblienet_graphs.inputs.inside import AmbiguousError, Booleans, Values
+from cheblienet_graphs.inputs.masks import AmbiguousError, Booleans, Values
 from cheblienet_graphs.typing import Floats
 
 SHEAR = 1e-3

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.errors import CheblienetError, Remedy
 from cheblienet_graphs.machine import Pool, Task, drop, with_held
 from cheblienet_graphs.machine.interrupts import not_for_children
 
@@ -75,8 +75,10 @@ class Cluster(Pool):
                 future.release()
         except distributed.KilledWorker as error:
             raise CheblienetError(
-                f"Dask gave up on a block that lost {error.allowed_failures + 1} workers: killed, "
-                "or out of memory. Nothing was published; a smaller `memory_limit` may help."
+                f"Dask gave up on a block that lost {error.allowed_failures + 1} workers: "
+                "killed, or out of memory. Nothing was published; a smaller ",
+                Remedy("memory_limit"),
+                " may help.",
             ) from error
         except (CommClosedError, distributed.CancelledError) as error:
             raise CheblienetError("The Dask scheduler vanished. Nothing was published.") from error

@@ -12,7 +12,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TypeVar
 
-from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.errors import CheblienetError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.machine import Here, Kept, Pool, Task, with_held
 from cheblienet_graphs.machine.interrupts import not_for_children
@@ -82,8 +82,12 @@ class Processes(Pool):
                 yield futures[future], future.result()
         except BrokenProcessPool as error:
             raise CheblienetError(
-                "A worker process vanished: killed, or out of memory. Nothing was published; if "
-                "memory was short, use fewer `workers` or a smaller `memory_limit`."
+                "A worker process vanished: killed, or out of memory. Nothing was published; "
+                "if memory was short, use fewer ",
+                Remedy("workers"),
+                " or a smaller ",
+                Remedy("memory_limit"),
+                ".",
             ) from error
         finally:
             for future in futures:

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.errors import CheblienetError, Remedy, Words
 from cheblienet_graphs.neighbours.cloud import Cloud
 from cheblienet_graphs.neighbours.nearest import Shells
 
@@ -191,33 +191,41 @@ def cache_folder() -> Path:
     return folder / f"{'_'.join(platform.uname()[:3])}_p{platform.python_version()}"
 
 
-def remedy(error: BaseException) -> str:
+PRUNED = Remedy("engine", "pruned")
+
+
+def remedy(error: BaseException) -> Words:
     """One line on what is wrong and what to do.
 
     Args:
         error: what KeOps raised.
     """
     if isinstance(error, ModuleNotFoundError) and error.name in ("keopscore", "pykeops"):
-        return "KeOps is not installed: pip install pykeops, or use `engine='pruned'`."
+        return Words("KeOps is not installed: pip install pykeops, or use ", PRUNED, ".")
     cache = cache_folder()
     mark = _mark_of(cache)
     if mark is None:
-        return (
+        return Words(
             f"KeOps can't write to its cache in {cache}. Set KEOPS_CACHE_FOLDER to a folder that "
-            "can be written, or use `engine='pruned'`."
+            "can be written, or use ",
+            PRUNED,
+            ".",
         )
     mark.close()
     compiler = os.environ.get("CXX") or "g++"
     if shutil.which(compiler) is None:
-        return (
+        return Words(
             f"KeOps can't compile: there is no C++ compiler {compiler}. Install one (Debian: apt "
-            "install g++) or set CXX, or use `engine='pruned'`, which needs none."
+            "install g++) or set CXX, or use ",
+            PRUNED,
+            ", which needs none.",
         )
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    return (
+    return Words(
         f"KeOps can't compile or run here ({reason}). See that {compiler} works and for a GPU that "
-        f"the CUDA toolkit with nvrtc is there, delete {cache} if it may be damaged, or use "
-        "`engine='pruned'`, which needs none of these."
+        f"the CUDA toolkit with nvrtc is there, delete {cache} if it may be damaged, or use ",
+        PRUNED,
+        ", which needs none of these.",
     )
 
 

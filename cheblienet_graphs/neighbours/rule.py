@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.limits import NEIGHBORS
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -50,7 +50,8 @@ def too_few(neighbors: int, has_edges: Callable[[int], bool]) -> SpecError:
     while not has_edges(enough):
         if enough == NEIGHBORS.high:
             accepted = f"more than {enough} here, the most there may be, for there to be edges"
-            remedy = "Use a larger `eps`, another `xi` or more `points`."
+            larger = Words("a larger ", Remedy("eps"), ", another ", Remedy("xi"))
+            remedy = Words("Use ", larger, " or more ", Remedy("points"), ".")
             return SpecError("neighbors", accepted, neighbors, remedy)
         without, enough = enough, min(2 * enough, NEIGHBORS.high)
     while enough - without > 1:

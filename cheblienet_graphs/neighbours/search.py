@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.threads import own_device, threads_each, torch_threads
 from cheblienet_graphs.neighbours import offsets
 from cheblienet_graphs.neighbours.choice import Choice
@@ -73,7 +73,8 @@ class NeighbourLists:
                 f"larger here, where the {self._shells.count} nearest vertices lie up to {rings} "
                 "periods of the domain away"
             )
-            remedy = "Or use more `points`, fewer `neighbors` or `boundary='open'`."
+            fewer = Words("more ", Remedy("points"), ", fewer ", Remedy("neighbors"))
+            remedy = Words("Or use ", fewer, " or ", Remedy("boundary", "open"), ".")
             raise SpecError("eps", accepted, sampled.metric.eps, remedy)
         return cloud(sampled, rings)
 

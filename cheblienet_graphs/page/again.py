@@ -106,7 +106,7 @@ def command(fields: Mapping[str, Any], name: str | None, option: Spell) -> str:
     return " ".join(["clg", "build", str(fields["manifold"]), *options])
 
 
-def _texts(field: str, value: Any) -> list[str]:
+def _texts(field: str, value: Any) -> list[Any]:
     """What is typed after an option, as often as that is given."""
     if field == "coordinates":
         return [FILE] * len(value["points"])
@@ -114,7 +114,7 @@ def _texts(field: str, value: Any) -> list[str]:
         return [FILE]
     if field in _BETWEEN:
         return [_BETWEEN[field].join(map(_number, value))]
-    return [_number(value)]
+    return [value if isinstance(value, bool) else _number(value)]
 
 
 def _number(value: Any) -> str:

@@ -1,9 +1,9 @@
 """The figures on the page, as many as its size allows."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.errors import NotDrawnError, Spell
 from cheblienet_graphs.page.html import Markup, element, joined, prose, section
 from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.plot.files import svg_of
@@ -23,7 +23,7 @@ def figures_section(
     figures: Sequence[Figure],
     graph: OpenedGraph,
     level: int,
-    explained: Callable[[Exception], str],
+    spell: Spell,
     progress: Progress,
 ) -> Markup:
     """The figures of a level with their captions; those that don't apply are named with the reason.
@@ -32,7 +32,7 @@ def figures_section(
         figures: in order of worth; later ones are left out where there are too many bytes.
         graph: of what.
         level: which one is drawn.
-        explained: says why one does not apply.
+        spell: writes parameters in the reason why one is not drawn.
         progress: called with the title of each.
 
     Raises:
@@ -44,7 +44,7 @@ def figures_section(
         try:
             svg, caption = svg_of(figure, graph, Asked(level))
         except NotDrawnError as error:
-            left_out.append(_named(figure, prose(explained(error))))
+            left_out.append(_named(figure, prose(error.spelled(spell))))
             continue
         if len(svg) > room:
             why = prose(

@@ -1,12 +1,12 @@
 """The report as one page, and the file that it is written to."""
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from cheblienet_graphs import __version__
-from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.errors import SpecError, StoreError, another
 from cheblienet_graphs.page.drawn import figures_section
 from cheblienet_graphs.page.html import Markup, element, joined, prose, section
 from cheblienet_graphs.page.measured import certificate, glance, levels_table
@@ -38,7 +38,6 @@ def page(
     graph: OpenedGraph,
     *,
     option: Spell | None = None,
-    explained: Callable[[Exception], str] = str,
     progress: Progress | None = None,
     figures: Sequence[Figure] = FIGURES,
 ) -> str:
@@ -51,7 +50,6 @@ def page(
         graph: the same one.
         option: writes a parameter as an option of the command line; without it the page speaks
             Python.
-        explained: says why a figure is not drawn.
         progress: called with the name of a stage, its steps done and how many there are.
         figures: to draw, in order of worth.
 
@@ -71,7 +69,7 @@ def page(
             _contents(),
             advice(report, spell, option),
             section("levels", "Levels", about, levels_table(report.spec, report.levels)),
-            figures_section(figures, graph, level, explained, progress or _silent),
+            figures_section(figures, graph, level, spell, progress or _silent),
             certificate(report.spec, report.levels),
             provenance(report, graph.facts, spell, option),
         ),
@@ -126,8 +124,8 @@ def check_file(file: Path) -> None:
         raise SpecError("html", "a file", f"{file}, a folder")
     if not file.parent.is_dir():
         raise StoreError(
-            f"{file} can't be written: there is no folder {file.parent}; make it or choose another "
-            "`html`."
+            f"{file} can't be written: there is no folder {file.parent}; make it or ",
+            another("html"),
         )
     check_output(file, "html")
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.errors import NotDrawnError, Remedy
 from cheblienet_graphs.plot.figure import DIVERGING, Asked, Figure
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.plot.panels import (
@@ -122,7 +122,9 @@ def _small_enough(graph: OpenedGraph, level: int, count: int) -> int:
     vertices = graph.facts.levels[level].vertices
     raise NotDrawnError(
         f"Level {level} of {graph.name} has {vertices:,} vertices, and eigenvectors are "
-        f"computed for up to {LARGEST:,}. Build it with `eigenpairs={count}`, which stores them."
+        f"computed for up to {LARGEST:,}. Build it with ",
+        Remedy("eigenpairs", count),
+        ", which stores them.",
     )
 
 

@@ -9,7 +9,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.errors import SpecError, StoreError, another
 from cheblienet_graphs.plot.figure import INK, Asked, Figure, style
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.store.durable import replace, write_errors
@@ -72,8 +72,8 @@ def check_file(file: Path) -> str:
         raise SpecError("output", "a file", f"{file}, a folder")
     if not file.parent.is_dir():
         raise StoreError(
-            f"{file} can't be written: there is no folder {file.parent}; make it or choose another "
-            "`output`."
+            f"{file} can't be written: there is no folder {file.parent}; make it or ",
+            another("output"),
         )
     check_output(file)
     return ending

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.errors import NotDrawnError, Remedy
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Figure
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.report.diagnostics import components
@@ -117,9 +117,12 @@ def _count(graph: OpenedGraph, level: int) -> int:
     if isinstance(points, Lattice) and points.periodic:
         return MANY
     raise NotDrawnError(
-        f"Level {level} of {graph.name} has {vertices:,} vertices, whose eigenvalues take long to "
-        f"compute, and none are stored. Build it with `eigenpairs={MANY}`, or draw a coarser "
-        "`level`."
+        f"Level {level} of {graph.name} has {vertices:,} vertices, whose eigenvalues take long "
+        "to compute, and none are stored. Build it with ",
+        Remedy("eigenpairs", MANY),
+        ", or draw a coarser ",
+        Remedy("level"),
+        ".",
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.errors import NotDrawnError, another
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Figure
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.plot.places import chosen_vertex
@@ -95,7 +95,7 @@ def subgraphs_of(
         where = f" of its {word(graph.spec)}" if graph.spec.orientations > 1 else ""
         where += " in the plane of x and y" if len(around.axes) > 2 else ""
         raise NotDrawnError(
-            f"No edge{where} is near vertex {middle:,} of {graph.name}; choose another `vertex`."
+            f"No edge{where} is near vertex {middle:,} of {graph.name}; ", another("vertex")
         )
     generator = np.random.default_rng(seed)
     # Of exponential variables with rates w the smallest n are a weighted draw of n.

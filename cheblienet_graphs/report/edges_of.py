@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cheblienet_graphs.errors import MISSING, SpecError
+from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.r3s2 import directions_across
@@ -129,8 +129,9 @@ def neighbors_of(
             mask, or both or neither of `vertex` and `at` are given.
     """
     if (vertex is None) == (at is None):
-        both = "left out where `at` is given" if at is not None else "given, or `at`"
-        raise SpecError("vertex", both, MISSING if vertex is None else vertex)
+        at_all, there = ("given, or ", "") if at is None else ("left out where ", " is given")
+        one = Words(at_all, Remedy("at"), there)
+        raise SpecError("vertex", one, MISSING if vertex is None else vertex)
     version = layout.resolve(store, name)
     facts = read_facts(version)
     spec = facts.spec

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from cheblienet_graphs.errors import Found, SpecError
+from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.limits import ASPECT, POINTS
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.given_tables import PointArrays, on_the_plane, on_the_sphere
@@ -148,8 +148,10 @@ class Given(Scattered):
     field = "coordinates"
     default_levels = "all"
     schemas = "1.1", "1.1"  # 1.0 did not know them
-    remedy: ClassVar[str] = (
-        "Leave out one of any two such points of `coordinates`, or give an area for each point."
+    remedy: ClassVar[str] = Words(
+        "Leave out one of any two such points of ",
+        Remedy("coordinates"),
+        ", or give an area for each point.",
     )
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import Found, SpecError
+from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.limits import ASPECT, POINTS
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import choice, parsed
@@ -208,7 +208,8 @@ def _check_angles(levels: list[Level], units: object) -> None:
     largest = np.concatenate(sizes).max(axis=0)
     if units is None and largest[0] <= math.pi / 2 and largest[1] <= 2 * math.pi:
         found = Found(f"latitudes up to {largest[0]:.4g} and longitudes up to {largest[1]:.4g}")
-        remedy = "These may be radians: convert them, or confirm with `units='degrees'`."
+        confirmed = Remedy("units", "degrees")
+        remedy = Words("These may be radians: convert them, or confirm with ", confirmed, ".")
         raise SpecError("coordinates", "in degrees", found, remedy)
 
 

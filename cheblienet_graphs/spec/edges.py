@@ -1,100 +1,127 @@
-"""The fields of edges and operators: each is checked, normalized, and given its default."""
+"""The fields of edges and operators: each is checked, normalized, and given its default.
 
+With s = d^2 and t = bandwidth x mean(s over the edges of the symmetrised graph), a kernel of the
+paper sees u = s / (4 t). Kernels are in method style, so numpy (through `manifolds.arrays.Array`)
+and torch both run them.
+"""
+
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SamplingKind
-from cheblienet_graphs.values import Number, choice, integer, left_out, number
+from cheblienet_graphs.values import Given, choice, integer, left_out, number
 
 DIRECTIONS = ("forward", "sideways", "rotation")
 """Those of an oriented plane with Laplacians of their own: its left-invariant frame."""
 
+Kernel = Callable[[Any], Any]
+"""Weight from u, elementwise."""
+KERNELS: dict[str, Kernel] = {
+    "gaussian": lambda u: (-u).exp(),
+    "laplace": lambda u: (-u.sqrt()).exp(),
+    "cauchy": lambda u: 1 / (1 + u),
+    "rectangular": lambda u: 0 * u + 1,
+}
+"""Those of `limits.KERNELS`. The published code has 1 / (1 - u) for cauchy's 1 / (1 + u), which is
+negative beyond the bandwidth."""
 
-def edge_fields(
-    geometry: Manifold,
-    kind: type[SamplingKind],
-    weights: str,
-    neighbors: Number | None,
-    kernel: str | None,
-    bandwidth: Number | None,
-) -> dict[str, Any]:
+
+def edge_fields(geometry: Manifold, kind: type[SamplingKind], given: Given) -> dict[str, Any]:
     """Weights, neighbours, kernel and bandwidth; those that do not apply are None.
 
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
     """
-    if choice("weights", weights, limits.WEIGHTS) == "selling":
-        return _selling(geometry, kind, neighbors, kernel, bandwidth)
-    if weights == "voronoi":
-        return _voronoi(geometry, kind, neighbors, kernel, bandwidth)
-    if neighbors is None:
-        neighbors = geometry.default_neighbors
+    weights = choice("weights", given["weights"], limits.WEIGHTS)
+    fields = dict.fromkeys(("neighbors", "kernel", "bandwidth"))
+    if weights in {"selling", "voronoi"}:
+        check = _check_selling if weights == "selling" else _check_voronoi
+        count, where = check(geometry, kind)
+        for field in fields:
+            fixed = field == "neighbors" and count is not None and given[field] == count
+            left_out(field, None if fixed else given[field], where)
+        return fields | {"weights": weights, "neighbors": count}
+    neighbors, kernel, width = (given[field] for field in fields)
+    neighbors = geometry.default_neighbors if neighbors is None else neighbors
     count = integer("neighbors", neighbors, *limits.NEIGHBORS)
-    if weights == "matched" and geometry.base.flat and not kind.regular:
-        given = f"{kind.name} sampling"
-        raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", given)
-    least = geometry.least_matched_neighbors
-    if weights == "matched" and count < least:
-        accepted = f"at least {least} with matched weights on the {geometry.base.name}"
-        remedy = f"Use `neighbors={least}` or more; fewer can't be matched."
-        raise SpecError("neighbors", accepted, count, remedy)
-    width = 0.2 if bandwidth is None else bandwidth
+    if weights == "matched":
+        _check_matched(geometry, kind, count)
     return {
         "weights": weights,
         "neighbors": count,
         "kernel": choice("kernel", "gaussian" if kernel is None else kernel, limits.KERNELS),
-        "bandwidth": number("bandwidth", width, *limits.BANDWIDTH),
+        "bandwidth": number("bandwidth", 0.2 if width is None else width, *limits.BANDWIDTH),
     }
 
 
-def _selling(
-    geometry: Manifold,
-    kind: type[SamplingKind],
-    neighbors: Number | None,
-    kernel: str | None,
-    bandwidth: Number | None,
-) -> dict[str, Any]:
+def _check_matched(geometry: Manifold, kind: type[SamplingKind], count: int) -> None:
+    if geometry.base.flat and not kind.regular:
+        sampled = f"{kind.name} sampling"
+        raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", sampled)
+    least = geometry.least_matched_neighbors
+    if count < least:
+        accepted = f"at least {least} with matched weights on the {geometry.base.name}"
+        remedy = Words("Use ", Remedy("neighbors", least), " or more; fewer can't be matched.")
+        raise SpecError("neighbors", accepted, count, remedy)
+
+
+def _check_selling(geometry: Manifold, kind: type[SamplingKind]) -> tuple[int, str]:
+    """K, and why other fields are left out."""
     most = geometry.selling_neighbors
     if not kind.regular or most is None:
         others = "kernel" if geometry.base.flat else "kernel or matched"
         remedy = "Selling's stencils exist on lattices only."
         raise SpecError("weights", f"{others} with {kind.name} sampling", "selling", remedy)
-    given = {"kernel": kernel, "bandwidth": bandwidth}
-    for field, value in (given if neighbors == most else given | {"neighbors": neighbors}).items():
-        where = f"with selling weights, whose stencil of at most {most} is fixed"
-        left_out(field, value, where)
-    return {"weights": "selling", "neighbors": most, "kernel": None, "bandwidth": None}
+    return most, f"with selling weights, whose stencil of at most {most} is fixed"
 
 
-def _voronoi(
-    geometry: Manifold,
-    kind: type[SamplingKind],
-    neighbors: Number | None,
-    kernel: str | None,
-    bandwidth: Number | None,
-) -> dict[str, Any]:
+def _check_voronoi(geometry: Manifold, kind: type[SamplingKind]) -> tuple[None, str]:
+    """No K, and why other fields are left out."""
     if kind.regular:
-        use = "`weights='selling'` is the same there." if geometry.name == "r2" else ""
+        cells = "Voronoi cells are for points without a lattice."
+        same = Words(cells, " ", Remedy("weights", "selling"), " is the same there.")
         accepted = f"kernel, matched or selling with {kind.name} sampling"
-        remedy = f"Voronoi cells are for points without a lattice. {use}".strip()
-        raise SpecError("weights", accepted, "voronoi", remedy)
+        raise SpecError("weights", accepted, "voronoi", same if geometry.name == "r2" else cells)
     if geometry.oriented:
         others = "kernel" if geometry.base.flat else "kernel or matched"
         remedy = "Weights of Voronoi cells exist on r2 and s2, without orientations."
         raise SpecError("weights", f"{others} on {geometry.name}", "voronoi", remedy)
-    for field, value in {"neighbors": neighbors, "kernel": kernel, "bandwidth": bandwidth}.items():
-        left_out(field, value, "with voronoi weights, whose edges join cells with a common side")
-    return {"weights": "voronoi", "neighbors": None, "kernel": None, "bandwidth": None}
+    return None, "with voronoi weights, whose edges join cells with a common side"
 
 
-def operator_fields(weights: str, laplacian: str | None, lambda_max: Number) -> dict[str, Any]:
-    """The Laplacian and what it is rescaled by.
+def operator_fields(
+    geometry: Manifold, kind: type[SamplingKind], values: Mapping[str, Any], given: Given
+) -> dict[str, Any]:
+    """The fields of Laplacians and of what corrects their weights.
+
+    Args:
+        geometry: the manifold.
+        kind: of the sampling.
+        values: normalized ones of the other fields.
+        given: to the specification.
 
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
     """
+    weights = values["weights"]
+    fields = {
+        "directional": _directional(geometry, kind, values["orientations"], given["directional"]),
+        "drift": _drift(kind, weights, given["drift"]),
+        "boundary_correction": _correction(geometry, kind, values, given["boundary_correction"]),
+        **_rescaled(weights, given["laplacian"], given["lambda_max"]),
+    }
+    if weights == "selling" and values["xi"] == "auto":
+        remedy = "Their stencils, and so the in-plane fraction, do not depend on xi."
+        left_out("in_plane_fraction", given["in_plane_fraction"], "with selling weights", remedy)
+        raise SpecError("xi", "a number or 'alpha' with selling weights", "auto", remedy)
+    return fields
+
+
+def _rescaled(weights: str, laplacian: Any, lambda_max: Any) -> dict[str, Any]:
+    """The Laplacian and what it is rescaled by."""
     if laplacian is None:
         laplacian = "normalized" if weights == "kernel" else "combinatorial"
     kind = choice("laplacian", laplacian, limits.LAPLACIANS)
@@ -108,17 +135,13 @@ def operator_fields(weights: str, laplacian: str | None, lambda_max: Number) -> 
     return {"laplacian": kind, "lambda_max": 2}
 
 
-def correction_field(
-    geometry: Manifold, kind: type[SamplingKind], boundary: str | None, weights: str, given: object
+def _correction(
+    geometry: Manifold, kind: type[SamplingKind], values: Mapping[str, Any], asked: Any
 ) -> Literal[True] | None:
-    """True where open sides are corrected, which they are by default; else None.
-
-    Raises:
-        SpecError: it is no boolean, or asked for where it does not apply.
-    """
-    if given is not None and not isinstance(given, bool):
-        raise SpecError("boundary_correction", "True or False", given)
-    where = ""
+    """True where open sides are corrected, which they are by default; else None."""
+    if asked is not None and not isinstance(asked, bool):
+        raise SpecError("boundary_correction", "True or False", asked)
+    boundary, weights, where = values["boundary"], values["weights"], ""
     if boundary is None:
         where = f"on {geometry.name}, which has no boundary"
     elif not kind.regular:
@@ -129,56 +152,40 @@ def correction_field(
         where = "with kernel weights, of which none are consistent at a boundary"
     elif weights == "selling" and not geometry.oriented:
         where = f"with selling weights on {geometry.name}, which need none"
-    if where and given:
-        raise SpecError("boundary_correction", f"left out {where}", given)
-    return None if where or given is False else True
+    if where and asked:
+        raise SpecError("boundary_correction", f"left out {where}", asked)
+    return None if where or asked is False else True
 
 
-def drift_field(kind: type[SamplingKind], weights: str, drift: Number | None) -> float | None:
-    """The slack that first moments are given; None where they are left to themselves.
-
-    Args:
-        kind: of the sampling.
-        weights: kind of the edge weights.
-        drift: as given.
-
-    Raises:
-        SpecError: it is out of range, or given where it does not apply.
-    """
+def _drift(kind: type[SamplingKind], weights: str, drift: Any) -> float | None:
+    """The slack that first moments are given; None where they are left to themselves."""
     if drift is None:
         return None
     if weights != "matched":
-        left_out("drift", drift, f"with {weights} weights", "Use `weights='matched'`.")
+        remedy: str = Words("Use ", Remedy("weights", "matched"), ".")
+        left_out("drift", drift, f"with {weights} weights", remedy)
     if kind.regular:
         remedy = "On lattices neighbours come in opposite pairs, so there is no drift."
         left_out("drift", drift, "on lattices", remedy)
     return number("drift", drift, *limits.DRIFT)
 
 
-def directional_field(
-    geometry: Manifold, kind: type[SamplingKind], orientations: int, delta: Number | None
+def _directional(
+    geometry: Manifold, kind: type[SamplingKind], orientations: int, delta: Any
 ) -> float | None:
-    """delta; None where there are no directional Laplacians.
-
-    Args:
-        geometry: the manifold.
-        kind: of the sampling.
-        orientations: n_o.
-        delta: as given.
-
-    Raises:
-        SpecError: it is out of range, or given where it does not apply.
-    """
+    """delta; None where there are no directional Laplacians."""
     if delta is None:
         return None
+    where, remedy = "", ""
     if not geometry.oriented:
-        left_out("directional", delta, f"on {geometry.name}, which has no orientations")
-    if geometry.base.dimension != 2:
+        where = f"on {geometry.name}, which has no orientations"
+    elif geometry.base.dimension != 2:
         where = f"on {geometry.name}: directional Laplacians are those of the plane"
-        left_out("directional", delta, where)
-    if not kind.regular:
+    elif not kind.regular:
+        where = f"on {geometry.name} with {kind.name} sampling"
         remedy = "Directional Laplacians are made from Selling's stencils, which need a lattice."
-        left_out("directional", delta, f"on {geometry.name} with {kind.name} sampling", remedy)
-    if orientations == 1:
-        left_out("directional", delta, "with one orientation, which can't turn")
+    elif orientations == 1:
+        where = "with one orientation, which can't turn"
+    if where:
+        left_out("directional", delta, where, remedy)
     return number("directional", delta, *limits.DIRECTIONAL)

@@ -1,182 +1,238 @@
-"""The fields of points and of their metric: each is checked, normalized, and given its default."""
+"""The fields of points and of their metric: each is checked, normalized, and given its default.
+
+What is given is a mapping from all parameters of `GraphSpec`; those that were left out are None.
+"""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, SpecError
-from cheblienet_graphs.manifolds import Manifold
+from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
+from cheblienet_graphs.inputs.masks import region
+from cheblienet_graphs.inputs.volumes import Volume
+from cheblienet_graphs.limits import AXES, DEFAULT_AXES
+from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given import UncheckedPoints
-from cheblienet_graphs.values import Number, choice, integer, left_out, number
+from cheblienet_graphs.spec.edges import edge_fields, operator_fields
+from cheblienet_graphs.spec.mask import size_of
+from cheblienet_graphs.values import Given, choice, integer, left_out, number, parsed
+
+SIZES = ("size", "subdivisions", "nside", "bandlimit", "gaussian", "points", "coordinates")
+"""Fields that hold the size of some kind of sampling."""
+ROUNDING = 1e-4
+"""A spacing that is given may differ by so much of itself from that of the mask."""
 
 
-def sampling_and_size(
-    geometry: Manifold, sampling: str | None, sizes: Mapping[str, object]
-) -> tuple[type[SamplingKind], Size]:
-    """The kind of sampling and its size on the finest level; the size alone can name the kind.
-
-    Args:
-        geometry: the manifold.
-        sampling: name of the kind; None chooses the one whose size is given, else the default.
-        sizes: values of all fields that hold the size of some kind, at most one not None.
-
-    Raises:
-        SpecError: the name or the size is unknown, missing, out of range, or of another kind.
-    """
-    names = geometry.base.samplings
-    sampling_given = sampling is not None
-    if sampling is None:
-        sized = [n for n in names if sizes[SAMPLINGS[n].field] is not None]
-        sampling = sized[0] if sized else names[0]
-    kind = SAMPLINGS[choice("sampling", sampling, names)]
-    for field, value in sizes.items():
-        if field != kind.field:
-            remedy = f"Its size is given by `{kind.field}` alone."
-            left_out(field, value, f"on {geometry.name} with {kind.name} sampling", remedy)
-    if sizes[kind.field] is None:
-        where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
-        others = ", ".join(f"`{SAMPLINGS[n].field}`" for n in names if n != kind.name)
-        remedy = "" if sampling_given else f"Or choose another sampling by its size: {others}."
-        raise SpecError(kind.field, where, MISSING, remedy)
-    return kind, kind.parse(sizes[kind.field], geometry.base)
-
-
-def given_points(
-    geometry: Manifold, coordinates: Any, domain: Any, units: Any, boundary: str | None
-) -> UncheckedPoints | None:
-    """Given points with what else is given for them; None where there are none.
-
-    Raises:
-        SpecError: a value is given where it does not apply.
-    """
-    for field, value, applies in (
-        ("domain", domain, geometry.base.flat),
-        ("units", units, not geometry.base.flat),
-    ):
-        if coordinates is None:
-            left_out(field, value, "unless `coordinates` are given")
-        if not applies:
-            where = "plane" if field == "domain" else "sphere"
-            left_out(field, value, f"on {geometry.name}: it is of the {where}")
-    if coordinates is None:
-        return None
-    return UncheckedPoints(coordinates, domain, units, periodic=boundary == "periodic")
-
-
-def seed_field(kind: type[SamplingKind], seed: Number | None) -> int | None:
-    """The seed, 0 by default; None where the sampling is not random.
+def normalized(given: Given) -> dict[str, Any]:
+    """All fields but those that need the points: mask and eigenpairs. What does not apply is None.
 
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
     """
+    geometry = MANIFOLDS[choice("manifold", given["manifold"], tuple(MANIFOLDS))]
+    kind, finest = _sampling(geometry, given)
+    values = {
+        "manifold": geometry.name,
+        "sampling": kind.name,
+        **dict.fromkeys(SIZES),
+        kind.field: finest,
+        "seed": _seed(kind, given["seed"]),
+        "axes": (axes := _axes(geometry, given)),
+        "spacing": _spacing(geometry, given),
+        **_fibre(geometry, axes, given),
+        "eps": _anisotropy(geometry, given),
+        **edge_fields(geometry, kind, given),
+        "boundary": _boundary(geometry, given["boundary"]),
+        "levels": _levels(kind, finest, given["levels"]),
+        "region": _region(geometry, given["region"]),
+    }
+    return values | operator_fields(geometry, kind, values, given)
+
+
+def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Size]:
+    """The kind of sampling and its size on the finest level; the size alone can name the kind."""
+    sizes = {field: given[field] for field in SIZES} | {"coordinates": _points(geometry, given)}
+    names, name = geometry.base.samplings, given["sampling"]
+    on_lattice = name is None or (isinstance(name, str) and name == "lattice")
+    if geometry.base.flat and on_lattice and all(size is None for size in sizes.values()):
+        sizes["size"] = size_of(geometry, given["mask"])
+    if name is None:
+        sized = [n for n in names if sizes[SAMPLINGS[n].field] is not None]
+        name = sized[0] if sized else names[0]
+    kind = SAMPLINGS[choice("sampling", name, names)]
+    for field, value in sizes.items():
+        if field != kind.field:
+            remedy = Words("Its size is given by ", Remedy(kind.field), " alone.")
+            left_out(field, value, f"on {geometry.name} with {kind.name} sampling", remedy)
+    if sizes[kind.field] is None:
+        where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
+        others = [Remedy(SAMPLINGS[n].field) for n in names if n != kind.name]
+        listed = [part for other in others for part in (", ", other)][1:]
+        remedy = Words("Or choose another sampling by its size: ", *listed, ".")
+        chosen = given["sampling"] is not None or not others
+        raise SpecError(kind.field, where, MISSING, "" if chosen else remedy)
+    return kind, kind.parse(sizes[kind.field], geometry.base)
+
+
+def _points(geometry: Manifold, given: Given) -> UncheckedPoints | None:
+    """Given points with what else is given for them; None where there are none."""
+    coordinates, flat = given["coordinates"], geometry.base.flat
+    for field, applies, where in (("domain", flat, "plane"), ("units", not flat, "sphere")):
+        if coordinates is None:
+            left_out(field, given[field], Words("unless ", Remedy("coordinates"), " are given"))
+        if not applies:
+            left_out(field, given[field], f"on {geometry.name}: it is of the {where}")
+    if coordinates is None:
+        return None
+    periodic = given["boundary"] == "periodic"
+    return UncheckedPoints(coordinates, given["domain"], given["units"], periodic=periodic)
+
+
+def _seed(kind: type[SamplingKind], seed: Any) -> int | None:
     if kind.seeded:
         return integer("seed", 0 if seed is None else seed, *limits.SEED)
     left_out("seed", seed, "where the sampling is not random")
     return None
 
 
-def boundary_field(geometry: Manifold, boundary: str | None) -> str | None:
-    """The boundary, open by default; None on the sphere, which has none.
+def _axes(geometry: Manifold, given: Given) -> str | None:
+    """Name of the set of axes; None where the fibre has none."""
+    axes = given["axes"]
+    if "nx" not in geometry.fibre.columns:
+        left_out("axes", axes, f"on {geometry.name}, which has no axes")
+        return None
+    where = Words(f"on {geometry.name}: ", Remedy("axes"), " says how many there are")
+    left_out("orientations", given["orientations"], where)
+    if axes is None:
+        return DEFAULT_AXES
+    name = axes if isinstance(axes, str) else None
+    try:
+        count = parsed(axes)
+        name = f"{count:.0f}" if count.is_integer() else None
+    except (ValueError, TypeError):
+        pass
+    if name not in AXES:
+        named = " or ".join(name for name in AXES if name.startswith("ico"))
+        counts = ", ".join(name for name in AXES if name.isdigit())
+        remedy = "Numbers are sets that the rotations of the cube map to themselves."
+        raise SpecError("axes", f"one of {counts}, or {named}", axes, remedy)
+    return name
 
-    Raises:
-        SpecError: a value is out of range, or given where it does not apply.
-    """
+
+def _spacing(geometry: Manifold, given: Given) -> tuple[float, ...] | None:
+    """Sides of voxels along x, y and z, in units of that along x; None where all are equal."""
+    spacing, mask = given["spacing"], given["mask"]
+    known = mask.spacing if isinstance(mask, Volume) and geometry.base.dimension == 3 else None
+    relative = known and _relative(geometry, known)
+    if spacing is None:
+        return relative
+    asked, cube = _relative(geometry, spacing), (1.0, 1.0, 1.0)
+    pairs = zip(asked or cube, relative or cube, strict=True)
+    if known and not all(math.isclose(*pair, rel_tol=ROUNDING) for pair in pairs):
+        accepted = f"{','.join(f'{side:g}' for side in known)}, as of the mask, or left out"
+        raise SpecError("spacing", accepted, spacing)
+    return asked
+
+
+def _relative(geometry: Manifold, spacing: Any) -> tuple[float, ...] | None:
+    """Checked, in units of that along x; None where all are equal."""
+    if geometry.base.dimension != 3:
+        raise SpecError("spacing", f"left out on {geometry.name}: it is of voxels", spacing)
+    low, high = limits.SPACING
+    try:
+        parts = spacing.split(",") if isinstance(spacing, str) else list(spacing)
+        sides = [parsed(side) for side in parts]
+        relative = tuple(side / sides[0] for side in sides)
+    except (ValueError, TypeError, ZeroDivisionError):
+        sides, relative = [], ()
+    allowed = all(low <= side <= high for side in relative)
+    if len(sides) != 3 or min(sides) <= 0 or not allowed:
+        accepted = (
+            f"x,y,z: three positive sides of voxels, none more than {high:g} times as long as that "
+            "along x, or as short"
+        )
+        raise SpecError("spacing", accepted, spacing)
+    return None if relative == (1.0, 1.0, 1.0) else relative
+
+
+def _fibre(geometry: Manifold, axes: str | None, given: Given) -> dict[str, Any]:
+    """Orientations, as many as there are axes, `xi`, `alpha` and `in_plane_fraction`."""
+    names = ("orientations", "xi", "alpha", "in_plane_fraction")
+    fields: dict[str, Any] = dict.fromkeys(names)
+    if not geometry.oriented:
+        for field in fields:
+            left_out(field, given[field], f"on {geometry.name}, which has no orientations")
+        return fields | {"orientations": 1}
+    count = given["orientations"] if axes is None else limits.AXES[axes]
+    count = integer("orientations", 6 if count is None else count, *limits.ORIENTATIONS)
+    xi, alpha, share = given["xi"], given["alpha"], given["in_plane_fraction"]
+    if xi is None:
+        xi = "alpha" if share is None else "auto"
+    if xi != "auto":
+        left_out("in_plane_fraction", share, Words("unless ", Remedy("xi"), " is 'auto'"))
+    if xi != "alpha":
+        where = Words("where ", Remedy("xi"), f" is {xi}")
+        left_out("alpha", alpha, where, "Give one of the two.")
+    if xi == "alpha":
+        fields["alpha"] = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
+    elif xi == "auto":
+        if count == 1:
+            one = "left out with one orientation, where all edges are in-plane"
+            field, asked = ("xi", xi) if share is None else ("in_plane_fraction", share)
+            raise SpecError(field, one, asked)
+        share = 0.4 if share is None else share
+        fraction = number("in_plane_fraction", share, *limits.IN_PLANE_FRACTION)
+        fields["in_plane_fraction"] = fraction
+    else:
+        xi = number("xi", xi, *limits.XI, "'alpha', 'auto', or a number")
+    return fields | {"orientations": count, "xi": xi}
+
+
+def _anisotropy(geometry: Manifold, given: Given) -> float:
+    """`eps`, given as itself or as its square."""
+    eps, squared = given["eps"], given["eps_squared"]
+    if squared is not None:
+        where = Words("where ", Remedy("eps_squared"), " is given")
+        left_out("eps", eps, where, "Give one of the two.")
+        field, eps = "eps_squared", squared
+        value = math.sqrt(number(field, eps, *limits.EPS_SQUARED))
+    else:
+        field, eps = "eps", geometry.default_eps if eps is None else eps
+        value = number(field, eps, *limits.EPS)
+    if not geometry.oriented and value != 1:
+        other = geometry.anisotropic
+        remedy = "" if other is None else f"Use {other} for an anisotropic metric."
+        raise SpecError(field, f"1 on {geometry.name}, which is isotropic", eps, remedy)
+    return value
+
+
+def _boundary(geometry: Manifold, boundary: Any) -> str | None:
     if geometry.base.flat:
         return choice("boundary", "open" if boundary is None else boundary, limits.BOUNDARIES)
     left_out("boundary", boundary, f"on {geometry.name}, which has none")
     return None
 
 
-def fibre_fields(
-    geometry: Manifold,
-    orientations: Number | None,
-    axes: str | None,
-    xi: Number | None,
-    alpha: Number | None,
-    in_plane_fraction: Number | None,
-) -> dict[str, Any]:
-    """Orientations, `xi`, `alpha` and `in_plane_fraction`; those that do not apply are None.
-
-    Where there are axes, `axes` names their set, which has the number of orientations.
-
-    Raises:
-        SpecError: a value is out of range, or given where it does not apply.
-    """
-    given = {
-        "orientations": orientations,
-        "xi": xi,
-        "alpha": alpha,
-        "in_plane_fraction": in_plane_fraction,
-    }
-    if not geometry.oriented:
-        for field, value in given.items():
-            left_out(field, value, f"on {geometry.name}, which has no orientations")
-        return given | {"orientations": 1}
-    if axes is not None:
-        orientations = limits.AXES[axes]
-    fields = dict.fromkeys(given) | {
-        "orientations": integer(
-            "orientations", 6 if orientations is None else orientations, *limits.ORIENTATIONS
-        )
-    }
-    if xi is None:
-        xi = "alpha" if in_plane_fraction is None else "auto"
-    if xi != "auto":
-        left_out("in_plane_fraction", in_plane_fraction, "unless `xi` is 'auto'")
-    if xi != "alpha":
-        left_out("alpha", alpha, f"where `xi` is {xi}", "Give one of the two.")
-    if xi == "alpha":
-        alpha = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
-        return fields | {"xi": "alpha", "alpha": alpha}
-    if xi == "auto":
-        if fields["orientations"] == 1:
-            field = "xi" if in_plane_fraction is None else "in_plane_fraction"
-            where = "left out with one orientation, where all edges are in-plane"
-            raise SpecError(field, where, given[field] if given[field] is not None else xi)
-        share = 0.4 if in_plane_fraction is None else in_plane_fraction
-        fraction = number("in_plane_fraction", share, *limits.IN_PLANE_FRACTION)
-        return fields | {"xi": "auto", "in_plane_fraction": fraction}
-    return fields | {"xi": number("xi", xi, *limits.XI, "'alpha', 'auto', or a number")}
+def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float] | None:
+    """(W, S, E, N) degrees, None where there is no region."""
+    if value is not None and geometry.base.flat:
+        remedy = Words("Give a ", Remedy("mask"), ".")
+        left_out("region", value, f"on {geometry.name}, which is flat", remedy)
+    return None if value is None else region(value)
 
 
-def anisotropy(geometry: Manifold, eps: Number | None, eps_squared: Number | None) -> float:
-    """`eps`, given as itself or as its square.
-
-    Raises:
-        SpecError: a value is out of range, or given where it does not apply.
-    """
-    if eps_squared is not None:
-        left_out("eps", eps, "where `eps_squared` is given", "Give one of the two.")
-        field, given = "eps_squared", eps_squared
-        value = math.sqrt(number(field, given, *limits.EPS_SQUARED))
-    else:
-        field, given = "eps", geometry.default_eps if eps is None else eps
-        value = number(field, given, *limits.EPS)
-    if not geometry.oriented and value != 1:
-        other = geometry.anisotropic
-        remedy = "" if other is None else f"Use {other} for an anisotropic metric."
-        raise SpecError(field, f"1 on {geometry.name}, which is isotropic", given, remedy)
-    return value
-
-
-def number_of_levels(levels: Number | None, kind: type[SamplingKind], finest: Size) -> int:
-    """Number of levels; by default while they are large enough.
-
-    Raises:
-        SpecError: a value is out of range, or given where it does not apply.
-    """
+def _levels(kind: type[SamplingKind], finest: Size, levels: Any) -> int:
+    """Number of levels; by default while they are large enough."""
     sizes = kind.sizes(finest)
     if levels is not None:
+        least, accepted = 1, _accepted_levels(kind, finest, len(sizes))
         if kind.default_levels == "all":
-            accepted = f"left out or {len(sizes)}, as many as there are arrays of `{kind.field}`"
-            return integer("levels", levels, len(sizes), len(sizes), accepted)
-        return integer("levels", levels, 1, len(sizes), _accepted_levels(kind, finest, len(sizes)))
-    if kind.default_levels == "one":
-        return 1
-    if kind.default_levels == "all":
-        return len(sizes)
+            as_many = f"left out or {len(sizes)}, as many as there are arrays of "
+            least, accepted = len(sizes), Words(as_many, Remedy(kind.field))
+        return integer("levels", levels, least, len(sizes), accepted)
+    if kind.default_levels != "worthwhile":
+        return 1 if kind.default_levels == "one" else len(sizes)
     worthwhile = 1
     while worthwhile < len(sizes) and _large_enough(kind.grid(sizes[worthwhile])):
         worthwhile += 1

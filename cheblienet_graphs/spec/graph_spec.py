@@ -10,35 +10,17 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.inputs.masks import LatLonMask
-from cheblienet_graphs.inputs.regions import Four
+from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.inputs.masks import Four, LatLonMask
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
-from cheblienet_graphs.spec.domain import mask_field, region_field, size_of_mask
-from cheblienet_graphs.spec.edges import (
-    correction_field,
-    directional_field,
-    drift_field,
-    edge_fields,
-    operator_fields,
-)
-from cheblienet_graphs.spec.fields import (
-    anisotropy,
-    boundary_field,
-    fibre_fields,
-    given_points,
-    number_of_levels,
-    sampling_and_size,
-    seed_field,
-)
-from cheblienet_graphs.spec.kernels import KERNELS, Kernel
+from cheblienet_graphs.spec.edges import KERNELS, Kernel
+from cheblienet_graphs.spec.fields import normalized
 from cheblienet_graphs.spec.levels import Levels
-from cheblienet_graphs.spec.mask import Mask
-from cheblienet_graphs.spec.volumes import axes_field, spacing_field
-from cheblienet_graphs.values import Number, choice, integer, left_out
+from cheblienet_graphs.spec.mask import Mask, mask_field
+from cheblienet_graphs.values import Number, choice, integer
 
 
 @dataclass(frozen=True, init=False)
@@ -164,59 +146,22 @@ class GraphSpec(Levels):
         drift: Number | None = None,
         boundary_correction: bool | None = None,
     ) -> None:
-        geometry = MANIFOLDS[choice("manifold", manifold, tuple(MANIFOLDS))]
-        sizes = {
-            "size": size,
-            "subdivisions": subdivisions,
-            "nside": nside,
-            "bandlimit": bandlimit,
-            "gaussian": gaussian,
-            "points": points,
-            "coordinates": given_points(geometry, coordinates, domain, units, boundary),
-        }
-        sizes["size"] = size_of_mask(geometry, sampling, sizes, mask)
-        kind, finest = sampling_and_size(geometry, sampling, sizes)
-        normalised: dict[str, Any] = {
-            "manifold": geometry.name,
-            "sampling": kind.name,
-            **dict.fromkeys(sizes),
-            kind.field: finest,
-            "seed": seed_field(kind, seed),
-            "axes": (kinds := axes_field(geometry, orientations, axes)),
-            "spacing": spacing_field(geometry, spacing, mask),
-            **fibre_fields(geometry, orientations, kinds, xi, alpha, in_plane_fraction),
-            "eps": anisotropy(geometry, eps, eps_squared),
-            **edge_fields(geometry, kind, weights, neighbors, kernel, bandwidth),
-            "boundary": boundary_field(geometry, boundary),
-            "levels": number_of_levels(levels, kind, finest),
-            "region": region_field(geometry, region),
-        }
-        normalised["directional"] = directional_field(
-            geometry, kind, normalised["orientations"], directional
-        )
-        normalised["drift"] = drift_field(kind, normalised["weights"], drift)
-        normalised["boundary_correction"] = correction_field(
-            geometry, kind, normalised["boundary"], normalised["weights"], boundary_correction
-        )
-        normalised |= operator_fields(normalised["weights"], laplacian, lambda_max)
-        if normalised["weights"] == "selling" and normalised["xi"] == "auto":
-            remedy = "Their stencils, and so the in-plane fraction, do not depend on xi."
-            left_out("in_plane_fraction", in_plane_fraction, "with selling weights", remedy)
-            raise SpecError("xi", "a number or 'alpha' with selling weights", "auto", remedy)
-        for field, value in normalised.items():
+        given = {name: value for name, value in locals().items() if name != "self"}
+        for field, value in normalized(given).items():
             object.__setattr__(self, field, value)
         object.__setattr__(self, "mask", mask_field(self, mask, mask_order))
         if self.num_vertices > limits.VERTICES:
             accepted = f"such that there are at most {limits.VERTICES:,} vertices"
             fibre = "orientations" if self.axes is None else "axes"
-            remedy = f"Or use fewer `{fibre}`." if self.orientations > 1 else ""
-            raise SpecError(kind.field, accepted, self.num_vertices, remedy)
+            fewer = Words("Or use fewer ", Remedy(fibre), ".")
+            remedy = fewer if self.orientations > 1 else ""
+            raise SpecError(self.sampling_kind.field, accepted, self.num_vertices, remedy)
         object.__setattr__(self, "eigenpairs", self._eigenpairs(eigenpairs))
 
     def _eigenpairs(self, eigenpairs: Number | None) -> int | None:
         if eigenpairs is None:
             return None
-        fewest = self.orientations * self.base_points(self.levels - 1)
+        fewest = self.vertices[-1]
         most = min(fewest, limits.EIGENPAIRS.high)
         accepted = f"an integer in {limits.Integers(limits.EIGENPAIRS.low, most)}"
         if fewest < limits.EIGENPAIRS.high:

@@ -15,6 +15,7 @@ class Levels:
     sampling: str
     seed: int | None
     boundary: str | None
+    levels: int
     orientations: int
     axes: str | None
     spacing: tuple[float, ...] | None
@@ -34,9 +35,14 @@ class Levels:
         return SAMPLINGS[self.sampling]
 
     @property
+    def vertices(self) -> tuple[int, ...]:
+        """Vertices of each level, the finest first."""
+        return tuple(self.orientations * self.base_points(level) for level in range(self.levels))
+
+    @property
     def num_vertices(self) -> int:
         """Vertices of the finest level."""
-        return self.orientations * self.base_points(0)
+        return self.vertices[0]
 
     def level_size(self, level: int) -> Size:
         """Size of the sampling of a level, 0 the finest: (width, height) on a lattice."""

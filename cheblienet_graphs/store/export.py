@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import MAX_METADATA, save_whole, sha256_of
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
@@ -100,12 +100,12 @@ def check_output(file: Path, parameter: str = "output") -> None:
     special = file.exists() and not file.is_file() and not file.is_dir()
     if special or file.absolute().parent == DEVICES:
         raise StoreError(
-            f"{file} is a device or a pipe, which would be replaced by a file; choose another "
-            f"`{parameter}`."
+            f"{file} is a device or a pipe, which would be replaced by a file; ",
+            another(parameter),
         )
     for folder in file.absolute().resolve().parents:
         if (folder / "zarr.json").is_file() and layout.read_attributes(folder) is not None:
-            raise StoreError(f"{file} is in the store {folder}; choose another `{parameter}`.")
+            raise StoreError(f"{file} is in the store {folder}; ", another(parameter))
 
 
 def _saved(version: Path, facts: VersionFacts, folder: Path) -> Iterator[tuple[str, Any]]:
@@ -169,12 +169,13 @@ def _refuse_other(folder: Path) -> None:
     """
     if not folder.exists() and not folder.is_symlink():
         return
-    remedy = "choose another `output`"
     if folder.is_symlink() or not folder.is_dir():
-        raise StoreError(f"{folder} is no folder; {remedy}.")
+        raise StoreError(f"{folder} is no folder; ", another("output"))
     there = {path.name for path in folder.iterdir()}
     if there and not there <= _exported_before(folder):
-        raise StoreError(f"{folder} holds something else than an earlier export; {remedy}.")
+        raise StoreError(
+            f"{folder} holds something else than an earlier export; ", another("output")
+        )
 
 
 def _exported_before(folder: Path) -> set[str]:

@@ -19,7 +19,7 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from cheblienet_graphs.errors import SchemaError, StoreError, UnknownGraphError
+from cheblienet_graphs.errors import Remedy, SchemaError, StoreError, UnknownGraphError, another
 from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store.durable import read_document, unreadable
 
@@ -208,19 +208,18 @@ def check_store(store: Path) -> bool:
         if not store.exists() or (store.is_dir() and not any(store.iterdir())):
             return False
         if not store.is_dir():
-            raise StoreError(f"{store} is a file, not a store; choose another `store`.")
+            raise StoreError(f"{store} is a file, not a store; ", another("store"))
         if not (store / "zarr.json").exists():
-            raise StoreError(f"{store} is a folder of other files; choose another `store`.")
+            raise StoreError(f"{store} is a folder of other files; ", another("store"))
     except OSError as error:
         raise unreadable(store, error) from error
     attributes = read_attributes(store)
     if attributes is None:
-        raise StoreError(f"{store} is a zarr group of another program; choose another `store`.")
+        raise StoreError(f"{store} is a zarr group of another program; ", another("store"))
     schema = attributes.get("store_schema")
     if schema is None and isinstance(attributes.get("refs"), dict):
-        raise StoreError(
-            f"{store} is a graph within a store: give the store, {store.parent}, as `store`."
-        )
+        within = f"{store} is a graph within a store: give the store, {store.parent}, as "
+        raise StoreError(within, Remedy("store"), ".")
     if type(schema) is not int or schema != STORE_SCHEMA:
         raise StoreError(
             f"{store} has store schema {quoted(schema)}; this version reads {STORE_SCHEMA}. "

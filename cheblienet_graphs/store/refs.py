@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cheblienet_graphs.errors import StoreError, UnknownGraphError
+from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, another
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.quoting import listed, quoted
 from cheblienet_graphs.store import layout
@@ -58,7 +58,7 @@ def check_graph(store: Path, name: str) -> None:
     else:
         ours = not graph.exists() or (graph.is_dir() and not any(graph.iterdir()))
     if not ours:
-        raise StoreError(f"{graph} exists and is not a graph of ours; choose another `name`.")
+        raise StoreError(f"{graph} exists and is not a graph of ours; ", another("name"))
 
 
 def publish(store: Path, name: str, staged: Path) -> str:
@@ -146,14 +146,14 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
         graph = version.parent.name
         if "@" not in name:
             raise UnknownGraphError(
-                f"Say which version: {graph}@v001, or {graph}@latest; or how many to `keep`."
+                f"Say which version: {graph}@v001, or {graph}@latest; or how many to ",
+                Remedy("keep"),
+                ".",
             )
         removed = _deleted(store, version.parent, [version], force=force)
         if removed.spared:
-            raise StoreError(
-                f"{graph}@{version.name} is named {listed(removed.spared[version.name])}; "
-                "`force=True` removes it all the same."
-            )
+            named = f"{graph}@{version.name} is named {listed(removed.spared[version.name])}"
+            raise StoreError(named, "; ", Remedy("force", value=True), " removes it all the same.")
         return removed
 
 

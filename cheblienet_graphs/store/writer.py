@@ -16,7 +16,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import (
@@ -198,9 +198,10 @@ class Staging:
         resumable = not (self.published or error is None or isinstance(error, SpecError))
         if kept := len(self.records) if resumable else 0:
             blocks = "1 finished block is" if kept == 1 else f"{kept:,} finished blocks are"
-            yield (
-                f"{blocks} kept: the same build with `resume=True` goes on from there, `clg verify "
-                "--clean` deletes them."
+            yield Words(
+                f"{blocks} kept: the same build with ",
+                Remedy("resume", value=True),
+                " goes on from there, `clg verify --clean` deletes them.",
             )
             return
         try:

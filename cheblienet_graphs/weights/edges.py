@@ -9,7 +9,7 @@ from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.neighbours.rule import Lengths
 from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.kernels import Kernel
+from cheblienet_graphs.spec.edges import Kernel
 from cheblienet_graphs.typing import Floats, Indices
 
 

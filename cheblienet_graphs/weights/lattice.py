@@ -21,7 +21,7 @@ from typing import cast
 
 import numpy as np
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import FlatManifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
@@ -147,11 +147,11 @@ def lattice_weights(
     lattice, infinite = sampled.sampling, _Infinite(sampled)
     stencils, values = infinite.selling()
     if spec.weights == "selling":
-        check_room(lattice, stencils, "`weights='kernel'`")
+        check_room(lattice, stencils, Remedy("weights", "kernel"))
         found = LatticeWeights(lattice, stencils, in_widths(values, lattice))
         return infinite.corrected(found, values) if spec.boundary_correction else found
     united = infinite.united(infinite.nearest(spec.searched_neighbors), stencils)
-    check_room(lattice, united, "`weights='kernel'`")
+    check_room(lattice, united, Remedy("weights", "kernel"))
     kernel, relative_bandwidth = spec.kernel_and_bandwidth
     squared = np.concatenate([stencil.squared_distance for stencil in united])
     bandwidth = relative_bandwidth * float(squared.mean())
@@ -192,7 +192,7 @@ def directional_weights(
     """
     lattice = sampled.sampling
     stencils, values = _Infinite(sampled).along(direction, delta)
-    check_room(lattice, stencils, "a larger `directional`")
+    check_room(lattice, stencils, Words("a larger ", Remedy("directional")))
     per_radian = direction == "rotation"
     return LatticeWeights(lattice, stencils, values if per_radian else in_widths(values, lattice))
 
@@ -202,13 +202,13 @@ def in_widths(values: Sequence[Floats], lattice: Lattice) -> tuple[Floats, ...]:
     return tuple(v * lattice.pixels_per_area for v in values)
 
 
-def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str) -> None:
+def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str | Remedy) -> None:
     """Refuse stencils that no vertex has room for, or that reach a vertex both ways round a torus.
 
     Args:
         lattice: finite.
         stencils: of each orientation.
-        instead: what else to give, in words.
+        instead: what else to give.
 
     Raises:
         SpecError: the lattice is too small.
@@ -220,8 +220,9 @@ def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str) -> N
         f"such that every level has at least {'x'.join(map(str, reversed(needed)))} pixels, as the "
         f"stencils of this metric reach {max(reach(stencils))} pixels far"
     )
-    larger = "`size` or `eps`" if lattice.fibre.columns else "`size`"
-    remedy = f"Give fewer `levels`, a larger {larger}, or {instead}."
+    or_eps = Words(" or ", Remedy("eps")) if lattice.fibre.columns else ""
+    larger = Words(", a larger ", Remedy("size"), or_eps, ", or ", instead, ".")
+    remedy = Words("Give fewer ", Remedy("levels"), larger)
     size = "x".join(map(str, reversed(lattice.shape)))
     raise SpecError("levels", accepted, size, remedy)
 
@@ -307,7 +308,8 @@ class _Infinite:
         system = SparseSystem(constraints)
         matching = nearest(system, targets, start, entries / 2, farthest=farthest)
         if not matching.converged:
-            remedy = "Use `weights='selling'`, or more `neighbors`."
+            selling = Remedy("weights", "selling")
+            remedy = Words("Use ", selling, ", or more ", Remedy("neighbors"), ".")
             accepted = "kernel or selling here: no matched weights exist on these edges"
             raise SpecError("weights", accepted, "matched", remedy)
         values: Floats = matching.values[unknown]

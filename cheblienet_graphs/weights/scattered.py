@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial import KDTree
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
@@ -83,9 +83,8 @@ def matched_edges(
         drifting = first, second, targets, prior, rows, unknown
         matching = matching_with_little_drift(*drifting, spec.drift)
     if not matching.converged:
-        remedy = (
-            "Use more `neighbors`, an `xi` nearer to what alpha = 1 gives, or `weights='kernel'`."
-        )
+        xi = Words(", an ", Remedy("xi"), " nearer to what alpha = 1 gives, or ")
+        remedy = Words("Use more ", Remedy("neighbors"), xi, Remedy("weights", "kernel"), ".")
         accepted = f"kernel here: no weights on these edges, K = {spec.neighbors}, match the metric"
         raise SpecError("weights", accepted, "matched", remedy)
     kept = matching.values > VANISHED * matching.values.max()

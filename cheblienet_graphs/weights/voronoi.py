@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.samplings.voronoi import (
     EDGE,
@@ -31,7 +31,7 @@ from cheblienet_graphs.typing import Floats, Indices
 NO_SIDE = 1e-9
 """Up to this ratio of a side's length to the distance across it, it is a point: where four cells
 meet, as on grids, rounding would join two of them."""
-REMEDY = "Take points that are farther apart, or `weights='kernel'`."
+REMEDY = Words("Take points that are farther apart, or ", Remedy("weights", "kernel"), ".")
 
 
 def voronoi_entries(sampling: Sampling, number: int = 0) -> tuple[Indices, Indices, Floats]:
@@ -55,7 +55,7 @@ def voronoi_entries(sampling: Sampling, number: int = 0) -> tuple[Indices, Indic
     if sampling.extent is None:
         if on_a_circle(points):
             accepted = f"kernel on level {number}, whose {count:,} points lie on one circle"
-            remedy = "Take points all over the sphere, or fewer `levels`."
+            remedy = Words("Take points all over the sphere, or fewer ", Remedy("levels"), ".")
             raise SpecError("weights", accepted, "voronoi", remedy)
         measure, diagram = 4 * math.pi, sphere_diagram(points, REMEDY)
         lengths = diagram.lengths

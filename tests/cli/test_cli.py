@@ -11,11 +11,9 @@ import sys
 import termios
 from pathlib import Path
 
-import click
 import pytest
 from failures import failing
 
-from cheblienet_cli.commands import clg
 from cheblienet_cli.main import run
 
 CLG = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
@@ -172,25 +170,6 @@ def test_export_and_import(here: Path, capsys: pytest.CaptureFixture[str]) -> No
     ):
         assert failing(capsys, *arguments)[0] == 2
     assert failing(capsys, "import", "se2-16x16x6-level1.h5ad")[0] == 1
-
-
-def commands(group: click.Group, prefix: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    found = []
-    for name, command in group.commands.items():
-        found.append((*prefix, name))
-        if isinstance(command, click.Group):
-            found += commands(command, (*prefix, name))
-    return found
-
-
-@pytest.mark.parametrize("command", commands(clg), ids=" ".join)
-def test_every_command_has_help_and_is_documented(
-    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run([*command, "--help"]) == 0
-    assert capsys.readouterr().out.startswith("Usage: clg " + " ".join(command))
-    page = Path(__file__).parents[2] / "docs/reference/commands.md"
-    assert "clg " + " ".join(command) in page.read_text()
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,8 @@
 """Every help page, as a user reads it on terminals of several widths."""
 
 import re
+import runpy
+from pathlib import Path
 
 import click
 import pytest
@@ -19,6 +21,7 @@ def pages(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...
 
 
 PAGES = pages(clg)
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture(params=[60, 80, 100, 200])
@@ -46,7 +49,8 @@ def test_pages_are_whole(
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: " ".join(("clg", *path)))
-def test_every_option_says_what_it_does(path: tuple[str, ...]) -> None:
+def test_every_command_and_option_says_what_it_does(path: tuple[str, ...]) -> None:
+    assert " ".join(("clg", *path)) in (DOCS / "reference/commands.md").read_text()
     for parameter in PAGES[path].params:
         if isinstance(parameter, click.Option) and not parameter.hidden:
             words = re.sub(r"\[default.*\]", "", parameter.help or "")
@@ -80,3 +84,9 @@ def test_examples_stand_on_lines_of_their_own(
 ) -> None:
     lines = [line.strip() for line in page(path, capsys).splitlines()]
     assert lines[lines.index(examples[0]) :][: len(examples)] == examples
+
+
+def test_the_page_of_the_reference_is_as_the_commands_are() -> None:
+    written = (DOCS / "reference/cli.md").read_text()
+    made = runpy.run_path(str(DOCS / "cli_reference.py"))["reference"]()
+    assert written == made, "Write docs/reference/cli.md anew: python docs/cli_reference.py"

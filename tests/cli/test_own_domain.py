@@ -15,6 +15,7 @@ from PIL import Image
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import open_group
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 
 DISC = np.hypot(*(np.indices((12, 16)) - 6)) < 5
 RNG = np.random.default_rng(0)
@@ -156,7 +157,12 @@ def test_gaussian_grids(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("s2 --points-file nan.csv", "nan.csv: --points-file must be "),
         ("r2 --points-file twice.csv", "twice.csv"),
         ("s2 --gaussian X8", "--gaussian must be "),
-        ("s2 --nside 4 --gaussian O8", "must be left out"),
+        ("se2 --mask absent.png", "absent.png does not exist."),
+        ("se2 --mask colour.png", "colour.png has colours (mode RGB). Save it as 8-bit grey"),
+        ("s2 --nside 4 --mask absent.nc:sea", "absent.nc does not exist."),
+        ("s2 --points-file twice.csv", "columns named latitude and longitude. Got 'x', 'y'"),
+        ("s2 --nside 4 --region 0,20,20,10", "S is north of N."),
+        ("se2 --points-file twice.csv --domain 1,1,0,0", "--domain must be four numbers X0, Y0"),
     ],
 )
 def test_one_line_for_what_is_wrong(
@@ -172,6 +178,7 @@ def test_one_line_for_what_is_wrong(
     for name, rows in tables.items():
         (here / f"{name}.csv").write_text(f"lat,lon\n{rows}\n")
     (here / "twice.csv").write_text("x,y\n0,0\n1,1\n0,1\n1,1\n.5,.2\n")
+    Image.fromarray(np.ones((4, 4, 3), np.uint8)).save(here / "colour.png")
     before = sorted(here.iterdir())
     code, said = failing(capsys, "build", *arguments.split())
     assert code in {1, 2}
@@ -197,3 +204,46 @@ def test_areas_far_from_cells_are_remarked_on(
     assert run(["verify", "--json"]) == 0
     [remark] = json.loads(capsys.readouterr().out)["remarks"]
     assert remark["where"] == "p/v001/levels/0/area"
+
+
+@pytest.mark.parametrize(
+    ("field", "options", "named"),
+    [
+        ("mask", "--mask m.npy", "m.npy: --mask must be true. Got 1. Or leave out --points-file."),
+        ("coordinates", "--points-file p.csv", "p.csv: --points-file must be true. Got 1."),
+        ("coordinates", "--points-file p.csv --points-file q.csv", "p.csv, q.csv: --points-file"),
+        ("mask", "--points-file p.csv", "--mask must be true."),
+        ("nside", "--mask m.npy", "--nside must be true."),
+    ],
+)
+def test_what_the_specification_refuses_names_its_file(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    field: str,
+    options: str,
+    named: str,
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise SpecError(field, "true", 1, Words("Or leave out ", Remedy("coordinates"), "."))
+
+    monkeypatch.setattr("cheblienet_graphs.spec.graph_spec.GraphSpec", refuse)
+    np.save(here / "m.npy", DISC)
+    for name in ("p.csv", "q.csv"):
+        (here / name).write_text("lat,lon\n1,2\n")
+    code, said = failing(capsys, "build", "s2", *options.split())
+    assert code == 2
+    assert said.startswith(f"Error: {named}")
+
+
+@pytest.mark.parametrize(
+    ("manifold", "option"),
+    [("r2", "--region"), ("r2", "--mask-order"), ("r3", "--points-file"), ("r3", "--gaussian"),
+     ("s2", "--domain"), ("se2", "--units")],
+)  # fmt: skip
+def test_options_of_other_manifolds(
+    here: Path, capsys: pytest.CaptureFixture[str], manifold: str, option: str
+) -> None:
+    code, said = failing(capsys, "build", manifold, option, "1")
+    assert code == 2
+    assert f"No such option: {option}" in said or f"No such option '{option}'" in said

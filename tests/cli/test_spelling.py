@@ -1,36 +1,48 @@
 """What the libraries say of parameters, the command line says of options."""
 
+import pickle
 import re
 from pathlib import Path
 
 import pytest
 
 from cheblienet_cli.main import run
-from cheblienet_cli.spelling import as_options
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CLG_STORE", raising=False)
-    return tmp_path
+from cheblienet_cli.spelling import option
+from cheblienet_graphs.errors import Remedy, SpecError, StoreError, Words
 
 
 @pytest.mark.parametrize(
-    ("text", "spelled"),
+    ("remedy", "python", "spelled"),
     [
-        ("Use `neighbors=24` or more.", "Use --neighbors 24 or more."),
-        ("left out where `eps_squared` is given", "left out where --eps-squared is given"),
-        ("`weights='selling'`, `engine=\"pruned\"`", "--weights selling, --engine pruned"),
-        ("`boundary_correction=False`", "--no-boundary-correction"),
-        ("go on with `resume=True`", "go on with --resume"),
-        ("`clg verify --clean` deletes it", "`clg verify --clean` deletes it"),
-        ("`recipe NAME`", "`recipe NAME`"),
-        ("no parameters", "no parameters"),
+        (Remedy("neighbors", 24), "`neighbors=24`", "--neighbors 24"),
+        (Remedy("levels", 1), "`levels=1`", "--levels 1"),
+        (Remedy("eps_squared"), "`eps_squared`", "--eps-squared"),
+        (Remedy("weights", "selling"), "`weights='selling'`", "--weights selling"),
+        (Remedy("coordinates"), "`coordinates`", "--points-file"),
+        (Remedy("resume", value=True), "`resume=True`", "--resume"),
+        (
+            Remedy("boundary_correction", value=False),
+            "`boundary_correction=False`",
+            "--no-boundary-correction",
+        ),
     ],
 )
-def test_spelling(text: str, spelled: str) -> None:
-    assert as_options(text) == spelled
+def test_parameters_are_options(remedy: Remedy, python: str, spelled: str) -> None:
+    assert (str(remedy), option(remedy)) == (python, spelled)
+
+
+def test_messages_know_their_parameters_wherever_they_come_from() -> None:
+    inner = Words("fewer ", Remedy("levels"), ", see `clg ls`")
+    error = StoreError("No `eps=1` in `a`: ", inner, ".")
+    error.add_note(inner)
+    for known in (error, pickle.loads(pickle.dumps(error))):
+        assert str(known) == "No `eps=1` in `a`: fewer `levels`, see `clg ls`."
+        assert known.spelled(option) == "No `eps=1` in `a`: fewer --levels, see `clg ls`."
+        assert known.__notes__[0].spelled(option) == "fewer --levels, see `clg ls`"
+    refused = pickle.loads(pickle.dumps(SpecError("eps", inner, "`xi`", Words(Remedy("xi"), "."))))
+    assert (
+        refused.spelled(option) == "--eps must be fewer --levels, see `clg ls`. Got '`xi`'. --xi."
+    )
 
 
 REFUSED = [
@@ -47,6 +59,10 @@ REFUSED = [
     ("build so3 --points 99 --weights matched --neighbors 24", "Use more --neighbors, an --xi "),
     ("build se2 --size 8 --workers 2 --memory-limit 1kB", "Use fewer --workers."),
     ("build r2 --size 8 --store file", "choose another --store."),
+    ("build se2 --size 16 --weights selling --engine pruned", "--engine must be auto or stencil"),
+    ("build se2 --size 8 --boundary-correction", "--boundary-correction must be left out with ke"),
+    ("build r2 --size 8 --eps 1/10", "--eps must be 1 on r2, which is isotropic. Got '1/10'. Use"),
+    ("build r3s2 --size 8 --orientations 12", "be left out on r3s2: --axes says how many there"),
     ("rm two@v001", "--force removes it all the same."),
 ]
 
@@ -120,11 +136,10 @@ def test_what_a_user_gives_is_never_rewritten(
     assert f"{here}/{name} is a file, not a store; " in said("ls", "--store", name)
     assert f"no{name}.npy does not exist" in said("build", "r2", "--mask", f"no{name}.npy")
     assert f"no{name}.toml can't be read" in said("build", "recipe", f"no{name}.toml")
-    escaped = name.replace("`", "\\x60")
-    for option in ("size", "levels", "kernel", "name", "workers", "engine"):
-        size = [] if option == "size" else ["--size", "8"]
-        told = said("build", "r2", *size, f"--{option}", name)
-        assert f"Got '{escaped}'" in told
+    for field in ("size", "levels", "kernel", "name", "workers", "engine"):
+        size = [] if field == "size" else ["--size", "8"]
+        told = said("build", "r2", *size, f"--{field}", name)
+        assert f"Got '{name}'" in told
     monkeypatch.setenv("CLG_STORE", f"no{name}")
     assert f"There is no store at {here}/no{name}; " in said("ls")
     monkeypatch.delenv("CLG_STORE")

@@ -8,13 +8,6 @@ import pytest
 from cheblienet_cli.main import run
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CLG_STORE", raising=False)
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("arguments", "name", "described"),
     [
@@ -44,24 +37,11 @@ def test_samplings(
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ("s2 --subdivisions 10", "--subdivisions must be an integer in [0, 9]. Got '10'."),
-        ("s2 --nside 6", "--nside must be a power of two in [1, 8192]. Got '6'."),
-        ("s2 --subdivisions 2 --eps 0.1", "--eps must be 1 on s2, which is isotropic. Got '0.1'."),
-        ("s2", "--subdivisions must be given"),
-        ("r2", "--size must be given"),
-        ("s2", "--subdivisions must be given: it is the size of s2 with icosahedral sampling. Or"),
-        ("so3 --nside 2 --orientations 1 --in-plane-fraction 0.4", "--in-plane-fraction must be"),
-        ("s2 --subdivisions 2 --nside 2", "--nside must be left out on s2 with icosahedral"),
         ("s2 --subdivisions 2 --engine stencil", "--engine must be auto, pruned or keops with"),
         ("s2 --subdivisions 2 --engine fast", "--engine must be one of auto, stencil, pruned,"),
         ("s2 --subdivisions 2 --device tpu", "--device must be one of auto, cpu, cuda"),
         ("r2 --size 8 --engine stencil --device cuda", "--device must be auto or cpu with the st"),
         ("s2 --subdivisions 0 --neighbors 4 --device cpu", "--neighbors must be at least 5 here"),
-        ("so3 --points 90 --levels 5", "--levels must be an integer in [1, 3] for points 90"),
-        ("so3 --subdivisions 1 --in-plane-fraction 0", "--in-plane-fraction must be a number in"),
-        ("so3 --subdivisions 1 --orientations 1 --xi auto", "--xi must be left out with one or"),
-        ("s2 --subdivisions 1 --xi auto", "--xi must be left out on s2, which has no orient"),
-        ("so3 --subdivisions 1 --seed 3", "--seed must be left out where the sampling is not"),
         ("recipe imagenet", "There is no recipe 'imagenet'. There are cifar10, cifar10-isotropic"),
         (
             "se3 --size 3",

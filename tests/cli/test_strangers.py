@@ -13,13 +13,6 @@ from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.store.export import check_output
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CLG_STORE", raising=False)
-    return tmp_path
-
-
 @pytest.fixture
 def built(here: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     """A store with a graph."""

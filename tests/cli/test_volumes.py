@@ -1,12 +1,15 @@
-"""clg on positions and axes."""
+"""clg in space, on positions and axes, within masks from NIfTI files, too."""
 
 import json
 from pathlib import Path
 
+import nibabel
 import numpy as np
 import pytest
+from failures import failing
 
 from cheblienet_cli.main import run
+from cheblienet_graphs import open_group
 
 
 def test_build_and_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,19 +43,44 @@ def test_help_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--axes" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--axes", "5"], "Error: --axes must be one of 3, 4, 6, 7, 12, 13, 22, 43, or ico6"),
-        (["--orientations", "12"], "Error: --orientations must be left out on r3s2: --axes says"),
-        (["--spacing", "1,2"], "Error: --spacing must be x,y,z: three positive sides"),
-    ],
+BALL = (
+    np.linalg.norm(np.indices((6, 7, 5)) - np.array([3, 3, 2])[:, None, None, None], axis=0) < 2.5
 )
-def test_wrong_usage(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    command = ["build", "r3s2", "--size", "8", "--store", str(tmp_path / "g.zarr")]
-    assert run([*command, *arguments]) == 2
-    error = capsys.readouterr().err.strip()
-    assert error.startswith(said)
-    assert "\n" not in error
+"""(i, j, k), as in the file."""
+AFFINE = np.array([[0, -2.0, 0, 9], [2, 0, 0, -4], [0, 0, 3, 1], [0, 0, 0, 1]])
+"""Turned by 90 degrees."""
+
+
+@pytest.fixture
+def mask(here: Path) -> Path:
+    nibabel.save(nibabel.Nifti1Image(BALL.astype(np.uint8), AFFINE), here / "mask.nii.gz")
+    return here / "mask.nii.gz"
+
+
+@pytest.mark.parametrize("arguments", ["r3 --neighbors 6", "r3s2 --axes 3 --neighbors 12"])
+def test_size_and_spacing_are_those_of_the_mask(mask: Path, arguments: str) -> None:
+    built = ["build", *arguments.split(), "--mask", mask.name, "--levels", "1", "--quiet"]
+    assert run([*built, "--name", "g"]) == 0
+    assert run(["verify", "--quiet"]) == 0
+    group = open_group("graphs.zarr", "g")["levels/0"]
+    k, j, i = np.nonzero(BALL.T)
+    points = len(k)
+    np.testing.assert_array_equal(group["base_index"], np.flatnonzero(BALL.T))
+    places = np.asarray(group["coordinates"])[:points, :3]
+    np.testing.assert_allclose(places, np.stack([i, j, 1.5 * k], axis=1) / 6, atol=1e-12)
+
+
+def test_refusals(mask: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["build", "r3s2", "--mask", mask.name, "--levels", "1", "--dry-run"]
+
+    def refused(*more: str) -> str:
+        return failing(capsys, *arguments, *more)[1]
+
+    assert "--spacing must be 2,2,3, as of the mask, or left out" in refused("--spacing", "1,1,2")
+    assert "of shape (8, 8, 8)" in refused("--size", "8")
+    sheared = AFFINE.copy()
+    sheared[0, 0] = 0.1
+    nibabel.save(nibabel.Nifti1Image(BALL.astype(np.uint8), sheared), mask)
+    assert "mask.nii.gz: its affine must be without shear" in refused()
+    mask.write_bytes(mask.read_bytes()[:60])
+    assert "mask.nii.gz can't be read as a NIfTI file" in refused()

@@ -19,7 +19,7 @@ from cheblienet_graphs import (
 )
 from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.neighbours.choice import choose
-from cheblienet_graphs.spec.kernels import KERNELS
+from cheblienet_graphs.spec.edges import KERNELS
 from cheblienet_graphs.store.layout import check_version
 
 RING = disc(48) ^ disc(48, across=9.0)

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cheblienet_graphs import SpecError
-from cheblienet_graphs.inputs.masks import LatLonMask, inside_region, nested
-from cheblienet_graphs.inputs.regions import domain, region
+from cheblienet_graphs.inputs.masks import LatLonMask, inside_region, nested, region
 
 RNG = np.random.default_rng(0)
 POINTS = np.column_stack([RNG.uniform(-90, 90, 400), RNG.uniform(-400, 400, 400)])
@@ -217,13 +216,6 @@ def test_no_regions(value: object) -> None:
 def test_regions_are_normalised() -> None:
     assert region(" -30, 0,30 ,1/2") == region((-30, -0.0, 30, 0.5)) == (-30.0, 0.0, 30.0, 0.5)
     assert str(region("-0,0,30,1")[0]) == "0.0"
-
-
-def test_domains() -> None:
-    assert domain("0,-1,2,3") == domain([0, -1, 2, 3]) == (0.0, -1.0, 2.0, 3.0)
-    for value in ("0,0,0,1", "0,1,1,1", "2,0,1,1", "0,0,1", "a,0,1,1", "0,0,inf,1", 3):
-        with pytest.raises(SpecError, match="domain must be X0,Y0,X1,Y1"):
-            domain(value)
 
 
 @pytest.mark.parametrize("nside", [1, 2, 8])

@@ -232,6 +232,13 @@ REFUSED_WEIGHTS = [
         "in_plane_fraction",
         "with selling weights",
     ),
+    ("so3", {"nside": 2, "orientations": 1, "xi": "auto"}, "xi", "with one orientation"),
+    (
+        "so3",
+        {"nside": 2, "orientations": 1, "in_plane_fraction": 0.4},
+        "in_plane_fraction",
+        "with one orientation",
+    ),
     ("se2", {"size": 16, "laplacian": "random walk"}, "laplacian", "normalized, combinatorial"),
     ("se2", {"size": 16, **SELLING, "lambda_max": 2}, "lambda_max", "combinatorial"),
     (

@@ -1,0 +1,159 @@
+"""clg ls, clg tag, clg rm, clg verify: what a store holds, and keeping it."""
+
+import datetime as dt
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cheblienet_cli import options
+from cheblienet_cli.options import Once, examples, option
+from cheblienet_cli.output import count, print_json, print_table
+from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.quoting import one_line, quoted
+from cheblienet_graphs.store import layout, refs
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.store.facts import Listed
+
+
+@click.command(cls=Once)
+@options.store
+@options.as_json
+def ls(store: Path, as_json: bool) -> None:
+    """List the graphs of a store, a line for each version and one for all."""
+    from cheblienet_graphs.store.facts import listing  # help does without
+
+    versions = listing(store)
+    if as_json:
+        print_json([asdict(version) for version in versions])
+    elif versions:
+        print_table([*map(_row, versions), _total(versions)])
+
+
+def _row(version: "Listed") -> tuple[str, ...]:
+    from cheblienet_graphs.spec.words import human_bytes  # help does without
+
+    name, known_as = f"{version.name}@{version.version}", ", ".join(version.refs)
+    if version.fault is not None:
+        return name, "unreadable; clg verify says why", "", "", "", known_as
+    vertices = f"{max(version.vertices, default=0):,} vertices"
+    levels = count(len(version.vertices), "level")
+    return name, vertices, levels, human_bytes(version.bytes), _age(version.created), known_as
+
+
+def _total(versions: list["Listed"]) -> tuple[str, ...]:
+    """The last line: numbers of versions and graphs, and their size together."""
+    from cheblienet_graphs.spec.words import human_bytes  # help does without
+
+    graphs = count(len({version.name for version in versions}), "graph")
+    size = human_bytes(sum(version.bytes for version in versions))
+    return "total", count(len(versions), "version"), graphs, size, "", ""
+
+
+def _age(created: str) -> str:
+    try:
+        elapsed = dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(created)
+    except (ValueError, TypeError):
+        return "age unknown"
+    minutes = int(elapsed.total_seconds() // 60)
+    for unit, length in (("day", 1440), ("hour", 60), ("minute", 1)):
+        if (whole := minutes // length) > 0:
+            return f"{count(whole, unit)} ago"
+    return "just now"
+
+
+@click.command(cls=Once, epilog=examples("clg tag se2-96x96x6@v003 paper"))
+@click.argument("name", metavar="NAME[@REF]")
+@click.argument("ref")
+@option("--delete", "Take the name REF away instead.")
+@options.store
+def tag(name: str, ref: str, store: Path, delete: bool) -> None:
+    """Give a version the further name REF, or move that name to it."""
+    if delete:
+        refs.untag(store, name, ref)
+        click.echo(f"{name.partition('@')[0]} has no ref {ref} any more.", err=True)
+    else:
+        version = refs.tag(store, name, ref)
+        click.echo(f"{version.parent.name}@{ref} is {version.name}.", err=True)
+
+
+@click.command(cls=Once)
+@click.argument("name", metavar="NAME[@REF]")
+@option("--keep N", "Delete all versions of NAME but the newest N.")
+@option("--force", "Delete even versions that refs other than latest name.")
+@options.store
+def rm(name: str, keep: str | None, store: Path, force: bool) -> None:
+    """Delete a version of a graph, NAME@REF, or with --keep the old ones of NAME.
+
+    A number is not given again; a graph without versions is no longer listed. Processes that have a
+    version mapped keep it.
+    """
+    from cheblienet_graphs.spec.words import human_bytes  # help does without
+
+    if keep is None:
+        removed = refs.remove(store, name, force=force)
+    elif "@" in name:
+        raise click.UsageError(f"--keep is for a graph, named alone. Got {quoted(name)}.")
+    else:
+        removed = refs.prune(store, name, keep, force=force)
+    versions = ", ".join(f"{removed.graph}@{version}" for version in removed.versions)
+    freed = f"Removed {versions}, {human_bytes(removed.nbytes)}."
+    click.echo(freed if versions else "Nothing to remove.", err=True)
+    for version, names in removed.spared.items():
+        kept = f"{removed.graph}@{version} stays, as it is named {', '.join(names)}"
+        click.echo(f"{kept}; --force removes it all the same.", err=True)
+
+
+@click.command(cls=Once)
+@click.argument("name", metavar="[NAME[@REF]]", required=False)
+@option("--clean", "Delete what interrupted builds left behind.")
+@options.store
+@options.as_json
+@options.quiet
+def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: bool) -> None:
+    """Hash every file and compare it with what was published; check every matrix.
+
+    Coordinates and areas are compared with the sampling that the specification says. Without a
+    NAME, every version of every graph. What is wrong is listed, a line each.
+    """
+    from cheblienet_graphs.store import verify as checks  # help does without
+
+    store = layout.store_path(store)
+    removed = checks.clean(store) if clean else []
+    left = checks.leftovers(store)
+    checked: list[str] = []
+    remarks: list[dict[str, str]] = []
+    faults: list[checks.Fault] = []
+
+    def remark(where: str, what: str) -> None:
+        remarks.append({"where": where, "what": what})
+
+    killed_first = bool(removed or left) and not layout.check_store(store)
+    if not killed_first:
+        faults = checks.verify(store, name, progress=checked.append, remark=remark)
+    if as_json:
+        listed = [asdict(fault) for fault in faults]
+        print_json(
+            {"versions": checked, "faults": listed, "remarks": remarks, "leftovers": len(left)}
+        )
+    else:
+        for fault in faults:
+            click.echo(one_line(f"{fault.where}: {fault.what}"))
+    lines = [one_line(f"{made['where']} {made['what']}.") for made in remarks]
+    remedy = "harmless: --resume goes on with one, `clg verify --clean` deletes them"
+    lines += [
+        f"{count(len(items), 'item')} left by interrupted builds, {fate}."
+        for items, fate in ((removed, "deleted"), (left, remedy))
+        if items
+    ]
+    if not faults:
+        lines.append(f"{count(len(checked), 'version')} as published.")
+    for line in [] if quiet else lines:
+        click.echo(line, err=True)
+    if faults:
+        raise StoreError(
+            f"{store} has {count(len(faults), 'fault')}; rebuild or import what they touch, unless "
+            "a line says otherwise."
+        )
