@@ -38,7 +38,6 @@ def neighbors(
     along, twice across, and the tilts.
     """
     from cheblienet_graphs.report.edges_of import neighbors_of  # help does without
-    from cheblienet_graphs.report.edges_text import edges_text
 
     found = neighbors_of(store, name, vertex=vertex, at=at, level=level)
-    click.echo(json.dumps(found.to_json(), allow_nan=False) if as_json else edges_text(found))
+    click.echo(json.dumps(found.to_json(), allow_nan=False) if as_json else str(found))

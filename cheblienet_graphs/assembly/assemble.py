@@ -14,7 +14,7 @@ from cheblienet_graphs.assembly.sweeps import (
     rows_of,
 )
 from cheblienet_graphs.errors import CheblienetError, Found, SpecError
-from cheblienet_graphs.report.scale import eigenvalue_scale
+from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.sparse.products import mapped_product
@@ -232,7 +232,7 @@ def _eigenvalue_scale(level: Level, lambda_max: float) -> float | None:
     degree, coordinates = level.dense("degree").mapped(), level.dense("coordinates").mapped()
     mass = degree if spec.laplacian == "normalized" else level.dense("area").mapped()
     weights = MappedWeights(level.matrix(level.csr.data), lambda_max, mass)
-    return eigenvalue_scale(spec, sampled, weights, coordinates, degree)
+    return eigenvalue_scale(WeightedLevel(spec, sampled, weights, coordinates, degree))
 
 
 def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:

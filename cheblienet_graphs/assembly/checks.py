@@ -17,9 +17,8 @@ from cheblienet_graphs.neighbours.connected import Components, lattice_component
 from cheblienet_graphs.neighbours.stencil import reach
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, Spell, lines
-from cheblienet_graphs.report.remedies import remedy
-from cheblienet_graphs.report.scale import probes
-from cheblienet_graphs.report.second_moments import closeness, faults
+from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes
+from cheblienet_graphs.report.second_moments import closeness, faults, remedy
 from cheblienet_graphs.samplings.protocol import Sampling
 from cheblienet_graphs.samplings.sampled import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
@@ -157,13 +156,14 @@ def _moments(
     if level.inside is None and _too_small(level):
         return None, Finding("small lattice", at)
     metric = Metric(spec.eps, xi or 0.0)
-    coordinates = mapped_array(folder / "coordinates")
+    arrays = (mapped_array(folder / name) for name in ("coordinates", "degree"))
     sampled = SampledManifold(sampling, spec.geometry, metric)
-    free = probes(spec, sampled, weights)
+    weighted = WeightedLevel(spec, sampled, weights, *arrays)
+    free = probes(weighted)
     if not len(free):
         return None, Finding("all at the edge", at)
     looked_at = _some(free, sampling, weights)
-    metrics = diagnostics.effective_metrics(weights, coordinates, sampled, looked_at)
+    metrics = effective_metrics(weighted, looked_at)
     some = ""
     if not spec.sampling_kind.regular and len(looked_at) < len(free):
         some = ", looking at some points"
