@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from cheblienet_graphs.page.html import Markup, element, joined, prose, section, table
-from cheblienet_graphs.report.findings import levels_in_words
+from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.rows import (
@@ -17,9 +17,10 @@ from cheblienet_graphs.report.rows import (
     rows_of,
     turning,
 )
+from cheblienet_graphs.report.text import connections, remarks, size, symmetries
 from cheblienet_graphs.report.verdict import Consistency
 from cheblienet_graphs.spec import GraphSpec, fibres
-from cheblienet_graphs.spec.words import human_bytes, percent
+from cheblienet_graphs.spec.words import percent
 
 MOST_EIGENVALUES = 40
 """Distinct ones that are shown of each level."""
@@ -34,71 +35,35 @@ ANSWERS: dict[Consistency, tuple[str, Kind]] = {
 """The answer to each, the worst first."""
 
 
-def glance(report: Report) -> Markup:
-    """Four questions with their answers."""
-    levels = report.levels
-    answers = [_consistent(levels), _connected(levels), _size(report), _symmetric(levels)]
+def glance(report: Report, spell: Spell) -> Markup:
+    """Four questions with their answers, as the terminal has them.
+
+    Args:
+        report: of the graph.
+        spell: writes parameters.
+    """
+    spec, levels = report.spec, report.levels
+    having = [answer for answer in ANSWERS if any(x.consistency == answer for x in levels)]
+    short, kind = ANSWERS[having[0]]
+    consistent = short if len(having) == 1 else "Not on every level"
+    apart = any(level.components > 1 for level in levels)
+    exact = sum(error == 0 for error in largest_errors(levels).values())
+    more = [] if having == ["consistent"] else [element("a", "why", href="#consistency")]
+    pieces = remarks(spec, levels, connections, spell=spell)
+    answers = [
+        _answer(kind, "Consistent with its metric?", consistent, *more),
+        _answer("bad" if apart else "good", "Connected?", "No" if apart else "Yes", *pieces),
+        _answer("", "How large?", size(spec, levels, report.bytes)),
+        _answer(
+            "" if exact else "open", "Which symmetries?", f"{exact} exact", *symmetries(levels)
+        ),
+    ]
     return element("dl", *answers, class_="glance")
 
 
 def _answer(kind: str, question: str, *answers: str) -> Markup:
     further = [element("dd", one if isinstance(one, Markup) else prose(one)) for one in answers]
     return element("div", element("dt", question), *further, class_=kind)
-
-
-def _consistent(levels: Sequence[LevelReport]) -> Markup:
-    having = {
-        answer: [level.level for level in levels if level.consistency == answer]
-        for answer in ANSWERS
-        if any(level.consistency == answer for level in levels)
-    }
-    worst = next(iter(having))
-    (short, kind), more = ANSWERS[worst], list[str]()
-    if len(having) > 1:
-        short = "Not on every level"
-        more += sorted(
-            f"{levels_in_words(which)}: {ANSWERS[answer][0].lower()}"
-            for answer, which in having.items()
-        )
-    errors = [level.spectral_error for level in levels if level.spectral_error is not None]
-    if errors:
-        more.append(f"first eigenvalues up to {percent(max(errors))} off")
-    if worst != "consistent":
-        what = "what to do" if worst == "inconsistent" else "why"
-        more.append(element("a", what, href="#consistency"))
-    return _answer(kind, "Consistent with its metric?", short, *more)
-
-
-def _connected(levels: Sequence[LevelReport]) -> Markup:
-    apart = [level for level in levels if level.components > 1]
-    if not apart:
-        each = " on each level" if len(levels) > 1 else ""
-        return _answer("good", "Connected?", "Yes", f"one component{each}")
-    short = "No" if len(apart) == len(levels) else "Not on every level"
-    pieces = [f"level {level.level}: {level.components:,} components" for level in apart]
-    alone = [level for level in levels if level.isolated]
-    isolated = [f"level {x.level}: {x.isolated:,} vertices without neighbours" for x in alone]
-    return _answer("bad", "Connected?", short, *pieces, *isolated)
-
-
-def _size(report: Report) -> Markup:
-    first, made = report.levels[0], report.spec.levels
-    where = f", on level {first.level}" if made > 1 else ""
-    edges = f"{first.edges:,} edges, {first.degree['mean']:.1f} neighbours a vertex{where}"
-    disk = f"{made} level{'s' if made > 1 else ''}, {human_bytes(report.bytes)} on disk"
-    return _answer("", "How large?", f"{first.vertices:,} vertices", edges, disk)
-
-
-def _symmetric(levels: Sequence[LevelReport]) -> Markup:
-    question = "Which symmetries?"
-    worst = {name.replace("_", " "): error for name, error in largest_errors(levels).items()}
-    exact = [name for name, error in worst.items() if error == 0]
-    others = [f"{name}: |P'LP - L| up to {e:.2g}" for name, e in worst.items() if e != 0]
-    if not worst:
-        return _answer("", question, "None", "this sampling has no symmetry that is known")
-    if not exact:
-        return _answer("open", question, "None exactly", *others)
-    return _answer("good", question, f"{len(exact)}, exactly", ", ".join(exact), *others)
 
 
 def levels_table(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:

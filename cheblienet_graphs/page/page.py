@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from cheblienet_graphs import __version__
-from cheblienet_graphs.errors import NotDrawnError, SpecError, StoreError
+from cheblienet_graphs.errors import NotDrawnError, Remedy, SpecError, StoreError
 from cheblienet_graphs.page.html import Markup, element, joined, prose, scrolling, section
 from cheblienet_graphs.page.measured import certificate, glance, levels_table
 from cheblienet_graphs.page.provenance import advice, provenance
@@ -58,7 +58,11 @@ def page(
         StoreError: the graph can't be read.
     """
     name, refs = f"{report.name}@{report.version}", ", ".join(report.refs)
-    first, *more = sentences(report.spec, lambda remedy: f"`{option(remedy)}`")
+
+    def spell(remedy: Remedy) -> str:
+        return f"`{option(remedy)}`"
+
+    first, *more = sentences(report.spec, spell)
     about = element("ul", *(element("li", prose(sentence)) for sentence in more))
     links = [element("li", element("a", title, href=f"#{title.lower()}")) for title in CONTENTS]
     made = f"{name}{f' ({refs})' if refs else ''}, reported on by cheblienet {__version__}. "
@@ -68,9 +72,9 @@ def page(
         element("header", element("h1", name), element("p", prose(first), class_="faint")),
         element(
             "main",
-            glance(report),
+            glance(report, spell),
             element("nav", element("ul", *links), aria_label="Contents"),
-            advice(report, option),
+            advice(report, spell, option),
             section("levels", "Levels", about, levels_table(report.spec, report.levels)),
             _figures(figures, graph, level, explained, drawing),
             certificate(report.spec, report.levels),

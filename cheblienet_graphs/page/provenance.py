@@ -23,23 +23,20 @@ BOX = "X0,Y0,X1,Y1"
 _BETWEEN = {"size": "x", "region": ",", "spacing": ","}
 
 
-def advice(report: Report, option: Spell) -> Markup:
+def advice(report: Report, spell: Spell, option: Spell) -> Markup:
     """What is known, what to do about it, and what else there is to say.
 
     Args:
         report: of the graph.
-        option: writes a parameter as an option of the command line.
+        spell: writes a parameter within a sentence.
+        option: writes it as an option of the command line.
     """
-
-    def in_code(remedy: Remedy) -> str:
-        return f"`{option(remedy)}`"
-
     spec, levels = report.spec, report.levels
     wrong = [level for level in levels if level.consistency == "inconsistent"]
-    content = [_list(verdicts(levels, in_code))]
+    content = [_list(verdicts(levels, spell))]
     if wrong:
         content += _remedy(report, wrong[0], option)
-    if also := remarks(spec, levels, spell=in_code):
+    if also := remarks(spec, levels, spell=spell):
         content += [element("h3", "Remarks"), _list(also)]
     title = "Not consistent: what to do" if wrong else "Consistency"
     return section("consistency", title, *content)
@@ -92,16 +89,10 @@ def provenance(report: Report, facts: VersionFacts, option: Spell) -> Markup:
         *(element("p", prose(sentence)) for sentence in missing(spec, fields, option)),
         element("h3", "Specification"),
         element("p", prose("In Python `GraphSpec.from_dict` takes it.")),
-        element("pre", _json(spec.to_dict())),
+        element("pre", json.dumps(spec.to_dict(), indent=1)),
         element("h3", "Files"),
         _files(facts),
     )
-
-
-def _json(fields: dict[str, Any]) -> str:
-    """An object with a line for each field."""
-    lines = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in fields.items()]
-    return "\n".join(["{", ",\n".join(lines), "}"])
 
 
 def _origin(report: Report, facts: VersionFacts) -> Markup:
@@ -222,25 +213,22 @@ def _number(value: Any) -> str:
 
 
 def missing(spec: GraphSpec, fields: Mapping[str, Any], option: Spell) -> list[str]:
-    """Sentences about the files that a command names, which a version knows by their digests alone.
+    """Sentences about what a version knows by its digest alone.
 
     Args:
         spec: of the graph.
         fields: JSON types.
         option: writes a parameter as an option.
     """
-    mask, domain = option(Remedy("mask", FILE)), option(Remedy("domain"))
-    sentences = []
-    if spec.coordinates is not None:
-        many = " / ".join(f"{count:,}" for count in spec.coordinates.points)
-        files = f"`{option(Remedy('coordinates', FILE))}`: {many} points, finest first"
-        box = f"; `{domain}` is their box: leave it out if none was given"
-        box = box if spec.geometry.base.flat else ""
-        sentences.append(f"{files}, of SHA-256 {spec.coordinates.sha256}{box}.")
-    if spec.mask is not None and (spec.coordinates is not None or "mask" in fields):
-        besides = "" if "mask" in fields else ", if there was one besides the region"
-        inside = f"{spec.mask.inside[0]:,} points inside, of SHA-256 {spec.mask.sha256}"
-        order = option(Remedy("mask_order", "ring"))
-        ring = f" One in ring order takes `{order}`, too." if spec.nside else ""
-        sentences.append(f"`{mask}`{besides}: {inside}.{ring}")
-    return sentences
+    mask, order = option(Remedy("mask", FILE)), option(Remedy("mask_order", "ring"))
+    told = {
+        f"`{FILE}` stands for what only the builder has: its digest is in the specification.": (
+            "mask" in fields or "coordinates" in fields
+        ),
+        f"Leave `{option(Remedy('domain', BOX))}` out if no box was given.": "domain" in fields,
+        f"A mask in ring order takes `{order}`, too.": "mask" in fields and spec.nside,
+        f"Give `{mask}`, too, if there was one besides the region.": (
+            spec.mask is not None and spec.coordinates is not None and "mask" not in fields
+        ),
+    }
+    return [sentence for sentence, holds in told.items() if holds]

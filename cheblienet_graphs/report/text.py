@@ -160,8 +160,8 @@ def _answers(
     answers = {
         "metric": verdicts(levels, spell),
         "connected": [f"no: {against[0]}", *against[1:]] if against else ["yes"],
-        "size": [_size(spec, levels, nbytes)],
-        "symmetries": _symmetries(levels),
+        "size": [size(spec, levels, nbytes)],
+        "symmetries": symmetries(levels),
         "spectrum": _spectrum(levels[0]),
     }
     for label, sentences in answers.items():
@@ -191,14 +191,15 @@ def _wrapped(
     return (line.replace(UNBROKEN, " ") for line in wrapper.wrap(sentence))
 
 
-def _size(spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int) -> str:
+def size(spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int) -> str:
+    """'13,824 vertices, 92,160 edges on level 0; 3 levels, 3.1 MB'."""
     first, disk = levels[0], words.human_bytes(nbytes)
     several = f"{spec.levels} levels" if spec.levels > 1 else "1 level"
     which = f" on level {first.level}" if spec.levels > 1 else ""
     return f"{first.vertices:,} vertices, {first.edges:,} edges{which}; {several}, {disk}"
 
 
-def _symmetries(levels: Sequence[LevelReport]) -> list[str]:
+def symmetries(levels: Sequence[LevelReport]) -> list[str]:
     """The symmetries by their largest error over the levels, those without any first."""
     exact, others = [], []
     for name, most in largest_errors(levels).items():
