@@ -127,10 +127,9 @@ def neighbors(
     along, twice across, and the tilts.
     """
     from cheblienet_graphs.report.edges_of import neighbors_of  # help does without
-    from cheblienet_graphs.report.edges_text import edges_text
 
     edges = neighbors_of(store, name, vertex=vertex, at=at, level=level)
     if as_json:
         print_json(edges.to_json())
     else:
-        click.echo(edges_text(edges))
+        click.echo(str(edges))

@@ -17,7 +17,7 @@ from cheblienet_graphs.assembly.sweeps import (
     rows_of,
 )
 from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
-from cheblienet_graphs.report.scale import eigenvalue_scale
+from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.sparse import mapped_product, rounded
 from cheblienet_graphs.spectrum.lanczos import SpectralBound, largest_eigenvalue_bound
@@ -58,11 +58,13 @@ def write_level(build: Build, planned: Level) -> tuple[LevelFacts, LevelCheck]:
         direction: OperatorFacts(of.edges, of.nnz, of.lambda_max, of.lambda_max_method)
         for direction, of in directed.items()
     }
-    weights, sampled = level.weights(facts.lambda_max), level.sampled_inside()
-    degree, coordinates = level.dense("degree").mapped(), level.dense("coordinates").mapped()
-    scale = eigenvalue_scale(spec, sampled, weights, coordinates, degree)
+    weights, arrays = level.weights(facts.lambda_max), map(level.dense, ("coordinates", "degree"))
+    graph = WeightedLevel(
+        spec, level.sampled_inside(), weights, *(array.mapped() for array in arrays)
+    )
+    scale = eigenvalue_scale(graph)
     facts = replace(facts, eigenvalue_scale=scale, directional=operators or None)
-    return facts, check(level, weights, facts.isolated)
+    return facts, check(level, graph, facts.isolated)
 
 
 def write_map(build: Build, path: str, base_map: LevelMap, orientations: int) -> None:

@@ -11,17 +11,13 @@ import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy
-from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.neighbours.connected import Components, lattice_components
 from cheblienet_graphs.neighbours.stencil import reach
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, Spell, lines
-from cheblienet_graphs.report.remedies import remedy
-from cheblienet_graphs.report.scale import probes
-from cheblienet_graphs.report.second_moments import closeness, faults
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes
+from cheblienet_graphs.report.second_moments import closeness, faults, remedy
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.store.reader import MappedWeights
 from cheblienet_graphs.typing import Indices
 
 COUNTED_ENTRIES = 2**23
@@ -70,21 +66,21 @@ class LevelCheck:
         return fields | {"moments": self.finding.sentence(spell)}
 
 
-def check(level: Level, weights: MappedWeights, isolated: int) -> LevelCheck:
+def check(level: Level, graph: WeightedLevel, isolated: int) -> LevelCheck:
     """Look at a level that is written, and about to be published.
 
     Args:
         level: it.
-        weights: W.
+        graph: its edges.
         isolated: how many vertices are.
     """
-    consistent, moments = _moments(level, weights)
+    consistent, moments = _moments(level, graph)
     if level.spec.sampling_kind.regular and level.inside is None:
         found = lattice_components(level.stencils)
-    elif level.spec.sampling_kind.regular and weights.laplacian.nnz > COUNTED_ENTRIES:
+    elif level.spec.sampling_kind.regular and graph.weights.laplacian.nnz > COUNTED_ENTRIES:
         found = Components(1, None)
     else:
-        count = diagnostics.components(weights.laplacian)
+        count = diagnostics.components(graph.weights.laplacian)
         found = Components(count, count)
     own_points = level.spec.coordinates
     cells = own_points is not None and own_points.areas == "voronoi"
@@ -132,24 +128,22 @@ def _findings(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
             yield Finding("large cells", at, times)
 
 
-def _moments(level: Level, weights: MappedWeights) -> tuple[bool | None, Finding]:
+def _moments(level: Level, graph: WeightedLevel) -> tuple[bool | None, Finding]:
     """Whether second moments are those of the metric, with causes and a remedy."""
     at = (level.number,)
-    spec, sampling = level.spec, level.sampling
+    spec, sampled = level.spec, graph.sampled
     if level.inside is None and _too_small(level):
         return None, Finding("small lattice", at)
-    metric, coordinates = Metric(spec.eps, level.xi or 0.0), level.dense("coordinates").mapped()
-    sampled = SampledManifold(sampling, spec.geometry, metric)
-    free = probes(spec, sampled, weights)
+    free = probes(graph)
     if not len(free):
         return None, Finding("all at the edge", at)
-    looked_at = _some(free, sampling, weights)
-    metrics = diagnostics.effective_metrics(weights, coordinates, sampled, looked_at)
+    looked_at = _some(free, graph)
+    metrics = effective_metrics(graph, looked_at)
     some = ""
     if not spec.sampling_kind.regular and len(looked_at) < len(free):
         some = ", looking at some points"
-    if not (causes := faults(spec, metric, metrics)):
-        close = closeness(spec, metric, metrics)
+    if not (causes := faults(spec, sampled.metric, metrics)):
+        close = closeness(spec, sampled.metric, metrics)
         return True, Finding("moments", at, {"close": close, "some": some})
     advice = remedy(spec, sampled, try_larger=False)
     return False, Finding("no moments", at, {"some": some}, (), tuple(causes), advice)
@@ -161,9 +155,9 @@ def _too_small(level: Level) -> bool:
     return min(level.stencils.lattice.shape) <= 2 * max(reach(level.stencils.stencils))
 
 
-def _some(free: Indices, sampling: Sampling, weights: MappedWeights) -> Indices:
+def _some(free: Indices, graph: WeightedLevel) -> Indices:
     """Some of these points, with not too many edges, drawn from a fixed seed."""
-    count = max(1, int(EDGES * sampling.num_points / weights.laplacian.nnz))
+    count = max(1, int(EDGES * graph.sampled.sampling.num_points / graph.weights.laplacian.nnz))
     if count >= len(free):
         return free
     return np.sort(np.random.default_rng(0).choice(free, count, replace=False))

@@ -1,19 +1,12 @@
 """Elements and tables of HTML. What is no `Markup` is text, escaped wherever it is put."""
 
 import html
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-VOID = frozenset({"br", "col", "meta"})
-"""Elements without an end tag."""
-_CODE = re.compile(r"`([^`]*)`")
-_OPTION = re.compile(r"(?<!\S)(-{2}[a-z][a-z-]*)")
-_SIGN = re.compile(r"(?<![\w)^-])-(?=[\w(])")
-_POWER = re.compile(r"\^(-?\d+(?:/\d+)?)")
+from cheblienet_graphs.report.rows import Row
 
-Row = tuple[str, Sequence[str]]
-"""The title of a row, and its cells."""
+POWER = "-/0123456789"
+"""Letters of what is raised."""
 
 
 class Markup(str):
@@ -23,7 +16,7 @@ class Markup(str):
 
 
 def element(name: str, *content: str, **attributes: str) -> Markup:
-    """An element with its content.
+    """An element with its content; "meta" is the only one without an end tag.
 
     Args:
         name: of the element.
@@ -34,7 +27,7 @@ def element(name: str, *content: str, **attributes: str) -> Markup:
         f' {key.rstrip("_").replace("_", "-")}="{html.escape(value)}"'
         for key, value in attributes.items()
     )
-    end = "" if name in VOID else f"{joined(content)}</{name}>"
+    end = "" if name == "meta" else f"{joined(content)}</{name}>"
     return Markup(f"<{name}{given}>{end}")
 
 
@@ -45,24 +38,19 @@ def joined(parts: Iterable[str]) -> Markup:
 
 def prose(sentence: str) -> Markup:
     """A sentence of the library: what stands in backticks is code, and 2 is raised in eps^2."""
-    parts = _CODE.split(sentence)
-    return joined(
-        element("code", part) if place % 2 else powers(part) for place, part in enumerate(parts)
-    )
+    parts = enumerate(sentence.split("`"))
+    return joined(element("code", part) if n % 2 else joined(_raised(part)) for n, part in parts)
 
 
-def powers(text: str) -> Markup:
-    """Plain text, in which what follows ^ is raised, and signs are no hyphens."""
-    *pairs, last = _pairs(_SIGN.sub("\N{MINUS SIGN}", text))
-    return joined([*(part for pair in pairs for part in pair), *last])
-
-
-def _pairs(text: str) -> Iterable[tuple[str, ...]]:
-    """Text and the power after it, in turn; the last text has none."""
-    parts = _POWER.split(text)
-    for before, power in zip(parts[::2], parts[1::2], strict=False):
-        yield before, element("sup", power.replace("-", "\N{MINUS SIGN}"))
-    yield (parts[-1],)
+def _raised(text: str) -> Iterator[str]:
+    """Text in which the power after each ^ is raised."""
+    before, *others = text.split("^")
+    yield before
+    for part in others:
+        after = part.lstrip(POWER)
+        power = part.removesuffix(after) if after else part
+        yield element("sup", power.replace("-", "\N{MINUS SIGN}"))
+        yield after
 
 
 def section(name: str, title: str, *content: str) -> Markup:
@@ -77,33 +65,34 @@ def section(name: str, title: str, *content: str) -> Markup:
     return element("section", heading, *content, id=name, aria_labelledby=f"{name}-title")
 
 
-def listing(lines: str) -> Markup:
-    """What is typed, as it is; no line is broken within an option's name."""
-    parts = _OPTION.split(lines)
+def scrolling(content: Markup, label: str) -> Markup:
+    """A box that scrolls: it has to be reached by the keyboard, and then says what it is.
+
+    Args:
+        content: what is inside.
+        label: id of the element that says it.
+    """
     return element(
-        "pre",
-        *(
-            element("span", part, class_="whole") if place % 2 else part
-            for place, part in enumerate(parts)
-        ),
+        "div", content, class_="scroll", role="region", tabindex="0", aria_labelledby=label
     )
 
 
-@dataclass(frozen=True)
-class Group:
-    """Rows that belong together.
-
-    Args:
-        rows: of the group.
-        title: stands above them; None where there is one group alone.
-    """
-
-    rows: Sequence[Row]
-    title: str | None = None
+def listing(lines: str) -> Markup:
+    """What is typed, as it is; no line is broken within an option's name."""
+    words = [
+        element("span", word, class_="whole") if word.startswith("--") else joined([word])
+        for word in lines.split(" ")
+    ]
+    return element("pre", Markup(" ".join(words)))
 
 
 def table(
-    name: str, caption: str, columns: Sequence[str], groups: Sequence[Group], *, kind: str = ""
+    name: str,
+    caption: str,
+    columns: Sequence[str],
+    groups: Mapping[str, Sequence[Row]],
+    *,
+    kind: str = "",
 ) -> Markup:
     """A table in its box.
 
@@ -111,32 +100,25 @@ def table(
         name: unique on the page.
         caption: what the table tells.
         columns: titles, that of the rows' own titles first.
-        groups: of rows.
+        groups: rows that belong together, by the title above them; "" is none.
         kind: class of the table, which the style sheet knows.
     """
     titled = element("caption", element("span", caption), id=f"{name}-caption")
-    head = element("tr", *(element("th", title, scope="col") for title in columns))
-    bodies = [_body(group, len(columns)) for group in groups]
+    head = element("tr", *(element("th", prose(title), scope="col") for title in columns))
+    bodies = [
+        element("tbody", _above(title, len(columns)), *map(_row, rows))
+        for title, rows in groups.items()
+    ]
     inner = element("table", titled, element("thead", head), *bodies, class_=kind)
-    # A box that scrolls has to be reached by the keyboard, and then says what it is.
-    return element(
-        "div",
-        inner,
-        class_="scroll",
-        role="region",
-        tabindex="0",
-        aria_labelledby=f"{name}-caption",
-    )
+    return scrolling(inner, f"{name}-caption")
 
 
-def _body(group: Group, columns: int) -> Markup:
-    title = []
-    if group.title is not None:
-        heading = element("th", group.title, scope="rowgroup", colspan=str(columns))
-        title = [element("tr", heading)]
-    return element("tbody", *title, joined(map(_row, group.rows)))
+def _above(title: str, columns: int) -> Markup:
+    heading = element("th", title, scope="rowgroup", colspan=str(columns))
+    return element("tr", heading) if title else Markup()
 
 
 def _row(row: Row) -> Markup:
     title, cells = row
-    return element("tr", element("th", title, scope="row"), *(element("td", c) for c in cells))
+    head = element("th", prose(title), scope="row")
+    return element("tr", head, *(element("td", c) for c in cells))

@@ -1,32 +1,26 @@
 """What was measured of a graph: four answers, the table of levels, and the certificate."""
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
-from cheblienet_graphs.page.html import (
-    Group,
-    Markup,
-    Row,
-    element,
-    joined,
-    powers,
-    section,
-    table,
-)
-from cheblienet_graphs.report.findings import levels_in_words
+from cheblienet_graphs.page.html import Markup, element, joined, prose, section, table
+from cheblienet_graphs.report.findings import Spell
+from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.record import Report
 from cheblienet_graphs.report.rows import (
     UNKNOWN,
+    Row,
     eigenvalue_rows,
+    error_rows,
     largest_errors,
+    reading,
     rows_of,
     turning,
 )
+from cheblienet_graphs.report.text import connections, remarks, size, symmetries
 from cheblienet_graphs.report.verdict import Consistency
 from cheblienet_graphs.spec import GraphSpec, fibres
-from cheblienet_graphs.spec.words import human_bytes, percent
+from cheblienet_graphs.spec.words import percent
 
 MOST_EIGENVALUES = 40
 """Distinct ones that are shown of each level."""
@@ -39,83 +33,37 @@ ANSWERS: dict[Consistency, tuple[str, Kind]] = {
     "consistent": ("Yes", "good"),
 }
 """The answer to each, the worst first."""
-_ABOUT = re.compile(r"\b([xyz])$")
 
 
-def glance(report: Report) -> Markup:
-    """Four questions with their answers."""
-    levels = report.levels
-    answers = [_consistent(levels), _connected(levels), _size(report), _symmetric(levels)]
-    return element("dl", joined(answers), class_="glance")
+def glance(report: Report, spell: Spell) -> Markup:
+    """Four questions with their answers, as the terminal has them.
+
+    Args:
+        report: of the graph.
+        spell: writes parameters.
+    """
+    spec, levels = report.spec, report.levels
+    having = [answer for answer in ANSWERS if any(x.consistency == answer for x in levels)]
+    short, kind = ANSWERS[having[0]]
+    consistent = short if len(having) == 1 else "Not on every level"
+    apart = any(level.components > 1 for level in levels)
+    exact = sum(error == 0 for error in largest_errors(levels).values())
+    more = [] if having == ["consistent"] else [element("a", "why", href="#consistency")]
+    pieces = remarks(spec, levels, connections, spell=spell)
+    answers = [
+        _answer(kind, "Consistent with its metric?", consistent, *more),
+        _answer("bad" if apart else "good", "Connected?", "No" if apart else "Yes", *pieces),
+        _answer("", "How large?", size(spec, levels, report.bytes)),
+        _answer(
+            "" if exact else "open", "Which symmetries?", f"{exact} exact", *symmetries(levels)
+        ),
+    ]
+    return element("dl", *answers, class_="glance")
 
 
-def _answer(kind: str, question: str, short: str, *more: str) -> Markup:
-    content = [element("dt", question), element("dd", short)]
-    further = [one if isinstance(one, Markup) else powers(one) for one in more]
-    return element("div", *content, *(element("dd", one) for one in further), class_=kind)
-
-
-def _consistent(levels: Sequence[LevelReport]) -> Markup:
-    all_of = {level.consistency for level in levels}
-    worst = next(c for c in ANSWERS if c in all_of)
-    question, (short, kind), more = "Consistent with its metric?", ANSWERS[worst], list[str]()
-    if len(all_of) > 1:
-        short = "Not on every level"
-        for answer in all_of:
-            having = [level.level for level in levels if level.consistency == answer]
-            more.append(f"{levels_in_words(having)}: {ANSWERS[answer][0].lower()}")
-        more.sort()
-    errors = [level.spectral_error for level in levels if level.spectral_error is not None]
-    if errors:
-        more.append(f"first eigenvalues up to {percent(max(errors))} off")
-    if worst != "consistent":
-        what = "what to do" if worst == "inconsistent" else "why"
-        more.append(element("a", what, href="#consistency"))
-    return _answer(kind, question, short, *more)
-
-
-def _connected(levels: Sequence[LevelReport]) -> Markup:
-    question = "Connected?"
-    alone = [level for level in levels if level.isolated]
-    isolated = [f"level {x.level}: {x.isolated:,} vertices without neighbours" for x in alone]
-    apart = [level for level in levels if level.components > 1]
-    if not apart:
-        return _answer("good", question, "Yes", "one component" + _each(levels))
-    short = "No" if len(apart) == len(levels) else "Not on every level"
-    pieces = [f"level {level.level}: {level.components:,} components" for level in apart]
-    return _answer("bad", question, short, *pieces, *isolated)
-
-
-def _each(levels: Sequence[LevelReport]) -> str:
-    return " on each level" if len(levels) > 1 else ""
-
-
-def _size(report: Report) -> Markup:
-    first, made = report.levels[0], report.spec.levels
-    where = f", on level {first.level}" if made > 1 else ""
-    edges = f"{first.edges:,} edges, {first.degree['mean']:.1f} neighbours a vertex{where}"
-    disk = f"{made} level{'s' if made > 1 else ''}, {human_bytes(report.bytes)} on disk"
-    return _answer("", "How large?", f"{first.vertices:,} vertices", edges, disk)
-
-
-def _symmetric(levels: Sequence[LevelReport]) -> Markup:
-    question, worst = "Which symmetries?", largest_errors(levels)
-    exact = [in_words(name) for name, error in worst.items() if error == 0]
-    others = [f"{in_words(n)}: |P'LP - L| up to {e:.2g}" for n, e in worst.items() if e != 0]
-    if not worst:
-        return _answer("", question, "None", "this sampling has no symmetry that is known")
-    if not exact:
-        return _answer("open", question, "None exactly", *others)
-    short = "1, exactly" if len(exact) == 1 else f"{len(exact)}, exactly"
-    return _answer("good", question, short, ", ".join(exact), *others)
-
-
-def in_words(symmetry: str) -> str:
-    """'rotation_90_z' as 'rotation by 90° about z'."""
-    words = symmetry.replace("_", " ")
-    words = re.sub(r"^rotation (\d+)", "rotation by \\1\N{DEGREE SIGN}", words)
-    relation = "along" if words.startswith(("translation", "reflection")) else "about"
-    return _ABOUT.sub(f"{relation} \\1", words)
+def _answer(kind: str, question: str, *answers: str) -> Markup:
+    further = [element("dd", one if isinstance(one, Markup) else prose(one)) for one in answers]
+    return element("div", element("dt", question), *further, class_=kind)
 
 
 def levels_table(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
@@ -125,30 +73,14 @@ def levels_table(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         spec: of the build.
         levels: their reports.
     """
-    columns = ["", *(f"level {level.level}" for level in levels)]
-    rows = [(powers(title), cells) for title, cells in rows_of(spec, levels)]
-    reading = [element("li", powers(line)) for line in _reading(spec)]
-    made = table("levels-table", "The graphs of the pyramid", columns, [Group(rows)], kind="levels")
-    return joined([made, element("ul", *reading, class_="faint")])
+    rows, columns = {"": rows_of(spec, levels)}, _columns("", levels)
+    made = table("levels-table", "The graphs of the pyramid", columns, rows, kind="levels")
+    lines = [element("li", prose(line)) for line in reading(spec)]
+    return joined([made, element("ul", *lines, class_="faint")])
 
 
-def _reading(spec: GraphSpec) -> list[str]:
-    """An explanation of the table's words."""
-    lines = ["Level 0 is the finest.", "Sparsity is the share of zeros."]
-    if spec.geometry.oriented:
-        lines += [
-            f"The in-plane fraction is the share of edges within one {fibres.word(spec)}.",
-            (
-                f"Realised eps^2: least .. largest over the {fibres.words(spec)}; smaller is more "
-                "anisotropic."
-            ),
-            "xi is the length that one radian of rotation counts for.",
-        ]
-    if spec.bandwidth is not None:
-        lines.append(
-            "Weights are a function of d^2 / (4 t), d the distance: sqrt t is the kernel's width."
-        )
-    return lines
+def _columns(first: str, levels: Sequence[LevelReport]) -> list[str]:
+    return [first, *(f"level {level.level}" for level in levels)]
 
 
 def certificate(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
@@ -164,36 +96,39 @@ def certificate(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     return section("certificate", "Certificate", *parts)
 
 
+def _part(title: str, explained: str, *tables: Markup) -> Markup:
+    return joined([element("h3", title), element("p", prose(explained)), *tables])
+
+
 def _equivariance(levels: Sequence[LevelReport]) -> Markup:
-    heading = element("h3", "Equivariance")
-    names = largest_errors(levels)
-    if not names:
-        none = "This sampling has no symmetry that is known, so there is nothing to compare."
-        return joined([heading, element("p", none)])
-    explained = element(
-        "p",
+    title = "Equivariance"
+    if not (rows := error_rows(levels)):
+        return _part(title, "This sampling has no symmetry that is known: nothing is compared.")
+    explained = (
         "For each symmetry P of the sampling the largest entry of |P'LP - L|, over all entries of "
         "the stored Laplacian L, whose eigenvalues are in [-1, 1]. Where it is 0, filters of L "
-        "commute with P.",
+        "commute with P."
     )
-    columns = ["symmetry", *(f"level {level.level}" for level in levels)]
-    rows = [(in_words(name), [_error(level, name) for level in levels]) for name in names]
-    made = table("equivariance", "Largest |P'LP - L|", columns, [Group(rows)])
-    return joined([heading, explained, made])
-
-
-def _error(level: LevelReport, name: str) -> str:
-    error = level.equivariance.get(name)
-    return UNKNOWN if error is None else f"{error:.2g}"
+    columns = _columns("symmetry", levels)
+    made = table("equivariance", "Largest |P'LP - L|", columns, {"": rows})
+    return _part(title, explained, made)
 
 
 def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     """Second moments by level and orientation or axis."""
-    oriented = spec.geometry.oriented
+    title, asked, oriented = "Second moments", f"{spec.eps**2:.4g}", spec.geometry.oriented
+    groups = {
+        f"level {level.level}": _moment_rows(spec, level)
+        for level in levels
+        if level.effective_metric
+    }
+    if not groups:
+        none = "No point has all its neighbours inside the mask, so nothing was measured."
+        return _part(title, none)
     explained = (
         "Around a vertex the Laplacian acts through the second moments of its edges, "
         "M = sum w c c', c the components of an edge and w its weight. They are those of the "
-        f"metric R where M is a multiple of R^-1: then eps^2 comes out as {spec.eps**2:.4g}"
+        f"metric R where M is a multiple of R^-1: then eps^2 comes out as {asked}"
         + (", xi^2 as asked," if oriented else "")
         + " and nothing mixes."
     )
@@ -204,22 +139,13 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         )
     columns = [
         fibres.word(spec) if oriented else "",
-        powers(f"eps^2 (asked {spec.eps**2:.4g})"),
-        *([powers("xi^2 / asked")] if oriented else []),
+        f"eps^2 (asked {asked})",
+        *(["xi^2 / asked"] if oriented else []),
         "mixing of directions",
         "largest deviation at a point",
     ]
-    groups = [
-        Group(_moment_rows(spec, level), f"level {level.level}")
-        for level in levels
-        if level.effective_metric
-    ]
-    heading = element("h3", "Second moments")
-    if not groups:
-        none = "No point has all its neighbours inside the mask, so nothing was measured."
-        return joined([heading, element("p", none)])
     made = table("moments", "The metric that the weights realise", columns, groups)
-    return joined([heading, element("p", powers(explained)), made])
+    return _part(title, explained, made)
 
 
 def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[Row]:
@@ -227,14 +153,11 @@ def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[Row]:
     samples, oriented = fibres.samples_of(spec), spec.geometry.oriented
     for metric, ratio in zip(level.effective_metric, turning(level), strict=True):
         title = fibres.title(samples, metric.orientation, " ") if oriented else "all points"
-        cells = [_three(metric.eps_squared), *([_three(ratio)] if oriented else [])]
+        realised = [metric.eps_squared, *([ratio] if oriented else [])]
+        cells = [UNKNOWN if number is None else f"{number:.3g}" for number in realised]
         cells += [percent(x) if x > 1e-9 else "0" for x in (metric.leakage, metric.deviation)]
         rows.append((title, cells))
     return rows
-
-
-def _three(number: float | None) -> str:
-    return UNKNOWN if number is None else f"{number:.3g}"
 
 
 def _spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
@@ -245,13 +168,13 @@ def _spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         "graph estimates them."
     )
     columns = ["copies", "of Delta", "of the operator", *(["exact", "error"] if exact else [])]
-    groups = [
-        Group(eigenvalue_rows(level, exact=exact)[:MOST_EIGENVALUES], _level_title(level))
+    groups = {
+        _level_title(level): eigenvalue_rows(level, exact=exact)[:MOST_EIGENVALUES]
         for level in levels
         if level.eigenvalues
-    ]
+    }
     made = table("eigenvalues", "The smallest eigenvalues", columns, groups)
-    return joined([element("h3", "Spectrum"), element("p", powers(explained)), made])
+    return _part("Spectrum", explained, made)
 
 
 def _level_title(level: LevelReport) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.report.scale import eigenvalue_scale
+from cheblienet_graphs.report.moments import eigenvalue_scale, weighted
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
@@ -63,8 +63,7 @@ class OpenedGraph:
         arrays = self.level(level)
         if arrays.of_level.eigenvalue_scale is not None:
             return arrays.of_level.eigenvalue_scale
-        sampled, weights = self.sampled(level), arrays.weights
-        return eigenvalue_scale(self.spec, sampled, weights, arrays.coordinates, arrays.degree)
+        return eigenvalue_scale(weighted(arrays))
 
     def metric(self, level: int) -> Metric:
         """The metric that was asked for, with the xi of a level (0 without orientations)."""

@@ -56,9 +56,7 @@ class Difference:
         rows = [["", *self.names], *_rows("specification", self.specification)]
         for number, facts in enumerate(self.levels):
             rows += _rows(f"level {number}", facts)
-        if len(set(self.num_levels)) == 2:
-            rows += _rows("graph", {"levels": self.num_levels})
-        return "\n".join(aligned([*rows, *_rows("graph", built_by | files)], "<<<"))
+        return "\n".join(aligned([*rows, *_rows("graph", built_by | files)], "<"))
 
 
 def compare(

@@ -1,7 +1,7 @@
 """The edges of one vertex: where they lead, how far, and how they are weighted."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,11 @@ from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.r3s2 import directions_across
-from cheblienet_graphs.report.places import Nearest, nearest_vertex, place
+from cheblienet_graphs.report.moments import periods, weighted
+from cheblienet_graphs.report.places import Nearest, nearest_vertex
+from cheblienet_graphs.report.rows import aligned
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec import GraphSpec, fibres, units
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
@@ -23,11 +25,17 @@ from cheblienet_graphs.values import Number, integer
 
 TIE = 1e-9
 """Relative difference of squared lengths up to which candidates are equally long."""
+LEVEL = 1e-6
+"""Length of an axis across z below which it is z."""
+ANGLES = {"theta", "alpha", "beta", "gamma", "rotation", "tilt_1", "tilt_2"}
+"""Columns that are stored in radians and shown in degrees,"""
+SHOWN = {"beta": "lat", "gamma": "lon"}
+"""and what they are called then: the sphere's places are shown as they are asked for."""
 
 
 @dataclass(frozen=True)
 class Neighbors:
-    """The edges of a vertex, the nearest first; N of them.
+    """The edges of a vertex, the nearest first; N of them. str() is the text for a terminal.
 
     Args:
         name: NAME@VERSION.
@@ -72,34 +80,67 @@ class Neighbors:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON types, angles in radians."""
-        columns, directions = self.spec.geometry.columns, self.directions
-        asked = None
-        if self.asked is not None:
-            asked = {"distance": self.asked.distance, "turn": self.asked.turn}
+        columns, asked = self.spec.geometry.columns, self.asked
         return {
             "name": self.name,
             "level": self.level,
             "vertex": self.vertex,
             "coordinates": dict(zip(columns, self.coordinates.tolist(), strict=True)),
-            "asked": asked,
+            "asked": asked and {"distance": asked.distance, "turn": asked.turn},
             "neighbors": [
                 {
                     "vertex": vertex,
                     "coordinates": dict(zip(columns, end, strict=True)),
-                    "components": dict(zip(directions, components, strict=True)),
+                    "components": dict(zip(self.directions, components, strict=True)),
                     "distance": distance,
                     "weight": weight,
                 }
-                for vertex, end, components, distance, weight in zip(
-                    self.vertices.tolist(),
-                    self.ends.tolist(),
-                    self.components.tolist(),
-                    self.distances.tolist(),
-                    self.weights.tolist(),
-                    strict=True,
+                for vertex, end, components, distance, weight in self._edges(
+                    self.ends.tolist(), self.components.tolist()
                 )
             ],
         }
+
+    def __str__(self) -> str:
+        """The vertex, how far it is from what was asked, and a line for each edge."""
+        spec, columns = self.spec, self.spec.geometry.columns
+        start = zip(_names(columns), _cells(columns, self.coordinates[None])[0], strict=True)
+        places = ", ".join(map(" ".join, start))
+        lines = [f"{self.name}, level {self.level}: vertex {self.vertex:,} at {places}"]
+        if self.asked is not None:
+            lines.append(f"  {self._how_far(self.asked)}")
+        if not len(self.vertices):
+            return "\n".join([*lines, "  no neighbours"])
+        if spec.axes is not None:
+            frame = axis_frame(self.coordinates[3:])[1:].tolist()
+            first, second = map(fibres.vector_in_words, frame)
+            lines.append(f"  across 1 is {first}, across 2 is {second}; tilts are to these")
+        count, pixel = len(self.vertices), units.visible(spec, self.level, 1.0)
+        shown = f"{pixel:.4g} {units.visible_unit(spec)}"
+        several = f"{count} neighbour{'s' if count > 1 else ''}"
+        lines += [f"  {several}; lengths in {units.unit(spec)}, of which one is {shown}", ""]
+        cells = _cells(columns, self.ends), _cells(self.directions, self.components)
+        rows = [["vertex", *_names(columns), *_names(self.directions), "distance", "weight"]]
+        rows += [
+            [f"{vertex:,}", *end, *components, f"{distance:.4g}", f"{weight:.4g}"]
+            for vertex, end, components, distance, weight in self._edges(*cells)
+        ]
+        return "\n".join([*lines, *(f"  {line}" for line in aligned(rows, ">"))])
+
+    def _edges(self, ends: list[Any], components: list[Any]) -> Iterator[Any]:
+        """Vertex, end, components, distance and weight of each."""
+        vertices, lengths = self.vertices.tolist(), self.distances.tolist()
+        return zip(vertices, ends, components, lengths, self.weights.tolist(), strict=True)
+
+    def _how_far(self, asked: Nearest) -> str:
+        """The distance in the metric's unit and in one that can be seen."""
+        away = units.visible(self.spec, self.level, asked.distance)
+        nearest = f"the nearest to what was asked: {asked.distance:.3g} {units.unit(self.spec)} "
+        nearest += f"({away:.3g} {units.visible_unit(self.spec)})"
+        if asked.turn is not None:
+            turned = "rotation" if self.spec.axes is None else "tilt"
+            nearest += f" and {np.degrees(asked.turn):.3g} degrees of {turned}"
+        return f"{nearest} away"
 
 
 def neighbors_of(
@@ -134,20 +175,17 @@ def neighbors_of(
         raise SpecError("vertex", one, MISSING if vertex is None else vertex)
     version = layout.resolve(store, name)
     facts = read_facts(version)
-    spec = facts.spec
-    level = integer("level", level, 0, spec.levels - 1)
+    level = integer("level", level, 0, facts.spec.levels - 1)
     arrays, asked = LevelArrays(version, facts, level), None
-    if vertex is not None:
-        start_at = integer("vertex", vertex, 0, arrays.of_level.vertices - 1)
-    weights, sampling = arrays.weights, arrays.sampling
+    known = 0 if vertex is None else integer("vertex", vertex, 0, arrays.of_level.vertices - 1)
+    graph = weighted(arrays)
+    spec, sampling = graph.spec, graph.sampled.sampling
     if at is not None:
-        asked = nearest_vertex(spec, sampling, place(spec, sampling, at))
-        start_at = asked.vertex
-    found = np.array([start_at])
-    row = weights.rows(found)
-    start, ends = arrays.coordinates[found], arrays.coordinates[row.indices]
-    metric = Metric(spec.eps, arrays.of_level.xi or 0.0)
-    components, distances = shortest_logarithms(spec, metric, sampling, start, ends)
+        asked = nearest_vertex(spec, sampling, at)
+        known = asked.vertex
+    row = graph.weights.rows(np.array([known]))
+    start, ends = arrays.coordinates[[known]], arrays.coordinates[row.indices]
+    components, distances = shortest_logarithms(spec, graph.sampled.metric, sampling, start, ends)
     if spec.axes is not None:
         components = components @ to_the_frame(start[0, 3:]).T
     order = np.lexsort((row.indices, _classes(distances)))
@@ -155,7 +193,7 @@ def neighbors_of(
         f"{version.parent.name}@{version.name}",
         spec,
         level,
-        start_at,
+        known,
         np.array(start[0]),
         asked,
         row.indices[order].astype(np.int64),
@@ -183,21 +221,21 @@ def shortest_logarithms(
     Returns:
         (N, dim) and (N,).
     """
-    geometry, found = spec.geometry, []
+    geometry, candidates = spec.geometry, []
+    dimension = geometry.base.dimension
     g = geometry.elements(tuple(map(array, start.T)))
-    for shift in _images(sampling, geometry.base.dimension):
-        moved = np.array(ends)
-        moved[:, : len(shift)] += shift - _periods(sampling, start, ends, len(shift))
+    nearest = np.array(ends)
+    nearest[:, :dimension] -= periods(sampling, (ends - start)[:, :dimension])
+    for shift in _images(sampling, dimension):
+        moved = nearest + np.pad(shift, (0, nearest.shape[1] - len(shift)))
         h = geometry.elements(tuple(map(array, moved.T)))
-        found += [np.stack(np.broadcast_arrays(*c)) for c in geometry.logarithms(g, h)]
-    candidates = np.stack(found).view(np.ndarray)
-    squared = np.einsum("kan,a->kn", candidates**2, np.array(geometry.weights(metric)))
+        candidates += [np.stack(np.broadcast_arrays(*c)) for c in geometry.logarithms(g, h)]
+    every = np.stack(candidates).view(np.ndarray)
+    squared = np.einsum("kan,a->kn", every**2, np.array(geometry.weights(metric)))
     least = squared <= squared.min(axis=0) * (1 + TIE)
-    turns = np.linalg.norm(candidates[:, geometry.base.dimension :], axis=1)
-    turn = np.where(least, turns, np.inf)
-    chosen = np.argmin(turn, axis=0)
-    each = np.arange(len(ends))
-    return candidates[chosen, :, each], np.sqrt(squared[chosen, each])
+    turns = np.linalg.norm(every[:, dimension:], axis=1)
+    chosen, each = np.argmin(np.where(least, turns, np.inf), axis=0), np.arange(len(ends))
+    return every[chosen, :, each], np.sqrt(squared[chosen, each])
 
 
 def _images(sampling: Sampling, dimension: int) -> list[Floats]:
@@ -208,15 +246,6 @@ def _images(sampling: Sampling, dimension: int) -> list[Floats]:
     return [np.array(step) * sampling.extent for step in steps]
 
 
-def _periods(sampling: Sampling, start: Floats, ends: Floats, dimension: int) -> Floats | float:
-    """(N, d) what takes ends to the image nearest to the start, along the base."""
-    if not dimension or not sampling.extent:
-        return 0.0
-    offsets = ends[:, :dimension] - start[:, :dimension]
-    whole: Floats = np.round(offsets / sampling.extent) * sampling.extent
-    return whole
-
-
 def _classes(distances: Floats) -> Indices:
     """(N,) ranks of distances that differ by more than rounding: what is equally far is equal."""
     order = np.argsort(distances)
@@ -225,10 +254,6 @@ def _classes(distances: Floats) -> Indices:
     ranks = np.empty(len(distances), np.int64)
     ranks[order] = np.cumsum(steps)
     return ranks
-
-
-LEVEL = 1e-6
-"""Length of an axis across z below which it is z."""
 
 
 def axis_frame(axis: Floats) -> Floats:
@@ -256,3 +281,30 @@ def to_the_frame(axis: Floats) -> Floats:
     turned: Floats = np.eye(5)
     turned[1:3, 1:3] = turned[3:, 3:] = frame[1:] @ across.T
     return turned
+
+
+def _names(columns: tuple[str, ...]) -> list[str]:
+    shown = [SHOWN.get(name, name.replace("_", " ")) for name in columns]
+    return [
+        f"{title} (deg)" if name in ANGLES else title
+        for name, title in zip(columns, shown, strict=True)
+    ]
+
+
+def _cells(columns: tuple[str, ...], values: Floats) -> list[list[str]]:
+    """Lengths with five digits, angles in degrees."""
+    shown = values.copy()
+    for number, name in enumerate(columns):
+        if name in ANGLES:
+            shown[:, number] = np.degrees(values[:, number])
+        if name == "beta":
+            shown[:, number] = 90 - shown[:, number]
+    scale = abs(values).max(axis=0, initial=0.0)
+    shown[abs(values) < scale * 1e-12] = 0.0
+    return [
+        [
+            f"{value:.2f}" if name in ANGLES else f"{value:.5g}"
+            for name, value in zip(columns, row, strict=True)
+        ]
+        for row in shown.tolist()
+    ]

@@ -9,6 +9,13 @@ from cheblienet_graphs.errors import Remedy
 Spell = Callable[[Remedy], str]
 """Writes a parameter as readers know it: str for those of Python."""
 
+IN_PLANE = "in-plane fraction {share:.3f}, asked for {asked:g}: "
+APART = "falls into {count:,} components, between which no signal passes"
+LARGE_CELLS = (
+    "Voronoi cells up to {times:,.0f} times their mean: points of a region share the whole domain "
+    "among them; give areas"
+)
+
 TEMPLATES = {
     # verdicts
     "inconsistent": "not consistent with its metric",
@@ -54,28 +61,16 @@ TEMPLATES = {
     "larger": "a larger {0} may help",
     # remarks
     "one component": "one component",
-    "components": "falls into {count:,} components, between which no signal passes",
-    "components, neighbors": (
-        "falls into {count:,} components, between which no signal passes; more {0} may link them"
-    ),
-    "components, fibre": (
-        "falls into {count:,} components, between which no signal passes; a smaller {0} links "
-        "{fibres}, a larger one links points"
-    ),
-    "components, mask": (
-        "falls into {count:,} components, between which no signal passes; what is inside the mask "
-        "may be in as many pieces"
-    ),
+    "components": APART,
+    "components, neighbors": APART + "; more {0} may link them",
+    "components, fibre": APART + "; a smaller {0} links {fibres}, a larger one links points",
+    "components, mask": APART + "; what is inside the mask may be in as many pieces",
     "not counted": "components not counted, `clg inspect` counts them",
     "at least": "falls into at least {count:,} components, `clg inspect` counts them",
     "isolated": "vertices without neighbours: {count:,}",
-    "in plane": (
-        "in-plane fraction {share:.3f}, asked for {asked:g}: the closest that any xi tried gives "
-        "with these points and neighbours"
-    ),
+    "in plane": IN_PLANE + "the closest that any xi tried gives with these points and neighbours",
     "in plane, mask": (
-        "in-plane fraction {share:.3f}, asked for {asked:g}: xi is solved for on the whole "
-        "sampling, of which these are the edges inside"
+        IN_PLANE + "xi is solved for on the whole sampling, of which these are the edges inside"
     ),
     "more neighbors": (
         "up to {count:.0f} neighbours, more than K = {most}: those added so that the weights can "
@@ -88,14 +83,8 @@ TEMPLATES = {
         "eigenvalues from Lanczos recursions, one for each sector of the half turns and "
         "reflections: those that are multiple for other reasons may have more copies"
     ),
-    "large cells": (
-        "Voronoi cells up to {times:,.0f} times their mean: points of a region share the whole "
-        "domain among them; give areas"
-    ),
-    "large cells, xi": (
-        "Voronoi cells up to {times:,.0f} times their mean: points of a region share the whole "
-        "domain among them; give areas, and {0} for their own spacing"
-    ),
+    "large cells": LARGE_CELLS,
+    "large cells, xi": LARGE_CELLS + ", and {0} for their own spacing",
 }
 """Kind -> sentence: numbers by name, remedies by place."""
 

@@ -1,26 +1,61 @@
-"""The examination of a published graph."""
+"""The report on a published graph: one object behind the terminal, JSON and the tests."""
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-
-import numpy as np
-import scipy.sparse
+from typing import Any
 
 from cheblienet_graphs.limits import EIGENVALUES
-from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.report import diagnostics
-from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.record import Report
-from cheblienet_graphs.report.scale import probes
-from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
-from cheblienet_graphs.report.verdict import compared, verdict
-from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.spectrum.numeric import multiplicities
+from cheblienet_graphs.report.findings import Spell
+from cheblienet_graphs.report.level import LevelReport, level_report
+from cheblienet_graphs.report.text import full_text, short_text
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.words import human_bytes, sentences
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Progress
 from cheblienet_graphs.values import callback, integer
+
+
+@dataclass(frozen=True)
+class Report:
+    """A published version; `bytes` counts all of its files. str() is the short text."""
+
+    name: str
+    version: str
+    refs: tuple[str, ...]
+    spec: GraphSpec
+    spec_sha256: str
+    generator: dict[str, str]
+    created: str
+    bytes: int
+    levels: tuple[LevelReport, ...]
+
+    def to_json(self, spell: Spell = str) -> dict[str, Any]:
+        """The report as JSON types; `spell` writes parameters, by default as Python has them."""
+        levels = [level.to_json(spell) for level in self.levels]
+        return asdict(replace(self, levels=())) | {"spec": self.spec.to_dict(), "levels": levels}
+
+    def __str__(self) -> str:
+        """The short text."""
+        return self.short_text()
+
+    def short_text(self, spell: Spell = str) -> str:
+        """What one decides from first, then a table of the levels, then remarks."""
+        return f"{self._title}\n{short_text(self.spec, self.levels, self.bytes, spell)}"
+
+    def full_text(self, spell: Spell = str) -> str:
+        """All of it: units, digests, every measurement, spectra of all levels, explanations."""
+        generator = f"{self.generator.get('name')} {self.generator.get('version')}"
+        size, digest = human_bytes(self.bytes), self.spec_sha256[:12]
+        lines = [self._title, *(f"  {sentence}" for sentence in sentences(self.spec, spell))]
+        lines += [f"  {size}, built {self.created} by {generator}, spec {digest}"]
+        return "\n".join([*lines, "", full_text(self.spec, self.levels, spell)])
+
+    @property
+    def _title(self) -> str:
+        refs = f"  ({', '.join(self.refs)})" if self.refs else ""
+        return f"{self.name}@{self.version}{refs}"
 
 
 def inspect(
@@ -53,6 +88,8 @@ def inspect(
     if level is not None:
         level = integer("level", level, 0, spec.levels - 1)
     eigenvalues = integer("eigenvalues", eigenvalues, *EIGENVALUES)
+    numbers = range(spec.levels) if level is None else [level]
+    report_on = progress or (lambda *_: None)
     return Report(
         version.parent.name,
         version.name,
@@ -63,69 +100,6 @@ def inspect(
         facts.created,
         facts.nbytes + (version / "zarr.json").stat().st_size,
         tuple(
-            _level_report(LevelArrays(version, facts, number), eigenvalues, progress or _silent)
-            for number in range(spec.levels)
-            if level in {None, number}
+            level_report(LevelArrays(version, facts, n), eigenvalues, report_on) for n in numbers
         ),
     )
-
-
-def _level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelReport:
-    spec, level, facts = arrays.facts.spec, arrays.level, arrays.of_level
-    weights, coordinates, degree = arrays.weights, arrays.coordinates, arrays.degree
-    laplacian = weights.laplacian
-    # Opened after the arrays, which bound the size: points of a false size would fill the memory.
-    points, metric = arrays.sampling, Metric(spec.eps, facts.xi or 0.0)
-    count = min(count, facts.vertices)
-
-    def step(what: str, done: int = 0, total: int = 0) -> None:
-        progress(f"level {level}: {what}", done, total)
-
-    step("components")
-    components = diagnostics.components(laplacian)
-    step("eigenvalues")
-    spectrum = first_eigenvalues(arrays, count, components, points, step)
-    step("metric")
-    whole = SampledManifold(points, spec.geometry, metric)
-    measured = probes(spec, whole, weights)
-    metrics = diagnostics.effective_metrics(weights, coordinates, whole, measured)
-    scale = facts.eigenvalue_scale
-    if scale is None:  # of an older store, or nowhere to measure
-        scale = diagnostics.operator_scale(spec, metrics, degree, points, measured)
-    known = exact_eigenvalues(spec, whole, count)
-    comparison = compared(spectrum, scale, known, masked=spec.mask is not None)
-    judged = verdict(spec, whole, metrics, components, comparison)
-    step("symmetries")
-    errors = diagnostics.equivariance_errors(laplacian, points)
-    step("weights")
-    return LevelReport(
-        level=level,
-        sparsity=1 - facts.nnz / facts.vertices**2,
-        degree=_degrees(laplacian),
-        components=components,
-        eigenvalues=spectrum.values.tolist(),
-        multiplicities=multiplicities(spectrum.values, facts.lambda_max),
-        eigenvalues_converged=spectrum.converged,
-        eigenvalues_method=spectrum.method if count else None,
-        multiplicities_may_be_larger=spectrum.method == "lanczos",
-        exact_eigenvalues=known,
-        effective_metric=metrics,
-        consistency=judged.consistency,
-        spectral_error=comparison.error,
-        finding=replace(judged.finding, levels=(level,)),
-        equivariance=errors,
-        weights=diagnostics.weight_statistics(weights),
-        inside=None if spec.mask is None else points.num_points / spec.full_points(level),
-        **{**facts, "eigenvalue_scale": scale},
-    )
-
-
-def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:
-    """The smallest, mean and largest number of neighbours."""
-    degrees = np.diff(laplacian.indptr) - 1
-    statistics = {"min": degrees.min(), "mean": degrees.mean(), "max": degrees.max()}
-    return {name: float(value) for name, value in statistics.items()}
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """Report nothing."""

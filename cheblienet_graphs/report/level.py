@@ -1,35 +1,39 @@
-"""The report on one level of a pyramid."""
+"""The report on one level of a pyramid, and how it is measured."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from cheblienet_graphs.report.diagnostics import EffectiveMetric
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, Spell
-from cheblienet_graphs.report.verdict import Consistency
-from cheblienet_graphs.store.facts import OperatorFacts
+from cheblienet_graphs.report.moments import (
+    EffectiveMetric,
+    effective_metrics,
+    eigenvalue_scale,
+    probes,
+    weighted,
+)
+from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
+from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, compared, verdict
+from cheblienet_graphs.spectrum.numeric import multiplicities
+from cheblienet_graphs.store.facts import LevelFacts
+from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.typing import Progress
 
 
-@dataclass(frozen=True)
-class LevelReport:
-    """One graph of the pyramid.
+@dataclass(frozen=True, kw_only=True)
+class LevelReport(LevelFacts):
+    """One graph of the pyramid: its recorded facts, and what was measured.
+
+    Where a version is older than `eigenvalue_scale`, that is measured, too.
 
     Args:
         level: 0 is the finest.
-        grid: shape of a signal, orientations first: (n_o, height, width) on a lattice; that of the
-            full sampling where there is a mask.
-        vertices: V.
-        edges: undirected.
-        nnz: stored entries of the Laplacian.
         sparsity: share of zeros of the Laplacian.
         degree: min, mean, max number of neighbours.
-        isolated: vertices without neighbours.
-        dropped_edges: edges left out because their matched weight came out 0.
         components: connected components.
-        in_plane_fraction: share of edges within one orientation.
-        xi, xi_squared: of the metric; None without orientations.
-        bandwidth: t, in squared widths of the domain; None without a kernel.
-        lambda_max: an upper bound of the spectrum of Delta, by which the stored one is scaled.
-        lambda_max_method: "lanczos", or "bound" for a limit known without computation.
         eigenvalues: the smallest of Delta, ascending, repeated by multiplicity.
         multiplicities: of the distinct eigenvalues; the last may have more copies.
         eigenvalues_converged: whether the solver reached its tolerance.
@@ -38,56 +42,39 @@ class LevelReport:
             to be 0; None where there are none.
         multiplicities_may_be_larger: whether copies of eigenvalues may have been missed, as
             Lanczos recursions with single vectors can.
-        eigenvalue_scale: factor by which they estimate the operator's; 1 for combinatorial
-            Laplacians of all but kernel weights. As the build recorded it; measured now in
-            versions that are older than this fact.
         exact_eigenvalues: of the Laplace-Beltrami operator, in its units; None where none
             are known.
         effective_metric: the metrics that the weights realise, by orientation.
-        consistency: with the metric, as of `Verdict`: "consistent", "inconsistent", "not compared"
-            or "too coarse".
         spectral_error: the largest relative error of the first 6 eigenvalues; None where none
             were compared.
         finding: the consistency with its causes and a remedy; `verdict` is that in words.
         equivariance: symmetry -> max |P'LP - L|; names of symmetries that the sampling has only
             approximately say so.
         weights: min, median, max of the edges.
-        directional: edges, entries and lambda_max of the directional Laplacians, by direction; None
-            where there are none.
         inside: share of the sampling's points inside the mask; None without one.
     """
 
     level: int
-    grid: tuple[int, ...]
-    vertices: int
-    edges: int
-    nnz: int
     sparsity: float
     degree: dict[str, float]
-    isolated: int
-    dropped_edges: int
     components: int
-    in_plane_fraction: float
-    xi: float | None
-    xi_squared: float | None
-    bandwidth: float | None
-    lambda_max: float
-    lambda_max_method: str
     eigenvalues: list[float]
     multiplicities: list[int]
     eigenvalues_converged: bool
     eigenvalues_method: str | None
     multiplicities_may_be_larger: bool
-    eigenvalue_scale: float | None
     exact_eigenvalues: list[float] | None
     effective_metric: list[EffectiveMetric]
-    consistency: Consistency
     spectral_error: float | None
     finding: Finding
     equivariance: dict[str, float]
     weights: dict[str, float]
-    directional: dict[str, OperatorFacts] | None = None
-    inside: float | None = None
+    inside: float | None
+
+    @property
+    def consistency(self) -> Consistency:
+        """With the metric: "consistent", "inconsistent", "not compared" or "too coarse"."""
+        return CONSISTENCY[self.finding.kind]
 
     @property
     def verdict(self) -> str:
@@ -98,4 +85,63 @@ class LevelReport:
         """All of it as JSON types, the finding as words."""
         fields = asdict(self)
         del fields["finding"]
-        return fields | {"verdict": self.finding.sentence(spell)}
+        words = {"consistency": self.consistency, "verdict": self.finding.sentence(spell)}
+        return fields | words
+
+
+def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelReport:
+    """Examine a published level.
+
+    Args:
+        arrays: of the level.
+        count: of eigenvalues to compute, if there are so many.
+        progress: called with the name of a stage, its steps done and the most there may be.
+    """
+    number, facts, graph = arrays.level, arrays.of_level, weighted(arrays)
+    spec, sampled, laplacian = graph.spec, graph.sampled, graph.weights.laplacian
+    count = min(count, facts.vertices)
+
+    def step(what: str, done: int = 0, total: int = 0) -> None:
+        progress(f"level {number}: {what}", done, total)
+
+    step("components")
+    components = diagnostics.components(laplacian)
+    step("eigenvalues")
+    spectrum = first_eigenvalues(arrays, count, components, sampled.sampling, step)
+    step("metric")
+    metrics = effective_metrics(graph, probes(graph))
+    if facts.eigenvalue_scale is None:  # of an older store, or nowhere to measure
+        facts = replace(facts, eigenvalue_scale=eigenvalue_scale(graph))
+    known = exact_eigenvalues(spec, sampled, count)
+    comparison = compared(spectrum, facts.eigenvalue_scale, known, masked=spec.mask is not None)
+    judged = verdict(spec, sampled, metrics, components, comparison)
+    step("symmetries")
+    errors = diagnostics.equivariance_errors(laplacian, sampled.sampling)
+    step("weights")
+    return LevelReport(
+        **facts,
+        level=number,
+        sparsity=1 - facts.nnz / facts.vertices**2,
+        degree=_degrees(laplacian),
+        components=components,
+        eigenvalues=spectrum.values.tolist(),
+        multiplicities=multiplicities(spectrum.values, facts.lambda_max),
+        eigenvalues_converged=spectrum.converged,
+        eigenvalues_method=spectrum.method if count else None,
+        multiplicities_may_be_larger=spectrum.method == "lanczos",
+        exact_eigenvalues=known,
+        effective_metric=metrics,
+        spectral_error=comparison.error,
+        finding=replace(judged, levels=(number,)),
+        equivariance=errors,
+        weights=diagnostics.weight_statistics(graph.weights),
+        inside=None
+        if spec.mask is None
+        else sampled.sampling.num_points / spec.full_points(number),
+    )
+
+
+def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:
+    """The smallest, mean and largest number of neighbours."""
+    degrees = np.diff(laplacian.indptr) - 1
+    return {name: float(getattr(degrees, name)()) for name in ("min", "mean", "max")}

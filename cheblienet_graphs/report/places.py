@@ -7,15 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.errors import Found, SpecError
-from cheblienet_graphs.samplings.axes import angles_between, axis_set
+from cheblienet_graphs.report.moments import periods
+from cheblienet_graphs.samplings.axes import angles_between
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec import GraphSpec, fibres
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import parsed
-
-AT_ONCE = 2**18
-"""Points whose distances are in memory together."""
 
 
 @dataclass(frozen=True)
@@ -33,107 +31,72 @@ class Nearest:
     turn: float | None
 
 
-def place(spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]) -> tuple[float, ...]:
-    """The coordinates of a place, by the manifold's columns, angles in radians.
-
-    Args:
-        spec: of the graph.
-        sampling: of a level.
-        at: "X,Y" or "X,Y,Z" in widths of the domain; on the sphere "LAT,LON" in degrees; where
-            there are orientations their angle in degrees after it; where there are axes
-            "X,Y,Z,NX,NY,NZ", the axis of any length. Or as many numbers.
-
-    Raises:
-        SpecError: there are more or fewer numbers, or they are outside the domain.
-    """
-    base, fibre = spec.geometry.base, spec.geometry.fibre.columns
-    given = at.split(",") if isinstance(at, str) else at
-    try:
-        numbers = [parsed(number) for number in given]
-    except (ValueError, TypeError):
-        numbers = []
-    known = len(numbers) == base.dimension + len(fibre)
-    limits = _limits(sampling)
-    within = zip(numbers, limits, strict=False)
-    if not known or not all(low <= number <= high for number, (low, high) in within):
-        raise SpecError("at", _form(spec, sampling), at)
-    if spec.axes is not None:
-        length = math.hypot(*numbers[3:])
-        if not 0 < length < math.inf:
-            raise SpecError("at", _form(spec, sampling), at)
-        return (*numbers[:3], *(part / length for part in numbers[3:]))
-    first, second, *others = numbers
-    angles = [_modulo_pi(math.radians(angle)) for angle in numbers[base.dimension :]]
-    if base.flat:
-        return first, second, *others[: base.dimension - 2], *angles
-    return *angles, math.radians(90 - first), math.radians(second)
-
-
-def nearest_vertex(spec: GraphSpec, sampling: Sampling, coordinates: Sequence[float]) -> Nearest:
+def nearest_vertex(spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]) -> Nearest:
     """The vertex nearest to a place, the first one of those equally near.
 
     Args:
         spec: of the graph.
         sampling: of a level, with its mask.
-        coordinates: as `place` returns them.
+        at: "X,Y" or "X,Y,Z" in widths of the domain; on the sphere "LAT,LON" in degrees; where
+            there are orientations their angle in degrees after it; where there are axes
+            "X,Y,Z,NX,NY,NZ", the axis of any length. Or as many numbers.
 
     Raises:
-        SpecError: the nearest point of the full sampling is outside the mask.
+        SpecError: there are more or fewer numbers, they are outside the domain, or the nearest
+            point of the full sampling is outside the mask.
     """
+    place, sample = _parsed(spec, sampling, at)
     full = sampling.full if isinstance(sampling, MaskedSampling) else sampling
-    point, distance = _nearest_point(spec, full, np.array(coordinates))
+    point, distance = _nearest_point(spec, full, place)
     if isinstance(sampling, MaskedSampling):
-        number = int(np.searchsorted(sampling.places, point))
-        if number == len(sampling.places) or sampling.places[number] != point:
-            _, away = _nearest_point(spec, sampling, np.array(coordinates))
+        point = int(sampling.inside[point])
+        if point < 0:
+            _, away = _nearest_point(spec, sampling, place)
             part = "mask" if spec.region is None else "region"
             found = f"a place outside, {away:.3g} {spec.geometry.base.unit} from the nearest point"
             raise SpecError("at", f"inside the {part} of the graph", Found(f"{found} inside"))
-        point = number
     if not spec.geometry.oriented:
         return Nearest(point, distance, None)
+    samples = np.array(fibres.samples_of(spec))
     if spec.axes is not None:
-        tilts = angles_between(np.array([coordinates[3:]]), axis_set(spec.axes).points)[0]
-        k = int(tilts.argmin())
-        return Nearest(k * sampling.num_points + point, distance, float(tilts[k]))
-    angle = coordinates[spec.geometry.columns.index(spec.geometry.fibre.columns[0])]
-    samples = spec.geometry.fibre.samples(sampling.orientations)
-    turns = [abs(_modulo_pi(angle - sample)) for (sample,) in samples]
-    k = int(np.argmin(turns))
-    return Nearest(k * sampling.num_points + point, distance, turns[k])
+        turns = angles_between(sample[None], samples)[0]
+    else:
+        turns = abs((sample - samples[:, 0] + math.pi / 2) % math.pi - math.pi / 2)
+    k = int(turns.argmin())
+    return Nearest(k * sampling.num_points + point, distance, float(turns[k]))
 
 
-def _nearest_point(spec: GraphSpec, sampling: Sampling, coordinates: Floats) -> tuple[int, float]:
-    """The nearest point of the base and its distance."""
-    found, least = 0, math.inf
-    for start in range(0, sampling.num_points, AT_ONCE):
-        stop = min(start + AT_ONCE, sampling.num_points)
-        distances = _distances(spec, sampling, sampling.coordinates(start, stop), coordinates)
-        first = int(distances.argmin())
-        if distances[first] < least:
-            found, least = start + first, float(distances[first])
-    return found, least
-
-
-def _distances(spec: GraphSpec, sampling: Sampling, points: Floats, coordinates: Floats) -> Floats:
-    """(N,) along the base, from (N, columns) to (columns,)."""
-    base = spec.geometry.base
+def _parsed(
+    spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]
+) -> tuple[Floats, Floats]:
+    """A place in Cartesian coordinates on the base, and an orientation in radians or an axis."""
+    try:
+        numbers = [parsed(number) for number in (at.split(",") if isinstance(at, str) else at)]
+    except (ValueError, TypeError):
+        numbers = []
+    base, fibre = spec.geometry.base, spec.geometry.fibre.columns
+    limits = zip(numbers, _limits(sampling), strict=False)
+    place, sample = np.array(numbers[: base.dimension]), np.array(numbers[base.dimension :])
+    length = float(np.linalg.norm(sample)) if spec.axes is not None else 1.0
+    if (
+        len(numbers) != base.dimension + len(fibre)
+        or not all(low <= number <= high for number, (low, high) in limits)
+        or not 0 < length < math.inf
+    ):
+        raise SpecError("at", _form(spec, sampling), at)
     if not base.flat:
-        chords = _unit_vectors(points[:, -2:]) - _unit_vectors(coordinates[None, -2:])
-        arcs: Floats = base.distance(np.linalg.norm(chords, axis=1))
-        return arcs
-    offsets = points[:, : base.dimension] - coordinates[: base.dimension]
-    if sampling.periodic and sampling.extent:
-        offsets -= np.round(offsets / sampling.extent) * sampling.extent
-    lengths: Floats = np.linalg.norm(offsets, axis=1)
-    return lengths
+        latitude, longitude = np.radians(place)
+        across = np.cos(latitude)
+        place = np.array([across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)])
+    return place, np.radians(sample) if spec.axes is None else sample / length
 
 
-def _unit_vectors(angles: Floats) -> Floats:
-    """(N, 3) of (N, 2) colatitudes and longitudes."""
-    beta, gamma = angles.T
-    across = np.sin(beta)
-    return np.stack([across * np.cos(gamma), across * np.sin(gamma), np.cos(beta)], axis=1)
+def _nearest_point(spec: GraphSpec, sampling: Sampling, place: Floats) -> tuple[int, float]:
+    """The nearest point of the base and its distance."""
+    offsets = sampling.base_points - place
+    chords = np.linalg.norm(offsets - periods(sampling, offsets), axis=1)
+    point = int(chords.argmin())
+    return point, float(spec.geometry.base.distance(chords[point]))
 
 
 def _limits(sampling: Sampling) -> list[tuple[float, float]]:
@@ -144,7 +107,7 @@ def _limits(sampling: Sampling) -> list[tuple[float, float]]:
 
 
 def _form(spec: GraphSpec, sampling: Sampling) -> str:
-    """'X,Y,THETA with X in [0, 1], Y in [0, 1] in widths of the domain, THETA in degrees'."""
+    """'X,Y,THETA with X in [0, 1] and Y in [0, 1] widths of the domain, THETA in degrees'."""
     names = ["LAT", "LON"] if sampling.extent is None else ["X", "Y", "Z"][: len(sampling.extent)]
     ranges = [
         f"{name} in [{low:g}, {high:.4g}]"
@@ -156,9 +119,3 @@ def _form(spec: GraphSpec, sampling: Sampling) -> str:
     if spec.axes is not None:
         turned = ", NX,NY,NZ along the axis, not all 0"
     return f"{','.join(names + angles)} with {' and '.join(ranges)} {unit}{turned}"
-
-
-def _modulo_pi(angle: float) -> float:
-    """The angle in [-pi/2, pi/2) that is the same orientation."""
-    turned = (angle + math.pi / 2) % math.pi - math.pi / 2
-    return turned if turned < math.pi / 2 else -math.pi / 2

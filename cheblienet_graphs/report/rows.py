@@ -1,33 +1,152 @@
-"""Rows of facts and of eigenvalues: for the terminal and for the page."""
+"""Tables of levels: columns for a glance, rows of facts and of eigenvalues for all the rest."""
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.spec import GraphSpec, units, words
+from cheblienet_graphs.spec import GraphSpec, fibres, units, words
 
 UNKNOWN = "-"
 
 Row = tuple[str, list[str]]
 """A title, and a cell for each level."""
+Quantity = tuple[str, Callable[[LevelReport], str]]
+"""A title, and the cell of a level."""
 
 
-def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
-    """Sizes, lengths and the metric realised, level by level.
+def columns_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Quantity]:
+    """What one decides from: what this manifold, boundary and mask have. Titles are of two lines.
 
     Args:
         spec: of the build.
         levels: their reports.
     """
-    rows: list[Row] = []
-    if spec.mask is not None:
-        shares = [words.percent(level.inside or 0.0) for level in levels]
-        rows.append(("inside the mask" if spec.region is None else "inside the region", shares))
-    rows += [(title, [cell(level) for level in levels]) for title, cell in _ROWS]
-    return [*rows, *_length_rows(spec, levels), *_metric_rows(spec, levels)]
+    oriented, masked = spec.geometry.oriented, spec.mask is not None
+    compared = any(level.spectral_error is not None for level in levels)
+    columns: list[tuple[bool, str, Callable[[LevelReport], str]]] = [
+        (True, "\nlevel", lambda x: f"{x.level}"),
+        (True, "\ngrid", lambda x: _grid(x, "x")),
+        (masked, "\ninside", _inside),
+        (True, "\nvertices", lambda x: f"{x.vertices:,}"),
+        (True, "\nedges", lambda x: f"{x.edges:,}"),
+        (True, "mean\ndegree", lambda x: f"{x.degree['mean']:.1f}"),
+        (oriented, "in\nplane", _in_plane),
+        (True, "realised\neps^2", lambda x: _span(_along(x), 2, "..")),
+        (oriented, "xi^2\n/ asked", lambda x: _span(turning(x), 2, "..")),
+        (compared, "spectrum\noff by", _spectral_error),
+    ]
+    return [(title, cell) for shown, title, cell in columns if shown]
+
+
+def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
+    """Sizes, lengths and the metric realised, level by level.
+
+    Lengths are in the metric's unit and in one that can be seen.
+
+    Args:
+        spec: of the build.
+        levels: their reports.
+    """
+    oriented, masked, kernel = (
+        spec.geometry.oriented,
+        spec.mask is not None,
+        spec.kernel is not None,
+    )
+    unit, visible = units.unit(spec), units.visible_unit(spec)
+
+    def seen(level: LevelReport, length: float) -> str:
+        return f"{units.visible(spec, level.level, length):.3g}"
+
+    every: list[tuple[bool, str, Callable[[LevelReport], str]]] = [
+        (masked, f"inside the {'mask' if spec.region is None else 'region'}", _inside),
+        (True, "grid", lambda x: _grid(x, " x ")),
+        (True, "vertices", lambda x: f"{x.vertices:,}"),
+        (True, "edges", lambda x: f"{x.edges:,}"),
+        (True, "stored entries", lambda x: f"{x.nnz:,}"),
+        (True, "sparsity (paper: >= 98.5 %)", lambda x: words.two_places(x.sparsity)),
+        (
+            True,
+            "degree, min / mean / max",
+            lambda x: "{min:.0f} / {mean:.1f} / {max:.0f}".format(**x.degree),
+        ),
+        (True, "in-plane fraction", _in_plane),
+        (
+            True,
+            "weights, min / median / max",
+            lambda x: " / ".join(map(_short, x.weights.values())),
+        ),
+        (True, "lambda_max", lambda x: f"{x.lambda_max:.7g}"),
+        (True, "isolated vertices", lambda x: f"{x.isolated:,}"),
+        (True, "components", lambda x: f"{x.components:,}"),
+        (oriented, f"xi, {unit} per radian", lambda x: f"{x.xi or 0.0:.4g}"),
+        (oriented, f"xi, {visible} per radian", lambda x: seen(x, x.xi or 0.0)),
+        (kernel, f"sqrt t, {unit}", lambda x: f"{math.sqrt(x.bandwidth or 0.0):.4g}"),
+        (kernel, f"sqrt t, {visible}", lambda x: seen(x, math.sqrt(x.bandwidth or 0.0))),
+        (True, f"realised eps^2 (asked {spec.eps**2:.4g})", lambda x: _span(_along(x), 3, " .. ")),
+        (not spec.sampling_kind.regular, "first moments, 0 to 1", _first_moments),
+        (oriented, "realised xi^2 / asked", lambda x: _span(turning(x), 3, " .. ")),
+    ]
+    return [(title, [cell(level) for level in levels]) for shown, title, cell in every if shown]
+
+
+def error_rows(levels: Sequence[LevelReport]) -> list[Row]:
+    """For each symmetry |P'LP - L|, level by level."""
+    return [
+        (symmetry.replace("_", " "), [_error(level.equivariance.get(symmetry)) for level in levels])
+        for symmetry in largest_errors(levels)
+    ]
+
+
+def eigenvalue_rows(level: LevelReport, *, exact: bool) -> list[Row]:
+    """For each distinct eigenvalue its copies; Delta's, the operator's, the exact one, its error.
+
+    Args:
+        level: a report.
+        exact: whether there are the last two.
+    """
+    rows = []
+    for copies, value, known in distinct(level):
+        more = " or more" if copies.stop == len(level.eigenvalues) < level.vertices else ""
+        cells, scale = [f"{value:.6g}", *[UNKNOWN] * 3], level.eigenvalue_scale
+        if scale is not None:
+            cells[1] = f"{value * scale:.6g}"
+        if scale is not None and known is not None:
+            error = f"{value * scale / known - 1:+.1%}".replace("%", " %") if known else ""
+            cells[2:] = f"{known:.6g}", error
+        rows.append((f"{copies.stop - copies.start}{more}", cells if exact else cells[:2]))
+    return rows
+
+
+def distinct(level: LevelReport) -> Iterator[tuple[slice, float, float | None]]:
+    """The places of each eigenvalue's copies, their mean, and that of the exact ones if known."""
+    for end, count in zip(
+        itertools.accumulate(level.multiplicities), level.multiplicities, strict=True
+    ):
+        copies, exact = slice(end - count, end), level.exact_eigenvalues
+        known = float(np.mean(exact[copies])) if exact else None
+        yield copies, float(np.mean(level.eigenvalues[copies])), known
+
+
+def reading(spec: GraphSpec) -> list[str]:
+    """An explanation of the tables' words."""
+    lines, several = (
+        ["Level 0 is the finest.", "Sparsity is the share of zeros."],
+        fibres.words(spec),
+    )
+    if spec.geometry.oriented:
+        lines += [
+            f"The in-plane fraction is the share of edges within one {fibres.word(spec)}.",
+            f"Realised eps^2: least .. largest over the {several}; smaller is more anisotropic.",
+            "xi is the length that one radian of rotation counts for.",
+        ]
+    if spec.kernel is not None:
+        lines.append(
+            "Weights are a function of d^2 / (4 t), d the distance: sqrt t is the kernel's width."
+        )
+    return lines
 
 
 def turning(level: LevelReport) -> list[float | None]:
@@ -36,39 +155,6 @@ def turning(level: LevelReport) -> list[float | None]:
     return [
         m.xi_squared / asked if m.xi_squared and asked else None for m in level.effective_metric
     ]
-
-
-_ROWS: list[tuple[str, Callable[[LevelReport], str]]] = [
-    ("grid", lambda x: grid(x, " x ")),
-    ("vertices", lambda x: f"{x.vertices:,}"),
-    ("edges", lambda x: f"{x.edges:,}"),
-    ("stored entries", lambda x: f"{x.nnz:,}"),
-    ("sparsity (paper: >= 98.5 %)", lambda x: words.two_places(x.sparsity)),
-    (
-        "degree, min / mean / max",
-        lambda x: f"{x.degree['min']:.0f} / {x.degree['mean']:.1f} / {x.degree['max']:.0f}",
-    ),
-    ("in-plane fraction", lambda x: f"{x.in_plane_fraction:.3f}"),
-    (
-        "weights, min / median / max",
-        lambda x: " / ".join(_short(x.weights[name]) for name in ("min", "median", "max")),
-    ),
-    ("lambda_max", lambda x: f"{x.lambda_max:.7g}"),
-    ("isolated vertices", lambda x: f"{x.isolated:,}"),
-    ("components", lambda x: f"{x.components:,}"),
-]
-
-
-def _short(number: float) -> str:
-    """Two digits, or all before the point: 0.12, 9.3, 140; from a million on as 1.4e+06."""
-    return f"{number:,.0f}" if 100 <= number < 1e6 else f"{number:.2g}"
-
-
-def grid(level: LevelReport, by: str) -> str:
-    """The grid as a size: width x height x orientations."""
-    orientations, *base = level.grid
-    fibre = [] if level.xi is None else [orientations]
-    return by.join(map(str, [*reversed(base), *fibre]))
 
 
 def largest_errors(levels: Sequence[LevelReport]) -> dict[str, float]:
@@ -80,83 +166,60 @@ def largest_errors(levels: Sequence[LevelReport]) -> dict[str, float]:
     return worst
 
 
-def eigenvalue_rows(level: LevelReport, *, exact: bool) -> list[Row]:
-    """For each distinct eigenvalue its copies; Delta's, the operator's, the exact one, its error.
-
-    Args:
-        level: a report.
-        exact: whether there are the last two.
-    """
-    ends = itertools.accumulate(level.multiplicities)
-    rows = []
-    for copies, end in zip(level.multiplicities, ends, strict=True):
-        value = float(np.mean(level.eigenvalues[end - copies : end]))
-        more = " or more" if end == len(level.eigenvalues) < level.vertices else ""
-        cells = [f"{value:.6g}", *_of_operator(level, slice(end - copies, end), value)]
-        rows.append((f"{copies}{more}", cells if exact else cells[:2]))
-    return rows
-
-
-def _of_operator(level: LevelReport, copies: slice, value: float) -> list[str]:
-    """The operator's eigenvalue, the exact one, and the error."""
-    if level.eigenvalue_scale is None:
-        return [UNKNOWN] * 3
-    scaled = value * level.eigenvalue_scale
-    if not level.exact_eigenvalues:
-        return [f"{scaled:.6g}", UNKNOWN, UNKNOWN]
-    exact = float(np.mean(level.exact_eigenvalues[copies]))
-    error = f"{scaled / exact - 1:+.1%}".replace("%", " %") if exact else ""
-    return [f"{scaled:.6g}", f"{exact:.6g}", error]
-
-
 def aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
     """Rows in columns.
 
     Args:
         rows: their cells.
-        sides: of each column "<" or ">"; of all, where it is one.
+        sides: of each column "<" or ">"; the last one is that of all further ones.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    each = sides * len(widths) if len(sides) == 1 else sides
+    each = [*zip(sides.ljust(len(widths), sides[-1]), widths, strict=False)]
     return [
-        "  ".join(
-            f"{cell:{side}{width}}" for cell, side, width in zip(row, each, widths, strict=True)
-        ).rstrip()
+        "  ".join(f"{c:{side}{width}}" for c, (side, width) in zip(row, each, strict=True)).rstrip()
         for row in rows
     ]
 
 
-def _length_rows(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
-    """The metric's xi and the kernel's t, in the metric's unit and in one that can be seen."""
-    unit, visible = units.unit(spec), units.visible_unit(spec)
-    rows = []
-    if spec.geometry.oriented:
-        known = [(level.level, level.xi or 0.0) for level in levels]
-        rows = [
-            (f"xi, {unit} per radian", [f"{xi:.4g}" for _, xi in known]),
-            (f"xi, {visible} per radian", [f"{units.visible(spec, *xi):.3g}" for xi in known]),
-        ]
-    if spec.bandwidth is not None:
-        spread = [(level.level, math.sqrt(level.bandwidth or 0.0)) for level in levels]
-        rows += [
-            (f"sqrt t, {unit}", [f"{length:.4g}" for _, length in spread]),
-            (f"sqrt t, {visible}", [f"{units.visible(spec, *t):.3g}" for t in spread]),
-        ]
-    return rows
+def _grid(level: LevelReport, by: str) -> str:
+    """The grid as a size: width x height x orientations."""
+    orientations, *base = level.grid
+    fibre = [] if level.xi is None else [orientations]
+    return by.join(map(str, [*reversed(base), *fibre]))
 
 
-def _metric_rows(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
-    asked = f"{spec.eps**2:.4g}"
-    realised = [[metric.eps_squared for metric in level.effective_metric] for level in levels]
-    rows = [(f"realised eps^2 (asked {asked})", [_range(values) for values in realised])]
-    if not spec.sampling_kind.regular:
-        firsts = [[metric.first_moment for metric in level.effective_metric] for level in levels]
-        rows.append(("first moments, 0 to 1", [_range(values) for values in firsts]))
-    if spec.geometry.oriented:
-        rows.append(("realised xi^2 / asked", [_range(turning(level)) for level in levels]))
-    return rows
+def _inside(level: LevelReport) -> str:
+    return words.percent(level.inside or 0.0)
 
 
-def _range(values: Sequence[float | None]) -> str:
+def _in_plane(level: LevelReport) -> str:
+    return f"{level.in_plane_fraction:.3f}"
+
+
+def _along(level: LevelReport) -> list[float | None]:
+    """The realised eps^2 by orientation."""
+    return [metric.eps_squared for metric in level.effective_metric]
+
+
+def _first_moments(level: LevelReport) -> str:
+    return _span([metric.first_moment for metric in level.effective_metric], 3, " .. ")
+
+
+def _span(values: Sequence[float | None], digits: int, between: str) -> str:
+    """'0.0036..0.005', the least and the largest over the orientations, or one number."""
     known = [value for value in values if value is not None]
-    return words.interval(min(known), max(known)) if known else UNKNOWN
+    ends = [f"{end:.{digits}g}" for end in (min(known), max(known))] if known else [UNKNOWN]
+    return between.join(dict.fromkeys(ends))
+
+
+def _short(number: float) -> str:
+    """Two digits, or all before the point: 0.12, 9.3, 140; from a million on as 1.4e+06."""
+    return f"{number:,.0f}" if 100 <= number < 1e6 else f"{number:.2g}"
+
+
+def _error(error: float | None) -> str:
+    return UNKNOWN if error is None else f"{error:.2g}"
+
+
+def _spectral_error(level: LevelReport) -> str:
+    return UNKNOWN if level.spectral_error is None else words.percent(level.spectral_error)

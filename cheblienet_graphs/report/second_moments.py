@@ -1,4 +1,4 @@
-"""Comparison of a graph's second moments with those of the metric asked for.
+"""Comparison of a graph's second moments with those of the metric asked for, and what mends them.
 
 On lattices their equality is necessary for consistency with the metric's operator, and nearly
 sufficient. On irregular points it is not sufficient: where first moments do not vanish, eigenvalues
@@ -7,17 +7,29 @@ at single points either, but on average over regions.
 """
 
 import math
+from dataclasses import replace
 
+import numpy as np
+
+from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.report.diagnostics import EffectiveMetric
+from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.manifolds.moments import edge_moments
+from cheblienet_graphs.neighbours.stencil import Stencils
 from cheblienet_graphs.report.findings import Finding
+from cheblienet_graphs.report.moments import EffectiveMetric, deviations, effective_metric
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec, fibres, words
 
 CLOSE = 0.15
 """Second moments are those of the metric where they deviate by no more than this, relatively."""
 EXACT = 1e-4
 """Relative deviation that storing weights in float32 may cause."""
+LARGER = (24, 32, 48, 64, 96, 128)
+"""Numbers of neighbours that are tried for a suggestion."""
 
 
 def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> str:
@@ -82,13 +94,95 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
     if turning and max(abs(ratio - 1) for ratio in turning) > CLOSE:
         realised = words.interval(min(turning), max(turning))
         wrong.append(Finding("xi", numbers={"realised": realised}))
-    return wrong or [_elsewhere(spec, metrics)]
+    if wrong:
+        return wrong
+    mixed = spec.sampling_kind.regular or spec.weights == "voronoi"
+    share = max(m.leakage if mixed else m.deviation for m in metrics)
+    kind = "mixed" if mixed else "single points"
+    return [Finding(kind, numbers={"share": words.percent(share)})]
 
 
-def _elsewhere(spec: GraphSpec, metrics: list[EffectiveMetric]) -> Finding:
-    """The fault where eps^2 and xi^2 are right."""
-    if spec.sampling_kind.regular or spec.weights == "voronoi":
-        share = max(m.leakage for m in metrics)
-        return Finding("mixed", numbers={"share": words.percent(share)})
-    share = max(m.deviation for m in metrics)
-    return Finding("single points", numbers={"share": words.percent(share)})
+def remedy(
+    spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: bool = True
+) -> Finding | None:
+    """Parameters that make a graph more like its metric's operator, or may; None without any.
+
+    These are of `spec`'s manifold and sampling, differ from its own, and are a user's to choose: of
+    points of one's own there are no more.
+
+    Args:
+        spec: of the build.
+        sampled: the level's points with the metric asked for.
+        try_larger: whether to search for a number of neighbours that is enough on a lattice.
+    """
+    manifold, kind = spec.geometry, spec.sampling_kind
+    matched = Remedy("weights", "matched")
+    if manifold.oriented and spec.orientations == 1:
+        return _advice("or more", Remedy("orientations", 4))
+    if kind.regular and spec.weights != "kernel":
+        # Their second moments are right, so what is left are lengths of edges.
+        return more_of_fibre(spec)
+    if kind.regular:
+        larger = [count for count in LARGER if try_larger and count > spec.searched_neighbors]
+        # The least K of those tried that has the right moments; a larger one need not have them.
+        enough = next((count for count in larger if _right_inside(spec, sampled, count)), None)
+        others = (Remedy("weights", "selling"), matched, Remedy("neighbors", enough))
+        least = {"least": manifold.selling_neighbors}
+        if enough is None:
+            return Finding("either", (), least, others[:2])
+        return Finding("one of three", (), least, others)
+    if spec.weights == "voronoi":
+        return _advice("larger", Remedy(kind.field)) if spec.coordinates is None else None
+    if not manifold.oriented:
+        return _advice("use", Remedy("weights", "voronoi"))
+    if spec.weights == "kernel" and not manifold.base.flat:
+        count = max(spec.searched_neighbors, manifold.least_matched_neighbors)
+        return _advice("together", matched, Remedy("neighbors", count))
+    most = min(limits.NEIGHBORS.high, spec.full_points(0) * spec.orientations - 1)
+    return _advice("more", Remedy("neighbors")) if spec.searched_neighbors < most else None
+
+
+def more_of_fibre(spec: GraphSpec) -> Finding | None:
+    """Advice to take more orientations or axes; None where there are none, or no more."""
+    most = limits.ORIENTATIONS.high if spec.axes is None else max(limits.AXES.values())
+    if not spec.geometry.oriented or spec.orientations >= most:
+        return None
+    return _advice("more", Remedy("orientations" if spec.axes is None else "axes"))
+
+
+def _advice(kind: str, *remedies: Remedy) -> Finding:
+    return Finding(kind, remedies=remedies)
+
+
+def consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> bool:
+    """Whether the middle of a larger lattice with such pixels would have the right moments."""
+    if not spec.sampling_kind.regular:
+        return False
+    if spec.weights != "kernel":
+        return spec.orientations > 1 or not spec.geometry.oriented
+    return _right_inside(spec, sampled, spec.searched_neighbors)
+
+
+def _right_inside(spec: GraphSpec, sampled: SampledManifold[Sampling], count: int) -> bool:
+    """Whether kernel weights with K = count have the right moments away from boundaries."""
+    lattice = sampled.sampling
+    if isinstance(lattice, MaskedSampling):
+        lattice = lattice.full
+    if not isinstance(lattice, Lattice):
+        raise TypeError("stencils exist on lattices only")
+    infinite = SampledManifold(replace(lattice, periodic=False), sampled.manifold, sampled.metric)
+    stencils = Stencils.of(infinite, count).stencils
+    mean = float(np.concatenate([s.squared_distance for s in stencils]).mean())
+    kernel, relative_bandwidth = spec.kernel_and_bandwidth
+    metric = sampled.metric.scaled(lattice.spacing)
+    metrics = []
+    for k, s in enumerate(stencils):
+        own = np.full(len(s), k)
+        starts, ends = lattice.edge_coordinates(own, s.orientation, s.offsets)
+        weights = kernel(array(s.squared_distance / (4 * relative_bandwidth * mean)))
+        _, second = edge_moments(sampled.manifold, metric, starts, ends)
+        moments = np.einsum("j,jab->ab", weights, second)
+        fourth = np.einsum("j,ja->a", weights, second.diagonal(axis1=1, axis2=2) ** 2)
+        most = float(deviations(moments[None])[0])
+        metrics.append(effective_metric(infinite, k, moments, fourth, most))
+    return deviation_from(spec, sampled.metric, metrics) <= CLOSE

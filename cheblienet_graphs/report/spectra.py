@@ -1,5 +1,6 @@
 """Spectra of published graphs, and those of their metrics' operators."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -116,13 +117,9 @@ def first_eigenvalues(
     if stored is not None and len(stored) >= count:
         return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")
 
-    def report(products: int, most: int) -> None:
-        step("eigenvalues", products, most)
-
-    lambda_max = arrays.of_level.lambda_max
-    return smallest_eigenvalues(
-        arrays.laplacian, lambda_max, count, sampling=points, progress=report
-    )
+    laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
+    told = partial(step, "eigenvalues")
+    return smallest_eigenvalues(laplacian, lambda_max, count, sampling=points, progress=told)
 
 
 def exact_eigenvalues(

@@ -1,20 +1,20 @@
 """The report as text for a terminal: what one decides from first, or every measurement."""
 
-import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-import numpy as np
-
-from cheblienet_graphs.report.findings import Spell, levels_in_words
+from cheblienet_graphs.errors import Remedy
+from cheblienet_graphs.report.findings import Finding, Spell, levels_in_words, lines
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.remarks import connections, edges, remarks, spectra, verdicts
 from cheblienet_graphs.report.rows import (
-    UNKNOWN,
     aligned,
+    columns_of,
+    distinct,
     eigenvalue_rows,
-    grid,
+    error_rows,
     largest_errors,
+    reading,
     rows_of,
 )
 from cheblienet_graphs.spec import GraphSpec, fibres, words
@@ -25,17 +25,20 @@ FULL_WIDTH = 110
 """The same of the full text."""
 LABEL = 12
 """Width of the words before them."""
-TOGETHER = re.compile(r" (?=[=%])|(?<= =) |(?<=level) (?=\d)")
-"""Spaces at which no line ends,"""
+TOGETHER = (" %", " = ", "level ")
+"""Phrases in which no line ends,"""
 UNBROKEN = "\u00a0"
-"""and what stands for them meanwhile."""
+"""and what stands for their spaces meanwhile."""
 SHOWN = 6
 """Different eigenvalues that are listed at most."""
 ZERO = 1e-4
 """Eigenvalues that are smaller, in units of the largest listed, are those of constants."""
+SPARSE_ENOUGH = 0.985
+"""The paper's rule of thumb for the share of zeros."""
+FAR_FROM_TARGET = 0.02
+"""Difference from the in-plane fraction asked for above which a remark is made."""
 
-Column = tuple[str, str, Callable[[LevelReport], str]]
-"""Two lines of a heading, and the cell of a level."""
+Made = Callable[[GraphSpec, LevelReport], Iterable[Finding]]
 
 
 def short_text(
@@ -49,12 +52,14 @@ def short_text(
         nbytes: size of all files.
         spell: writes parameters.
     """
-    spell = _unbroken(spell)
-    lines = [line for sentence in words.brief(spec) for line in _wrapped("  ", sentence)]
-    lines += ["", *_answers(spec, levels, nbytes, spell), "", *_table(spec, levels)]
+    spell, columns = _unbroken(spell), columns_of(spec, levels)
+    titles = zip(*(title.split("\n") for title, _ in columns), strict=True)
+    table = aligned([*titles, *([cell(level) for _, cell in columns] for level in levels)], ">")
+    text = [*(line for sentence in words.brief(spec) for line in _wrapped("  ", sentence)), ""]
+    text += [*_answers(spec, levels, nbytes, spell), "", *(f"  {line}" for line in table)]
     if further := remarks(spec, levels, edges, spectra, spell=spell):
-        lines += ["", *(line for sentence in further for line in _wrapped("  ", sentence))]
-    return "\n".join(lines)
+        text += ["", *(line for sentence in further for line in _wrapped("  ", sentence))]
+    return "\n".join(text)
 
 
 def full_text(spec: GraphSpec, levels: Sequence[LevelReport], spell: Spell = str) -> str:
@@ -66,17 +71,103 @@ def full_text(spec: GraphSpec, levels: Sequence[LevelReport], spell: Spell = str
         spell: writes parameters.
     """
     spell = _unbroken(spell)
-    lines = [*_full_table(spec, levels), *_reading(spec)]
+    rows = [["", *(f"level {level.level}" for level in levels)]]
+    rows += [[title, *cells] for title, cells in rows_of(spec, levels)]
+    rows += [[f"|P'LP - L|, {symmetry}", *cells] for symmetry, cells in error_rows(levels)]
+    text = [*aligned(rows, "<>"), "", *reading(spec)]
     for level in levels:
         if level.eigenvalues:
-            lines += ["", *_eigenvalues(level)]
+            text += ["", *_eigenvalues(level)]
     if any(level.eigenvalues for level in levels):
-        operator = spec.geometry.operator_in_words
-        lines.append(f"  of the operator: scaled to be those of {operator}")
-    lines.append("")
+        text.append(f"of the operator: scaled to be those of {spec.geometry.operator_in_words}")
+    text = [*(f"  {line}".rstrip() for line in text), ""]
     for sentence in [*verdicts(levels, spell), *remarks(spec, levels, spell=spell)]:
-        lines += textwrap.wrap(sentence, FULL_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    return "\n".join(lines).replace(UNBROKEN, " ")
+        text += _wrapped("", sentence, "  ", FULL_WIDTH)
+    return "\n".join(text)
+
+
+def verdicts(levels: Sequence[LevelReport], spell: Spell = str) -> list[str]:
+    """A line for each kind of verdict; without levels where all share it."""
+    if len({level.verdict for level in levels}) == 1:
+        return [levels[0].finding.sentence(spell)]
+    return lines([level.finding for level in levels], [level.level for level in levels], spell)
+
+
+def remarks(
+    spec: GraphSpec, levels: Sequence[LevelReport], *made: Made, spell: Spell = str
+) -> list[str]:
+    """A line for each remark besides the verdict, with the levels that it applies to.
+
+    Args:
+        spec: of the build.
+        levels: their reports.
+        made: which remarks: `edges`, `connections`, `spectra`; default all.
+        spell: writes parameters.
+    """
+    kinds = made or (edges, connections, spectra)
+    every_one = (remark for level in levels for kind in kinds for remark in kind(spec, level))
+    return lines(every_one, [level.level for level in levels], spell)
+
+
+def edges(spec: GraphSpec, level: LevelReport) -> Iterator[Finding]:
+    """Their share within an orientation, their number, and what was left out."""
+    remark = partial(Finding, levels=(level.level,))
+    asked = spec.in_plane_fraction
+    if asked is not None and abs(level.in_plane_fraction - asked) > FAR_FROM_TARGET:
+        kind = "in plane" if spec.mask is None else "in plane, mask"
+        yield remark(kind, numbers={"share": level.in_plane_fraction, "asked": asked})
+    if spec.neighbors is not None and level.degree["max"] > spec.neighbors:
+        numbers = {"count": level.degree["max"], "most": spec.neighbors}
+        yield remark("more neighbors", numbers=numbers)
+    if level.dropped_edges:
+        yield remark("dropped", numbers={"count": level.dropped_edges})
+    if level.sparsity < SPARSE_ENOUGH:
+        yield remark("dense", numbers={"zeros": words.two_places(level.sparsity)})
+
+
+def connections(spec: GraphSpec, level: LevelReport) -> Iterator[Finding]:
+    """Isolated vertices and components; nothing where all is linked."""
+    remark = partial(Finding, levels=(level.level,))
+    if level.isolated:
+        yield remark("isolated", numbers={"count": level.isolated})
+    if level.components <= 1:
+        return
+    count = {"count": level.components}
+    if spec.mask is not None:
+        yield remark("components, mask", numbers=count)
+    elif spec.orientations > 1:
+        numbers, smaller = count | {"fibres": fibres.words(spec)}, Remedy(fibres.scaled_by(spec))
+        yield remark("components, fibre", numbers=numbers, remedies=(smaller,))
+    elif spec.kernel:
+        yield remark("components, neighbors", numbers=count, remedies=(Remedy("neighbors"),))
+    else:
+        yield remark("components", numbers=count)
+
+
+def spectra(_: GraphSpec, level: LevelReport) -> Iterator[Finding]:
+    """Faults of the solver."""
+    if not level.eigenvalues_converged:
+        yield Finding("approximate", (level.level,))
+    if level.multiplicities_may_be_larger:
+        yield Finding("copies", (level.level,))
+
+
+def _answers(
+    spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int, spell: Spell
+) -> Iterator[str]:
+    """Is it consistent with its metric, connected, how large, how symmetric: lines with labels."""
+    against = remarks(spec, levels, connections, spell=spell)
+    answers = {
+        "metric": verdicts(levels, spell),
+        "connected": [f"no: {against[0]}", *against[1:]] if against else ["yes"],
+        "size": [size(spec, levels, nbytes)],
+        "symmetries": symmetries(levels),
+        "spectrum": _spectrum(levels[0]),
+    }
+    for label, sentences in answers.items():
+        for number, sentence in enumerate(sentences):
+            start = "" if number else label
+            yield from _wrapped(f"  {start:<{LABEL}}", sentence, " " * (LABEL + 2))
 
 
 def _unbroken(spell: Spell) -> Spell:
@@ -84,54 +175,31 @@ def _unbroken(spell: Spell) -> Spell:
     return lambda remedy: spell(remedy).replace(" ", UNBROKEN)
 
 
-def _answers(
-    spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int, spell: Spell
-) -> list[str]:
-    """Is it consistent with its metric, connected, how large, how symmetric."""
-    answers = [
-        ("metric", verdicts(levels, spell)),
-        ("connected", _connected(remarks(spec, levels, connections, spell=spell))),
-        ("size", [_size(spec, levels, nbytes)]),
-        ("symmetries", _symmetries(levels)),
-        ("spectrum", _spectrum(levels[0])),
-    ]
-    return [line for label, sentences in answers for line in _answer(label, sentences)]
-
-
-def _connected(against: Sequence[str]) -> list[str]:
-    return [f"no: {against[0]}", *against[1:]] if against else ["yes"]
-
-
-def _answer(label: str, sentences: Sequence[str]) -> list[str]:
-    """Sentences, a paragraph each, with a label before the first; nothing where there are none."""
-    lines = []
-    for number, sentence in enumerate(sentences):
-        start = "" if number else label
-        lines += _wrapped(f"  {start:<{LABEL}}", sentence, " " * (LABEL + 2))
-    return lines
-
-
-def _wrapped(before: str, sentence: str, further: str = "    ") -> list[str]:
+def _wrapped(
+    before: str, sentence: str, further: str = "    ", width: int = WIDTH
+) -> Iterator[str]:
     """Lines of a sentence, none broken within "eps = 0.1" or "98.5 %"."""
-    lines = textwrap.wrap(
-        TOGETHER.sub(UNBROKEN, sentence),
-        WIDTH,
+    for phrase in TOGETHER:
+        sentence = sentence.replace(phrase, phrase.replace(" ", UNBROKEN))
+    wrapper = textwrap.TextWrapper(
+        width,
         initial_indent=before,
         subsequent_indent=further,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return [line.replace(UNBROKEN, " ") for line in lines]
+    return (line.replace(UNBROKEN, " ") for line in wrapper.wrap(sentence))
 
 
-def _size(spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int) -> str:
+def size(spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int) -> str:
+    """'13,824 vertices, 92,160 edges on level 0; 3 levels, 3.1 MB'."""
     first, disk = levels[0], words.human_bytes(nbytes)
     several = f"{spec.levels} levels" if spec.levels > 1 else "1 level"
     which = f" on level {first.level}" if spec.levels > 1 else ""
     return f"{first.vertices:,} vertices, {first.edges:,} edges{which}; {several}, {disk}"
 
 
-def _symmetries(levels: Sequence[LevelReport]) -> list[str]:
+def symmetries(levels: Sequence[LevelReport]) -> list[str]:
     """The symmetries by their largest error over the levels, those without any first."""
     exact, others = [], []
     for name, most in largest_errors(levels).items():
@@ -151,101 +219,17 @@ def _spectrum(level: LevelReport) -> list[str]:
     """The first eigenvalues of a level in one line, those of the operator where that is known."""
     if not level.eigenvalues:
         return []
-    scale, start, listed = level.eigenvalue_scale, 0, []
+    scale, listed = level.eigenvalue_scale, []
     floor = max(abs(value) for value in level.eigenvalues) * ZERO
-    for copies in level.multiplicities[:SHOWN]:
-        value = float(np.mean(level.eigenvalues[start : (start := start + copies)]))
-        shown = "0" if abs(value) <= floor else f"{value * (scale or 1):.4g}"
-        listed.append(f"{shown} ({copies}x)" if copies > 1 else shown)
-    if start < level.vertices:
+    shown = [*distinct(level)][:SHOWN]
+    for copies, value, _ in shown:
+        number = "0" if abs(value) <= floor else f"{value * (scale or 1):.4g}"
+        count = copies.stop - copies.start
+        listed.append(f"{number} ({count}x)" if count > 1 else number)
+    if shown[-1][0].stop < level.vertices:
         listed.append("...")
     of_delta = "of Delta, " if scale is None else ""
     return [f"{', '.join(listed)} ({of_delta}level {level.level})"]
-
-
-def _table(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[str]:
-    columns = _columns(spec, levels)
-    rows = [
-        [first for first, _, _ in columns],
-        [second for _, second, _ in columns],
-        *([cell(level) for _, _, cell in columns] for level in levels),
-    ]
-    return [f"  {line}" for line in aligned(rows, ">")]
-
-
-def _columns(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Column]:
-    """What is shown of each level: what this manifold, boundary and mask have."""
-    columns: list[Column] = [
-        ("", "level", lambda x: f"{x.level}"),
-        ("", "grid", lambda x: grid(x, "x")),
-    ]
-    if spec.mask is not None:
-        columns.append(("", "inside", lambda x: words.percent(x.inside or 0.0)))
-    columns += [
-        ("", "vertices", lambda x: f"{x.vertices:,}"),
-        ("", "edges", lambda x: f"{x.edges:,}"),
-        ("mean", "degree", lambda x: f"{x.degree['mean']:.1f}"),
-    ]
-    if spec.geometry.oriented:
-        columns.append(("in", "plane", lambda x: f"{x.in_plane_fraction:.3f}"))
-    columns.append(("realised", "eps^2", _eps_squared))
-    if spec.geometry.oriented:
-        columns.append(("xi^2", "/ asked", _xi_squared))
-    if any(level.spectral_error is not None for level in levels):
-        columns.append(("spectrum", "off by", _spectral_error))
-    return columns
-
-
-def _eps_squared(level: LevelReport) -> str:
-    return _range([metric.eps_squared for metric in level.effective_metric])
-
-
-def _xi_squared(level: LevelReport) -> str:
-    if not level.xi_squared:
-        return UNKNOWN
-    return _range(
-        [m.xi_squared and m.xi_squared / level.xi_squared for m in level.effective_metric]
-    )
-
-
-def _range(values: Sequence[float | None]) -> str:
-    """'0.0036..0.005', the least and the largest over the orientations, or one number."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return UNKNOWN
-    least, most = f"{min(known):.2g}", f"{max(known):.2g}"
-    return least if least == most else f"{least}..{most}"
-
-
-def _spectral_error(level: LevelReport) -> str:
-    return UNKNOWN if level.spectral_error is None else words.percent(level.spectral_error)
-
-
-def _full_table(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[str]:
-    rows = [("", [f"level {level.level}" for level in levels]), *rows_of(spec, levels)]
-    for name in largest_errors(levels):
-        errors = [level.equivariance.get(name) for level in levels]
-        title = f"|P'LP - L|, {name.replace('_', ' ')}"
-        rows.append((title, [UNKNOWN if error is None else f"{error:.2g}" for error in errors]))
-    first = max(len(title) for title, _ in rows)
-    width = max(len(cell) for _, cells in rows for cell in cells)
-    return [
-        f"  {title:<{first}}  {'  '.join(f'{cell:>{width}}' for cell in cells)}"
-        for title, cells in rows
-    ]
-
-
-def _reading(spec: GraphSpec) -> list[str]:
-    """An explanation of the table's words."""
-    lines = []
-    if spec.geometry.oriented:
-        lines.append(
-            f"  realised eps^2: least .. largest over the {fibres.words(spec)}; smaller is more "
-            "anisotropic"
-        )
-    if spec.bandwidth is not None:
-        lines.append("  t: how wide the kernel is, a function of d^2 / (4 t)")
-    return ["", *lines] if lines else []
 
 
 def _eigenvalues(level: LevelReport) -> list[str]:
@@ -253,6 +237,5 @@ def _eigenvalues(level: LevelReport) -> list[str]:
     exact = level.exact_eigenvalues is not None
     titles = ["eigenvalues of Delta", "of the operator", *(["exact", "error"] if exact else [])]
     rows = [[f"level {level.level}", *titles]]
-    for copies, cells in eigenvalue_rows(level, exact=exact):
-        rows.append([f"{copies} x", *cells])
-    return [f"  {line}" for line in aligned(rows, ">")]
+    rows += [[f"{copies} x", *cells] for copies, cells in eigenvalue_rows(level, exact=exact)]
+    return aligned(rows, ">")

@@ -2,15 +2,20 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from cheblienet_graphs.report.diagnostics import EffectiveMetric
 from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.remedies import consistent_inside, more_of_fibre, remedy
-from cheblienet_graphs.report.second_moments import closeness, faults
+from cheblienet_graphs.report.moments import EffectiveMetric
+from cheblienet_graphs.report.second_moments import (
+    closeness,
+    consistent_inside,
+    faults,
+    more_of_fibre,
+    remedy,
+)
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec, fibres, words
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
@@ -23,20 +28,37 @@ AGREEING = 0.1
 HIGHER_TERMS = 2.0
 """Factor that the estimate of `too_coarse` may be exceeded by: it leaves out higher terms."""
 
+Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
+CONSISTENCY: dict[str, Consistency] = {
+    "consistent": "consistent",
+    "inconsistent": "inconsistent",
+    "not compared": "not compared",
+    "not measured": "not compared",
+    "coarse lattice": "too coarse",
+    "coarse spectrum": "too coarse",
+}
+"""What each kind of verdict says of the level's graph and the operator of its metric.
+
+"consistent": one component, second moments those of the metric, and the first eigenvalues those of
+the operator; "not compared": consistent as far as known, but no eigenvalues were compared; "too
+coarse": the length of the edges explains the errors, so a graph with finer points or more of the
+fibre may not have them; else "inconsistent".
+"""
+
 
 @dataclass(frozen=True)
 class Comparison:
     """The relative errors of the first eigenvalues.
 
     Args:
+        unknown: why nothing is compared; None where something is.
         exact: (M - 1,) eigenvalues of the operator, without the 0.
         errors: (M - 1,) graph's / exact - 1; empty where nothing is compared.
-        unknown: why nothing is compared; None where something is.
     """
 
-    exact: Floats
-    errors: Floats
-    unknown: str | None = None
+    unknown: str | None
+    exact: Floats = field(default_factory=lambda: np.empty(0))
+    errors: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def error(self) -> float | None:
@@ -81,40 +103,17 @@ def compared(
     count = min(FIRST, len(spectrum.values))
     if exact is None:
         where = "on a part of the domain" if masked else "with an open boundary"
-        return _unknown(f"none is known exactly {where}")
+        return Comparison(f"none is known exactly {where}")
     if count < 2:
-        return _unknown("no eigenvalues were computed")
+        return Comparison("no eigenvalues were computed")
     if not spectrum.converged or scale is None:
-        return _unknown("the eigenvalues did not converge")
+        return Comparison("the eigenvalues did not converge")
     true = np.array(exact[1:count])
     errors = spectrum.values[1:count] * scale / true - 1
     missed_copies = spectrum.method == "lanczos" and (errors > AGREEING).any()
     if missed_copies and (errors >= -AGREEING).all():
-        return _unknown("copies of eigenvalues may be missing")
-    return Comparison(true, errors)
-
-
-def _unknown(why: str) -> Comparison:
-    return Comparison(np.empty(0), np.empty(0), why)
-
-
-Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The consistency of a level's graph with the operator of its metric.
-
-    Args:
-        consistency: "consistent": one component, second moments those of the metric, and the first
-            eigenvalues those of the operator; "not compared": consistent as far as known, but no
-            eigenvalues were compared; "too coarse": the length of the edges explains the errors, so
-            a graph with finer points or more of the fibre may not have them; else "inconsistent".
-        finding: that with its causes and a remedy.
-    """
-
-    consistency: Consistency
-    finding: Finding
+        return Comparison("copies of eigenvalues may be missing")
+    return Comparison(None, true, errors)
 
 
 def verdict(
@@ -123,8 +122,8 @@ def verdict(
     metrics: list[EffectiveMetric],
     components: int,
     comparison: Comparison,
-) -> Verdict:
-    """Judge a level.
+) -> Finding:
+    """Judge a level: a finding of one of the kinds of `CONSISTENCY`, with causes and a remedy.
 
     Args:
         spec: of the build.
@@ -134,19 +133,21 @@ def verdict(
         comparison: of its first eigenvalues with the exact ones.
     """
     if not metrics:
-        return Verdict("not compared", Finding("not measured"))
-    metric = sampled.metric
-    close = {"close": closeness(spec, metric, metrics)}
-    moments = faults(spec, metric, metrics)
+        return Finding("not measured")
+    close = {"close": closeness(spec, sampled.metric, metrics)}
+    error = {"error": words.percent(comparison.error or 0.0)}
+    moments = faults(spec, sampled.metric, metrics)
     apart = components > 1 and spec.mask is None  # what is inside a mask may be in pieces
+    if not moments and not apart and comparison.unknown is not None:
+        return Finding("not compared", numbers=close | {"why": comparison.unknown})
     if not moments and not apart and comparison.agree:
-        return _nothing_off(close, comparison)
+        count = {"count": len(comparison.errors) + 1}
+        return Finding("consistent", numbers=close | count | error)
     if moments and not apart and spec.mask is None and consistent_inside(spec, sampled):
         periodic = sampled.sampling.periodic
         ends = "around the torus" if periodic else "from its middle to the boundary"
-        return Verdict("too coarse", Finding("coarse lattice", numbers={"ends": ends}))
+        return Finding("coarse lattice", numbers={"ends": ends})
     reach = max(m.squared_reach for m in metrics)
-    error = {"error": words.percent(comparison.error or 0.0)}
     if not moments and not apart and comparison.too_coarse(reach):
         waves = 2 * math.pi / math.sqrt(float(comparison.exact.max()) * reach)
         # Steps of a fibre are as long on a finer grid, unless xi is smaller there.
@@ -154,7 +155,7 @@ def verdict(
         what = f"too few {fibres.words(spec)}" if turning else "too coarse"
         numbers = close | error | {"what": what, "waves": waves}
         advice = more_of_fibre(spec) if turning else None
-        return Verdict("too coarse", Finding("coarse spectrum", numbers=numbers, advice=advice))
+        return Finding("coarse spectrum", numbers=numbers, advice=advice)
     causes = [Finding("apart", numbers={"count": components})] if apart else []
     causes += moments
     if not apart and not comparison.agree:
@@ -162,13 +163,4 @@ def verdict(
     if not moments:
         causes.append(Finding("close", numbers=close))
     advice = remedy(spec, sampled) if moments or not apart else None
-    return Verdict("inconsistent", Finding("inconsistent", causes=tuple(causes), advice=advice))
-
-
-def _nothing_off(close: dict[str, str], comparison: Comparison) -> Verdict:
-    if comparison.unknown is not None:
-        why = close | {"why": comparison.unknown}
-        return Verdict("not compared", Finding("not compared", numbers=why))
-    count, error = len(comparison.errors) + 1, words.percent(comparison.error or 0.0)
-    numbers = close | {"count": count, "error": error}
-    return Verdict("consistent", Finding("consistent", numbers=numbers))
+    return Finding("inconsistent", causes=tuple(causes), advice=advice)

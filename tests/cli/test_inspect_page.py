@@ -23,7 +23,7 @@ def test_a_page_is_written_and_named(
     assert len(document.encode()) < 2_000_000
     html = check_page(document)
     assert html.inside("h1")[0].words == "torus@v001"
-    assert ", on level 1" in html.text
+    assert " edges on level 1; " in html.text
     assert "--weights selling" in html.text  # what to do, in options
     assert "All of level 1." in html.text
 

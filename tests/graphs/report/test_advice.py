@@ -12,11 +12,10 @@ from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.page.again import changed_fields, least_fields
-from cheblienet_graphs.report.diagnostics import EffectiveMetric
-from cheblienet_graphs.report.remarks import connections
-from cheblienet_graphs.report.remedies import remedy
-from cheblienet_graphs.report.second_moments import faults
+from cheblienet_graphs.page.provenance import changed_fields, least_fields
+from cheblienet_graphs.report.moments import EffectiveMetric
+from cheblienet_graphs.report.second_moments import faults, remedy
+from cheblienet_graphs.report.text import connections
 
 SMALLER = {"unlinked", "components, fibre"}
 """Kinds whose parameter should be smaller."""

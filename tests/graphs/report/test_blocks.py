@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.report.diagnostics import (
     components,
-    effective_metrics,
     equivariance_errors,
     weight_statistics,
 )
-from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.report.moments import effective_metrics, probes, weighted
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
@@ -84,17 +82,10 @@ def test_weights_by_definition(versions: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", SPECS)
 def test_effective_metrics_are_the_same_in_blocks(versions: Path, name: str) -> None:
-    version, spec = versions / name / "v001", SPECS[name]
+    version = versions / name / "v001"
     report = inspect(versions, name, eigenvalues=0).levels[0]
-    points, metric = spec.full_sampling(0), Metric(spec.eps, report.xi or 0.0)
-    coordinates = mapped_array(version / "levels/0/coordinates")
-    found = effective_metrics(
-        weights_of(version),
-        coordinates,
-        SampledManifold(points, spec.geometry, metric),
-        points.probes(),
-        entries=30,
-    )
+    level = weighted(LevelArrays(version, read_facts(version), 0))
+    found = effective_metrics(level, probes(level), entries=30)
     for metrics, expected in zip(found, report.effective_metric, strict=True):
         assert metrics.eps_squared == pytest.approx(expected.eps_squared, rel=1e-12)
         assert metrics.second_moment == pytest.approx(expected.second_moment, rel=1e-12)
@@ -119,18 +110,13 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     weights = weights_of(tmp_path / "g.zarr/g/v001")
     laplacian, points = weights.laplacian, spec.full_sampling(0)
     x = np.ones(points.num_vertices)
-    coordinates = mapped_array(tmp_path / "g.zarr/g/v001/levels/0/coordinates")
-    metric = Metric(spec.eps, 0.1)
+    version = tmp_path / "g.zarr/g/v001"
+    level = weighted(LevelArrays(version, read_facts(version), 0))
     examinations: list[Callable[[], object]] = [
         lambda: mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian"),
         lambda: mapped_product(laplacian, cast_at_once=0, entries=2**12)(x),
         lambda: components(laplacian, entries=2**12),
-        lambda: effective_metrics(
-            weights,
-            coordinates,
-            SampledManifold(points, spec.geometry, metric),
-            points.probes(),
-        ),
+        lambda: effective_metrics(level, probes(level)),
         lambda: equivariance_errors(laplacian, points, entries=2**12),
         lambda: is_symmetric(laplacian, 2**12),
     ]

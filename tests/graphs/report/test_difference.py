@@ -70,7 +70,7 @@ def test_fields_and_facts_that_differ(store: Path) -> None:
     assert lines[0] == ["kernel@v002", "selling@v001"]
     assert ["specification:", "bandwidth", "0.2", "none"] in lines
     assert ["level", "0:", "edges", *(str(edges) for edges in facts["edges"])] in lines
-    assert ["graph:", "levels", "2", "1"] in lines
+    assert ["specification:", "levels", "2", "1"] in lines
     assert max(map(len, str(difference).splitlines())) <= 120
     assert json.loads(json.dumps(difference.to_json(), allow_nan=False))["identical"] is False
 

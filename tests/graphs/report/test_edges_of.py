@@ -11,7 +11,6 @@ from sphere_truth import HALF_TURN, arcs, rotations, so3_squared_distance, unit_
 from truth import matrix, se2_squared_distance
 
 from cheblienet_graphs import GraphSpec, SpecError, build, neighbors_of
-from cheblienet_graphs.report.edges_text import edges_text
 from cheblienet_graphs.store.reader import edge_weights
 
 MASK = np.hypot(*(np.mgrid[:10, :10] - 4.5)) < 4.5
@@ -163,7 +162,7 @@ def test_the_nearest_axis_of_any_length_and_sign(store: Path) -> None:
     assert found.asked is not None
     angle = math.acos(9.2 / math.sqrt(3 * (9 + 9 + 3.2**2)))
     assert found.asked.turn == pytest.approx(angle)
-    text = edges_text(found)
+    text = str(found)
     assert "degrees of tilt away" in text
     assert "across 1 is (0.71, −0.71, 0)" in text
     assert "tilt 2 (deg)" in text
@@ -246,14 +245,14 @@ def test_refusals(store: Path, name: str, given: dict[str, object], said: str) -
 
 
 def test_text_shows_angles_in_degrees(store: Path) -> None:
-    lines = edges_text(neighbors_of(store, "open", at=(0.5, 0.5, 35))).splitlines()
+    lines = str(neighbors_of(store, "open", at=(0.5, 0.5, 35))).splitlines()
     assert lines[0] == "open@v001, level 0: vertex 228 at x 0.5, y 0.5, theta (deg) 18.00"
     assert lines[1].endswith("0 widths (0 pixels) and 17 degrees of rotation away")
     assert lines[2] == "  8 neighbours; lengths in widths, of which one is 8 pixels"
     assert len({len(line) for line in lines[4:]}) == 1
     turned = [line.split() for line in lines[5:]]
     assert {row[6] for row in turned} == {"0.00", "36.00", "-36.00"}
-    sphere = edges_text(neighbors_of(store, "sphere", at="90,0"))
+    sphere = str(neighbors_of(store, "sphere", at="90,0"))
     assert "at lat (deg) " in sphere
     assert "radians of arc" in sphere
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec, build, eigenvalues, inspect
-from cheblienet_graphs.report import scale
+from cheblienet_graphs.report import moments
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_models import open_store
 
@@ -112,7 +112,7 @@ def test_some_points_tell_nearly_the_same(
 ) -> None:
     spec = GraphSpec("s2", subdivisions=4, levels=1) if name == "icosphere" else SPECS[name]
     (whole,) = (build(spec, tmp_path / "g.zarr", name="g").levels[0],)
-    monkeypatch.setattr(scale, "EDGES", whole.nnz // 8)
+    monkeypatch.setattr(moments, "EDGES", whole.nnz // 8)
     some = build(spec, tmp_path / "g.zarr", name="g", force=True).levels[0]
     assert some.eigenvalue_scale != whole.eigenvalue_scale
     close = 0.005 if name == "icosphere" else 0.1

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.report.record import Report
+from cheblienet_graphs.report.inspect import Report
 
 LABELS = ["metric", "connected", "size", "symmetries", "spectrum"]
 

@@ -10,10 +10,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.report.diagnostics import EffectiveMetric
+from cheblienet_graphs.report.findings import Finding
+from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.record import Report
-from cheblienet_graphs.report.verdict import AGREEING, Verdict, compared, verdict
+from cheblienet_graphs.report.moments import EffectiveMetric
+from cheblienet_graphs.report.verdict import AGREEING, CONSISTENCY, compared, verdict
 from cheblienet_graphs.samplings.random import Random
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
@@ -167,7 +168,7 @@ def test_as_many_eigenvalues_as_there_are_are_compared(report_on: Callable) -> N
 SPHERE = GraphSpec("s2", nside=2, weights="matched", neighbors=24)
 
 
-def judged(found: Eigenvalues, components: int = 1, reach: float = 1e-9) -> Verdict:
+def judged(found: Eigenvalues, components: int = 1, reach: float = 1e-9) -> Finding:
     metrics = [EffectiveMetric(0, 1.0, None, 0.0, 2.0, 0.0, squared_reach=reach)]
     comparison = compared(found, 1.0, [0, 2, 2, 2, 6, 6, 6, 6])
     sampled = SampledManifold(SPHERE.full_sampling(0), SPHERE.geometry, SPHERE.metric(0))
@@ -188,26 +189,26 @@ def test_consistent_is_never_said_of_a_wrong_spectrum(
     said = judged(Eigenvalues(values, converged=True, method=method), components, reach)
     off = abs(np.array(ratios[:5]) - 1) > AGREEING
     if components > 1:
-        assert said.consistency == "inconsistent"
+        assert CONSISTENCY[said.kind] == "inconsistent"
     elif not off.any():
-        assert said.consistency == "consistent"
+        assert CONSISTENCY[said.kind] == "consistent"
     else:
-        assert said.consistency != "consistent"
-    if said.consistency == "too coarse":
+        assert CONSISTENCY[said.kind] != "consistent"
+    if CONSISTENCY[said.kind] == "too coarse":
         assert (np.array(ratios[:5])[off] < 1).all()
 
 
 def test_eigenvalues_that_are_approximate_or_lack_copies_are_not_compared() -> None:
     """Without a copy of 2 the others move up; what is too low is so with all copies too."""
     exact, one_less = np.array([0, 2, 2, 2, 6, 6]), np.array([0, 2, 2, 6, 6, 6])
-    assert judged(Eigenvalues(exact, converged=False, method="")).consistency == "not compared"
-    assert judged(Eigenvalues(exact, converged=True, method="lanczos")).consistency == "consistent"
+    assert judged(Eigenvalues(exact, converged=False, method="")).kind == "not compared"
+    assert judged(Eigenvalues(exact, converged=True, method="lanczos")).kind == "consistent"
     said = judged(Eigenvalues(one_less, converged=True, method="lanczos"))
-    assert str(said.finding).endswith("spectrum not compared: copies of eigenvalues may be missing")
+    assert str(said).endswith("spectrum not compared: copies of eigenvalues may be missing")
     low = np.array([0, 1, 2, 6, 6, 6])
-    assert judged(Eigenvalues(low, converged=True, method="lanczos")).consistency == "inconsistent"
+    assert judged(Eigenvalues(low, converged=True, method="lanczos")).kind == "inconsistent"
     dense = judged(Eigenvalues(one_less, converged=True, method="dense"))
-    assert dense.consistency == "inconsistent"
+    assert dense.kind == "inconsistent"
 
 
 def test_the_same_remark_is_made_once(report_on: Callable) -> None:

@@ -1,0 +1,313 @@
+"""The metric that the weights of a level realise, where it is measured, and its spectrum's scale.
+
+Builds record the scale, so it depends on no argument of theirs, and on large graphs looks at some
+points.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.manifolds.moments import edge_moments
+from cheblienet_graphs.neighbours.stencil import Stencils, reach
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.sparse import row_blocks, rows
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store.reader import LevelArrays, MappedWeights
+from cheblienet_graphs.typing import Floats, Indices
+
+EDGES_AT_ONCE = 2**17
+"""Edges whose second moments are in memory together."""
+EDGES = 2**18
+"""About so many stored entries are looked at, in less than a second; smaller graphs are whole.
+
+Of graphs of a million the factor then was found 3e-4 off, and 4e-3 where points are random.
+"""
+
+
+@dataclass(frozen=True)
+class EffectiveMetric:
+    """The metric that the weights at one orientation realise.
+
+    A graph's second moments are those of R = diag(1, eps^-2, xi^2) where M = sum_j w_ij c c^T is a
+    multiple m R^-1 at every vertex, m a_i R^-1 where vertices have different areas a_i.
+
+    Args:
+        orientation: index k of theta = -pi/2 + k pi/n_o; 0 where there are no orientations.
+        eps_squared: M22 / M11, in space the mean of M22 and M33 over M11; None where no neighbour
+            lies forward.
+        xi_squared: M11 over the moment of rotation, of axes over the mean of both tilts; None where
+            there are no orientations or none are linked.
+        leakage: the largest |M_ab| / sqrt(M_aa M_bb) of two directions a, b; 0 is none.
+        second_moment: m = tr(R M) / dim; D - W is m / 2 times the operator.
+        deviation: the largest entry of |M R / m - I| at a single point, m of that point.
+        squared_reach: sum_j w_ij c_a^4 / sum_j w_ij c_a^2, c in units of the metric, of the
+            direction a in which that is largest. By the next term of its Taylor series an
+            eigenvalue lambda is low by lambda squared_reach / 12 at most, relatively.
+        turning_reach: the same of the directions of the fibre alone; 0 without orientations.
+        first_moment: |sum_j w_ij c| over sqrt(sum_j w_ij sum_j w_ij |c|^2), in [0, 1], c in units
+            of the metric: the median over the points. On irregular points eigenvalues are low
+            unless it is small, or becomes so as points are added.
+    """
+
+    orientation: int
+    eps_squared: float | None
+    xi_squared: float | None
+    leakage: float
+    second_moment: float
+    deviation: float
+    squared_reach: float
+    turning_reach: float = 0.0
+    first_moment: float = 0.0
+
+
+@dataclass(frozen=True)
+class WeightedLevel:
+    """A level's edges with their weights, and the points that they join.
+
+    Args:
+        spec: of the build.
+        sampled: the level's points with the metric asked for.
+        weights: W.
+        coordinates: (V, d) of the vertices, possibly a mapped file.
+        degree: (V,) weighted degrees.
+    """
+
+    spec: GraphSpec
+    sampled: SampledManifold[Sampling]
+    weights: MappedWeights
+    coordinates: npt.NDArray[np.float64]
+    degree: npt.NDArray[np.float32]
+
+    def vertices(self, points: Indices) -> Indices:
+        """(n_o, N) the vertices over some points."""
+        sampling = self.sampled.sampling
+        return np.arange(sampling.orientations)[:, None] * sampling.num_points + points
+
+    def areas(self, points: Indices) -> Floats:
+        """(n_o,) areas of the vertices of each orientation over some points, added up."""
+        sampling, count = self.sampled.sampling, self.sampled.sampling.num_points
+        starts = range(0, sampling.num_vertices, count)
+        return np.array([sampling.areas(lo, lo + count)[points].sum() for lo in starts])
+
+
+def weighted(arrays: LevelArrays) -> WeightedLevel:
+    """A published level.
+
+    Args:
+        arrays: of the level.
+    """
+    # Arrays bound the size, so they are opened first: points of a false size would fill the memory.
+    spec, weights, parts = (
+        arrays.facts.spec,
+        arrays.weights,
+        (arrays.coordinates, arrays.degree),
+    )
+    metric = Metric(spec.eps, arrays.of_level.xi or 0.0)
+    sampled = SampledManifold(arrays.sampling, spec.geometry, metric)
+    return WeightedLevel(spec, sampled, weights, *parts)
+
+
+def effective_metrics(
+    level: WeightedLevel, points: Indices, *, entries: int = EDGES_AT_ONCE
+) -> list[EffectiveMetric]:
+    """The metric realised at each orientation, that of the sum of M, in units of the points' area.
+
+    Args:
+        level: its edges.
+        points: where it is measured; without any there is nothing to tell.
+        entries: edges whose moments are in memory together.
+    """
+    if not len(points):
+        return []
+    orientations, count = level.sampled.sampling.orientations, level.sampled.sampling.num_points
+    area, vertices = level.areas(points), level.vertices(points).ravel()
+    indptr = level.weights.laplacian.indptr
+    edges = int((indptr[vertices + 1] - indptr[vertices]).sum())
+    second, fourth, largest, firsts = 0.0, 0.0, np.zeros(orientations), []
+    for piece in np.array_split(vertices, max(1, -(-edges // entries))):
+        first, moments, fourths = _moments(level, piece)
+        firsts.append(first)
+        own = piece // count == np.arange(orientations)[:, None]
+        second = second + np.einsum("kn,nab->kab", own, moments)
+        fourth = fourth + own @ fourths
+        np.maximum.at(largest, piece // count, deviations(moments))
+    drift = np.median(np.concatenate(firsts).reshape(orientations, -1), axis=1)
+    each = zip(second / area[:, None, None], fourth / area[:, None], largest, drift, strict=True)
+    return [effective_metric(level.sampled, k, *measured) for k, measured in enumerate(each)]
+
+
+def _moments(level: WeightedLevel, vertices: Indices) -> tuple[Floats, Floats, Floats]:
+    """First moments of some vertices, second ones, and sums of w c_a^4.
+
+    Returns:
+        (N,) as in `EffectiveMetric`, (N, dim, dim) sqrt(R) M sqrt(R), and (N, dim).
+    """
+    edges, sampled = level.weights.rows(vertices).tocoo(), level.sampled
+    (row, column), weights = edges.coords, edges.data
+
+    def summed(values: Floats) -> Floats:
+        """The sum over the edges of each vertex, with their weights."""
+        total = np.zeros((len(vertices), *values.shape[1:]))
+        np.add.at(total, row, weights.reshape(-1, *[1] * (values.ndim - 1)) * values)
+        return total
+
+    starts, ends = level.coordinates[vertices[row]], level.coordinates[column]
+    base = sampled.manifold.base.dimension
+    ends[:, :base] -= periods(sampled.sampling, ends[:, :base] - starts[:, :base])
+    first, second = edge_moments(sampled.manifold, sampled.metric, starts, ends)
+    moments, fourths = summed(second), summed(second.diagonal(axis1=1, axis2=2) ** 2)
+    most = np.sqrt(summed(np.ones(len(row))) * moments.trace(axis1=1, axis2=2))
+    drift = np.linalg.norm(summed(first), axis=1)
+    return np.divide(drift, most, out=np.zeros_like(most), where=most > 0), moments, fourths
+
+
+def periods(sampling: Sampling, offsets: Floats) -> Floats:
+    """(N, d) the whole periods that are nearest to offsets along the base; 0 without any."""
+    if not sampling.periodic or not sampling.extent:
+        return np.zeros_like(offsets)
+    whole: Floats = np.round(offsets / sampling.extent) * sampling.extent
+    return whole
+
+
+def deviations(moments: Floats) -> Floats:
+    """(N,) the largest entry of |M R / m - I| at each point, m of that point.
+
+    Args:
+        moments: (N, dim, dim) sqrt(R) M sqrt(R) of the points.
+    """
+    dimension = moments.shape[-1]
+    trace = moments.trace(axis1=1, axis2=2)[:, None, None]
+    shapes = np.divide(moments * dimension, trace, out=np.zeros_like(moments), where=trace > 0)
+    largest: Floats = abs(shapes - np.eye(dimension)).max(axis=(1, 2))
+    return largest
+
+
+def effective_metric(
+    sampled: SampledManifold[Sampling],
+    orientation: int,
+    mean: Floats,
+    fourth: Floats,
+    largest_deviation: float,
+    first_moment: float = 0.0,
+) -> EffectiveMetric:
+    """The metric that the moments of one orientation realise.
+
+    Args:
+        sampled: the points with their metric R.
+        orientation: its index.
+        mean: (dim, dim) sqrt(R) M sqrt(R), in units of area.
+        fourth: (dim,) sum of w c_a^4 in the same units.
+        largest_deviation: over single points.
+        first_moment: their median.
+    """
+    spread = np.sqrt(np.outer(mean.diagonal(), mean.diagonal()))
+    mixed = np.divide(abs(mean), spread, out=np.zeros_like(mean), where=spread > 0)
+    np.fill_diagonal(mixed, 0)
+    diagonal = mean.diagonal()
+    reach = np.divide(fourth, diagonal, out=np.zeros_like(fourth), where=diagonal > 0)
+    base, metric = sampled.manifold.base.dimension, sampled.metric
+    forward, *across = diagonal[:base]
+    turning = diagonal[base:]
+    rotates = bool(turning.any())
+    return EffectiveMetric(
+        orientation=orientation,
+        eps_squared=float(np.mean(across) / forward) * metric.eps**2 if forward > 0 else None,
+        xi_squared=float(forward / np.mean(turning)) * metric.xi**2 if rotates else None,
+        leakage=float(mixed.max()),
+        second_moment=float(mean.trace()) / len(mean),
+        deviation=float(largest_deviation),
+        squared_reach=float(reach.max()),
+        turning_reach=float(reach[base:].max(initial=0.0)),
+        first_moment=float(first_moment),
+    )
+
+
+def eigenvalue_scale(level: WeightedLevel) -> float | None:
+    """The factor by which eigenvalues of Delta estimate those of the operator.
+
+    With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
+    mean degree, for the normalized one, where degrees are equal. All but kernel weights have
+    m = 2, in units of the mean area of all points. None where the metric can be measured nowhere,
+    or no vertex has a neighbour.
+
+    Args:
+        level: its edges.
+    """
+    spec, sampling, mass = level.spec, level.sampled.sampling, 1.0
+    moment = 2.0 * (sampling.mean_area if isinstance(sampling, MaskedSampling) else 1.0)
+    if spec.weights == "kernel" or spec.laplacian == "normalized":
+        points = _spread(level, probes(level))
+        if not (metrics := effective_metrics(level, points)):
+            return None
+        if spec.weights == "kernel":
+            moment = float(np.mean([metric.second_moment for metric in metrics]))
+        if spec.laplacian == "normalized":
+            degree = level.degree[level.vertices(points).ravel()].sum(dtype=np.float64)
+            mass = float(degree / math.fsum(level.areas(points)))
+    return 2 * mass / moment if moment > 0 else None
+
+
+def _spread(level: WeightedLevel, points: Indices) -> Indices:
+    """Some of these points, one drawn from each of equally long stretches, from a fixed seed."""
+    entries = level.weights.laplacian.nnz
+    count = max(1, int(EDGES * level.sampled.sampling.num_points / entries))
+    if count >= len(points):
+        return points
+    ends = np.arange(count + 1) * len(points) // count
+    drawn: Indices = points[np.random.default_rng(0).integers(ends[:-1], ends[1:])]
+    return drawn
+
+
+def probes(level: WeightedLevel) -> Indices:
+    """Points where the effective metric is measured; none where all are at the mask's edge.
+
+    Without a mask these are the sampling's own.
+
+    Args:
+        level: its edges.
+    """
+    points = level.sampled.sampling
+    if not isinstance(points, MaskedSampling):
+        # Which of one's own points are near the edge of a mask is not stored.
+        return points.probes() if level.spec.mask is None else points.probes()[:0]
+    if isinstance(points.full, Lattice):
+        deepest = points.probes()
+        if points.num_points == points.full.num_points:
+            return deepest
+        depth = int(points.depth[points.places[deepest[0]]])
+        whole = SampledManifold(points.full, level.sampled.manifold, level.sampled.metric)
+        return deepest if _longest_offset(level.spec, whole) < depth else deepest[:0]
+    outside = np.delete(points.full.base_points, points.places, axis=0)
+    if not len(outside):
+        return points.probes()
+    from scipy.spatial import KDTree  # slow to import, stencil builds do without
+
+    distance, _ = KDTree(outside).query(points.base_points)
+    return np.flatnonzero(distance > _longest_chord(points, level.weights))
+
+
+def _longest_offset(spec: GraphSpec, sampled: SampledManifold[Lattice]) -> int:
+    """The farthest that stencils reach along an axis, in pixels."""
+    if spec.weights == "kernel":
+        return max(reach(Stencils.of(sampled, spec.searched_neighbors).stencils))
+    from cheblienet_graphs.weights.lattice import lattice_weights  # which needs scipy.linalg
+
+    return max(reach(lattice_weights(spec, sampled).stencils))
+
+
+def _longest_chord(points: MaskedSampling, weights: MappedWeights) -> float:
+    """The largest Cartesian distance on the base between two vertices that an edge joins."""
+    base, longest, laplacian = points.base_points, 0.0, weights.laplacian
+    for start, stop in row_blocks(laplacian.indptr):
+        block = rows(laplacian, start, stop)
+        row = np.repeat(np.arange(start, stop), np.diff(block.indptr)) % points.num_points
+        steps = base[block.indices % points.num_points] - base[row]
+        steps -= periods(points, steps)
+        longest = max(longest, float(np.sqrt((steps**2).sum(axis=1)).max(initial=0)))
+    return longest

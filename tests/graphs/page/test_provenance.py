@@ -1,0 +1,98 @@
+"""The command on a page makes the specification that it tells of."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from digests import SPECS as DIGESTED
+from many_specs import Given, many_specs
+from masks import awkward
+
+import cheblienet_cli.build
+from cheblienet_cli.main import run
+from cheblienet_cli.spelling import option
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.page.provenance import command, least_fields, missing
+
+POINTS = np.random.default_rng(0).random((40, 2))
+BUILDERS = "mask", "coordinates", "domain"
+"""What only whoever built the graph has."""
+
+
+@pytest.fixture
+def typed_spec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """The specification that the command line makes of a command, with the builder's own files."""
+    made: list[GraphSpec] = []
+    monkeypatch.setattr(cheblienet_cli.build, "_run", lambda spec, **_: made.append(spec))
+
+    def spec_of(line: str, given: Given) -> GraphSpec:
+        files: dict[str, list[str]] = {}
+        for field, flag in (("mask", "--mask"), ("coordinates", "--points-file")):
+            arrays = given.get(field, ())
+            several = arrays if field == "coordinates" else [arrays] * (field in given)
+            for number, array in enumerate(several):
+                file = tmp_path / f"{field}{number}.npy"
+                np.save(file, array)
+                files.setdefault(flag, []).append(str(file))
+        clg, *arguments = shlex.split(line)
+        assert clg == "clg"
+        for place, argument in enumerate(arguments):
+            if argument == "FILE":
+                arguments[place] = files[arguments[place - 1]].pop(0)
+            elif argument == "X0,Y0,X1,Y1":
+                arguments[place] = ",".join(map(repr, given["domain"]))
+        assert run(arguments) == 0
+        return made.pop()
+
+    return spec_of
+
+
+@pytest.mark.parametrize("source", ["digested", pytest.param("random", marks=pytest.mark.slow)])
+def test_whatever_is_built_can_be_built_again(source: str, typed_spec: Any) -> None:
+    every = [(given, GraphSpec(**given)) for given in DIGESTED.values()]
+    for given, known in every if source == "digested" else many_specs(300):
+        spec = known.recorded()
+        fields, own = least_fields(spec), {key: given[key] for key in BUILDERS if key in given}
+        said = " ".join(missing(spec, fields, option))
+        if "coordinates" in own and spec.geometry.base.flat:
+            assert "Leave `--domain X0,Y0,X1,Y1` out" in said
+            # Whoever gave none leaves it out, or gives their bounding box.
+            every_point = np.concatenate([table[:, :2] for table in own["coordinates"]])
+            box = [*every_point.min(axis=0).tolist(), *every_point.max(axis=0).tolist()]
+            own.setdefault("domain", box)
+        if {"coordinates", "mask"} <= own.keys() and spec.region is not None:
+            # A store does not tell such masks from regions.
+            assert "if there was one besides the region" in said
+            fields |= {"mask": spec.to_dict()["mask"]}
+        assert typed_spec(command(fields, "mine", option), own).sha256 == known.sha256, given
+        assert ("`FILE` stands for" in said) is bool({"mask", "coordinates"} & fields.keys())
+
+
+@pytest.mark.parametrize("mask", [None, np.arange(162) % 2 == 0])
+def test_a_region_is_looked_up_once(mask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = GraphSpec("s2", subdivisions=2, region=(0, 0, 90, 80), mask=mask, levels=1).recorded()
+    made, full = [], GraphSpec.full_sampling
+    monkeypatch.setattr(GraphSpec, "full_sampling", lambda *given: made.append(1) or full(*given))
+    assert ("mask" in least_fields(spec)) is (mask is not None)
+    assert len(made) == 1
+
+
+def test_no_field_is_said_that_follows_from_the_others() -> None:
+    plain = GraphSpec("se2", 32)
+    assert least_fields(plain) == {"manifold": "se2", "size": [32, 32]}
+    assert command(least_fields(plain), None, option) == "clg build se2 --size 32x32"
+    assert missing(plain, least_fields(plain), option) == []
+    torus = GraphSpec("se2", "32x16", boundary="periodic", eps_squared=0.05, xi=0.3)
+    assert least_fields(torus)["eps_squared"] == 0.05
+
+
+def test_what_only_the_builder_has_is_named() -> None:
+    masked = GraphSpec("se2", mask=awkward(24), orientations=4).recorded()
+    fields = least_fields(masked)
+    assert shlex.split(command(fields, None, option))[-2:] == ["--mask", "FILE"]
+    assert len(missing(masked, fields, option)) == 1
+    own = GraphSpec("r2", coordinates=[POINTS, POINTS[:9]]).recorded()
+    fields = least_fields(own)
+    assert shlex.split(command(fields, None, option)).count("--points-file") == 2
