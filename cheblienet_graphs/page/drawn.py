@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.page.html import Markup, element, joined, prose, section
-from cheblienet_graphs.plot.figure import Asked, Figure
-from cheblienet_graphs.plot.files import svg_of
+from cheblienet_graphs.plot.figure import Asked, Figure, svg_of
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.typing import Progress
 
