@@ -11,8 +11,7 @@ from cheblienet_graphs.page.html import Markup, element, joined, prose, scrollin
 from cheblienet_graphs.page.measured import certificate, glance, levels_table
 from cheblienet_graphs.page.provenance import advice, provenance
 from cheblienet_graphs.plot import FIGURES
-from cheblienet_graphs.plot.figure import Asked, Figure
-from cheblienet_graphs.plot.files import svg_of
+from cheblienet_graphs.plot.figure import Asked, Figure, svg_of
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.inspect import Report

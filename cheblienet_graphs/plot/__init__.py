@@ -9,15 +9,15 @@ both are apart, and axes are the reader's own:
 
 A whole figure with its caption comes from `figure_named("spectrum").drawn(graph, Asked())`.
 
-`figure` is tested in test_files.py of tests/graphs/plot, `heat_panels` in test_panels.py, `opened`
-by all tests there.
+`opened` is tested by all tests of tests/graphs/plot, `neighbourhood_panels` in
+test_neighbourhood.py.
 """
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.plot import (
     eigenmaps,
     equivariance,
-    heat_panels,
+    heat,
     neighbourhood_panels,
     sparsity,
     spectrum,
@@ -25,10 +25,8 @@ from cheblienet_graphs.plot import (
 )
 from cheblienet_graphs.plot.eigenmaps import draw_eigenmaps, eigenmaps_of
 from cheblienet_graphs.plot.equivariance import draw_equivariance, equivariance_of
-from cheblienet_graphs.plot.figure import Asked, Figure
-from cheblienet_graphs.plot.files import svg_of, write_figure
-from cheblienet_graphs.plot.heat import heat_of
-from cheblienet_graphs.plot.heat_panels import draw_heat
+from cheblienet_graphs.plot.figure import Asked, Figure, svg_of, write_figure
+from cheblienet_graphs.plot.heat import draw_heat, heat_of
 from cheblienet_graphs.plot.neighbourhood import neighbourhood_of
 from cheblienet_graphs.plot.neighbourhood_panels import (
     draw_neighbourhood,
@@ -43,7 +41,7 @@ from cheblienet_graphs.plot.subgraphs import draw_subgraph, subgraphs_of
 FIGURES: tuple[Figure, ...] = (
     neighbourhood_panels.FIGURE,
     spectrum.FIGURE,
-    heat_panels.FIGURE,
+    heat.FIGURE,
     equivariance.FIGURE,
     eigenmaps.FIGURE,
     subgraphs.FIGURE,

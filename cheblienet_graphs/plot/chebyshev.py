@@ -1,7 +1,6 @@
 """Polynomials of a stored Laplacian applied to signals: heat, and a random layer."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
@@ -33,14 +32,12 @@ def chebyshev_sums(product: Product, x: Floats, weights: Floats) -> Floats:
         (V, m, C).
     """
     total: Floats = x[:, :, None] * weights[0]
-    if len(weights) == 1:
-        return total
-    previous, current = x, product(x)
-    total += current[:, :, None] * weights[1]
-    for row in weights[2:]:
+    previous, current = x, x
+    for number, row in enumerate(weights[1:]):
         following = product(current)
-        following *= 2
-        following -= previous
+        if number:
+            following *= 2
+            following -= previous
         total += following[:, :, None] * row
         previous, current = current, following
     return total
@@ -103,37 +100,24 @@ def random_weights(seed: int) -> Floats:
     return weights
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A part of a graph on which a layer's outputs at some vertices can be computed.
-
-    Args:
-        vertices: (N,) ascending: those and all within as many steps as the layer's degree.
-        laplacian: (N, N) the rescaled one's entries between them.
-    """
-
-    vertices: Indices
-    laplacian: scipy.sparse.csr_array
-
-    def outputs(self, x: Floats, weights: Floats) -> Floats:
-        """(N, m, C) sum_k T_k(L) x w_kc for x (N, m); right where they were asked for."""
-        return chebyshev_sums(mapped_product(self.laplacian), x, weights)
-
-
-def part_around(laplacian: scipy.sparse.csr_array, vertices: Indices, degree: int) -> Part:
-    """The part that outputs at some vertices depend on.
+def part_around(
+    laplacian: scipy.sparse.csr_array, vertices: Indices, degree: int
+) -> tuple[Indices, scipy.sparse.csr_array]:
+    """The part of a graph that outputs at some vertices depend on.
 
     Args:
         laplacian: (V, V) the rescaled one, possibly over mapped files.
         vertices: where outputs are wanted.
         degree: of the layer.
+
+    Returns:
+        (N,) ascending: these vertices and all within as many steps as the degree; (N, N) the
+        entries between them.
     """
     inside = np.unique(vertices)
     newest = inside
     for _ in range(degree):
         reached = np.unique(laplacian[newest].indices.astype(np.int64))
         newest = np.setdiff1d(reached, inside, assume_unique=True)
-        if not len(newest):
-            break
         inside = np.union1d(inside, newest)
-    return Part(inside, scipy.sparse.csr_array(laplacian[inside][:, inside]))
+    return inside, scipy.sparse.csr_array(laplacian[inside][:, inside])

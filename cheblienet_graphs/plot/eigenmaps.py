@@ -1,25 +1,24 @@
 """Figure: the smoothest eigenfunctions, the eigenvectors of the least eigenvalues."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cheblienet_graphs.errors import NotDrawnError, Remedy
-from cheblienet_graphs.plot.figure import DIVERGING, Asked, Figure
+from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.plot.figure import DIVERGING, Asked, Figure, sentences
 from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.panels import (
+from cheblienet_graphs.plot.pictures import (
+    bare,
     color_bar,
-    mosaic,
     picture,
+    row_label,
     shown_orientations,
+    whole,
 )
 from cheblienet_graphs.plot.places import Places, places_of
-from cheblienet_graphs.plot.views import View, whole
-from cheblienet_graphs.report.diagnostics import components
-from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.plot.spectrum import connected, soon_computed, too_large, unit_of
 from cheblienet_graphs.sparse import inverse_root
-from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibres import counted, title, words
 from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
 from cheblienet_graphs.typing import Floats
@@ -29,11 +28,15 @@ if TYPE_CHECKING:
     import matplotlib.figure
 
 COUNT = 8
-LARGEST = 100_000
-"""Most vertices for which eigenvectors that are not stored are computed, but on periodic lattices,
-where any number takes seconds."""
 HALF = 0.5
 """Of the largest value: the first vertex with as large a one gives the sign."""
+ORIENTATIONS = 4
+COLUMNS = 4
+"""Of eigenfunctions without orientations."""
+FINE = 64
+"""Most pixels of an eigenfunction along a side."""
+ZERO = 1e-5
+"""Eigenvalues below this share of the largest shown are written as 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,26 +79,25 @@ def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> E
         NotDrawnError: no level is small enough; they are only the indicators of components; or they
             did not converge.
     """
-    level = _small_enough(graph, integer("level", level, 0, graph.spec.levels - 1), count)
+    level = integer("level", level, 0, graph.spec.levels - 1)
+    levels = range(level, graph.spec.levels)
+    level = next((k for k in levels if soon_computed(graph, k, count)), level)
+    if not soon_computed(graph, level, count):
+        raise too_large(graph, level, count)
     arrays, places = graph.level(level), places_of(graph, level)
     facts = arrays.of_level
     count = min(count, facts.vertices)
-    parts = components(arrays.laplacian)
-    if parts >= count:
-        raise NotDrawnError(
-            f"{graph.name} has {parts:,} components on level {level}: the first {count} "
-            "eigenfunctions are constants on these, of eigenvalue 0."
-        )
-    stored = _stored(graph, level, count)
-    if stored is None:
+    connected(graph, level, count)
+    stored = arrays.eigenvalues is not None and len(arrays.eigenvalues) >= count
+    eigenpairs: tuple[Any, Any] = arrays.eigenvalues, arrays.eigenvectors
+    if not stored:
         pairs = extreme_eigenpairs(
             arrays.laplacian, facts.lambda_max, count, sampling=places.points
         )
         if not pairs.converged:
             raise NotDrawnError(f"The eigenvectors of {graph.name} did not converge.")
-        values, vectors = pairs.values, pairs.vectors
-    else:
-        values, vectors = stored
+        eigenpairs = pairs.values, pairs.vectors
+    values, vectors = (np.array(x, np.float64)[..., :count] for x in eigenpairs)
     scale = facts.eigenvalue_scale
     copies = [n for n in multiplicities(values, facts.lambda_max) for _ in range(n)]
     functions = _functions(vectors, arrays.mass.astype(np.float64))
@@ -107,34 +109,8 @@ def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> E
         tuple(copies),
         count < facts.vertices,
         functions.reshape(count, places.points.orientations, -1),
-        stored is not None,
+        stored,
     )
-
-
-def _small_enough(graph: OpenedGraph, level: int, count: int) -> int:
-    """The level, or the first coarser one whose eigenvectors are stored or can be computed."""
-    for number in range(level, graph.spec.levels):
-        if _stored(graph, number, count) is not None:
-            return number
-        points = graph.points(number)
-        if points.num_vertices <= LARGEST or (isinstance(points, Lattice) and points.periodic):
-            return number
-    vertices = graph.facts.levels[level].vertices
-    raise NotDrawnError(
-        f"Level {level} of {graph.name} has {vertices:,} vertices, and eigenvectors are "
-        f"computed for up to {LARGEST:,}. Build it with ",
-        Remedy("eigenpairs", count),
-        ", which stores them.",
-    )
-
-
-def _stored(graph: OpenedGraph, level: int, count: int) -> tuple[Floats, Floats] | None:
-    arrays = graph.level(level)
-    values, vectors = arrays.eigenvalues, arrays.eigenvectors
-    if values is None or vectors is None or len(values) < min(count, len(vectors)):
-        return None
-    kept = min(count, len(vectors))
-    return np.array(values[:kept]), vectors[:, :kept].astype(np.float64)
 
 
 def _functions(vectors: Floats, mass: Floats) -> Floats:
@@ -143,55 +119,45 @@ def _functions(vectors: Floats, mass: Floats) -> Floats:
     size = abs(functions).max(axis=1, keepdims=True)
     functions /= np.where(size > 0, size, 1.0)
     first = (abs(functions) >= HALF).argmax(axis=1)
-    signs = np.sign(functions[np.arange(len(functions)), first])
-    functions *= np.where(signs == 0, 1.0, signs)[:, None]
+    functions *= np.where(functions[np.arange(len(functions)), first] < 0, -1.0, 1.0)[:, None]
     return functions
-
-
-BAR = "eigenfunction / its largest size"
-ORIENTATIONS = 4
-COLUMNS = 4
-"""Of eigenfunctions without orientations."""
-FINE = 64
-"""Most pixels of an eigenfunction along a side."""
-BELOW = {"location": "bottom", "fraction": 0.03, "aspect": 50}
-ZERO = 1e-5
-"""Eigenvalues below this share of the largest shown are written as 0."""
 
 
 def draw_eigenmaps(canvas: "matplotlib.figure.Figure", data: Eigenmaps) -> None:
     """Draw eigenfunctions on an empty figure, a column for each, a row for each orientation.
 
+    Without orientations each has a place of its own, one after the other.
+
     Args:
         canvas: the figure.
         data: the eigenfunctions.
     """
-    count = data.places.points.orientations
-    [view, *_] = whole(data.places, FINE)
-    titles = titles_of(data)
-    if count == 1:
-        _draw_unoriented(canvas, view, data, titles)
-        return
-    shown = shown_orientations(count, most=ORIENTATIONS)
-    rows = [title(data.places.samples, int(k)) for k in shown]
-    axes = canvas.subplots()
-    values = data.functions[:, shown].transpose(1, 0, 2)
-    color_bar(canvas, mosaic(axes, view, values, (rows, titles)), [axes], BAR, **BELOW)
-
-
-def _draw_unoriented(
-    canvas: "matplotlib.figure.Figure", view: View, data: Eigenmaps, titles: list[str]
-) -> None:
-    """Draw a picture for each eigenfunction."""
     from matplotlib.colors import Normalize
 
-    grid = canvas.subplots(-(-len(titles) // COLUMNS), COLUMNS, squeeze=False)
-    for axes in grid.ravel()[len(titles) :]:
-        axes.set_axis_off()
-    norm = Normalize(-1, 1)
-    for axes, above, function in zip(grid.flat, titles, data.functions, strict=False):
-        image = picture(axes, view, function[0], norm, DIVERGING, title=above)
-    color_bar(canvas, image, list(grid.ravel()), BAR, **BELOW)
+    [view, *_] = whole(data.places, FINE)
+    rows, columns = _shape(data)
+    count, titles = data.places.points.orientations, titles_of(data)
+    shown = shown_orientations(count, most=ORIENTATIONS)
+    values = data.functions[:, shown].transpose(1, 0, 2).reshape(-1, data.functions.shape[2])
+    grid = canvas.subplots(rows, columns, squeeze=False)
+    for axes in grid.flat:
+        bare(axes)
+    for axes, signal in zip(grid.flat, values, strict=False):
+        image = picture(axes, view, signal, Normalize(-1, 1), DIVERGING)
+    for axes, above in zip(grid.flat, titles, strict=False):
+        axes.set_title(above, pad=3)
+    for cells, k in zip(grid if count > 1 else (), shown.tolist(), strict=False):
+        row_label(cells[0], title(data.places.samples, k))
+    below = {"location": "bottom", "fraction": 0.03, "aspect": 50}
+    color_bar(canvas, image, list(grid.flat), "eigenfunction / its largest size", **below)
+
+
+def _shape(data: Eigenmaps) -> tuple[int, int]:
+    """Rows and columns of pictures."""
+    count = data.places.points.orientations
+    if count == 1:
+        return -(-len(data.values) // COLUMNS), COLUMNS
+    return len(shown_orientations(count, most=ORIENTATIONS)), len(data.values)
 
 
 def titles_of(data: Eigenmaps) -> list[str]:
@@ -206,50 +172,27 @@ def titles_of(data: Eigenmaps) -> list[str]:
 
 
 def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") -> str:
-    data = eigenmaps_of(graph, level=asked.level)
-    canvas.set_size_inches(FIGURE.size[0], _height(data))
+    data, spec = eigenmaps_of(graph, level=asked.level), graph.spec
+    rows, columns = _shape(data)
+    side = FIGURE.size[0] / columns * whole(data.places, FINE)[0].ratio
+    titled = 0.3 if spec.orientations == 1 else 0.0
+    canvas.set_size_inches(FIGURE.size[0], min(12.0, 1.2 + rows * (side + titled)))
     draw_eigenmaps(canvas, data)
-    return caption(graph.spec, data, asked.level)
-
-
-def _height(data: Eigenmaps) -> float:
-    """Inches that pictures as wide as the figure take."""
-    [view, *_] = whole(data.places, FINE)
-    left, right, bottom, top = view.extent
-    count = data.places.points.orientations
-    columns = COLUMNS if count == 1 else len(data.values)
-    rows = -(-len(data.values) // COLUMNS)
-    rows = rows if count == 1 else len(shown_orientations(count, most=ORIENTATIONS))
-    side = FIGURE.size[0] / columns * abs((bottom - top) / (right - left))
-    return min(12.0, 1.2 + rows * (side + (0.3 if count == 1 else 0.0)))
-
-
-def caption(spec: GraphSpec, data: Eigenmaps, level: int) -> str:
-    """What to see in the figure, and what part of the graph it shows."""
-    per = "per width^2" if spec.geometry.base.flat else "on the unit sphere"
-    unit = f"of the operator, {per}" if data.operator else "of Delta"
-    start = (
+    unit = unit_of(graph, scaled=data.operator)
+    return sentences(
         f"The {len(data.values)} smoothest eigenfunctions of level {data.level}, N^-1/2 v, each in "
-        f"units of its largest size; above them their eigenvalues {unit}."
+        f"units of its largest size; above them their eigenvalues {unit}.",
+        data.level != asked.level
+        and f"Level {asked.level} is too large to compute them, so this is a coarser one.",
+        max(data.copies) > 1
+        and "(2x) and the like: equal eigenvalues, whose functions may be mixed at will; shown is "
+        "one basis of many.",
+        spec.orientations > 1
+        and f"Rows are {rows} of {spec.orientations} {words(spec)}. {counted(spec)}",
+        data.places.dimension == 3 and "Pictures are the slice through the middle across z.",
+        not data.places.flat
+        and "Mollweide's map of the sphere, north up, longitude 0 in the middle.",
     )
-    parts = [start]
-    if data.level != level:
-        parts.append(f"Level {level} is too large to compute them, so this is a coarser one.")
-    if max(data.copies) > 1:
-        parts.append(
-            "(2x) and the like: equal eigenvalues, whose functions may be mixed at will; shown is "
-            "one basis of many."
-        )
-    count = data.places.points.orientations
-    if count > 1:
-        parts.append(f"Rows are {words(spec)}. {counted(spec)}")
-        if len(shown_orientations(count, most=ORIENTATIONS)) < count:
-            parts.append(f"Shown are some of {count} {words(spec)}.")
-    if data.places.dimension == 3:
-        parts.append("Pictures are the slice through the middle across z.")
-    if not spec.geometry.base.flat:
-        parts.append("Mollweide's map of the sphere, north up, longitude 0 in the middle.")
-    return " ".join(parts)
 
 
 FIGURE = Figure("eigenmaps", "The smoothest eigenfunctions", (8.0, 4.5), _draw)

@@ -3,25 +3,24 @@
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.chebyshev import random_weights
-from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL, SERIES, Asked, Figure
+from cheblienet_graphs.plot.figure import FAINT, SERIES, Asked, Figure, sentences
 from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.panels import (
+from cheblienet_graphs.plot.pictures import (
     SHOWN,
+    around,
     color_bar,
     picture,
     row_label,
     shown_orientations,
 )
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
-from cheblienet_graphs.plot.symmetric import Symmetry, symmetries_of
-from cheblienet_graphs.plot.turning import Turning, rotation
-from cheblienet_graphs.plot.views import around
+from cheblienet_graphs.plot.turning import Symmetry, Turning, rotation, symmetries_of
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibres import counted, title, words
 from cheblienet_graphs.spec.words import percent
@@ -43,6 +42,14 @@ TURN = 30.0
 """Of the pictures where there are no orientations,"""
 TURN_OF_AXES = 90.0
 """and where there are axes in space: that maps the cube's sets to themselves."""
+LEAST = 1e-17
+"""Smaller errors are drawn here: they are 0."""
+NAMED = 14
+"""Most symmetries that are drawn."""
+ROUNDING = 1e-6
+SAME_ANGLE = 1e-3
+AXES = 4
+"""Most axes in space that are shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,83 +129,64 @@ def equivariance_of(
         SpecError: the level or the vertex is out of range.
         NotDrawnError: there is neither a symmetry nor room to turn anything.
     """
-    places = places_of(graph, level)
-    points, weights = places.points, random_weights(seed)
-    point = chosen_vertex(graph, level, vertex) % points.num_points
-    dimension = places.dimension
-    radius = min(LARGEST[dimension], SHARE * places.room(point))
-    axes = _axes(places, point)
-    symmetries = symmetries_of(graph, level, places, [a for _, a in axes], weights, seed)
-    if radius < SMALLEST:
-        if not symmetries:
-            raise NotDrawnError(
-                f"Nothing of {graph.name} can be turned: it has no symmetries of its sampling, and "
-                f"room of {places.room(point):.2g} spacings around vertex {point}; it takes "
-                f"{SMALLEST / SHARE:.2g}."
-            )
-        return Equivariance(level, places, point, radius, seed, symmetries, (), None)
-    turning = Turning(graph.level(level).laplacian, places, point, radius, weights)
-    curves = tuple(_curve(turning, about, axis) for about, axis in axes)
-    pictures = _pictures(turning, axes[-1][1])
+    places, weights = places_of(graph, level), random_weights(seed)
+    point = chosen_vertex(graph, level, vertex) % places.points.num_points
+    room = places.room(point)
+    radius = min(LARGEST[places.dimension], SHARE * room)
+    axes = _axes(places, point, room)
+    symmetries = symmetries_of(graph, level, places, list(axes.values()), weights, seed)
+    curves: tuple[Curve, ...] = ()
+    pictures = None
+    if radius >= SMALLEST:
+        turning = Turning(graph.level(level).laplacian, places, point, radius, weights)
+        curves = tuple(_curve(turning, about, axis) for about, axis in axes.items())
+        pictures = _pictures(turning, [*axes.values()][-1])
+    elif not symmetries:
+        raise NotDrawnError(
+            f"Nothing of {graph.name} can be turned: it has no symmetries of its sampling, and "
+            f"room of {room:.2g} spacings around vertex {point}; it takes {SMALLEST / SHARE:.2g}."
+        )
     return Equivariance(level, places, point, radius, seed, symmetries, curves, pictures)
 
 
-def _axes(places: Places, point: int) -> list[tuple[str, Floats]]:
-    """What figures turn about, in words and as unit vectors; the last one is through the middle."""
+def _axes(places: Places, point: int, room: float) -> dict[str, Floats]:
+    """What figures turn about, as unit vectors; the last one is through the middle."""
     z = np.array([0.0, 0.0, 1.0])
-    if not places.flat:
-        own = ("the vertex", places.vectors[point] / places.radius)
-        everywhere = places.room(point) >= places.radius * math.pi / 2
-        return [("the polar axis", z), own] if everywhere else [own]
     if places.dimension == 3:
-        return [("the diagonal", np.ones(3) / math.sqrt(3)), ("the z axis", z)]
-    return [("the vertex", z)]
+        return {"the diagonal": np.ones(3) / math.sqrt(3), "the z axis": z}
+    if places.flat:
+        return {"the vertex": z}
+    polar = {"the polar axis": z} if room >= places.radius * math.pi / 2 else {}
+    return polar | {"the vertex": places.vectors[point] / places.radius}
 
 
 def _curve(turning: Turning, about: str, axis: Floats) -> Curve:
     """Errors about an axis."""
     own = steps_of(turning.places)
     angles = np.unique(np.round(np.concatenate([np.arange(STEP, 181, STEP), own]), 9))
-    still = turning.pooled(np.eye(3))
-    errors = [_relative(turning.pooled(rotation(axis, angle)), still) for angle in angles.tolist()]
-    by_kind = np.array(errors).reshape(-1, 2).T
-    return Curve(about, angles, by_kind[0], by_kind[1])
+    still, errors = turning.pooled(np.eye(3)), np.empty((2, len(angles)))
+    for number, angle in enumerate(angles.tolist()):
+        turned = turning.pooled(rotation(axis, angle))
+        for kind, (a, b) in enumerate(zip(turned, still, strict=True)):
+            errors[kind, number] = np.linalg.norm(a - b) / np.linalg.norm(b)
+    return Curve(about, angles, *errors)
 
 
 def steps_of(places: Places) -> Floats:
     """(n_o,) degrees of whole steps between orientations; none where there are less than two."""
     count = len(places.samples)
-    if count == 1 or len(places.samples[0]) > 1:
+    if count == 1 or places.of_axes:
         return np.empty(0)
     return np.arange(1, count + 1) * 180 / count
 
 
-def _relative(turned: tuple[Floats, Floats], still: tuple[Floats, Floats]) -> list[float]:
-    """The errors of outputs and of the input."""
-    pairs = zip(turned, still, strict=True)
-    return [float(np.linalg.norm(a - b) / np.linalg.norm(b)) for a, b in pairs]
-
-
 def _pictures(turning: Turning, axis: Floats) -> Pictures:
     """The input and the activations, still and turned by a step between orientations."""
-    own = steps_of(turning.places)
-    of_axes = len(turning.places.samples[0]) > 1
-    angle = TURN_OF_AXES if of_axes else own[0] if len(own) else TURN
+    other = TURN_OF_AXES if turning.places.of_axes else TURN
+    angle = float([*steps_of(turning.places), other][0])
     shown = [turning.shown(rotation(axis, degrees)) for degrees in (0.0, angle)]
     inputs, activations = (np.stack(parts) for parts in zip(*shown, strict=True))
     return Pictures(angle, inputs, activations)
-
-
-LEAST = 1e-17
-"""Smaller errors are drawn here: they are 0."""
-NAMED = 14
-"""Most symmetries that are drawn."""
-SYMMETRIC = "symmetries"
-ROUNDING = 1e-6
-SAME_ANGLE = 1e-3
-AXES = 4
-"""Most axes in space that are shown."""
-BAR = "share of the largest"
 
 
 def draw_equivariance(canvas: "matplotlib.figure.Figure", data: Equivariance) -> None:
@@ -209,57 +197,39 @@ def draw_equivariance(canvas: "matplotlib.figure.Figure", data: Equivariance) ->
         data: what turning does.
     """
     if data.pictures is None:
-        draw_symmetries(canvas.subplots(), data.symmetries)
+        _draw_symmetries(canvas.subplots(), data.symmetries)
         return
     [top], [bottom] = canvas.subfigures(2, 1, squeeze=False, height_ratios=(1, 1.15))
-    _draw_errors(top, data)
+    widths = (2.2, 1) if data.symmetries else (1,)
+    cells = top.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
+    _draw_curves(cells[0], data)
+    top.legend(loc="outside upper left", ncols=4)
+    if data.symmetries:
+        _draw_symmetries(cells[1], data.symmetries)
     _draw_pictures(bottom, data, data.pictures)
 
 
-def _draw_errors(canvas: "matplotlib.figure.SubFigure", data: Equivariance) -> None:
-    widths = (2.2, 1) if data.symmetries else (1,)
-    cells = canvas.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
-    draw_curves(cells[0], data)
-    canvas.legend(loc="outside upper left", ncols=4)
-    if data.symmetries:
-        draw_symmetries(cells[1], data.symmetries)
-
-
-def draw_curves(axes: "matplotlib.axes.Axes", data: Equivariance) -> None:
-    """Draw errors against the angle, with the sampling's own rotations as marks.
-
-    Args:
-        axes: to draw on.
-        data: what turning does.
-    """
+def _draw_curves(axes: "matplotlib.axes.Axes", data: Equivariance) -> None:
+    """Errors against the angle, with the sampling's own rotations as marks."""
     for angle in steps_of(data.places):
         axes.axvline(angle, color=FAINT, lw=0.6, ls=":")
-    for number, curve in enumerate(data.curves):
-        exact = [s for s in data.symmetries if s.axis == number]
-        own = [s.angle for s in exact]
-        kept = np.array([all(abs(a - b) > SAME_ANGLE for b in own) for a in curve.angles])
-        angles, color = curve.angles[kept], SERIES[(0, 5)[number]]
-        looks: tuple[tuple[Floats, dict[str, Any], str], ...] = (
-            (curve.errors, {"ls": "-", "marker": "o", "ms": 3}, f"about {curve.about}"),
-            (curve.interpolation, {"ls": "--", "lw": 1}, "" if number else "interpolation alone"),
-        )
-        for errors, look, label in looks:
-            axes.plot(angles, 100 * errors[kept], color=color, label=label, **look)
-        if exact:
-            at_angles = [100 * s.error for s in exact]
-            axes.plot(own, at_angles, "D", ms=5, color=color, label="" if number else SYMMETRIC)
+    for number, (curve, color) in enumerate(zip(data.curves, SERIES[::5], strict=False)):
+        exact = np.array([(s.angle, s.error) for s in data.symmetries if s.axis == number])
+        own, errors = exact.reshape(-1, 2).T
+        kept = (abs(curve.angles[:, None] - own) > SAME_ANGLE).all(axis=1)
+        angles, once = curve.angles[kept], "_" if number else ""
+        curved, dashed = 100 * curve.errors[kept], 100 * curve.interpolation[kept]
+        axes.plot(angles, curved, "-o", color=color, ms=3, label=f"about {curve.about}")
+        axes.plot(angles, dashed, "--", color=color, lw=1, label=f"{once}interpolation alone")
+        if len(own):
+            axes.plot(own, 100 * errors, "D", color=color, ms=5, label=f"{once}symmetries")
     most = max(float(curve.errors.max()) for curve in data.curves)
     axes.set(xlabel="angle turned by [°]", ylabel="error [%]", xlim=(0, 184))
     axes.set(ylim=(-4 * most, 108 * most), xticks=range(0, 181, 30))
 
 
-def draw_symmetries(axes: "matplotlib.axes.Axes", symmetries: tuple[Symmetry, ...]) -> None:
-    """Draw the errors of symmetries, by name.
-
-    Args:
-        axes: to draw on.
-        symmetries: measured.
-    """
+def _draw_symmetries(axes: "matplotlib.axes.Axes", symmetries: tuple[Symmetry, ...]) -> None:
+    """The errors of symmetries, by name."""
     names = [in_words(symmetry) for symmetry in symmetries][:NAMED]
     errors = [max(symmetry.error, LEAST) for symmetry in symmetries][:NAMED]
     axes.semilogx(errors, range(len(names)), "D", ms=4, color=SERIES[2])
@@ -271,47 +241,37 @@ def draw_symmetries(axes: "matplotlib.axes.Axes", symmetries: tuple[Symmetry, ..
 
 def in_words(symmetry: Symmetry) -> str:
     """'rotation_90_z' -> 'rotation 90° z'."""
-    return (
-        re.sub(r"(?<=_)\d+", r"\g<0>°", symmetry.name)
-        .replace("_", " ")
-        .replace("approximate", "approx.")
-    )
+    name = re.sub(r"(?<=_)\d+", r"\g<0>°", symmetry.name)
+    return name.replace("_", " ").replace("approximate", "approx.")
 
 
 def _draw_pictures(
     canvas: "matplotlib.figure.SubFigure", data: Equivariance, pictures: Pictures
 ) -> None:
+    """The input and the activations, a row as they are and one turned.
+
+    Both rows stand side by side where there are no orientations.
+    """
     from matplotlib.colors import Normalize
 
-    count = data.places.points.orientations
-    shown = shown_orientations(count, most=_most(data))
+    samples = data.places.samples
+    shown = shown_orientations(len(samples), most=AXES if data.places.of_axes else SHOWN)
+    named = [title(samples, int(k)) for k in shown] if len(samples) > 1 else ["activation"]
     [view, *_] = around(data.places, data.point, math.ceil(data.radius))
-    columns = 1 + len(shown)
-    grid = canvas.subplots(*((2, columns) if count > 1 else (1, 4)), squeeze=False)
-    cells = grid.reshape(2, columns)
-    norm = Normalize(0, 1)
-    inputs, activations = (_of_largest(x) for x in (pictures.inputs, pictures.activations))
+    shape = (2, 1 + len(shown)) if len(samples) > 1 else (1, 4)
+    grid = canvas.subplots(*shape, squeeze=False)
+    inputs, activations = (
+        x / (np.nanmax(x) or 1.0) for x in (pictures.inputs, pictures.activations)
+    )
     for row, label in enumerate(("as it is", f"turned by {pictures.angle:.4g}°")):
-        image = picture(cells[row, 0], view, inputs[row], norm, SEQUENTIAL)
-        row_label(cells[row, 0], label)
-        for axes, k in zip(cells[row, 1:], shown, strict=True):
-            picture(axes, view, activations[row, k], norm, SEQUENTIAL)
-    for titled in cells if count == 1 else cells[:1]:
-        titled[0].set_title("input")
-        for axes, k in zip(titled[1:], shown, strict=True):
-            axes.set_title(title(data.places.samples, int(k)) if count > 1 else "activation")
-    color_bar(canvas, image, list(grid.ravel()), BAR)
-
-
-def _most(data: Equivariance) -> int:
-    """Orientations that are shown; fewer of axes, whose titles are wide."""
-    return SHOWN if len(data.places.samples[0]) < 3 else AXES
-
-
-def _of_largest(values: Floats) -> Floats:
-    """Values in units of the largest."""
-    largest = float(np.nanmax(values))
-    return values / largest if largest > 0 else values
+        cells = grid.reshape(2, -1)[row]
+        for axes, values in zip(cells, [inputs[row], *activations[row, shown]], strict=True):
+            image = picture(axes, view, values, Normalize(0, 1))
+        row_label(cells[0], label)
+        if not row or len(grid) == 1:
+            for axes, above in zip(cells, ["input", *named], strict=True):
+                axes.set_title(above)
+    color_bar(canvas, image, list(grid.ravel()), "share of the largest")
 
 
 def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") -> str:
@@ -322,34 +282,25 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") 
 
 def caption(spec: GraphSpec, data: Equivariance) -> str:
     """What to see in the figure."""
-    start = (
+    turned = data.pictures and f"turned by {data.pictures.angle:.4g} degrees"
+    return sentences(
         f"How a Chebyshev layer with random weights (seed {data.seed}) on level {data.level} "
-        "commutes with turning its input: |f(T x) - T f(x)| / |f(x)|."
+        "commutes with turning its input: |f(T x) - T f(x)| / |f(x)|.",
+        _symmetries_in_words(data),
+        _curves_in_words(spec, data)
+        if turned
+        else "The graph is too small to turn an input by other angles.",
+        turned
+        and spec.orientations > 1
+        and f"Below are the input and the activations at {words(spec)}, {turned}. {counted(spec)}",
+        turned
+        and len(steps_of(data.places))
+        and f"Dotted lines are whole steps between the {spec.orientations} orientations; a step "
+        "moves activations on to the next, from the last to the first.",
+        turned
+        and data.places.dimension == 3
+        and "Pictures are the slice through the middle across z.",
     )
-    parts = [start, _symmetries_in_words(data)]
-    if data.pictures is None:
-        parts.append("The graph is too small to turn an input by other angles.")
-        return " ".join(parts)
-    parts.append(_curves_in_words(spec, data))
-    count = data.places.points.orientations
-    if spec.axes is not None:
-        parts.append(
-            "Below are the input and the activations at some of the axes, turned about z by "
-            f"{data.pictures.angle:.4g} degrees. {counted(spec)}"
-        )
-    elif count > 1:
-        parts.append(f"Dotted lines are whole steps between the {count} orientations.")
-        some = len(shown_orientations(count)) < count
-        parts.append(
-            "Below are the input and the activations at some of the orientations, turned by a step."
-            if some
-            else "Below, turning the input by a step turns the activations, and moves them on by a "
-            "panel, from the last to the first."
-        )
-        parts.append(counted(spec))
-    if data.places.dimension == 3:
-        parts.append("Pictures are the slice through the middle across z.")
-    return " ".join(parts)
 
 
 def _symmetries_in_words(data: Equivariance) -> str:

@@ -1,16 +1,23 @@
-"""What a figure is to the command line and to the report; the colors and letters of all.
+"""What a figure is, and how it gets into files and onto pages; the colors and letters of all.
 
-Ink is one color that stands for the text's: the report replaces it in SVG by `currentColor`, so a
-figure is as readable in the dark as on paper. Grounds are transparent there for the same reason.
+The same graph gives the same bytes with the same matplotlib. Ink is one color that stands for the
+text's: on a page it becomes `currentColor`, so a figure is as readable in the dark as on paper.
+Grounds are transparent there for the same reason.
 """
 
+import io
+import re
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError
 from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.store.durable import replace, write_errors
+from cheblienet_graphs.store.export import check_output
 from cheblienet_graphs.values import integer
 
 if TYPE_CHECKING:
@@ -29,31 +36,34 @@ SEQUENTIAL = "cividis"
 DIVERGING = "RdBu_r"
 """For signed values, 0 in its middle; always with limits symmetric about 0."""
 
+_LETTERS = ("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color")
+_SMALL = ("legend.fontsize", "xtick.labelsize", "ytick.labelsize")
 _SETTINGS = {
-    "axes.edgecolor": INK,
-    "axes.facecolor": "none",
-    "axes.labelcolor": INK,
-    "axes.labelsize": 9,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlesize": 9,
+    **dict.fromkeys(_LETTERS, INK),
+    **dict.fromkeys(("axes.facecolor", "figure.facecolor"), "none"),
+    **dict.fromkeys(("axes.spines.right", "axes.spines.top", "legend.frameon"), False),
+    **dict.fromkeys(("axes.labelsize", "axes.titlesize", "font.size"), 9),
+    **dict.fromkeys(_SMALL, 8),
     "figure.constrained_layout.use": True,
-    "figure.facecolor": "none",
     "font.family": "DejaVu Sans",
-    "font.size": 9,
     "grid.color": FAINT,
     "grid.linewidth": 0.5,
-    "legend.fontsize": 8,
-    "legend.frameon": False,
     "lines.linewidth": 1.5,
     "svg.fonttype": "path",
     "svg.hashsalt": "cheblienet",
-    "text.color": INK,
-    "xtick.color": INK,
-    "xtick.labelsize": 8,
-    "ytick.color": INK,
-    "ytick.labelsize": 8,
 }
+_SAVED: dict[str, dict[str, Any]] = {
+    ".png": {"dpi": 200, "facecolor": "white", "metadata": {"Software": None}},
+    ".svg": {"transparent": True, "metadata": {"Date": None}},
+    ".pdf": {"facecolor": "white", "metadata": {"CreationDate": None}},
+}
+"""How each kind of file is saved; without a date, and on paper but for SVG."""
+_ON_A_PAGE = {"metadata": dict.fromkeys(("Creator", "Date", "Format", "Type"))}
+_MEANT = re.compile(r'(?:href="|url\()#([^")]*)')
+"""The name of an element that another one refers to."""
+_SIZE = re.compile(r' (?:width|height)="[^"]*pt"')
+_STYLE = re.compile(r"\s*<style[^>]*>\*\{(.*?)\}</style>", re.DOTALL)
+"""Of all elements, those of the page around it too."""
 
 
 @contextmanager
@@ -139,3 +149,79 @@ class Figure:
 
             figure = matplotlib.figure.Figure(figsize=self.size)
             return figure, self.draw(graph, asked, figure)
+
+
+def sentences(*parts: object) -> str:
+    """A caption of those parts that are not empty or False."""
+    return " ".join(str(part) for part in parts if part)
+
+
+def write_figure(figure: Figure, graph: OpenedGraph, asked: Asked, file: str | Path) -> str:
+    """Draw a figure into a file and give its caption.
+
+    Args:
+        figure: which one.
+        graph: of what.
+        asked: level, vertex and seed.
+        file: ends in .png, .svg or .pdf; replaced if it exists, whole or not at all.
+
+    Raises:
+        SpecError: the file has another ending or is a folder, or what is asked for is out of range.
+        NotDrawnError: the graph has nothing of the kind.
+        StoreError: the graph can't be read, or the file can't be written.
+    """
+    file = Path(file).expanduser()
+    ending = file.suffix.lower()
+    if ending not in _SAVED:
+        raise SpecError("output", "a file that ends in .png, .svg or .pdf", str(file))
+    if file.is_dir():
+        raise SpecError("output", "a file", f"{file}, a folder")
+    if not file.parent.is_dir():
+        raise StoreError(
+            f"{file} can't be written: there is no folder {file.parent}; make it or ",
+            another("output"),
+        )
+    check_output(file)
+    contents, caption = _saved(figure, graph, asked, ending)
+    with write_errors(file, "Nothing was drawn"):
+        replace(file, contents, file.with_name(f".{uuid.uuid4().hex}{ending}"))
+    return caption
+
+
+def svg_of(figure: Figure, graph: OpenedGraph, asked: Asked) -> tuple[str, str]:
+    """A figure as an svg element, and its caption.
+
+    The element has a viewBox and no size; what is drawn in ink has the color `currentColor`; the
+    ground is transparent; names of elements begin with that of the figure and its level, so that a
+    page can hold several figures. Elements that nothing refers to have none: matplotlib names equal
+    images alike.
+
+    Raises:
+        SpecError: what is asked for is out of range.
+        NotDrawnError: the graph has nothing of the kind.
+        StoreError: the graph can't be read.
+    """
+    contents, caption = _saved(figure, graph, asked, ".svg", **_ON_A_PAGE)
+    document = contents.decode()
+    opening, rest = document[document.index("<svg") :].strip().split(">", 1)
+    styles = "; ".join(_STYLE.findall(rest))
+    meant, prefix = set(_MEANT.findall(rest)), f"{figure.name}-{asked.level}-"
+    rest = re.sub(
+        r' id="([^"]*)"',
+        lambda name: f' id="{prefix}{name[1]}"' if name[1] in meant else "",
+        _STYLE.sub("", rest),
+    )
+    rest = re.sub(r'(href="|url\()#', rf"\g<0>{prefix}", rest)
+    element = f'{_SIZE.sub("", opening)} style="{styles}">{rest}'
+    return element.replace(INK, "currentColor"), caption
+
+
+def _saved(
+    figure: Figure, graph: OpenedGraph, asked: Asked, ending: str, **given: Any
+) -> tuple[bytes, str]:
+    """A drawing in the format of a file's ending, and its caption."""
+    drawn, caption = figure.drawn(graph, asked)
+    contents = io.BytesIO()
+    with style():
+        drawn.savefig(contents, format=ending[1:], **(_SAVED[ending] | given))
+    return contents.getvalue(), caption

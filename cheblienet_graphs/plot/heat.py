@@ -1,19 +1,33 @@
-"""Heat from an impulse, on a graph or on several to draw beside each other."""
+"""Figure: heat from an impulse at one vertex, on a graph or on several beside each other."""
 
+import itertools
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import eval_legendre
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.chebyshev import heat_on
+from cheblienet_graphs.plot.figure import SERIES, Asked, Figure, sentences
 from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.panels import (
+from cheblienet_graphs.plot.pictures import (
+    View,
+    around,
+    bare,
+    color_bar,
+    picture,
+    row_label,
     shown_orientations,
 )
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
+from cheblienet_graphs.spec.fibres import counted, title, word
 from cheblienet_graphs.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
 
 SPREAD = 3.0
 """Standard deviation sqrt(2 t) of the heat along a direction of length 1, in spacings."""
@@ -23,6 +37,16 @@ NEGLIGIBLE = 40.0
 """Exponents beyond which terms of the sphere's series are left out."""
 OTHER_AXES = 6
 """Axes beside that of the start that are shown."""
+DECADES = 3
+"""Colors go from the most heat down to this many powers of ten below."""
+REACH = 3.2
+"""Half of the pictures' sides, in spreads."""
+MARKS = 500
+"""More marks than this are drawn as an image."""
+WIDEST = 2.4
+"""Inches of a row of pictures at most,"""
+LEAST = 2.2
+"""and of the figure, which the color bar's name takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,21 +110,20 @@ class Heat:
 
     @property
     def shown(self) -> Indices:
-        """Orientations that are shown; of axes in space that of the start, which takes slices."""
+        """Orientations that are shown alone; of axes in space that of the start, in slices."""
         graph = self.widest
-        if len(graph.places.samples[0]) > 1:
-            return np.array([graph.orientation])
+        if graph.places.of_axes or not graph.oriented:
+            return np.array([graph.orientation])[: graph.oriented]
         return shown_orientations(len(graph.density), through=graph.orientation)
 
     @property
     def other_axes(self) -> Indices:
         """Some axes in space beside that of the start, evenly spread, or all."""
         graph = self.widest
-        if len(graph.places.samples[0]) < 2:
+        if not graph.places.of_axes:
             return np.empty(0, np.int64)
         others = np.delete(np.arange(len(graph.density)), graph.orientation)
-        count = min(OTHER_AXES, len(others))
-        return others[np.arange(count) * len(others) // count]
+        return others[shown_orientations(len(others), most=OTHER_AXES)]
 
 
 def heat_of(
@@ -124,7 +147,9 @@ def heat_of(
     graphs = (graph, *beside)
     _check_together(graphs)
     vertex = chosen_vertex(graph, level, vertex)
-    spread = min(SPREAD, LARGEST_SHARE * _size(places_of(graph, level)))
+    places = places_of(graph, level)
+    shortest = math.pi * places.radius if places.size is None else float(places.size.min())
+    spread = min(SPREAD, LARGEST_SHARE * shortest)
     short = [known.version.parent.name for known in graphs]
     names = short if len(set(short)) == len(short) else [known.name for known in graphs]
     heat = [_diffusion(names[0], graph, level, vertex, spread)]
@@ -159,32 +184,16 @@ def _same(other: OpenedGraph, level: int, first: Diffusion) -> int:
     return orientation * points.num_points + point
 
 
-def _size(places: Places) -> float:
-    """The shortest side, or half a great circle, in spacings."""
-    extent = places.points.extent
-    if extent is None:
-        return math.pi * places.radius
-    return float(min(extent)) / places.spacing
-
-
 def _diffusion(name: str, graph: OpenedGraph, level: int, vertex: int, spread: float) -> Diffusion:
     scale, arrays, places = graph.scale(level), graph.level(level), places_of(graph, level)
-    points = places.points
+    operator, points = scale is not None, places.points
+    time = (spread * places.spacing) ** 2 / 2
     if scale is None:
-        time = spread**2 / 2 / arrays.of_level.lambda_max
-    else:
-        time = (spread * places.spacing) ** 2 / 2
-    density = heat_on(arrays, vertex, time * (scale or 1.0))
+        time, scale = spread**2 / 2 / arrays.of_level.lambda_max, 1.0
     orientation, point = divmod(vertex, points.num_points)
+    density = heat_on(arrays, vertex, time * scale).reshape(points.orientations, -1)
     return Diffusion(
-        name,
-        places,
-        point,
-        orientation,
-        density.reshape(points.orientations, -1),
-        time,
-        operator=scale is not None,
-        anisotropic=graph.spec.eps < 1,
+        name, places, point, orientation, density, time, operator, anisotropic=graph.spec.eps < 1
     )
 
 
@@ -210,3 +219,156 @@ def exact_density(places: Places, distance: Floats, spread: float) -> Floats:
     sizes = (2 * degree + 1) * np.exp(-degree * (degree + 1) * time)
     summed: Floats = (sizes * waves).sum(axis=0) / (4 * np.pi * places.radius**2)
     return summed
+
+
+def draw_heat(canvas: "matplotlib.figure.Figure", data: Heat) -> None:
+    """Draw heat on an empty figure: a row for each graph, a column for each orientation.
+
+    Where there are no orientations, heat against distance with the exact kernel beside; where they
+    are axes in space, slices, and a row of other axes.
+
+    Args:
+        canvas: the figure.
+        data: the heat.
+    """
+    from matplotlib.colors import LogNorm
+
+    reach = max(1.0, math.ceil(REACH * data.spread))
+    most = max(float(graph.together.max()) for graph in data.graphs)
+    norm = LogNorm(most * 10.0**-DECADES, most, clip=True)
+    views = [around(graph.places, graph.point, reach) for graph in data.graphs]
+    of_widest = views[data.graphs.index(data.widest)]
+    titles = _titles(data, of_widest)
+    profile, rows = not data.widest.oriented, len(data.graphs) + bool(len(data.other_axes))
+    grid = canvas.subplots(rows, len(titles) + profile, squeeze=False)
+    pictures = grid[:, : len(titles)]
+    for cells, graph, of_graph in zip(pictures, data.graphs, views, strict=False):
+        last = graph is data.graphs[-1]
+        values = [graph.together, *graph.density[data.shown if graph.oriented else []]]
+        panels = [*itertools.product(values, of_graph)]
+        for place, (axes, (signal, view)) in enumerate(zip(cells, panels, strict=False)):
+            numbered = (last or profile) and place < len(of_graph)
+            image = picture(axes, view, signal, norm, title=titles[place], ticks=numbered)
+            titles[place] = ""
+        for axes in cells[len(panels) :]:
+            bare(axes)
+        if len(data.graphs) > 1:
+            row_label(cells[0], graph.name)
+    for axes, graph in zip(grid[:, -1] if profile else (), data.graphs, strict=False):
+        _draw_profile(axes, graph, data.spread, reach)
+    if len(data.other_axes):
+        _draw_other_axes(grid[-1], data, of_widest[0], norm)
+    where = {"location": "bottom"} if profile else {}
+    color_bar(canvas, image, list(pictures.ravel()), "heat per vertex (all heat = 1)", **where)
+
+
+def _titles(data: Heat, views: list[View]) -> list[str]:
+    """Of the pictures in a row: what is over the point, and which slices they are."""
+    graph = data.widest
+    headings = ["all together"] if graph.oriented else [""]
+    for k in data.shown.tolist():
+        start = ", start" if k == graph.orientation else ""
+        headings.append(title(graph.places.samples, k, " ") + start)
+    middle = views[len(views) // 2]
+    return [
+        f"{heading if view is middle else ''}\n{view.plane}".strip()
+        for heading in headings
+        for view in views
+    ]
+
+
+def _draw_other_axes(cells: Any, data: Heat, view: View, norm: Any) -> None:
+    graph = data.widest
+    for axes, k in itertools.zip_longest(cells, data.other_axes.tolist()):
+        bare(axes)
+        if k is not None:
+            picture(axes, view, graph.density[k], norm)
+            axes.set_title(title(graph.places.samples, k), fontsize="small")
+    row_label(cells[0], "other axes")
+
+
+def _draw_profile(
+    axes: "matplotlib.axes.Axes", graph: Diffusion, spread: float, reach: float
+) -> None:
+    """Draw the heat of a graph without orientations against distance, and the exact kernel."""
+    places = graph.places
+    offsets = places.offsets(places.vectors[graph.point], places.vectors)
+    distance = np.linalg.norm(offsets, axis=1)
+    least = float(graph.density.max()) * 10.0**-DECADES
+    seen = (distance <= reach) & (graph.density[0] >= least)
+    look = {"color": SERIES[0], "ms": 3, "rasterized": bool(seen.sum() > MARKS)}
+    visible = places.visible
+    axes.semilogy(distance[seen] * visible, graph.density[0, seen], ".", label="graph", **look)
+    if graph.operator:
+        at = np.linspace(0, reach, 200)
+        exact = exact_density(places, at, spread)
+        kept = exact >= least
+        look = {"color": SERIES[1], "lw": 1.2, "label": "exact, boundless"}
+        axes.semilogy(at[kept] * visible, exact[kept], **look)
+    axes.set(xlabel=f"distance [{places.unit}]", ylabel="heat per vertex")
+    axes.set_xlim(0, reach * visible)
+    axes.legend(loc="lower left")
+
+
+def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") -> str:
+    data = heat_of(graph, *asked.beside, level=asked.level, vertex=asked.vertex)
+    canvas.set_size_inches(FIGURE.size[0], _height(data))
+    draw_heat(canvas, data)
+    return _caption((graph, *asked.beside), data)
+
+
+def _height(data: Heat) -> float:
+    """Inches that rows of pictures as wide as the figure take."""
+    if not data.widest.oriented:
+        return FIGURE.size[1] * len(data.graphs)
+    if len(data.other_axes):
+        return 0.5 + FIGURE.size[0] / OTHER_AXES * (len(data.graphs) + 1)
+    side = min(WIDEST, FIGURE.size[0] / (1 + len(data.shown)))
+    return max(LEAST, 0.5 + side * len(data.graphs))
+
+
+def _caption(graphs: tuple[OpenedGraph, ...], data: Heat) -> str:
+    """What to see in the figure of some heat, and what it leaves out."""
+    spec, first = graphs[data.graphs.index(data.widest)].spec, data.graphs[0]
+    unit, after = "units of 1 / Delta", ""
+    if first.operator:
+        unit = f"squared {spec.geometry.base.unit}"
+        width = f"{data.spread * first.places.visible:.3g} {first.places.unit}"
+        after = f", sqrt(2 t) = {width}"
+    called = [graph.name if len(graphs) > 1 else "this graph" for graph in data.graphs]
+    ways = [f"on {n} it {_way(g, word(spec))}" for n, g in zip(called, data.graphs, strict=True)]
+    shown, count, oriented = len(data.shown), spec.orientations, data.widest.oriented
+    spacings = {graph.places.spacing for graph in data.graphs}
+    return sentences(
+        f"Heat that started at vertex {data.vertex} of level {data.level}, after t = "
+        f"{first.time:.3g} {unit}{after}; colors are logarithmic.",
+        len(spacings) > 1
+        and "Elsewhere t is such that it spreads by as many of the graph's own spacings.",
+        oriented and f"{'; '.join(ways)}. {counted(spec)}".replace("on", "On", 1),
+        first.operator
+        and not oriented
+        and "Dots on the line are heat as on the manifold itself without an end.",
+        spec.axes is not None
+        and "Left three slices through the start, all axes together, right the axis of the start "
+        f"alone in the same; in the last row, {len(data.other_axes)} of the {count - 1} others in "
+        "the first slice.",
+        oriented and 1 < shown < count and f"Shown are {shown} of {count} orientations.",
+    )
+
+
+def _way(graph: Diffusion, fibre: str) -> str:
+    """How heat goes on a graph."""
+    if not graph.oriented:
+        return "spreads evenly"
+    if not graph.anisotropic:
+        return f"spreads evenly at every {fibre}, as eps = 1"
+    return f"runs along the {fibre} that it is at, and bends where that changes"
+
+
+FIGURE = Figure(
+    "heat",
+    "Heat from an impulse at one vertex",
+    (8.0, 3.7),
+    _draw,
+    takes=("vertex", "beside"),
+)

@@ -5,18 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.manifolds.moments import edge_moments, least_logarithms
+from cheblienet_graphs.manifolds.moments import least_logarithms
 from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.places import chosen_vertex
-from cheblienet_graphs.plot.surroundings import Surroundings, same_point
-from cheblienet_graphs.report.edges_of import to_the_frame
-from cheblienet_graphs.spec.units import visible_unit
+from cheblienet_graphs.plot.pictures import SHOWN, shown_orientations
+from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
+from cheblienet_graphs.report.edges_of import axis_frame, to_the_frame
 from cheblienet_graphs.typing import Floats, Indices
 
-MOST_VIEWS = 6
-"""Orientations that are shown; of more, some that are evenly spread."""
 NEAR_AT_ONCE = 2**20
 """Points of the base that are looked through for those nearby; of larger graphs none are shown."""
+NAMES = ("along", "across 1", "across 2", "tilt to 1", "tilt to 2")
+"""The directions of the frame at an axis in space."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,12 @@ class View:
         vertex: its number.
         sample: its orientation as stored, radians, or its axis; empty where there are none.
         neighbours: (N,) vertices.
-        places: (N, d) of the neighbours on the picture of the base.
+        places: (N, d) of the neighbours on the picture: right and down; of an axis in space along
+            it and across.
         headings: (N, d) their forward directions there; of no rows where there are none.
         components: (M, dim) of the logarithms: forward, sideways(, rotation), of axes in space
-            along, two across in the frame, and the sine of the tilt towards these, as it counts in
-            the moments; of an edge that turns by pi/2 both ways.
+            along, two across, and the sine of the tilt towards these, as it counts in the moments;
+            of an edge that turns by pi/2 both ways.
         edges: (M,) the edge of each.
         weights: (N,) of the edges.
         rotating: (N,) whether an edge leads to another orientation.
@@ -88,6 +88,17 @@ class View:
         shadow: Floats = self.frame.T @ squared_radii[:d, :d] @ self.frame
         return shadow
 
+    def ellipsoids(self, lengths: Floats | None = None) -> list[Floats]:
+        """`filled` and `ball`, where there are any: on the picture, or (dim, dim) in these lengths.
+
+        Args:
+            lengths: (dim,) of the frame's directions.
+        """
+        shapes = [shape for shape in (self.filled, self.ball) if shape is not None]
+        if lengths is None:
+            return [self.on_picture(shape) for shape in shapes]
+        return [shape * np.outer(lengths, lengths) for shape in shapes]
+
 
 @dataclass(frozen=True)
 class Neighbourhood:
@@ -119,16 +130,17 @@ class Neighbourhood:
     @property
     def reach(self) -> float:
         """The largest coordinate of neighbours and ellipses on the picture; 1 without any."""
-        far = [float(abs(view.places).max(initial=0)) for view in self.views]
-        for view in self.views:
-            shapes = [shape for shape in (view.filled, view.ball) if shape is not None]
-            shadows = [view.on_picture(shape).diagonal() for shape in shapes]
-            far += [float(np.sqrt(shadow.max())) for shadow in shadows]
-        return max(far) or 1.0
+        return max(outermost(view.places, view.ellipsoids()) for view in self.views) or 1.0
+
+
+def outermost(places: Floats, shapes: list[Floats]) -> float:
+    """The largest coordinate of places (N, d) and of ellipsoids; 0 where there are none."""
+    radii = [float(np.sqrt(shape.diagonal().max())) for shape in shapes]
+    return max([float(abs(places).max(initial=0)), *radii])
 
 
 def neighbourhood_of(
-    graph: OpenedGraph, level: int = 0, vertex: int | None = None, *, most: int = MOST_VIEWS
+    graph: OpenedGraph, level: int = 0, vertex: int | None = None, *, most: int = SHOWN
 ) -> Neighbourhood:
     """The edges of a vertex and of those of other orientations over the same point.
 
@@ -142,76 +154,77 @@ def neighbourhood_of(
         SpecError: the level or the vertex is out of range.
         StoreError: the graph can't be read.
     """
-    middle = chosen_vertex(graph, level, vertex)
-    around = Surroundings(graph, level, middle)
-    spec = graph.spec
-    every = same_point(middle, around.points, spec.orientations)
-    count = spec.orientations
-    shown = _spread(count, around.orientation, most if spec.axes is None else 1)
-    views = tuple(_view(Surroundings(graph, level, int(every[k]))) for k in shown)
+    places = places_of(graph, level)
+    count, points = places.points.orientations, places.points.num_points
+    orientation, point = divmod(chosen_vertex(graph, level, vertex), points)
+    shown = shown_orientations(count, most=most, through=orientation)
+    if places.of_axes:
+        shown = np.array([orientation])
+    others = np.empty((0, places.dimension))
+    if points <= NEAR_AT_ONCE:
+        others = places.offsets(places.vectors[point], places.vectors) * places.visible
+    if places.of_axes:
+        others = others @ axis_frame(np.array(places.samples[orientation])).T
     return Neighbourhood(
-        around.axes,
-        visible_unit(spec),
-        views,
+        NAMES[:3] if places.of_axes else places.directions,
+        places.unit,
+        tuple(_view(graph, level, places, k * points + point) for k in shown.tolist()),
         count,
-        graph.metric(level).xi * around.scale,
-        int(np.flatnonzero(shown == around.orientation)[0]),
-        _others(around),
+        graph.metric(level).xi * places.visible / places.spacing,
+        shown.tolist().index(orientation),
+        others,
     )
 
 
-def _spread(count: int, kept: int, most: int) -> Indices:
-    """At most `most` of the numbers below a count, evenly spread, one of which is kept."""
-    shown = min(count, most)
-    steps = np.arange(shown) * count // shown
-    return np.sort((kept + steps) % count)
-
-
-def _view(around: Surroundings) -> View:
-    graph, vertex, scale = around.graph, around.vertex, around.scale
-    arrays, spec = graph.level(around.level), graph.spec
-    metric, manifold = graph.metric(around.level), spec.geometry
+def _view(graph: OpenedGraph, level: int, places: Places, vertex: int) -> View:
+    arrays, manifold, points = graph.level(level), graph.spec.geometry, places.points.num_points
     row = arrays.weights.rows(np.array([vertex]))
-    neighbours = row.indices.astype(np.int64)
+    neighbours, point = row.indices.astype(np.int64), vertex % points
+    offsets = places.offsets(places.vectors[point], places.vectors[neighbours % points])
+    headings, frame = np.empty((0, places.dimension)), _frame(places, vertex)
+    if places.samples[0]:
+        headings = places.headings(point, neighbours)
     starts = np.repeat(np.array(arrays.coordinates[vertex])[None], len(neighbours), axis=0)
-    ends = np.array(arrays.coordinates[neighbours])
-    d = manifold.base.dimension
-    if manifold.base.flat:
-        ends[:, :d] = starts[:, :d] + around.nearest(ends[:, :d] - starts[:, :d])
-    _, products = edge_moments(manifold, metric, starts, ends)
+    ends, d = np.array(arrays.coordinates[neighbours]), places.dimension
+    if places.flat:
+        ends[:, :d] = starts[:, :d] + offsets * places.spacing
     edges, components = least_logarithms(manifold, starts, ends)
-    if spec.axes is not None:
-        turned = to_the_frame(around.frame[0])
-        components = _with_sines(components) @ turned.T
-        products = turned @ products @ turned.T
-    entries = np.array(manifold.weights(metric))
-    units = np.array([scale] * d + [1.0] * (len(entries) - d))
-    lengths = units / np.sqrt(entries)
-    moment = np.einsum("n,nab->ab", row.data, products) * np.outer(lengths, lengths)
+    if places.of_axes:
+        axis = np.array(places.samples[vertex // points])
+        offsets, headings = (part @ axis_frame(axis).T for part in (offsets, headings))
+        angles = np.linalg.norm(components[:, d:], axis=1, keepdims=True)
+        components[:, d:] *= np.sinc(angles / np.pi)
+        components = components @ to_the_frame(axis).T
+    units = np.ones(components.shape[1])
+    units[:d] = places.visible / places.spacing
+    components = components * units
+    shares = row.data[edges] / np.bincount(edges)[edges]
     return View(
         vertex,
-        around.sample,
+        places.samples[vertex // points],
         neighbours,
-        around.places(neighbours),
-        around.headings(neighbours) if manifold.oriented else np.empty((0, d)),
-        components * units,
+        offsets * places.visible,
+        headings,
+        components,
         edges,
         row.data,
-        neighbours // around.points != around.orientation,
-        around.frame,
-        lengths**2 / scale**2,
-        moment,
+        neighbours // points != vertex // points,
+        frame,
+        (units / units[0]) ** 2 / np.array(manifold.weights(graph.metric(level))),
+        np.einsum("m,ma,mb->ab", shares, components, components),
     )
 
 
-def _with_sines(components: Floats) -> Floats:
-    """Logarithms (M, 5) with tilts as long as their sine."""
-    angle = np.linalg.norm(components[:, 3:], axis=1, keepdims=True)
-    return np.hstack([components[:, :3], components[:, 3:] * np.sinc(angle / np.pi)])
+def _frame(places: Places, vertex: int) -> Floats:
+    """(d, d) directions of the metric's frame on the picture, forward first, as rows.
 
-
-def _others(around: Surroundings) -> Floats:
-    """(P, d) points of the base, where they are few enough to be looked through."""
-    if around.points > NEAR_AT_ONCE:
-        return np.empty((0, len(around.axes)))
-    return around.places(np.arange(around.points))
+    Without orientations those of the axes on a flat base, south and east on the sphere.
+    """
+    if places.dimension == 3:
+        return np.eye(3)
+    right, down = (1.0, 0.0) if places.flat else (0.0, 1.0)
+    if places.samples[0]:
+        point = vertex % places.points.num_points
+        right, down = places.headings(point, np.array([vertex]))[0].tolist()
+    side = 1 if places.flat else -1
+    return np.array([[right, down], [-side * down, side * right]])

@@ -1,4 +1,8 @@
-"""Where the points of a level are, seen from one of them: offsets, middles, room around."""
+"""Where the points of a level are, seen from one of them: offsets, headings, middles, room around.
+
+On the plane and in space what is around a point is the base itself; on the sphere it is the tangent
+plane there, on which every point has its true direction and its true distance.
+"""
 
 import math
 from dataclasses import dataclass
@@ -12,6 +16,7 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.fibres import samples_of
+from cheblienet_graphs.spec.units import visible_unit
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
 
@@ -37,12 +42,14 @@ class Places:
         points: the sampling.
         spacing: of the points, in units of the base's coordinates: widths, or radians.
         flat: whether the base is.
+        unit: in which readers see lengths: that of spacings, or degrees of arc.
         samples: (n_o, f) of the fibre over each point: angles in radians, or axes in space.
     """
 
     points: Sampling
     spacing: float
     flat: bool
+    unit: str = ""
     samples: tuple[tuple[float, ...], ...] = ((),)
 
     @property
@@ -61,19 +68,30 @@ class Places:
         return int(self.points.base_points.shape[1]) if self.flat else 2
 
     @property
-    def unit(self) -> str:
-        """What lengths in spacings are in, as 'pixels' or '8.1° of arc'."""
-        if self.lattice is not None:
-            if self.lattice.spacings:
-                return "mean voxel sides"
-            return "pixels" if self.dimension == 2 else "voxels"
-        return "spacings" if self.flat else f"{math.degrees(self.spacing):.2g}° of arc"
+    def directions(self) -> tuple[str, ...]:
+        """Names of the directions of offsets; x, y(, z), or east and south on the sphere."""
+        return ("x", "y", "z")[: self.dimension] if self.flat else ("east", "south")
+
+    @property
+    def visible(self) -> float:
+        """A spacing in the visible unit."""
+        return 1.0 if self.flat else math.degrees(self.spacing)
+
+    @property
+    def of_axes(self) -> bool:
+        """Whether axes in space are over each point."""
+        return len(self.samples[0]) > 1
+
+    @property
+    def size(self) -> Floats | None:
+        """(d,) sides of a flat domain, in spacings; None on the sphere."""
+        extent = self.points.extent
+        return None if extent is None else np.array(extent) / self.spacing
 
     @property
     def sides(self) -> Floats | None:
         """(d,) those of a periodic domain, in spacings; None elsewhere."""
-        extent = self.points.extent
-        return np.array(extent) / self.spacing if extent and self.points.periodic else None
+        return self.size if self.points.periodic else None
 
     @cached_property
     def vectors(self) -> Floats:
@@ -93,44 +111,38 @@ class Places:
         """
         if self.lattice is not None:
             return int(self.points.probes()[0])
-        outside = self.outside
-        if len(outside):
-            return int(KDTree(outside).query(self.vectors)[0].argmax())
-        if self.flat:
-            return self._nearest(np.array(self.points.extent) / (2 * self.spacing))
-        mean = self.vectors.mean(axis=0) / self.radius
-        if np.linalg.norm(mean) > ONE_SIDED:
-            return self._nearest(mean / np.linalg.norm(mean) * self.radius)
+        if len(self.outside):
+            return int(KDTree(self.outside).query(self.vectors)[0].argmax())
         beta, gamma = MIDDLE_OF_SPHERE
         across = math.sin(beta)
-        middle = [across * math.cos(gamma), across * math.sin(gamma), math.cos(beta)]
-        return self._nearest(np.array(middle) * self.radius)
-
-    def _nearest(self, place: Floats) -> int:
-        return int(np.linalg.norm(self.vectors - place, axis=1).argmin())
+        middle = np.array([across * math.cos(gamma), across * math.sin(gamma), math.cos(beta)])
+        mean = self.vectors.mean(axis=0) / self.radius
+        if self.size is not None:
+            middle = self.size / 2
+        elif np.linalg.norm(mean) > ONE_SIDED:
+            middle = mean / np.linalg.norm(mean) * self.radius
+        else:
+            middle *= self.radius
+        return int(np.linalg.norm(self.vectors - middle, axis=1).argmin())
 
     @cached_property
     def outside(self) -> Floats:
         """(N, d) positions of the points outside the mask."""
         if not isinstance(self.points, MaskedSampling):
-            return np.empty((0, self.points.base_points.shape[1]))
-        kept = np.delete(self.full.base_points, self.points.places, axis=0)
-        outside: Floats = kept / self.spacing
-        return outside
+            return self.vectors[:0]
+        outside: Floats = np.delete(self.full.base_points, self.points.places, axis=0)
+        return outside / self.spacing
 
     def room(self, point: int) -> float:
         """Distance from a point to where the graph ends, at most half of its domain or sphere."""
-        here, places = self.vectors[point], self.outside
-        limits = [np.inf if self.flat else self.radius * np.pi / 2]
-        extent = self.points.extent
-        if extent is not None:
-            far = np.array(extent) / self.spacing
-            limits.append(float(far.min()) / 2)
+        here, limits = self.vectors[point], [self.radius * np.pi / 2]
+        if self.size is not None:
+            limits = [float(self.size.min()) / 2]
             if not self.points.periodic:
-                limits.append(float(min(here.min(), (far - here).min())))
-        if len(places):
-            limits.append(float(np.linalg.norm(self.offsets(here, places), axis=1).min()))
-        if self.lattice is None and not len(places):
+                limits.append(float(min(here.min(), (self.size - here).min())))
+        if len(self.outside):
+            limits.append(float(np.linalg.norm(self.offsets(here, self.outside), axis=1).min()))
+        elif self.lattice is None:
             limits.append(self._to_a_void(here, min(limits)))
         return max(0.0, min(limits))
 
@@ -146,15 +158,15 @@ class Places:
     def offsets(self, here: Floats, places: Floats) -> Floats:
         """(N, dimension) places as seen from one, right and down, in spacings.
 
-        On the sphere right is east, down is south, and distances from `here` are arcs: the
-        azimuthal equidistant map.
+        On a periodic domain of each place the image that is nearest. On the sphere right is east,
+        down is south, and distances from `here` are arcs: the azimuthal equidistant map.
         """
         if self.flat:
             steps = places - here
             if self.sides is not None:
                 steps = steps - np.round(steps / self.sides) * self.sides
             return steps
-        east, south, up = _frame(here)
+        east, south, up = _frames(here)
         x, y = places @ east, places @ south
         across = np.hypot(x, y)
         arc = np.arctan2(across, places @ up)
@@ -165,13 +177,31 @@ class Places:
         """(N, d) the places at offsets from one; the inverse of `offsets`."""
         if self.flat:
             return here + offsets
-        east, south, up = _frame(here)
         length = np.linalg.norm(offsets, axis=1, keepdims=True)
         arc = length / self.radius
-        direction = offsets / np.where(length > 0, length, 1.0)
-        tangent = direction[:, :1] * east + direction[:, 1:] * south
-        places: Floats = self.radius * (np.sin(arc) * tangent + np.cos(arc) * up)
+        tangent = offsets / np.where(length > 0, length, 1.0) @ np.stack(_frames(here)[:2])
+        places: Floats = np.sin(arc) * tangent * self.radius + np.cos(arc) * here
         return places
+
+    def headings(self, point: int, vertices: Indices) -> Floats:
+        """(N, dimension) unit vectors forward at vertices, right and down; modulo their sign.
+
+        On the sphere after parallel transport to a point. Of oriented manifolds only.
+        """
+        places, samples = vertices % self.points.num_points, np.array(self.samples)
+        samples = samples[vertices // self.points.num_points]
+        if self.of_axes:
+            return samples
+        turn = np.concatenate([np.cos(samples), np.sin(samples)], axis=1)
+        if self.flat:
+            return turn
+        here, there = self.vectors[point] / self.radius, self.vectors[places] / self.radius
+        east, south, _ = _frames(there)
+        forward = turn[:, :1] * south + turn[:, 1:] * east
+        across = (forward @ here) / (1 + there @ here)
+        moved = forward - across[:, None] * (here + there)
+        seen: Floats = moved @ np.stack(_frames(here)[:2]).T
+        return seen
 
     @cached_property
     def _tree(self) -> KDTree:
@@ -180,20 +210,27 @@ class Places:
     @cached_property
     def _reach(self) -> float:
         """Distance beyond which a place shows no point; none where the sampling fills the base."""
-        if self.lattice is not None or isinstance(self.points, MaskedSampling):
+        if isinstance(self.points, MaskedSampling):
             return np.inf
         count = min(AROUND + 1, self.points.num_points)
         distance, _ = self._tree.query(self._tree.data, k=[count])
         return float(np.quantile(distance, ISOLATED))
 
     def nearest(self, places: Floats) -> Indices:
-        """(N,) the point nearest to each place; -1 where that is outside the mask or far away."""
-        distance, found = self._tree.query(self._wrapped(places))
-        numbers: Indices = found.astype(np.int64)
+        """(N,) the point nearest to each place; -1 outside the domain or mask, or far from all."""
+        if self.lattice is not None:
+            shape = np.array(self.lattice.shape)
+            pixels = np.round(places[:, ::-1] / self.lattice.sides).astype(np.int64)
+            far = (pixels % shape != pixels).any(axis=1) & (not self.lattice.periodic)
+            numbers = self.lattice.encode(np.zeros_like(pixels[:, 0]), (pixels % shape).T)
+        else:
+            distance, numbers = self._tree.query(self._wrapped(places))
+            far = distance > self._reach
+            if self.size is not None and self.sides is None:
+                far |= ((places < 0) | (places > self.size)).any(axis=1)
         if isinstance(self.points, MaskedSampling):
             numbers = self.points.inside[numbers]
-        numbers[distance > self._reach] = -1
-        return numbers
+        return np.where(far, -1, numbers)
 
     def _wrapped(self, places: Floats) -> Floats:
         if self.sides is None:
@@ -211,7 +248,7 @@ def places_of(graph: OpenedGraph, level: int) -> Places:
     if spec.coordinates is not None:
         seen = typical_spacing(points.base_points)
         spacing = seen if seen < CROWDED * spacing else spacing
-    return Places(points, spacing, spec.geometry.base.flat, samples_of(spec))
+    return Places(points, spacing, spec.geometry.base.flat, visible_unit(spec), samples_of(spec))
 
 
 def chosen_vertex(graph: OpenedGraph, level: int, vertex: int | None) -> int:
@@ -246,9 +283,10 @@ def typical_spacing(positions: Floats) -> float:
     return float(np.median(distance)) / alone
 
 
-def _frame(here: Floats) -> tuple[Floats, Floats, Floats]:
-    """Unit vectors east, south and up at a place of the sphere; at a pole as along gamma = 0."""
-    up = here / np.linalg.norm(here)
-    gamma = math.atan2(up[1], up[0]) if math.hypot(up[0], up[1]) > 1e-12 else 0.0
-    east = np.array([-math.sin(gamma), math.cos(gamma), 0.0])
+def _frames(places: Floats) -> tuple[Floats, Floats, Floats]:
+    """(..., 3) unit vectors east, south and up at places (..., 3); at poles as along gamma = 0."""
+    up = places / np.linalg.norm(places, axis=-1, keepdims=True)
+    x, y = up[..., 0], up[..., 1]
+    gamma = np.where(np.hypot(x, y) > 1e-12, np.arctan2(y, x), 0.0)
+    east = np.stack([-np.sin(gamma), np.cos(gamma), np.zeros_like(gamma)], axis=-1)
     return east, np.cross(east, up), up

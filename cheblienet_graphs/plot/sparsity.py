@@ -1,6 +1,5 @@
 """Figure: where the stored entries of a Laplacian are."""
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL, Asked, Figure
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.sparse import row_blocks, rows
 from cheblienet_graphs.spec.fibres import samples_of, title, word, words
+from cheblienet_graphs.spec.words import percent
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 CELLS = 400
 """Most rows and columns of the picture."""
+EMPTY = 0.25
+"""Where the colors of stored entries begin; cells without one have the first color of all."""
+MOST_LABELS = 12
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,6 @@ def sparsity_of(graph: OpenedGraph, level: int = 0) -> Sparsity:
     return Sparsity(density, side, vertices, laplacian.nnz, samples_of(graph.spec))
 
 
-EMPTY = 0.25
-"""Where the colors of stored entries begin; cells without one have the first color of all."""
-MOST_LABELS = 12
-
-
 def draw_sparsity(data: Sparsity, ax: "matplotlib.axes.Axes") -> "matplotlib.image.AxesImage":
     """Draw the pattern, rows downwards, with a label for each orientation's block of rows.
 
@@ -98,70 +96,51 @@ def draw_sparsity(data: Sparsity, ax: "matplotlib.axes.Axes") -> "matplotlib.ima
 
     colors = mpl.colormaps[SEQUENTIAL]
     begun = ListedColormap(colors(np.linspace(EMPTY, 1, 256))).with_extremes(bad=colors(0.0))
-    there = data.density[data.density > 0]
-    least, most = float(there.min()), float(there.max())
+    shown = np.where(data.density > 0, data.density, np.nan)
+    least, most = float(np.nanmin(shown)), float(np.nanmax(shown))
     norm = LogNorm(least if least < most else most / 10, most)
-    side = data.vertices
-    image = ax.imshow(
-        np.where(data.density > 0, data.density, np.nan),
-        cmap=begun,
-        norm=norm,
-        extent=(0, side, side, 0),
-        interpolation="nearest",
-    )
-    if 1 < data.orientations <= MOST_LABELS:
-        block = side / data.orientations
-        middles = (np.arange(data.orientations) + 0.5) * block
-        axes = len(data.samples[0]) > 1
-        names = [str(k) if axes else title(data.samples, k) for k in range(data.orientations)]
-        ax.set_xticks(middles, names, rotation=90 if data.orientations > 8 and not axes else 0)
-        ax.set_yticks(middles, names)
-        ax.tick_params(length=0)
-        for limit in np.arange(1, data.orientations) * block:
-            ax.axhline(limit, color=FAINT, linewidth=0.4)
-            ax.axvline(limit, color=FAINT, linewidth=0.4)
-        ax.set_xlabel(f"vertices, by {'axis' if axes else 'orientation'}")
-        ax.set_ylabel(f"vertices, by {'axis' if axes else 'orientation'}")
-    else:
-        ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-        ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-        ax.set_xlabel("vertex")
-        ax.set_ylabel("vertex")
+    side, count = data.vertices, data.orientations
+    extent = 0, side, side, 0
+    image = ax.imshow(shown, cmap=begun, norm=norm, extent=extent, interpolation="nearest")
+    of_axes = len(data.samples[0]) > 1
+    by = f", by {'axis' if of_axes else 'orientation'}" if 1 < count <= MOST_LABELS else ""
+    names = [str(k) if of_axes else title(data.samples, k) for k in range(count)]
+    for axis, line in ((ax.xaxis, ax.axvline), (ax.yaxis, ax.axhline)):
+        axis.set_label_text(f"vertices{by}" if by else "vertex")
+        axis.set_major_locator(MaxNLocator(6, integer=True))
+        if by:
+            axis.set_ticks((np.arange(count) + 0.5) * side / count, names)
+            axis.set_tick_params(length=0)
+            for limit in np.arange(1, count) * side / count:
+                line(limit, color=FAINT, linewidth=0.4)
+    if by and not of_axes and count > 8:
+        ax.xaxis.set_tick_params(rotation=90)
     ax.spines[["left", "bottom"]].set_visible(False)
     return image
 
 
 def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter
 
-    data = sparsity_of(graph, asked.level)
+    data, spec = sparsity_of(graph, asked.level), graph.spec
     ax = figure.subplots()
     image = draw_sparsity(data, ax)
+    text = (
+        f"All but {percent(1 - data.zeros)} of the entries of the {data.vertices:,} x "
+        f"{data.vertices:,} Laplacian are zeros, which are not stored; {data.stored:,} are."
+    )
     if data.side > 1:
         bar = figure.colorbar(image, ax=ax, label="share of entries stored", shrink=0.8)
         bar.ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.3g} %"))
+        bar.ax.yaxis.set_major_formatter(lambda share, _: percent(share))
         bar.ax.yaxis.set_minor_formatter(NullFormatter())
-    zeros = 100 * data.zeros
-    shown = f"{zeros:.{_digits(zeros)}f} %"
-    text = (
-        f"{shown} of the entries of the {data.vertices:,} x {data.vertices:,} Laplacian are zeros, "
-        f"which are not stored; {data.stored:,} are."
-    )
-    if data.side > 1:
         text += f" A cell of the picture stands for {data.side:,} x {data.side:,} of them."
     if data.orientations > 1:
         text += (
-            f" Blocks on the diagonal are edges at the same {word(graph.spec)}, those beside it "
-            f"lead to other {words(graph.spec)}."
+            f" Blocks on the diagonal are edges at the same {word(spec)}, those beside it lead to "
+            f"other {words(spec)}."
         )
     return text
-
-
-def _digits(percent: float) -> int:
-    """Decimals that tell a percentage from 100."""
-    rest = 100 - percent
-    return 1 if rest >= 0.1 else min(8, 1 - math.floor(math.log10(rest)))
 
 
 FIGURE = Figure("sparsity", "The sparsity pattern of the Laplacian", (5.2, 4.6), _draw)

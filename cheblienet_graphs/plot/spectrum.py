@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError, Remedy
-from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Figure
+from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Figure, sentences
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import matplotlib.figure
 
-COUNTS = ((2**15, 32), (2**17, 16))
-"""Most vertices, and the eigenvalues that are computed of so many where none are stored."""
-MANY = 32
-"""Eigenvalues of larger graphs, computed on periodic lattices only: it takes seconds there."""
+MANY, FEW = 32, 16
+"""Eigenvalues that are computed where none are stored; of larger graphs fewer,"""
+LARGE = 2**15
+"""those of more vertices than this, unless they are periodic lattices, where it takes seconds;"""
+LARGEST = 2**17
+"""and none of those of more than this."""
 MOST = 200
 """Stored eigenvalues that are shown."""
+FLAT = 1e-4
+"""Errors below this, relatively, are not stretched to the height of the axes."""
 
 
 @dataclass(frozen=True)
@@ -82,56 +86,73 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
         NotDrawnError: the graph is large, no count was given, and no eigenvalues are stored.
         StoreError: the graph can't be read.
     """
-    arrays, spec, points = graph.level(level), graph.spec, graph.points(level)
+    arrays, points = graph.level(level), graph.points(level)
     vertices = arrays.of_level.vertices
-    count = min(_count(graph, level) if count is None else count, vertices)
-    apart = components(arrays.laplacian)
-    found = first_eigenvalues(arrays, count, apart, points, _silent)
+    if count is None:
+        if not soon_computed(graph, level, 1):
+            raise too_large(graph, level, MANY)
+        count = MANY if vertices <= LARGE or _periodic(graph, level) else FEW
+        if arrays.eigenvalues is not None:
+            count = min(len(arrays.eigenvalues), MOST)
+    count, apart = min(count, vertices), components(arrays.laplacian)
+    eigenvalues = first_eigenvalues(arrays, count, apart, points, lambda *_: None)
     scale = graph.scale(level)
-    exact = exact_eigenvalues(spec, graph.sampled(level), count)
-    where = "on a part of the domain" if spec.mask is not None else "with an open boundary"
+    exact = exact_eigenvalues(graph.spec, graph.sampled(level), count)
+    where = "on a part of the domain" if graph.spec.mask is not None else "with an open boundary"
     unknown = None if exact is not None else f"no spectrum is known exactly {where}"
     if scale is None:
         unknown = "the metric can be measured nowhere and nothing gives the operator's units"
     return Spectrum(
-        found.values * (1.0 if scale is None else scale),
+        eigenvalues.values * (1.0 if scale is None else scale),
         None if exact is None or scale is None else np.array(exact),
         unknown,
         scale is not None,
-        found.method,
-        found.converged,
+        eigenvalues.method,
+        eigenvalues.converged,
         apart,
         vertices,
     )
 
 
-def _count(graph: OpenedGraph, level: int) -> int:
-    """The number of eigenvalues that are stored, or soon computed."""
-    arrays, points = graph.level(level), graph.points(level)
-    if arrays.eigenvalues is not None:
-        return min(len(arrays.eigenvalues), MOST)
-    vertices = arrays.of_level.vertices
-    for most, count in COUNTS:
-        if vertices <= most:
-            return count
-    if isinstance(points, Lattice) and points.periodic:
-        return MANY
-    raise NotDrawnError(
-        f"Level {level} of {graph.name} has {vertices:,} vertices, whose eigenvalues take long "
-        "to compute, and none are stored. Build it with ",
-        Remedy("eigenpairs", MANY),
+def soon_computed(graph: OpenedGraph, level: int, count: int) -> bool:
+    """Whether so many eigenpairs are stored, or a matter of seconds."""
+    arrays = graph.level(level)
+    stored, vertices = arrays.eigenvalues, arrays.of_level.vertices
+    if stored is not None and len(stored) >= min(count, vertices):
+        return True
+    return vertices <= LARGEST or _periodic(graph, level)
+
+
+def _periodic(graph: OpenedGraph, level: int) -> bool:
+    points = graph.points(level)
+    return isinstance(points, Lattice) and points.periodic
+
+
+def too_large(graph: OpenedGraph, level: int, count: int) -> NotDrawnError:
+    """Why eigenpairs are not computed."""
+    vertices = graph.level(level).of_level.vertices
+    return NotDrawnError(
+        f"Level {level} of {graph.name} has {vertices:,} vertices, more than {LARGEST:,}, and no "
+        "eigenpairs are stored. Build it with ",
+        Remedy("eigenpairs", count),
         ", or draw a coarser ",
         Remedy("level"),
         ".",
     )
 
 
-def _silent(what: str, done: int, total: int) -> None:
-    """Report nothing."""
+def connected(graph: OpenedGraph, level: int, count: int) -> None:
+    """Check that the smallest eigenvalues are not all 0, those of components.
 
-
-FLAT = 1e-4
-"""Errors below this, relatively, are not stretched to the height of the axes."""
+    Raises:
+        NotDrawnError: they are.
+    """
+    parts = components(graph.level(level).laplacian)
+    if parts >= count:
+        raise NotDrawnError(
+            f"{graph.name} falls into {parts:,} components on level {level}, so its {count} "
+            "smallest eigenvalues are 0, with constants on these, and there is nothing to see."
+        )
 
 
 def draw_spectrum(
@@ -150,7 +171,7 @@ def draw_spectrum(
     """
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-    number = np.arange(1, len(data.values) + 1)
+    number, below = np.arange(1, len(data.values) + 1), ax
     if data.exact is not None:
         ax.plot(number, data.exact, "o", color=INK, mfc="none", markersize=7, label="exact")
     ax.plot(number, data.values, "o", color=SERIES[0], markersize=3.5, label="this graph")
@@ -159,37 +180,32 @@ def draw_spectrum(
     ax.set_ylabel(f"eigenvalue{f' ({unit})' if unit else ''}")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(loc="upper left")
-    below = ax
     if errors is not None and data.errors is not None:
+        below, known = errors, np.nan_to_num(data.errors)
         errors.axhline(0, color=FAINT, linewidth=0.8)
-        known = np.isfinite(data.errors)
-        errors.vlines(number[known], 0, data.errors[known], color=SERIES[0], linewidth=1.5)
-        errors.plot(number[known], data.errors[known], "o", color=SERIES[0], markersize=3.5)
+        errors.vlines(number, 0, known, color=SERIES[0], linewidth=1.5)
+        errors.plot(number, data.errors, "o", color=SERIES[0], markersize=3.5)
         errors.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         far = max(FLAT, 1.15 * (data.largest_error or 0.0))
-        low, high = float(np.nanmin(data.errors)), float(np.nanmax(data.errors))
-        errors.set_ylim(-far if low < 0 else -far / 10, far if high > 0 else far / 10)
+        errors.set_ylim(
+            -far if known.min() < 0 else -far / 10, far if known.max() > 0 else far / 10
+        )
         errors.set_ylabel("error")
         ax.tick_params(labelbottom=False)
-        below = errors
     below.set_xlabel("number of the eigenvalue, by size")
 
 
-def unit_of(graph: OpenedGraph, data: Spectrum) -> str:
-    """The unit of the eigenvalues: that of the operator, or Delta's own."""
-    if not data.scaled:
+def unit_of(graph: OpenedGraph, *, scaled: bool) -> str:
+    """The unit of eigenvalues: that of the operator, or Delta's own."""
+    if not scaled:
         return "of Delta"
     return "per width²" if graph.spec.geometry.base.flat else "on the unit sphere"
 
 
 def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
     data = spectrum_of(graph, asked.level)
-    if data.components >= len(data.values):
-        raise NotDrawnError(
-            f"{graph.name} falls into {data.components:,} components, so that as many of its "
-            "smallest eigenvalues are 0 and there is nothing to see."
-        )
-    unit = unit_of(graph, data)
+    connected(graph, asked.level, len(data.values))
+    unit = unit_of(graph, scaled=data.scaled)
     if data.errors is None:
         figure.set_size_inches(FIGURE.size[0], FIGURE.size[1] * 0.75)
         draw_spectrum(data, figure.subplots(), unit=unit)
@@ -197,34 +213,21 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") 
         ax, errors = figure.subplots(2, sharex=True, height_ratios=(2, 1))
         draw_spectrum(data, ax, errors, unit)
         figure.align_ylabels()
-    return _caption(data)
-
-
-def _caption(data: Spectrum) -> str:
-    count = len(data.values)
-    sentences = [f"The {count} smallest of {data.vertices:,} eigenvalues: {_finding(data)}."]
-    if data.components > 1:
-        sentences.append(
-            f"The graph falls into {data.components:,} components, so as many eigenvalues are 0."
-        )
-    if data.scaled:
-        sentences.append("They are in the operator's own units; nothing is fitted.")
-    if data.method == "stored":
-        sentences.append("They are those stored with the graph.")
-    if not data.converged:
-        sentences.append("The solver gave up, so they are approximate.")
-    if data.method == "lanczos":
-        sentences.append("Copies of multiple ones may be missing.")
-    return " ".join(sentences)
-
-
-def _finding(data: Spectrum) -> str:
-    if data.unknown is not None:
-        return f"drawn alone, as {data.unknown}"
     error = data.largest_error
-    if error is None:
-        return "only the 0 is there"
-    return f"up to {words.percent(error)} off those of the operator"
+    compared = "only the 0 is there"
+    if data.unknown is not None:
+        compared = f"drawn alone, as {data.unknown}"
+    elif error is not None:
+        compared = f"up to {words.percent(error)} off those of the operator"
+    return sentences(
+        f"The {len(data.values)} smallest of {data.vertices:,} eigenvalues: {compared}.",
+        data.components > 1
+        and f"The graph falls into {data.components:,} components, so as many eigenvalues are 0.",
+        data.scaled and "They are in the operator's own units; nothing is fitted.",
+        data.method == "stored" and "They are those stored with the graph.",
+        not data.converged and "The solver gave up, so they are approximate.",
+        data.method == "lanczos" and "Copies of multiple ones may be missing.",
+    )
 
 
 FIGURE = Figure("spectrum", "The smallest eigenvalues and the exact ones", (6.0, 4.5), _draw)

@@ -9,11 +9,11 @@ import numpy.typing as npt
 from cheblienet_graphs.errors import NotDrawnError, another
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Figure
 from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.places import chosen_vertex
-from cheblienet_graphs.plot.surroundings import Surroundings, same_point
+from cheblienet_graphs.plot.pictures import lines
+from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.spec.fibres import named, word
-from cheblienet_graphs.spec.units import visible_unit
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ MOST = 100
 """Vertices of the part, unless the first neighbours are more."""
 KAPPA = 0.5
 FLAT = 1e-6
-"""Distance from the picture's plane, in the visible unit, up to which a vertex lies in it."""
+"""Distance from the picture's plane, in spacings, up to which a vertex lies in it."""
+THINNEST, THICKEST = 0.5, 2.0
+"""Points of lines of weight 0 and of the largest weight."""
 
 Kept = npt.NDArray[np.bool_]
 
@@ -87,25 +89,26 @@ def subgraphs_of(
         NotDrawnError: no edge joins vertices around, in their orientation and plane.
         StoreError: the graph can't be read.
     """
-    middle = chosen_vertex(graph, level, vertex)
-    around = Surroundings(graph, level, middle)
-    vertices = _part(around)
-    edges, weights = _edges(around, vertices)
+    middle, places = chosen_vertex(graph, level, vertex), places_of(graph, level)
+    arrays, points = graph.level(level), places.points.num_points
+    here = places.vectors[middle % points]
+    vertices = _part(arrays, places, middle)
+    edges, weights = _edges(arrays, vertices)
     if not len(edges):
         where = f" of its {word(graph.spec)}" if graph.spec.orientations > 1 else ""
-        where += " in the plane of x and y" if len(around.axes) > 2 else ""
+        where += " in the plane of x and y" if places.dimension > 2 else ""
         raise NotDrawnError(
             f"No edge{where} is near vertex {middle:,} of {graph.name}; ", another("vertex")
         )
     generator = np.random.default_rng(seed)
     # Of exponential variables with rates w the smallest n are a weighted draw of n.
     arrival = generator.exponential(size=len(weights)) / weights
-    first, second = around.axes[:2]
+    first, second, *_ = places.directions
     return Subgraphs(
         (first, second),
-        visible_unit(graph.spec),
+        places.unit,
         kappa,
-        around.places(vertices)[:, :2],
+        places.offsets(here, places.vectors[vertices % points])[:, :2] * places.visible,
         vertices,
         edges,
         weights,
@@ -121,41 +124,32 @@ def _first(order: Indices, kappa: float) -> Kept:
     return kept
 
 
-def _part(around: Surroundings) -> Indices:
+def _part(arrays: LevelArrays, places: Places, vertex: int) -> Indices:
     """The vertices of one orientation within some steps, as many as keep the part small.
 
-    Steps count that lead through other orientations, too. The middle one comes first.
+    Steps count that lead through other orientations, too, but not out of the picture's plane. The
+    middle one comes first.
     """
-    part = frontier = np.array([around.vertex])
+    points = places.points.num_points
+    orientation, middle = divmod(vertex, points)
+    part = frontier = np.array([middle])
     while len(frontier):
-        beyond = np.setdiff1d(_neighbours(around, frontier), part)
+        over = np.arange(places.points.orientations)[:, None] * points + frontier
+        reached = np.unique(arrays.laplacian[over.ravel()].indices % points).astype(np.int64)
+        away = places.offsets(places.vectors[middle], places.vectors[reached])[:, 2:]
+        beyond = np.setdiff1d(reached[(abs(away) <= FLAT).all(axis=1)], part)
         if len(part) > 1 and len(part) + len(beyond) > MOST:
-            return part
+            break
         part, frontier = np.concatenate([part, beyond]), beyond
-    return part
+    return orientation * points + part
 
 
-def _neighbours(around: Surroundings, vertices: Indices) -> Indices:
-    """Vertices over the points, in the plane, that any edge over the points of these leads to."""
-    laplacian = around.graph.level(around.level).laplacian
-    over = same_point(vertices[:, None], around.points, around.graph.spec.orientations)
-    points = np.unique(laplacian[over.ravel()].indices % around.points).astype(np.int64)
-    found = around.orientation * around.points + points
-    return found[(abs(around.places(found)[:, 2:]) <= FLAT).all(axis=1)]
-
-
-def _edges(around: Surroundings, vertices: Indices) -> tuple[Indices, Floats]:
+def _edges(arrays: LevelArrays, vertices: Indices) -> tuple[Indices, Floats]:
     """(E, 2) places of both ends, the smaller first, and (E,) positive weights."""
-    rows = around.graph.level(around.level).weights.rows(vertices).tocoo()
-    order = vertices.argsort()
-    place = np.minimum(np.searchsorted(vertices[order], rows.col), len(vertices) - 1)
-    there = order[place]
-    kept = (vertices[there] == rows.col) & (rows.row < there) & (rows.data > 0)
-    return np.stack([rows.row[kept], there[kept]], axis=1), rows.data[kept]
-
-
-WIDTHS = (0.5, 1.0, 1.5, 2.0)
-"""Points of lines, by quarters of the largest weight."""
+    between = arrays.weights.rows(vertices)[:, vertices].tocoo()
+    kept = (between.row < between.col) & (between.data > 0)
+    ends = np.stack([between.row, between.col], axis=1)
+    return ends[kept].astype(np.int64), between.data[kept]
 
 
 def draw_subgraph(data: Subgraphs, edges: Any, vertices: Any, ax: "matplotlib.axes.Axes") -> None:
@@ -167,58 +161,45 @@ def draw_subgraph(data: Subgraphs, edges: Any, vertices: Any, ax: "matplotlib.ax
         vertices: (N,) bool, those that are kept.
         ax: axes to draw on.
     """
-    kept = np.asarray(edges)
-    _draw_lines(data, ~kept, ax, color=FAINT, linewidth=0.3)
-    share = data.weights / data.weights.max()
-    quarter = np.minimum((share * len(WIDTHS)).astype(int), len(WIDTHS) - 1)
-    for number, width in enumerate(WIDTHS):
-        _draw_lines(data, kept & (quarter == number), ax, color=SERIES[0], linewidth=width)
-    inside = np.asarray(vertices)
+    kept, inside, ends = np.asarray(edges), np.asarray(vertices), data.places[data.edges]
+    widths = THINNEST + (THICKEST - THINNEST) * data.weights / data.weights.max()
+    lines(ax, ends[~kept], FAINT, 0.3)
+    lines(ax, ends[kept], SERIES[0], widths[kept])
     ax.plot(*data.places[~inside].T, ".", color=FAINT, markersize=2)
     ax.plot(*data.places[inside].T, ".", color=INK, markersize=4)
     ax.set_aspect("equal")
     ax.margins(0.06)
     ax.set_xlabel(f"{data.axes[0]} ({data.unit})")
-    if data.axes[1] == "y":
-        ax.invert_yaxis()  # as rows of an image
-
-
-def _draw_lines(data: Subgraphs, chosen: Any, ax: "matplotlib.axes.Axes", **how: Any) -> None:
-    """Edges as one line with gaps, which takes less room in a file than many lines."""
-    ends = data.places[data.edges[chosen]]
-    gaps = np.full((len(ends), 1, 2), np.nan)
-    ax.plot(*np.concatenate([ends, gaps], axis=1).reshape(-1, 2).T, **how)
+    ax.yaxis.set_inverted(True)  # as rows of an image
 
 
 def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
     data = subgraphs_of(graph, asked.level, asked.vertex, seed=asked.seed)
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     every_edge, every_vertex = np.ones(len(data.edges), bool), np.ones(len(data.vertices), bool)
-    draw_subgraph(data, every_edge, every_vertex, axes[0])
-    draw_subgraph(data, data.kept_edges, every_vertex, axes[1])
-    draw_subgraph(data, data.edges_of_kept_vertices, data.kept_vertices, axes[2])
-    for ax, title in zip(axes, ("whole", "half of the edges", "half of the vertices"), strict=True):
+    among = data.edges_of_kept_vertices
+    for ax, title, edges, vertices in (
+        (axes[0], "whole", every_edge, every_vertex),
+        (axes[1], "half of the edges", data.kept_edges, every_vertex),
+        (axes[2], "half of the vertices", among, data.kept_vertices),
+    ):
+        draw_subgraph(data, edges, vertices, ax)
         ax.set_title(title)
     axes[0].set_ylabel(f"{data.axes[1]} ({data.unit})")
-    return _caption(graph, data, asked.level)
-
-
-def _caption(graph: OpenedGraph, data: Subgraphs, level: int) -> str:
-    edges, vertices = len(data.edges), len(data.vertices)
-    part = f"The {vertices:,} vertices around vertex {data.vertices[0]:,}"
+    part = f"The {len(every_vertex):,} vertices around vertex {data.vertices[0]:,}"
     if graph.spec.geometry.oriented:
-        part += f" of {named(graph.spec, data.vertices[0] // graph.spec.base_points(level))}"
+        number = data.vertices[0] // graph.spec.base_points(asked.level)
+        part += f" of {named(graph.spec, number)}"
     if graph.spec.geometry.base.dimension == 3:
         part += ", in its plane of x and y,"
     weight = float(data.weights[data.kept_edges].sum() / data.weights.sum())
-    among = int(data.edges_of_kept_vertices.sum())
-    kept_edges, kept_vertices = int(data.kept_edges.sum()), int(data.kept_vertices.sum())
     return (
-        f"{part} and the {edges:,} edges among them; two sub-graphs of this part, drawn by the "
-        f"rules of training. Middle: {kept_edges:,} edges, the heavier the likelier "
-        f"({words.percent(weight)} of the weight). Right: {kept_vertices:,} vertices, all as "
-        f"likely, and the {among:,} edges among them ({words.percent(among / edges)}). Training "
-        "draws from the whole graph, anew each time."
+        f"{part} and the {len(every_edge):,} edges among them; two sub-graphs of this part, drawn "
+        f"by the rules of training. Middle: {data.kept_edges.sum():,} edges, the heavier the "
+        f"likelier ({words.percent(weight)} of the weight). Right: {data.kept_vertices.sum():,} "
+        f"vertices, all as likely, and the {among.sum():,} edges among them "
+        f"({words.percent(float(among.mean()))}). Training draws from the whole graph, anew each "
+        "time."
     )
 
 

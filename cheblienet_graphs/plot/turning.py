@@ -1,4 +1,4 @@
-"""A random layer's outputs for an input that is turned at any angle, by interpolation."""
+"""What a random layer makes of an input that is turned: by a symmetry, or at any other angle."""
 
 import itertools
 import math
@@ -7,11 +7,18 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse
 from scipy.spatial import KDTree
+from scipy.spatial.transform import Rotation
 
-from cheblienet_graphs.plot.chebyshev import Part, part_around
+from cheblienet_graphs.plot.chebyshev import chebyshev_sums, part_around
+from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.plot.places import Places
+from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.typing import Floats, Indices
 
+LINEAR = 1e-6
+"""Largest distance, in spacings, of moved points from where a rotation takes them."""
+POWERS = 6
+"""Most multiples of a rotation that are measured."""
 DEGREE = 3
 NEIGHBOURS = {1: 8, 2: 24, 3: 56}
 """Points whose values are taken, by dimension: about twice as many as the polynomial has terms."""
@@ -19,66 +26,6 @@ NEAR = 0.2
 """Distance, in that of the farthest point taken, below which weights no longer grow."""
 SINGULAR = 1e-3
 """Relative size of directions in which points don't determine a polynomial, as on a few lines."""
-AT_ONCE = 2**12
-
-
-@dataclass(frozen=True, eq=False)
-class Interpolation:
-    """Values at places as weighted sums of those at points.
-
-    Args:
-        points: (N, k) indices.
-        weights: (N, k), summing to 1 in each row.
-    """
-
-    points: Indices
-    weights: Floats
-
-    def of(self, values: Floats) -> Floats:
-        """(N, ...) values at the places, of (points, ...) at the points."""
-        found: Floats = np.einsum("nk,nk...->n...", self.weights, values[self.points])
-        return found
-
-
-def interpolation(points: Floats, places: Floats) -> Interpolation:
-    """The cubic polynomial that fits the values around each place best, evaluated there.
-
-    Weights of the fit fall off as the fourth power of distance, so near a point the value is
-    nearly that of the point. Where points are too few or on a line for a cubic, it is the smallest
-    of all that fit best.
-
-    Args:
-        points: (P, d) positions.
-        places: (N, d).
-    """
-    count = min(NEIGHBOURS[points.shape[1]], len(points))
-    _, near = KDTree(points).query(places, k=[*range(1, count + 1)])
-    found: Indices = near.astype(np.int64)
-    weights = np.empty(found.shape)
-    for start in range(0, len(places), AT_ONCE):
-        part = slice(start, start + AT_ONCE)
-        weights[part] = _weights(points[found[part]] - places[part, None])
-    return Interpolation(found, weights)
-
-
-def _weights(offsets: Floats) -> Floats:
-    """(N, k) weights of values at (N, k, d) offsets from where they are wanted."""
-    squared = (offsets**2).sum(axis=2)
-    farthest = np.maximum(squared.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    root = 1 / (squared / farthest + NEAR**2)
-    unit = offsets / np.sqrt(farthest)[:, :, None]
-    terms = [
-        np.prod(unit[:, :, list(chosen)], axis=2)
-        for degree in range(DEGREE + 1)
-        for chosen in itertools.combinations_with_replacement(range(offsets.shape[2]), degree)
-    ]
-    scaled = np.stack(terms, axis=2) * root[:, :, None]
-    # The fit's coefficients are pinv(scaled) (root values), of which the first is its value at 0.
-    weights: Floats = np.linalg.pinv(scaled, rcond=SINGULAR)[:, 0] * root
-    weights /= weights.sum(axis=1, keepdims=True)
-    return weights
-
-
 MARGIN = 3.0
 """Spacings around what is turned, in which values for interpolation are."""
 COMPARED = 800, 400
@@ -87,12 +34,124 @@ BARS = ((0.25, -0.2, 20.0, 1.0), (-0.3, 0.05, 75.0, 0.8), (0.1, 0.4, -40.0, 0.6)
 """x and y of the middle, in radii, angle in degrees, and height of the input's bars."""
 
 
+@dataclass(frozen=True)
+class Symmetry:
+    """A symmetry of a sampling, and how a layer f commutes with it.
+
+    Args:
+        name: as the sampling calls it; of a multiple '2 x rotation_90'.
+        error: |f(P x) - P f(x)| / |f(x)| for a random signal x on all vertices.
+        axis: number of the axis about which it turns, among those that figures turn about; None
+            where it is no rotation about one of these.
+        angle: of that rotation, degrees in (0, 180].
+    """
+
+    name: str
+    error: float
+    axis: int | None = None
+    angle: float = 0.0
+
+
+def symmetries_of(
+    graph: OpenedGraph, level: int, places: Places, axes: list[Floats], weights: Floats, seed: int
+) -> tuple[Symmetry, ...]:
+    """Measure a layer on the symmetries of a level, and on multiples of its rotations.
+
+    Multiples go up to a half turn; of many some are measured.
+
+    Args:
+        graph: published.
+        level: of its pyramid.
+        places: its points.
+        axes: unit vectors (3,) about which figures turn.
+        weights: (K, C) of the layer.
+        seed: of the signal.
+    """
+    product = mapped_product(graph.level(level).laplacian)
+    signal = np.random.default_rng(seed).standard_normal((places.points.num_vertices, 1))
+    output = chebyshev_sums(product, signal, weights)
+    size, measured = float(np.linalg.norm(output)), []
+    for name, permutation in places.points.symmetries():
+        turn = None if "approximate" in name else turn_of(places, permutation, axes)
+        axis, angle = turn or (None, 0.0)
+        count = math.floor(180 / angle + 1e-6) if turn else 1
+        moved, numbers = permutation, np.linspace(1, count, min(count, POWERS)).round()
+        for number in range(1, count + 1):
+            if number in numbers:
+                image = np.empty_like(signal)
+                image[moved] = signal
+                difference = chebyshev_sums(product, image, weights)[moved] - output
+                error = float(np.linalg.norm(difference)) / size
+                called = name if number == 1 else f"{number} x {name}"
+                measured.append(Symmetry(called, error, axis, number * angle))
+            moved = permutation[moved]
+    return tuple(measured)
+
+
+def turn_of(places: Places, permutation: Indices, axes: list[Floats]) -> tuple[int, float] | None:
+    """The axis and the angle, degrees in (0, 180], of a rotation of the points.
+
+    Args:
+        places: the points.
+        permutation: (V,) under which vertex v goes to permutation[v].
+        axes: (3,) unit vectors; of a plane the third one is across it.
+
+    Returns:
+        None where the points are mapped otherwise, as by translations and reflections.
+    """
+    count = places.points.num_points
+    image = permutation[:count] % count
+    positions = places.vectors - (places.vectors.mean(axis=0) if places.flat else 0.0)
+    matrix, *_ = np.linalg.lstsq(positions, positions[image], rcond=None)
+    if np.abs(positions @ matrix - positions[image]).max() > LINEAR * max(1.0, places.radius):
+        return None
+    turn = np.eye(3)
+    turn[: len(matrix), : len(matrix)] = matrix.T
+    orthogonal = np.allclose(turn @ turn.T, np.eye(3), atol=LINEAR)  # not where all are on a line
+    if not orthogonal or np.linalg.det(turn) < 0 or np.allclose(turn, np.eye(3), atol=LINEAR):
+        return None
+    for number, axis in enumerate(axes):
+        if np.allclose(turn @ axis, axis, atol=LINEAR):
+            return number, math.degrees(Rotation.from_matrix(turn).magnitude())
+    return None
+
+
 def rotation(axis: Floats, degrees: float) -> Floats:
-    """(3, 3) the rotation about a unit vector, about z from x towards y (Rodrigues)."""
-    angle = math.radians(degrees)
-    cross = np.cross(np.eye(3), axis)
-    turn: Floats = np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
+    """(3, 3) the rotation about a unit vector, about z from x towards y."""
+    turn: Floats = Rotation.from_rotvec(math.radians(degrees) * axis).as_matrix()
     return turn
+
+
+def interpolation(points: Floats, places: Floats) -> scipy.sparse.csr_array:
+    """(N, P) from values at points to those of the cubic polynomials that fit best around places.
+
+    Weights of the fit fall off as the fourth power of distance, so near a point the value is
+    nearly that of the point. Where points are too few or on a line for a cubic, it is the smallest
+    of all that fit best. Rows sum to 1.
+
+    Args:
+        points: (P, d) positions.
+        places: (N, d).
+    """
+    count = min(NEIGHBOURS[points.shape[1]], len(points))
+    _, near = KDTree(points).query(places, k=[*range(1, count + 1)])
+    offsets = points[near] - places[:, None]
+    squared = (offsets**2).sum(axis=2)
+    farthest = np.maximum(squared.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    root = 1 / (squared / farthest + NEAR**2)
+    unit = offsets / np.sqrt(farthest)[:, :, None]
+    terms = [
+        np.prod(unit[:, :, list(chosen)], axis=2)
+        for degree in range(DEGREE + 1)
+        for chosen in itertools.combinations_with_replacement(range(points.shape[1]), degree)
+    ]
+    scaled = np.stack(terms, axis=2) * root[:, :, None]
+    # The fit's coefficients are pinv(scaled) (root values), of which the first is its value at 0.
+    weights: Floats = np.linalg.pinv(scaled, rcond=SINGULAR)[:, 0] * root
+    weights /= weights.sum(axis=1, keepdims=True)
+    ends = np.arange(len(places) + 1) * count
+    shape = len(places), len(points)
+    return scipy.sparse.csr_array((weights.ravel(), near.ravel(), ends), shape=shape)
 
 
 def bars(offsets: Floats, radius: float) -> Floats:
@@ -109,8 +168,7 @@ def bars(offsets: Floats, radius: float) -> Floats:
         right, down = offsets[:, 0] - x * radius, offsets[:, 1] - y * radius
         forward, sideways = cos * right + sin * down, cos * down - sin * right
         squared = (forward / along) ** 2 + (sideways / across) ** 2
-        if offsets.shape[1] > 2:
-            squared = squared + (offsets[:, 2] / across) ** 2
+        squared += (offsets[:, 2:] ** 2).sum(axis=1) / across**2
         total += height * np.exp(-squared / 2)
     return total
 
@@ -132,30 +190,29 @@ class Turning:
     point: int
     radius: float
     weights: Floats
-    _parts: dict[bytes, Part] = field(default_factory=dict, repr=False)
-
-    @property
-    def middle(self) -> Floats:
-        """Position of the point."""
-        here: Floats = self.places.vectors[self.point]
-        return here
+    _parts: dict[bytes, tuple[Indices, scipy.sparse.csr_array]] = field(
+        default_factory=dict, repr=False
+    )
 
     def pooled(self, turn: Floats) -> tuple[Floats, Floats]:
         """Outputs (N, C) for the turned input, where points are turned to; the input (N,) there.
 
-        The maximum over orientations of the positive part of interpolated outputs.
+        The maximum over orientations of the positive part of interpolated outputs. Points are those
+        within the radius, or some of them.
 
         Args:
             turn: (3, 3) rotation.
         """
+        places, middle = self.places, self.places.vectors[self.point]
+        own = places.offsets(middle, places.vectors)
+        inside = np.flatnonzero((own**2).sum(axis=1) <= self.radius**2)
+        inside = inside[:: -(-len(inside) // COMPARED[places.dimension - 2])]
         _, offsets, outputs, signal = self._outputs(turn)
-        positions = self.places.vectors[self._compared()]
-        there = self.places.offsets(
-            self._turned(self.middle[None], turn)[0], self._turned(positions, turn)
-        )
+        there = self._turned(places.vectors[inside], turn)
+        there = places.offsets(self._turned(middle[None], turn)[0], there)
         between = interpolation(offsets, there)
-        values = between.of(outputs.transpose(1, 0, 2))
-        return np.maximum(values, 0).max(axis=1), between.of(signal)
+        values = np.stack([between @ part for part in outputs])
+        return np.maximum(values, 0).max(axis=0), between @ signal
 
     def shown(self, turn: Floats) -> tuple[Floats, Floats]:
         """The input (points,), and positive parts of the first channel (n_o, points); NaN far away.
@@ -171,46 +228,33 @@ class Turning:
         values[1:, near[inside]] = np.maximum(outputs[:, inside, 0], 0)
         return values[0], values[1:]
 
-    def _compared(self) -> Indices:
-        """Points where outputs are compared: those within the radius, or some of them."""
-        offsets = self.places.offsets(self.middle, self.places.vectors)
-        inside = np.flatnonzero((offsets**2).sum(axis=1) <= self.radius**2)
-        step = -(-len(inside) // COMPARED[self.places.dimension - 2])
-        return inside[::step]
-
     def _turned(self, positions: Floats, turn: Floats) -> Floats:
         """Positions turned: on flat bases about the middle, on the sphere about its centre."""
         if not self.places.flat:
             return positions @ turn.T
-        steps = self.places.offsets(self.middle, positions)
-        size = steps.shape[1]
-        return self.middle + steps @ turn[:size, :size].T
+        middle: Floats = self.places.vectors[self.point]
+        size = len(middle)
+        return middle + self.places.offsets(middle, positions) @ turn[:size, :size].T
 
     def _outputs(self, turn: Floats) -> tuple[Indices, Floats, Floats, Floats]:
         """Points near the turned middle, their offsets, outputs (n_o, N, C), and the input (N,)."""
-        places = self.places
-        middle = self._turned(self.middle[None], turn)[0]
-        offsets = places.offsets(middle, places.vectors)
+        places, middle = self.places, self.places.vectors[self.point]
+        orientations, count = places.points.orientations, places.points.num_points
+        offsets = places.offsets(self._turned(middle[None], turn)[0], places.vectors)
         near = np.flatnonzero((offsets**2).sum(axis=1) <= (self.radius + MARGIN) ** 2)
-        part, own = self._part(near)
-        signal = self._input(places.vectors[part.vertices % places.points.num_points], turn)
-        outputs = part.outputs(signal[:, None], self.weights)[own, 0]
-        shape = places.points.orientations, len(near), -1
-        return near, offsets[near], outputs.reshape(shape), signal[own[: len(near)]]
+        vertices = (np.arange(orientations)[:, None] * count + near).ravel()
+        part, laplacian = self._part(vertices)
+        back = self._turned(places.vectors[part % count], turn.T)
+        signal = bars(places.offsets(middle, back), self.radius)
+        outputs = chebyshev_sums(mapped_product(laplacian), signal[:, None], self.weights)[:, 0]
+        own = np.searchsorted(part, vertices)
+        shape = orientations, len(near), -1
+        return near, offsets[near], outputs[own].reshape(shape), signal[own[: len(near)]]
 
-    def _input(self, positions: Floats, turn: Floats) -> Floats:
-        """(N,) the turned bars at positions."""
-        back = self._turned(positions, turn.T)
-        return bars(self.places.offsets(self.middle, back), self.radius)
-
-    def _part(self, near: Indices) -> tuple[Part, Indices]:
-        """The part of the graph over some points, and where their vertices are in it."""
-        points = self.places.points
-        orientations = np.arange(points.orientations)
-        vertices = (orientations[:, None] * points.num_points + near).ravel()
-        key = near.tobytes()
+    def _part(self, vertices: Indices) -> tuple[Indices, scipy.sparse.csr_array]:
+        """The part of the graph that outputs at vertices depend on; the last one is kept."""
+        key = vertices.tobytes()
         if key not in self._parts:
             self._parts.clear()
             self._parts[key] = part_around(self.laplacian, vertices, len(self.weights) - 1)
-        part = self._parts[key]
-        return part, np.searchsorted(part.vertices, vertices)
+        return self._parts[key]

@@ -1,6 +1,8 @@
-"""Figures that are quickly drawn, for pages whose own are not what is tested."""
+"""Figures that are quickly drawn, for pages whose own are not what is tested; what one shows."""
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.image import AxesImage
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.figure import Asked, Figure
@@ -30,3 +32,14 @@ def twins(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
 
 TWINS = Figure("twins", "Twins", (5, 3), twins)
 NOTHING = Figure("nothing", "Nothing", (5, 3), nothing)
+
+
+def pictures(canvas: Canvas) -> list[AxesImage]:
+    """All images on a canvas, in the order in which they were drawn."""
+    axes = canvas.findobj(Axes)
+    return [image for each in axes for image in each.images]
+
+
+def titles(canvas: Canvas) -> list[str]:
+    """What stands over its axes."""
+    return [axes.get_title() for axes in canvas.findobj(Axes) if axes.get_title()]

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
+import zarr
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.plot.opened import OpenedGraph, open_graph
-from cheblienet_graphs.store.reader import edge_weights
 
 
 def disc(side: int) -> npt.NDArray[np.bool_]:
@@ -42,8 +42,10 @@ def own_points() -> npt.NDArray[np.float64]:
 SPECS = {
     "plane": lambda: GraphSpec("r2", "20x16"),
     "flat torus": lambda: GraphSpec("r2", 32, weights="selling", boundary="periodic", levels=1),
+    "kernel torus": lambda: GraphSpec("r2", 12, boundary="periodic", eigenpairs=9, levels=1),
     "space": lambda: GraphSpec("r3", "12x10x8", weights="selling", boundary="periodic", levels=2),
     "cube": lambda: GraphSpec("r3", 12, weights="selling", boundary="periodic", levels=1),
+    "volume": lambda: GraphSpec("r3", "6x5x4", levels=1),
     "group": lambda: GraphSpec("se2", 24, orientations=4, levels=3),
     "torus": lambda: GraphSpec(
         "se2", 20, orientations=4, weights="selling", boundary="periodic", eigenpairs=9
@@ -52,11 +54,15 @@ SPECS = {
     "torus isotropic": lambda: GraphSpec(
         "se2", 20, orientations=4, weights="selling", boundary="periodic", eps=1, levels=1
     ),
+    "six": lambda: GraphSpec("se2", 16, orientations=6, eps_squared=0.1, levels=1),
+    "columns": lambda: GraphSpec("se2", 8, orientations=16, xi=1e-3, levels=1),
     "odd": lambda: GraphSpec("se2", 12, orientations=1, levels=1),
     "tiny": lambda: GraphSpec("se2", 2, orientations=2, weights="selling", levels=1),
     "masked": lambda: GraphSpec("se2", orientations=4, mask=disc(24), weights="selling", levels=2),
     "islands": lambda: GraphSpec("r2", mask=islands(), levels=1),
+    "dust": lambda: GraphSpec("r2", mask=np.random.default_rng(0).random((16, 16)) < 0.25),
     "random": lambda: GraphSpec("se2", points=200, orientations=3, levels=1),
+    "random torus": lambda: GraphSpec("r2", points=150, boundary="periodic", levels=1),
     "own": lambda: GraphSpec("se2", coordinates=own_points(), orientations=3),
     "sphere": lambda: GraphSpec("s2", subdivisions=3),
     "grid": lambda: GraphSpec("s2", bandlimit=8),
@@ -66,6 +72,9 @@ SPECS = {
     ),
     "axes": lambda: GraphSpec(
         "r3s2", "8x6x6", axes=4, weights="selling", boundary="periodic", levels=2
+    ),
+    "twelve": lambda: GraphSpec(
+        "r3s2", 5, axes=12, eps_squared=0.1, weights="selling", boundary="periodic", levels=1
     ),
     "ball": lambda: GraphSpec("r3s2", mask=ball(8), axes=3, weights="matched", levels=1),
     "scan": lambda: GraphSpec("r3s2", "4x4x2", axes="ico6", spacing=(1, 1, 2), levels=1),
@@ -87,12 +96,25 @@ def _folder() -> Path:
     return Path(folder)
 
 
+def dense_weights(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:
+    """(V, V) W: -Delta_ij sqrt(n_i n_j) off the diagonal, from the arrays as zarr reads them."""
+    version = zarr.open_group(graph.version, mode="r")
+    arrays, clg = version[f"levels/{level}"], dict(version.attrs)["clg"]
+    of_laplacian = [arrays[f"laplacian/{key}"][:] for key in ("data", "indices", "indptr")]
+    delta = scipy.sparse.csr_array(tuple(of_laplacian)).toarray().astype(np.float64)
+    delta = (delta + np.eye(len(delta))) * clg["levels"][level]["lambda_max"] / 2
+    normal = clg["spec"]["laplacian"] == "normalized"
+    mass = arrays["degree" if normal else "area"][:].astype(np.float64)
+    weights = -delta * np.sqrt(np.outer(mass, mass))
+    np.fill_diagonal(weights, 0)
+    return weights
+
+
 def generator(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:
     """(V, V) N^-1 (D - W), from the weights alone, of a graph without isolated vertices."""
-    arrays = graph.level(level)
-    weights = edge_weights(arrays.version, arrays.level).toarray()
+    weights = dense_weights(graph, level)
     stiffness = np.diag(weights.sum(axis=1)) - weights
-    return stiffness / arrays.mass.astype(np.float64)[:, None]
+    return stiffness / graph.level(level).mass.astype(np.float64)[:, None]
 
 
 def dense(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:

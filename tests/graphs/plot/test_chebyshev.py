@@ -3,7 +3,12 @@ import pytest
 from pictured import dense, opened
 from scipy.special import eval_chebyt
 
-from cheblienet_graphs.plot.chebyshev import chebyshev_sums, heat_series
+from cheblienet_graphs.plot.chebyshev import (
+    chebyshev_sums,
+    heat_series,
+    part_around,
+    random_weights,
+)
 
 
 @pytest.mark.parametrize("z", [0.0, 0.3, 7.0, 150.0, 4000.0])
@@ -33,3 +38,15 @@ def test_sums_are_those_of_the_polynomials_of_the_eigenvalues(terms: int) -> Non
         )
         expected = vectors @ (polynomial[:, None] * (vectors.T @ x))
         assert abs(found[:, :, channel] - expected).max() < 1e-10
+
+
+def test_a_part_of_a_graph_gives_the_outputs_of_the_whole() -> None:
+    matrix, laplacian = dense(opened("group")), opened("group").level(0).laplacian
+    wanted, weights = np.array([300, 301, 900]), random_weights(0)
+    vertices, part = part_around(laplacian, wanted, len(weights) - 1)
+    assert len(wanted) < len(vertices) < len(matrix)
+    signal = np.random.default_rng(0).standard_normal((len(matrix), 1))
+    own = np.searchsorted(vertices, wanted)
+    outputs = chebyshev_sums(lambda y: part.astype(float) @ y, signal[vertices], weights)[own]
+    whole = chebyshev_sums(lambda y: matrix @ y, signal, weights)[wanted]
+    assert outputs == pytest.approx(whole, abs=1e-12)

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from pictured import opened
+from drawings import pictures, titles
+from pictured import dense_weights, opened
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot import eigenmaps as module
-from cheblienet_graphs.plot.eigenmaps import eigenmaps_of
-from cheblienet_graphs.store.reader import edge_weights
+from cheblienet_graphs.plot import spectrum
+from cheblienet_graphs.plot.eigenmaps import FIGURE, eigenmaps_of
+from cheblienet_graphs.plot.figure import Asked
 
 
 @pytest.mark.parametrize(("name", "level"), [("plane", 0), ("torus", 1), ("grid", 0), ("own", 0)])
@@ -15,7 +16,7 @@ def test_eigenmaps_solve_the_problem_of_the_weights(name: str, level: int) -> No
     graph = opened(name)
     data = eigenmaps_of(graph, level=level, count=6)
     arrays = graph.level(level)
-    weights = edge_weights(arrays.version, arrays.level).toarray()
+    weights = dense_weights(graph, level)
     mass = np.diag(arrays.mass.astype(np.float64))
     stiffness = np.diag(weights.sum(axis=1)) - weights
     exact = scipy.linalg.eigh(stiffness, mass, eigvals_only=True)[:6]
@@ -53,9 +54,9 @@ def test_stored_eigenpairs_are_taken() -> None:
 
 
 def test_a_coarser_level_stands_for_one_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGEST", 600)
+    monkeypatch.setattr(spectrum, "LARGEST", 600)
     assert eigenmaps_of(opened("group")).level == 1
-    monkeypatch.setattr(module, "LARGEST", 100)
+    monkeypatch.setattr(spectrum, "LARGEST", 100)
     with pytest.raises(NotDrawnError, match="eigenpairs=8"):
         eigenmaps_of(opened("group"))
     assert eigenmaps_of(opened("torus"), count=10).level == 0
@@ -63,7 +64,7 @@ def test_a_coarser_level_stands_for_one_that_is_too_large(monkeypatch: pytest.Mo
 
 def test_indicators_of_components_are_not_drawn() -> None:
     assert eigenmaps_of(opened("islands"), count=6).copies[:3] == (3, 3, 3)
-    with pytest.raises(NotDrawnError, match="3 components on level 0: the first 2"):
+    with pytest.raises(NotDrawnError, match="3 components on level 0, so its 2 "):
         eigenmaps_of(opened("islands"), count=2)
 
 
@@ -71,3 +72,25 @@ def test_a_tiny_graph_has_as_many_as_vertices() -> None:
     data = eigenmaps_of(opened("tiny"), count=30)
     assert len(data.values) == 8
     assert not data.cut
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("masked", 4), ("sphere", 1), pytest.param("axes", 4, marks=pytest.mark.slow)],
+)
+def test_each_function_is_drawn_at_each_orientation(name: str, rows: int) -> None:
+    canvas, caption = FIGURE.drawn(opened(name), Asked())
+    assert caption.startswith("The 8 smoothest eigenfunctions of level 0")
+    assert len(pictures(canvas)) == 8 * rows
+    data = eigenmaps_of(opened(name))
+    last = pictures(canvas)[-1].get_array()
+    assert np.nanmax(abs(last)) <= abs(data.functions[-1, -1]).max() + 1e-12
+    assert np.isfinite(last).any()
+
+
+def test_multiplicities_are_written_and_those_cut_are_bounds() -> None:
+    canvas, caption = FIGURE.drawn(opened("sphere"), Asked())
+    written = titles(canvas)
+    assert written[0] == "0"
+    assert [text.split(" ")[1] for text in written[1:]] == ["(3x)"] * 3 + ["(≥4x)"] * 4
+    assert "equal eigenvalues" in caption

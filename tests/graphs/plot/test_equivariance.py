@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+from drawings import pictures
+from matplotlib.axes import Axes
 from pictured import opened
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot.equivariance import Curve, equivariance_of
+from cheblienet_graphs.plot import Asked
+from cheblienet_graphs.plot.equivariance import FIGURE, Curve, equivariance_of
 
 
 def at(curve: Curve, angle: float) -> float:
@@ -70,6 +73,22 @@ def test_a_tiny_graph_has_symmetries_alone_and_islands_nothing() -> None:
     data = equivariance_of(opened("tiny"))
     assert not data.curves
     assert data.pictures is None
-    assert data.symmetries
+    canvas, caption = FIGURE.drawn(opened("tiny"), Asked())
+    assert "too small to turn" in caption
+    [axes] = canvas.axes
+    assert "rotation 90°" in [label.get_text() for label in axes.get_yticklabels()]
     with pytest.raises(NotDrawnError, match="can be turned"):
         equivariance_of(opened("islands"))
+
+
+@pytest.mark.parametrize("name", ["plane", "grid", pytest.param("cube", marks=pytest.mark.slow)])
+def test_inputs_and_activations_are_drawn_with_their_errors(name: str) -> None:
+    canvas, caption = FIGURE.drawn(opened(name), Asked(seed=3))
+    assert "Chebyshev layer with random weights (seed 3)" in caption
+    data = equivariance_of(opened(name), seed=3)
+    drawn = [float(np.nanmax(image.get_array())) for image in pictures(canvas)]
+    assert drawn == pytest.approx([1.0] * 4, abs=0.2)
+    lines = {line.get_label(): line for axes in canvas.findobj(Axes) for line in axes.lines}
+    for curve in data.curves:
+        errors = lines[f"about {curve.about}"].get_ydata() / 100
+        assert np.isclose(errors[:, None], curve.errors).any(axis=1).all()

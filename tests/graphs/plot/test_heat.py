@@ -1,13 +1,15 @@
 import numpy as np
 import pytest
 import scipy.linalg
+from drawings import pictures, titles
 from pictured import generator, opened
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.chebyshev import heat_on
-from cheblienet_graphs.plot.heat import exact_density, heat_of
+from cheblienet_graphs.plot.figure import Asked
+from cheblienet_graphs.plot.heat import FIGURE, exact_density, heat_of
+from cheblienet_graphs.plot.pictures import around
 from cheblienet_graphs.plot.places import places_of
-from cheblienet_graphs.plot.views import around
 
 
 @pytest.mark.parametrize("name", ["plane", "torus", "odd", "sphere", "own"])
@@ -81,10 +83,8 @@ def test_heat_runs_along_the_orientation_and_evenly_in_the_isotropic_group() -> 
 def test_a_graph_of_other_points_has_heat_over_its_own_middle() -> None:
     small, large = heat_of(opened("torus base"), opened("flat torus")).graphs
     assert large.point == large.places.middle()
-    pictures = [
-        around(graph.places, graph.point, 5)[0].of(graph.density) for graph in (small, large)
-    ]
-    assert pictures[0] == pytest.approx(pictures[1], rel=0.05, abs=1e-4)
+    seen = [around(graph.places, graph.point, 5)[0].of(graph.density) for graph in (small, large)]
+    assert seen[0] == pytest.approx(seen[1], rel=0.05, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,63 @@ def test_heat_of_an_isolated_vertex_is_not_drawn() -> None:
         heat_of(graph, vertex=alone)
     data = heat_of(graph, vertex=0)
     assert data.graphs[0].density[0, alone] == 0
+
+
+SLOW = {"own": 1 + 3, "rotations": 1 + 4, "space": 3, "tiny": 1 + 2, "ball": 3 + 3 + 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("sphere", 1),
+        ("masked", 1 + 4),
+        ("scan", 3 + 3 + 5),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW.items()),
+    ],
+)
+def test_heat_is_drawn_of_every_graph(name: str, expected: int) -> None:
+    canvas, caption = FIGURE.drawn(opened(name), Asked())
+    assert caption.startswith("Heat that started at vertex")
+    assert len(pictures(canvas)) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "expected", "words"),
+    [
+        (
+            ("torus base", "torus isotropic", "torus"),
+            1 + 5 + 5,
+            "it spreads evenly at every orientation, as eps = 1; on se2-20x20x4@v001 it runs along",
+        ),
+        (("torus base", "flat torus"), 2, "as many of the graph's own spacings"),
+        (("space", "axes"), 3 + 3 + 3 + 3, "Left three slices"),
+    ],
+)
+def test_graphs_are_drawn_beside_each_other(
+    names: tuple[str, ...], expected: int, words: str
+) -> None:
+    first, *beside = map(opened, names)
+    canvas, caption = FIGURE.drawn(first, Asked(beside=tuple(beside)))
+    assert len(pictures(canvas)) == expected
+    assert words in caption
+    rows = {axes.get_ylabel().split("\n")[0].split("@")[0] for axes in canvas.axes}
+    assert {graph.version.parent.name for graph in (first, *beside)} <= rows
+
+
+def test_axes_are_named_with_their_vectors() -> None:
+    canvas, caption = FIGURE.drawn(opened("scan"), Asked())
+    assert "axis 0\n(0, .53, .85)" in titles(canvas)
+    assert "orientation" not in caption
+    assert "Axes n = (x, y, z) are numbered from 0" in caption
+
+
+def test_pictures_have_one_scale_and_their_data() -> None:
+    canvas, _ = FIGURE.drawn(opened("torus base"), Asked(beside=(opened("torus"),)))
+    first, second = heat_of(opened("torus base"), opened("torus")).graphs
+    images = pictures(canvas)
+    assert len({image.norm for image in images}) == 1
+    assert images[0].norm.vmax == pytest.approx(
+        max(graph.density.sum(axis=0).max() for graph in (first, second))
+    )
+    started = images[-4 + second.orientation].get_array()
+    assert np.nanmax(started) == pytest.approx(second.density.max())

@@ -1,14 +1,16 @@
 import contextlib
+import math
 
 import numpy as np
 import pytest
 from pictured import opened
+from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs.errors import NotDrawnError, SpecError
 from cheblienet_graphs.plot import equivariance_of, heat_of, neighbourhood_of, subgraphs_of
 from cheblienet_graphs.plot.places import chosen_vertex, places_of, typical_spacing
 
-NAMES = ["plane", "torus", "space", "random", "sphere", "masked", "region"]
+NAMES = ["plane", "torus", "space", "random", "random torus", "sphere", "masked", "region"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -19,25 +21,53 @@ def test_places_at_offsets_are_seen_at_these_offsets(name: str) -> None:
     assert abs(places.offsets(here, places.at(here, offsets)) - offsets).max() < 1e-9
 
 
-def test_offsets_on_the_sphere_are_arcs_east_and_south() -> None:
-    places = places_of(opened("sphere"), 0)
-    point = places.middle()
-    here, radius = places.vectors[point], places.radius
-    offsets = places.offsets(here, places.vectors)
-    cosines = places.vectors @ here / radius**2
-    arcs = np.arccos(np.clip(cosines, -1, 1)) * radius
-    assert abs(np.linalg.norm(offsets, axis=1) - arcs).max() < 1e-6
-    north = np.array([[0.0, 0.0, radius]])
-    [to_north] = places.offsets(here, north)
-    assert to_north[1] < 0
-    assert abs(to_north[0]) < 1e-9
-    assert np.linalg.norm(offsets[point]) < 1e-12
+@pytest.mark.parametrize("name", ["sphere", "grid"])
+def test_offsets_on_the_sphere_have_true_distances_and_directions(name: str) -> None:
+    graph = opened(name)
+    places, (beta, gamma) = places_of(graph, 0), graph.level(0).coordinates[:].T
+    sine = np.sin(beta)
+    units = np.stack([sine * np.cos(gamma), sine * np.sin(gamma), np.cos(beta)], axis=1)
+    for vertex in (0, 11, 100):
+        offsets = places.offsets(places.vectors[vertex], places.vectors) / places.radius
+        east = np.array([-math.sin(gamma[vertex]), math.cos(gamma[vertex]), 0])
+        south = np.cross(east, units[vertex])
+        assert south[2] <= 1e-12
+        arc = np.hypot(*offsets.T)
+        toward = offsets / np.maximum(arc, 1e-300)[:, None]
+        ends = np.cos(arc)[:, None] * units[vertex]
+        ends += np.sin(arc)[:, None] * (toward[:, :1] * east + toward[:, 1:] * south)
+        far = arc < math.pi - 1e-6  # the antipode has no direction
+        np.testing.assert_allclose(ends[far], units[far], atol=1e-12)
+        assert offsets[vertex] == pytest.approx((0, 0))
 
 
-def test_offsets_on_a_torus_take_the_short_way() -> None:
+def test_offsets_on_a_torus_are_those_of_the_nearest_images() -> None:
     places = places_of(opened("torus"), 0)
-    [offset] = places.offsets(np.array([1.0, 1.0]), np.array([[19.0, 5.0]]))
-    assert offset.tolist() == pytest.approx([-2, 4])
+    x, y = places.offsets(places.vectors[0], places.vectors).T
+    down, right = np.divmod(np.arange(400), 20)
+    np.testing.assert_allclose(abs(x), np.minimum(right, 20 - right), atol=1e-9)
+    np.testing.assert_allclose(abs(y), np.minimum(down, 20 - down), atol=1e-9)
+    assert (x[1], x[19], y[20]) == pytest.approx((1, -1, 1))
+
+
+def test_headings_on_the_sphere_come_by_parallel_transport() -> None:
+    graph = opened("rotations")
+    alpha, beta, gamma = graph.level(0).coordinates[:].T
+    frames = Rotation.from_euler("ZYZ", np.stack([gamma, beta, alpha], axis=1)).as_matrix()
+    points, forward = frames[:, :, 2], frames[:, :, 0]
+    vertex = 162 + 60
+    here = points[vertex]
+    others = np.flatnonzero(points @ here > -0.9)
+    axis = np.cross(points[others], here)
+    lengths = np.linalg.norm(axis, axis=1)
+    angle = np.arctan2(lengths, points[others] @ here)
+    axis[lengths > 0] *= (angle / np.maximum(lengths, 1e-300))[lengths > 0, None]
+    moved = Rotation.from_rotvec(axis).apply(forward[others])
+    east = np.array([-math.sin(gamma[vertex]), math.cos(gamma[vertex]), 0])
+    truth = np.stack([moved @ east, moved @ np.cross(east, here)], axis=1)
+    headings = places_of(graph, 0).headings(60, others)
+    np.testing.assert_allclose(headings, truth, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(headings, axis=1), 1)
 
 
 @pytest.mark.parametrize("name", ["masked", "region"])
@@ -61,12 +91,14 @@ def test_room_ends_at_sides_masks_and_half_of_a_torus() -> None:
     assert sphere.room(0) == pytest.approx(sphere.radius * np.pi / 2)
 
 
-@pytest.mark.parametrize("name", ["random", "sphere", "region", "torus"])
+@pytest.mark.parametrize("name", ["random", "random torus", "sphere", "region", "torus", "masked"])
 def test_the_nearest_point_is_that_of_brute_force(name: str) -> None:
     places = places_of(opened(name), 0)
     random = np.random.default_rng(3)
     wanted = places.vectors[random.integers(len(places.vectors), size=60)]
     wanted = wanted + random.uniform(-0.4, 0.4, wanted.shape)
+    if places.size is not None and places.sides is None:
+        wanted = np.clip(wanted, 0, places.size)
     vectors = places.full.base_points / places.spacing
     steps = wanted[:, None] - vectors
     if places.sides is not None:
@@ -107,6 +139,16 @@ def test_the_middle_has_neighbours_if_any_vertex_has() -> None:
     graph = opened("islands")
     entries = np.diff(graph.level(0).laplacian.indptr)
     assert entries[chosen_vertex(graph, 0, None)] > 1
+    alone = int(entries.argmin())
+    assert chosen_vertex(graph, 0, alone) == alone
+
+
+@pytest.mark.parametrize("name", ["group", "masked", "volume", "plane"])
+def test_the_middle_of_a_lattice_has_all_its_neighbours(name: str) -> None:
+    graph = opened(name)
+    orientation, point = divmod(chosen_vertex(graph, 0, None), graph.points(0).num_points)
+    entries = np.diff(graph.level(0).laplacian.indptr).reshape(-1, graph.points(0).num_points)
+    assert entries[orientation, point] == entries[orientation].max()
 
 
 def test_a_vertex_that_is_none_is_refused() -> None:

@@ -2,29 +2,25 @@
 
 import itertools
 import math
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
-from figured import dense_weights
+from matplotlib.figure import Figure
+from pictured import dense_weights, opened
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.spectrum import spectrum_of
-
-Opened = Callable[[str], OpenedGraph]
+from cheblienet_graphs.plot.spectrum import draw_spectrum, spectrum_of
 
 
-def test_stored_eigenvalues_are_compared_with_plane_waves(opened: Opened, figured: Path) -> None:
-    data = spectrum_of(opened("torus"))
+def test_stored_eigenvalues_are_compared_with_plane_waves() -> None:
+    data = spectrum_of(opened("kernel torus"))
     waves = sorted(
         4 * math.pi**2 * (k * k + m * m) for k, m in itertools.product(range(-3, 4), repeat=2)
     )
     assert data.method == "stored"
     assert data.unknown is None
     np.testing.assert_allclose(data.exact, waves[:9], rtol=1e-12)
-    weights = dense_weights(figured, "torus")
+    weights = dense_weights(opened("kernel torus"))
     degree = weights.sum(axis=1)
     delta = np.eye(len(weights)) - weights / np.sqrt(np.outer(degree, degree))
     steps = (np.arange(12) + 6) % 12 - 6
@@ -36,7 +32,7 @@ def test_stored_eigenvalues_are_compared_with_plane_waves(opened: Opened, figure
     assert data.largest_error == pytest.approx(abs(truth[1:] / waves[1:9] - 1).max(), abs=1e-5)
 
 
-def test_computed_eigenvalues_of_the_sphere(opened: Opened) -> None:
+def test_computed_eigenvalues_of_the_sphere() -> None:
     data = spectrum_of(opened("sphere"))
     np.testing.assert_allclose(data.exact[:9], [0, 2, 2, 2, 6, 6, 6, 6, 6])
     assert len(data.values) == 32
@@ -48,11 +44,10 @@ def test_computed_eigenvalues_of_the_sphere(opened: Opened) -> None:
     ("name", "why"),
     [
         ("plane", "with an open boundary"),
-        ("masked", "on a part of the domain"),
         ("region", "on a part of the domain"),
     ],
 )
-def test_without_an_exact_spectrum_the_reason_is_given(opened: Opened, name: str, why: str) -> None:
+def test_without_an_exact_spectrum_the_reason_is_given(name: str, why: str) -> None:
     data = spectrum_of(opened(name), count=4)
     assert data.exact is data.errors is data.largest_error is None
     assert why in data.unknown
@@ -60,21 +55,32 @@ def test_without_an_exact_spectrum_the_reason_is_given(opened: Opened, name: str
     assert len(data.values) == 4
 
 
-def test_units_that_nothing_gives_are_said_to_be_unknown(opened: Opened) -> None:
+def test_units_that_nothing_gives_are_said_to_be_unknown() -> None:
     data = spectrum_of(opened("dust"))
     assert not data.scaled
     assert data.components > 1
     assert "measured nowhere" in data.unknown
 
 
-def test_of_large_graphs_few_are_computed(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cheblienet_graphs.plot.spectrum.COUNTS", ((62, 32), (63, 5)))
-    assert len(spectrum_of(opened("plane")).values) == 5
-    assert len(spectrum_of(opened("tiny")).values) == 4
-    assert len(spectrum_of(opened("torus")).values) == 9  # stored
-    assert len(spectrum_of(opened("selling")).values) == 32  # a periodic lattice
+def test_of_large_graphs_few_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cheblienet_graphs.plot.spectrum.LARGE", 300)
+    monkeypatch.setattr("cheblienet_graphs.plot.spectrum.LARGEST", 320)
+    assert len(spectrum_of(opened("plane")).values) == 16
+    assert len(spectrum_of(opened("tiny")).values) == 8
+    assert len(spectrum_of(opened("kernel torus")).values) == 9  # stored
+    assert len(spectrum_of(opened("flat torus")).values) == 32  # a periodic lattice
     assert len(spectrum_of(opened("sphere"), count=7).values) == 7
     with pytest.raises(
-        NotDrawnError, match=r"162 vertices, .* none are stored. Build it with `eig"
+        NotDrawnError, match=r"642 vertices, .* no eigenpairs are stored. Build it with `eig"
     ):
         spectrum_of(opened("sphere"))
+
+
+def test_notebooks_draw_on_axes_of_their_own() -> None:
+    above, below = Figure().subplots(2, sharex=True)
+    data = spectrum_of(opened("kernel torus"))
+    draw_spectrum(data, above, below)
+    drawn = {line.get_label(): line.get_ydata() for line in above.lines}
+    assert (drawn["exact"] == data.exact).all()
+    assert (drawn["this graph"] == data.values).all()
+    assert (below.lines[-1].get_ydata()[1:] == data.errors[1:]).all()

@@ -1,29 +1,23 @@
 """Random sub-graphs of a part: which part, and by which rules."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
-from figured import SPECS, dense_weights
+from matplotlib.figure import Figure
+from pictured import dense_weights, opened
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.subgraphs import MOST, subgraphs_of
+from cheblienet_graphs.plot.subgraphs import MOST, draw_subgraph, subgraphs_of
 
-Opened = Callable[[str], OpenedGraph]
-DRAWN = [name for name in SPECS if name != "columns"]
+DRAWN = ["plane", "torus", "six", "masked", "dust", "own", "rotations", "region", "volume", "axes"]
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_the_part_has_all_edges_among_its_vertices(
-    opened: Opened, figured: Path, name: str
-) -> None:
+def test_the_part_has_all_edges_among_its_vertices(name: str) -> None:
     graph = opened(name)
     data, points = subgraphs_of(graph), graph.spec.base_points(0)
     assert len(set(data.vertices.tolist())) == len(data.vertices) <= MOST
     assert len(set((data.vertices // points).tolist())) == 1
-    block = dense_weights(figured, name)[np.ix_(data.vertices, data.vertices)]
+    block = dense_weights(graph)[np.ix_(data.vertices, data.vertices)]
     first, second = data.edges.T
     assert (first < second).all()
     assert len(data.edges) == (np.triu(block) > 0).sum()
@@ -31,7 +25,7 @@ def test_the_part_has_all_edges_among_its_vertices(
 
 
 @pytest.mark.parametrize("kappa", [0.01, 0.3, 0.5, 1])
-def test_shares_are_kept(opened: Opened, kappa: float) -> None:
+def test_shares_are_kept(kappa: float) -> None:
     data = subgraphs_of(opened("plane"), kappa=kappa)
     assert data.kept_edges.sum() == max(1, round(kappa * len(data.edges)))
     assert data.kept_vertices.sum() == max(1, round(kappa * len(data.vertices)))
@@ -39,7 +33,7 @@ def test_shares_are_kept(opened: Opened, kappa: float) -> None:
     np.testing.assert_array_equal(data.edges_of_kept_vertices, both)
 
 
-def test_the_first_edge_is_drawn_as_often_as_it_is_heavy(opened: Opened) -> None:
+def test_the_first_edge_is_drawn_as_often_as_it_is_heavy() -> None:
     graph, draws = opened("dust"), 300
     counts = sum(
         subgraphs_of(graph, kappa=1e-9, seed=seed).kept_edges.astype(int) for seed in range(draws)
@@ -51,20 +45,32 @@ def test_the_first_edge_is_drawn_as_often_as_it_is_heavy(opened: Opened) -> None
     assert chi_squared < len(weights) - 1 + 4 * np.sqrt(2 * len(weights))
 
 
-def test_the_seed_makes_the_draw(opened: Opened) -> None:
+def test_the_seed_makes_the_draw() -> None:
     graph = opened("plane")
     first, again, other = (subgraphs_of(graph, seed=seed).kept_edges for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
 
 
-def test_a_volume_is_cut_by_a_plane(opened: Opened) -> None:
+def test_what_is_kept_is_drawn_over_the_rest() -> None:
+    ax, part = Figure().subplots(), subgraphs_of(opened("plane"))
+    draw_subgraph(part, part.kept_edges, part.kept_vertices, ax)
+    outside, inside = ax.lines
+    assert len(inside.get_xdata()) == part.kept_vertices.sum()
+    assert len(outside.get_xdata()) == (~part.kept_vertices).sum()
+    faint, blue = (np.array([p.vertices for p in c.get_paths()]) for c in ax.collections)
+    ends = part.places[part.edges]
+    np.testing.assert_allclose(blue, ends[part.kept_edges])
+    np.testing.assert_allclose(faint, ends[~part.kept_edges])
+
+
+def test_a_volume_is_cut_by_a_plane() -> None:
     data = subgraphs_of(opened("volume"))
     assert set((data.vertices // 30).tolist()) == {int(data.vertices[0]) // 30}
     assert len(data.vertices) > 20
 
 
-def test_without_edges_nothing_is_drawn(opened: Opened) -> None:
+def test_without_edges_nothing_is_drawn() -> None:
     with pytest.raises(NotDrawnError, match="No edge of its orientation"):
         subgraphs_of(opened("columns"))
     graph = opened("dust")

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from pictured import opened
 
+from cheblienet_graphs.plot.pictures import around, shown_orientations, whole
 from cheblienet_graphs.plot.places import places_of
-from cheblienet_graphs.plot.views import FINE, around, pixel, whole
 
 
 def test_pixels_around_a_point_are_its_neighbours_on_the_lattice() -> None:
@@ -29,7 +29,8 @@ def test_a_volume_is_seen_in_three_slices_through_the_point() -> None:
     point = (3 * 10 + 4) * 12 + 5
     views = around(places, point, 1)
     assert [view.plane for view in views] == ["z = 3", "y = 4", "x = 5"]
-    assert [(view.across, view.down) for view in views] == [("x", "y"), ("x", "z"), ("y", "z")]
+    names = [(view.across, view.down) for view in views]
+    assert names == [("x [voxels]", "y"), ("x [voxels]", "z"), ("y [voxels]", "z")]
     assert [view.points[1, 1] for view in views] == [point] * 3
     assert views[2].points[1].tolist() == [point - 12, point, point + 12]
 
@@ -76,13 +77,18 @@ def test_points_of_a_plane_are_all_seen(name: str) -> None:
     places = places_of(opened(name), 0)
     [view] = whole(places)
     assert len(np.unique(view.points[view.points >= 0])) > 0.97 * places.points.num_points
-    sides = places.points.extent
-    assert sides is not None
-    assert pixel(places) * FINE * places.spacing == pytest.approx(max(sides))
+    left, right, _, _ = view.extent
+    assert (right - left) * places.spacing == pytest.approx(1, abs=0.01)
 
 
 def test_large_lattices_are_thinned_out() -> None:
     [view] = whole(places_of(opened("plane"), 0), 7)
     assert view.points[0].tolist() == [1 * 20 + x for x in range(1, 20, 3)]
     assert view.points[:, 0].tolist() == [y * 20 + 1 for y in range(1, 16, 3)]
-    assert view.extent == (-0.5, 20.5, 14.5, -0.5)
+    assert view.extent == (-10.5, 10.5, 6.5, -8.5)
+
+
+def test_many_orientations_are_thinned_out() -> None:
+    assert shown_orientations(6).tolist() == [0, 1, 2, 3, 4, 5]
+    assert shown_orientations(16).tolist() == [0, 3, 6, 9, 12, 15]
+    assert shown_orientations(16, through=8).tolist() == [2, 5, 8, 11, 14]

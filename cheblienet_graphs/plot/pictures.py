@@ -1,0 +1,265 @@
+"""Pictures of signals on the base: which point each pixel shows, and how they are drawn."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL
+from cheblienet_graphs.plot.places import Places
+from cheblienet_graphs.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
+    import matplotlib.image
+
+FINE = 96
+"""Most pixels of a picture along a side; larger lattices are thinned out."""
+NUMBERS = 3
+"""Most intervals between the numbers of an axis of a picture."""
+SHOWN = 6
+"""Most orientations that a figure shows side by side."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A picture of points of the base.
+
+    Args:
+        points: (rows, columns) the point that each pixel shows; -1 where there is none.
+        extent: left, right, bottom, top of the picture, from its middle, in the visible unit; y
+            grows downwards.
+        across, down: names of the axes; empty where positions on the picture are no lengths.
+        plane: the slice of a volume that it shows; empty where there is but one picture.
+    """
+
+    points: Indices
+    extent: tuple[float, float, float, float]
+    across: str
+    down: str
+    plane: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Its height over its width."""
+        left, right, bottom, top = self.extent
+        return (bottom - top) / (right - left)
+
+    def of(self, values: Floats) -> Floats:
+        """(..., rows, columns) values (..., points) as pixels; NaN where there is no point."""
+        shown: Floats = np.where(self.points >= 0, values[..., self.points], np.nan)
+        return shown
+
+
+def around(places: Places, point: int, reach: float) -> list[View]:
+    """Pictures of what is within some spacings of a point: one, of a volume three slices.
+
+    Args:
+        places: the points.
+        point: in the middle, at 0, 0.
+        reach: half of the pictures' sides, in spacings.
+    """
+    lattice = places.lattice
+    if lattice is None:
+        count = min(FINE, 8 * int(reach) + 1)
+        spans = [((np.arange(count) + 0.5) / count * 2 - 1) * reach] * 2
+    else:
+        spans = [
+            _pixels(side, max(1, round(int(reach) / length)), periodic=lattice.periodic) * length
+            for side, length in zip(lattice.shape[::-1], lattice.sides[::-1], strict=True)
+        ]
+    return _slices(places, places.vectors[point], spans)
+
+
+def _pixels(side: int, most: int, *, periodic: bool) -> Floats:
+    """Steps up to the most both ways, on a periodic axis at most once around."""
+    if periodic and 2 * most + 1 > side:
+        return np.arange(side, dtype=np.float64) - side // 2
+    return np.arange(-most, most + 1, dtype=np.float64)
+
+
+def whole(places: Places, fine: int = FINE) -> list[View]:
+    """Pictures of all points: one, of a volume three slices through the middle.
+
+    The sphere is drawn by Mollweide's map, which keeps areas: north up, longitude 0 in the middle.
+
+    Args:
+        places: the points.
+        fine: most pixels along a side, of the sphere's from pole to pole.
+    """
+    lattice, size = places.lattice, places.size
+    if size is None:
+        return [_cropped(_mollweide(places, fine))]
+    if lattice is None:
+        pixel = float(size.max()) / fine
+        counts = [max(1, round(side / pixel)) for side in size]
+        return _slices(places, size / 2, [(np.arange(n) - (n - 1) / 2) * pixel for n in counts])
+    lengths, step = np.array(lattice.sides[::-1]), -(-max(lattice.shape) // fine)
+    middle = np.array(lattice.shape[::-1]) // 2
+    pixels = [np.arange(step // 2, side, step) for side in lattice.shape[::-1]]
+    spans = [(p - m) * a for p, m, a in zip(pixels, middle, lengths, strict=True)]
+    return _slices(places, middle * lengths, spans)
+
+
+def _slices(places: Places, here: Floats, spans: list[Floats]) -> list[View]:
+    """A picture for each pair of directions, at offsets along these from a place."""
+    names, views = places.directions, []
+    for across, down in itertools.combinations(range(len(spans)), 2):
+        columns, rows = spans[across], spans[down]
+        offsets = np.zeros((len(rows), len(columns), len(spans)))
+        offsets[:, :, across], offsets[:, :, down] = columns, rows[:, None]
+        seen = places.nearest(places.at(here, offsets.reshape(-1, len(spans))))
+        left, right, top, bottom = (
+            end * places.visible for span in (columns, rows) for end in _ends(span)
+        )
+        [*rest] = {0, 1, 2}.difference((across, down)) if len(spans) > 2 else ()
+        lengths = places.lattice.sides[::-1] if places.lattice else ()
+        views.append(
+            View(
+                seen.reshape(len(rows), len(columns)),
+                (left, right, bottom, top),
+                f"{names[across]} [{places.unit}]",
+                names[down],
+                "".join(f"{names[axis]} = {round(here[axis] / lengths[axis])}" for axis in rest),
+            )
+        )
+    return views
+
+
+def _ends(span: Floats) -> tuple[float, float]:
+    """Half a step beyond the first and the last."""
+    half = float(span[1] - span[0]) / 2 if len(span) > 1 else 0.5
+    return float(span[0]) - half, float(span[-1]) + half
+
+
+def _mollweide(places: Places, fine: int) -> View:
+    """The whole sphere in an ellipse twice as wide as high."""
+    x = (np.arange(2 * fine) + 0.5) / fine - 1
+    y = (np.arange(fine) + 0.5) / fine * 2 - 1
+    across, down = np.meshgrid(x, y)
+    inside = across**2 + down**2 < 1
+    angle = np.arcsin(-down)
+    sine = np.clip((2 * angle + np.sin(2 * angle)) / np.pi, -1, 1)
+    cosine = np.sqrt(1 - sine**2)
+    longitude = np.where(inside, np.pi * across / np.maximum(np.cos(angle), 1e-9), 0.0)
+    seen = np.stack([cosine * np.cos(longitude), cosine * np.sin(longitude), sine], axis=-1)
+    numbers = places.nearest(seen.reshape(-1, 3) * places.radius).reshape(inside.shape)
+    return View(np.where(inside, numbers, -1), (-2.0, 2.0, 1.0, -1.0), "", "")
+
+
+def _cropped(view: View) -> View:
+    """The part of a picture that shows points."""
+    down, across = (np.flatnonzero((view.points >= 0).any(axis=axis)) for axis in (1, 0))
+    if not len(down):
+        return view
+    left, right, bottom, top = view.extent
+    height, width = view.points.shape
+    x = left + (right - left) * np.array([across[0], across[-1] + 1]) / width
+    y = top + (bottom - top) * np.array([down[0], down[-1] + 1]) / height
+    kept = view.points[down[0] : down[-1] + 1, across[0] : across[-1] + 1]
+    extent = (float(x[0]), float(x[1]), float(y[1]), float(y[0]))
+    return View(kept, extent, view.across, view.down, view.plane)
+
+
+def picture(
+    axes: "matplotlib.axes.Axes",
+    view: View,
+    values: Floats,
+    norm: Any,
+    colors: str = SEQUENTIAL,
+    *,
+    title: str = "",
+    ticks: bool = False,
+) -> "matplotlib.image.AxesImage":
+    """Draw a signal on the base.
+
+    Args:
+        axes: to draw on.
+        view: which point each pixel shows.
+        values: (points,) of the signal.
+        norm: from values to colors.
+        colors: name of the color map.
+        title: above the picture.
+        ticks: whether the axes have names and numbers.
+    """
+    image = axes.imshow(
+        view.of(values),
+        cmap=colors,
+        norm=norm,
+        extent=view.extent,
+        interpolation="nearest",
+        aspect="equal",
+    )
+    axes.set_title(title, pad=3)
+    bare(axes)
+    if ticks:
+        axes.spines[["left", "bottom"]].set_visible(True)
+        axes.tick_params(left=True, bottom=True, labelleft=True, labelbottom=True, length=3)
+        axes.locator_params(nbins=NUMBERS)
+        axes.set_xlabel(view.across, labelpad=1)
+        axes.set_ylabel(view.down, labelpad=1)
+    return image
+
+
+def lines(
+    axes: "matplotlib.axes.Axes",
+    ends: Floats,
+    color: str,
+    widths: Any,
+    zorder: float = 1,
+    **given: Any,
+) -> None:
+    """Draw lines between pairs of places.
+
+    Args:
+        axes: to draw on.
+        ends: (N, 2, 2) of x and y.
+        color: of all.
+        widths: one, or one for each, in points.
+        zorder: of all.
+        given: as of matplotlib's `LineCollection`.
+    """
+    from matplotlib.collections import LineCollection
+
+    look = {"colors": color, "linewidths": widths, "zorder": zorder}
+    axes.add_collection(LineCollection(list(ends), **look, **given))
+
+
+def bare(axes: "matplotlib.axes.Axes") -> None:
+    """Leave out an axis' frame and numbers."""
+    axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
+    axes.spines[:].set_visible(False)
+
+
+def color_bar(
+    canvas: "matplotlib.figure.FigureBase",
+    image: "matplotlib.image.AxesImage",
+    axes: "Sequence[matplotlib.axes.Axes]",
+    label: str,
+    **given: Any,
+) -> None:
+    """Draw the bar that tells colors of the pictures on some axes.
+
+    Args:
+        canvas: the figure.
+        image: one of the pictures.
+        axes: of all pictures, beside which the bar stands.
+        label: what the colors tell, with its unit.
+        given: as of matplotlib's `Figure.colorbar`.
+    """
+    place: dict[str, Any] = {"fraction": 0.05, "pad": 0.02} | given
+    canvas.colorbar(image, ax=axes, label=label, **place).outline.set_edgecolor(FAINT)
+
+
+def row_label(axes: "matplotlib.axes.Axes", text: str) -> None:
+    """Write what a row of pictures shows, left of its first one and of its axis' name."""
+    axes.set_ylabel(f"{text}\n{axes.get_ylabel()}".strip(), labelpad=2)
+
+
+def shown_orientations(count: int, *, most: int = SHOWN, through: int = 0) -> Indices:
+    """Those that a figure shows: all, or some, evenly spread, one given one among them."""
+    step = -(-count // most)
+    return np.arange(through % step, count, step)
