@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError
+from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError, another
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.store.durable import replace, write_errors
 from cheblienet_graphs.store.export import check_output
