@@ -18,8 +18,7 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_signal
 from cheblienet_models.graphs.polynomials import Polynomial, check_tolerance, heat
-from cheblienet_models.tensors.layout import logical, vertex_major
-from cheblienet_models.tensors.sparse import Laplacian, Product
+from cheblienet_models.tensors import Laplacian, Product, logical, vertex_major
 
 SINGLE = 64
 """Up to this degree float32 is not widened: it rounds by 3e-6 of |x| at most."""

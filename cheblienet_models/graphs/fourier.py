@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from cheblienet_models.arguments import check_signal
-from cheblienet_models.tensors.layout import multiplied
+from cheblienet_models.tensors import multiplied
 
 
 def transformed(label: str, vectors: Tensor, x: Tensor) -> Tensor:

@@ -10,15 +10,12 @@ from torch import Tensor
 from cheblienet_models.arguments import flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import filters, fourier
-from cheblienet_models.graphs.directional import PARTS, Directional
-from cheblienet_models.graphs.edges import EdgeList, edge_list
+from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
 from cheblienet_models.graphs.full_grid import Order, checked_order, on_grid, places_in_map
-from cheblienet_models.graphs.mapped import Mapped, Reopen
-from cheblienet_models.graphs.neighbors import Neighbors, neighbors_of
+from cheblienet_models.graphs.mapped import PARTS, Directional, Mapped, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
-from cheblienet_models.tensors.layout import never_below_float32
-from cheblienet_models.tensors.sparse import csr_tensor
+from cheblienet_models.tensors import csr_tensor, never_below_float32
 
 
 class Graph(Mapped):

@@ -8,11 +8,9 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_tensor
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.recorded import Recorded
-from cheblienet_models.harmonics.bases import Basis, harmonics_matrix
-from cheblienet_models.harmonics.directions import Affine, axes_of
-from cheblienet_models.harmonics.served import check_served
-from cheblienet_models.tensors.layout import autocast_type
+from cheblienet_models.graphs.identity import Recorded
+from cheblienet_models.harmonics.bases import Affine, Basis, axes_of, check_served, harmonics_matrix
+from cheblienet_models.tensors import autocast_type
 
 
 class FromHarmonics(Recorded):

@@ -9,22 +9,22 @@ from torch import Tensor, nn
 from cheblienet_models.arguments import flag, instance, integer, is_sequence
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.full_grid import on_grid
+from cheblienet_models.graphs.identity import Recorded
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.graphs.recorded import Recorded
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift, Project, Reduction
-from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import Mode, SpatialPool, SpatialUnpool
-from cheblienet_models.networks.entrance import (
+from cheblienet_models.networks.blocks import (
+    BatchNorm,
     LiftChoice,
-    check_signal,
+    ResidualBlock,
+    check_entering,
     chosen_lift,
     entered,
     lifted_channels,
 )
-from cheblienet_models.networks.residual import ResidualBlock
-from cheblienet_models.tensors.layout import logical, vertex_major
+from cheblienet_models.tensors import logical, vertex_major
 
 PAPER_CHANNELS = (16, 32, 64, 128, 256, 256, 256)
 
@@ -137,7 +137,7 @@ class UNet(Recorded):
         """
         finest = self.pyramid.levels[0]
         entrance = "UNet", finest, self.lift, self.places
-        check_signal(*entrance, (self.in_channels, self.lifted_channels), signal)
+        check_entering(*entrance, (self.in_channels, self.lifted_channels), signal)
         x: Tensor = self.conv(entered(*entrance, signal, finite=self.check_finite))
         skips: list[Tensor] = []
         for n, block in enumerate(self.down):

@@ -8,21 +8,21 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import flag, instance, integer, number
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.identity import Recorded
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.graphs.recorded import Recorded
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift
-from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import GlobalPool, Mode, SpatialPool
-from cheblienet_models.networks.entrance import (
+from cheblienet_models.networks.blocks import (
+    BatchNorm,
     LiftChoice,
-    check_signal,
+    ResidualBlock,
+    check_entering,
     chosen_lift,
     entered,
     lifted_channels,
 )
-from cheblienet_models.networks.residual import ResidualBlock
 
 BASE_WIDTHS = (16, 32, 64)
 
@@ -128,7 +128,7 @@ class WideResNet(Recorded):
         """
         entrance = "WideResNet", self.pyramid.levels[0], self.lift, self.places
         if hasattr(self.lift, "sizes"):  # a module of one's own may take other images
-            check_signal(*entrance, (self.in_channels, self.lifted_channels), images)
+            check_entering(*entrance, (self.in_channels, self.lifted_channels), images)
         x = self.conv(self.down(entered(*entrance, images, finite=self.check_finite)))
         for group, pool in zip(self.groups, self.pools, strict=True):
             x = pool(group(x))

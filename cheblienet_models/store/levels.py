@@ -1,20 +1,124 @@
 """One level of a version: its arrays mapped, its numbers checked."""
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
-from cheblienet_models.store.base_index import count_inside, read_base_index
 from cheblienet_models.store.csr import CsrArrays, read_csr
-from cheblienet_models.store.directional import MAX_LAMBDA, Directional, read_directional
-from cheblienet_models.store.documents import Document
-from cheblienet_models.store.eigenpairs import Eigenpairs, read_eigenpairs
-from cheblienet_models.store.files import Folder
+from cheblienet_models.store.files import Document, Folder
+
+ROUNDING = 1e-4
+"""How far eigenvalues may be out of order or out of range, in units of lambda_max."""
+
+
+@dataclass(frozen=True)
+class Eigenpairs:
+    """The smallest eigenpairs of Delta: values (M,) float64 ascending, vectors (V, M) float32.
+
+    Both are mapped copy-on-write.
+    """
+
+    values: Tensor
+    vectors: Tensor
+
+
+def read_eigenpairs(folder: Folder, vertices: int, count: Any, lambda_max: float) -> Eigenpairs:
+    """Map the eigenpairs of a level.
+
+    The vectors are not looked at, which would read the whole file; `verify=True` does.
+
+    Args:
+        folder: of the level.
+        vertices: V.
+        count: M, as the specification has it.
+        lambda_max: upper bound of the spectrum of Delta.
+
+    Raises:
+        StoreError: M is not an integer in [1, V], an array is missing or of another shape or type,
+            or the eigenvalues do not ascend from about 0 to at most lambda_max.
+    """
+    if type(count) is not int or not 1 <= count <= vertices:
+        raise StoreError(
+            f"{folder} must have a number of eigenpairs in [1, {vertices}]. Got {quoted(count)}."
+        )
+    values = (folder / "eigenvalues").array(("float64",), 1)
+    vectors = (folder / "eigenvectors").array(("float32",), 2)
+    for name, array, shape in (
+        ("eigenvalues", values, (count,)),
+        ("eigenvectors", vectors, (vertices, count)),
+    ):
+        if array.shape != shape:
+            raise StoreError(f"{folder}/{name} must have shape {shape}. Got {array.shape}.")
+    if not _is_lower_spectrum(values / lambda_max):
+        raise StoreError(
+            f"{folder}/eigenvalues must be finite and ascend from about 0 to at most lambda_max, "
+            f"{lambda_max:g}."
+        )
+    return Eigenpairs(torch.from_numpy(values), torch.from_numpy(vectors))
+
+
+def _is_lower_spectrum(shares: npt.NDArray[np.float64]) -> bool:
+    """Whether eigenvalues, in units of lambda_max, can be the smallest of a graph's Laplacian."""
+    if not np.isfinite(shares).all() or (np.diff(shares) < 0).any():
+        return False
+    return bool(abs(shares[0]) <= ROUNDING and shares[-1] <= 1 + ROUNDING)
+
+
+DIRECTIONS = ("forward", "sideways", "rotation")
+MAX_LAMBDA = 1e15
+
+
+@dataclass(frozen=True)
+class Directional:
+    """A combinatorial Laplacian, mapped copy-on-write.
+
+    Args:
+        laplacian: (V, V), 2 Delta / lambda_max - I.
+        lambda_max: upper bound of the spectrum of Delta, in (0, MAX_LAMBDA].
+    """
+
+    laplacian: CsrArrays
+    lambda_max: float
+
+
+def read_directional(
+    folder: Folder, spec: Document, facts: Any, vertices: int
+) -> dict[str, Directional]:
+    """Map the directional Laplacians of a level; none where the specification has none.
+
+    Args:
+        folder: of the level.
+        spec: of the version.
+        facts: of the level.
+        vertices: V.
+
+    Raises:
+        StoreError: a matrix is missing, of another shape, type or encoding, or has no lambda_max.
+    """
+    if "directional" not in spec:
+        return {}
+    known = facts.get("directional") if isinstance(facts, dict) else None
+    found = {}
+    for name in DIRECTIONS:
+        own = known.get(name) if isinstance(known, dict) else None
+        value: Any = own.get("lambda_max") if isinstance(own, dict) else None
+        if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
+            raise StoreError(
+                f"{folder}/directional/{name} must have lambda_max in (0, {MAX_LAMBDA:g}]. "
+                f"Got {quoted(value)}."
+            )
+        matrix = read_csr(folder / "directional" / name, (vertices, vertices))
+        found[name] = Directional(matrix, float(value))
+    return found
+
 
 LaplacianKind = Literal["normalized", "combinatorial"]
 LAPLACIANS: tuple[LaplacianKind, ...] = ("normalized", "combinatorial")
@@ -182,3 +286,81 @@ def _laplacian_kind(folder: Folder, spec: Document) -> LaplacianKind:
         f"{folder} must have a spec whose laplacian is one of {', '.join(LAPLACIANS)}. "
         f"Got {quoted(spec.get('laplacian'))}."
     )
+
+
+MAX_POINTS = 2**36
+"""Of a base of which a mask is taken."""
+BLOCK = 2**24
+"""Points of a mask that are hashed at a time."""
+
+
+def count_inside(folder: Folder, spec: Document, number: int, grid: tuple[int, ...]) -> int:
+    """Points of a level's base: all of the full sampling, or those inside its mask.
+
+    Args:
+        folder: of the level, for messages.
+        spec: of the version.
+        number: of the level, 0 the finest.
+        grid: (orientations, *base shape) of the full sampling.
+
+    Raises:
+        StoreError: the specification's mask does not say a number of points that there can be.
+    """
+    points = math.prod(grid[1:])
+    if "mask" not in spec:
+        return points
+    if points > MAX_POINTS:
+        raise StoreError(f"{folder} must have a mask of at most {MAX_POINTS} points. Got {points}.")
+    mask = spec["mask"]
+    inside = mask.get("inside") if isinstance(mask, dict) else None
+    count: Any = inside[number] if isinstance(inside, list) and number < len(inside) else None
+    if type(count) is not int or not 1 <= count <= points:
+        raise StoreError(
+            f"{folder} must have a mask with a number of points inside in [1, {points}]. "
+            f"Got {quoted(count)}."
+        )
+    return count
+
+
+def read_base_index(folder: Folder, count: int, points: int) -> Tensor:
+    """Map the places of a masked level's points in the full sampling.
+
+    Args:
+        folder: of the level.
+        count: n_inside, as the specification has it.
+        points: of the full sampling's base.
+
+    Returns:
+        (n_inside,) int32 or int64, ascending, in [0, points).
+
+    Raises:
+        StoreError: it is missing, of another length or type, or holds something else.
+    """
+    index = (folder / "base_index").array(("int32", "int64"), 1)
+    if len(index) != count:
+        raise StoreError(f"{folder}/base_index must have {count} entries. Got {len(index)}.")
+    if not (index[0] >= 0 and index[-1] < points and (index[1:] > index[:-1]).all()):
+        raise StoreError(f"{folder}/base_index must ascend within [0, {points}).")
+    return torch.from_numpy(index)
+
+
+def verify_mask(version: Folder, spec: Document, base_index: Tensor, points: int) -> None:
+    """Check that a version's finest level has the points of the mask that it was built with.
+
+    Args:
+        version: for messages.
+        spec: of the version, with a mask.
+        base_index: of the finest level.
+        points: of the full sampling's base there.
+
+    Raises:
+        StoreError: the mask has another digest.
+    """
+    digest, index = hashlib.sha256(), base_index.numpy()
+    for start in range(0, points, BLOCK):
+        mask = np.zeros(min(BLOCK, points - start), dtype=np.uint8)
+        low, high = np.searchsorted(index, [start, start + len(mask)])
+        mask[index[low:high] - start] = 1
+        digest.update(mask.tobytes())
+    if digest.hexdigest() != spec["mask"].get("sha256"):
+        raise StoreError(f"{version} has points inside that are not those of its spec's mask.")

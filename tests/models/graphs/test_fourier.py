@@ -16,7 +16,7 @@ from cheblienet_models import (
     ignore_graphs_in_ddp,
     open_store,
 )
-from cheblienet_models.tensors.sparse import announce_beta_state
+from cheblienet_models.tensors import announce_beta_state
 
 
 def delta_of(graph: Graph, values: Tensor) -> np.ndarray:

@@ -13,7 +13,7 @@ from cheblienet_models import (
     sample_edges,
     sample_vertices,
 )
-from cheblienet_models.tensors.sparse import announce_beta_state
+from cheblienet_models.tensors import announce_beta_state
 
 
 def delta_of(graph: Graph, values: Tensor) -> np.ndarray:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from cheblienet_models import harmonics_matrix
-from cheblienet_models.harmonics.directions import rotation_of
+from cheblienet_models.harmonics.bases import rotation_of
 
 SPACING = np.diag([1.0, 1.5, 2.0])
 

@@ -78,10 +78,10 @@ def test_operators_pass_opcheck(graph: Graph, channels: tuple[int, int], kernel_
     x = torch.randn(graph.num_vertices, 2, narrow, requires_grad=True)
     g = torch.randn(graph.num_vertices, 2, wide, requires_grad=True)
     weight = torch.randn(kernel_size, narrow, wide, requires_grad=True)
-    torch.library.opcheck(chebyshev, (x, weight, parts))
-    torch.library.opcheck(chebyshev_basis, (x, weight, parts))
-    torch.library.opcheck(chebyshev_moments, (x, g, kernel_size, parts))
-    torch.library.opcheck(chebyshev_gradients, (g, x, weight, None, parts))
+    torch.library.opcheck(chebyshev, (x, weight, *parts))
+    torch.library.opcheck(chebyshev_basis, (x, weight, *parts))
+    torch.library.opcheck(chebyshev_moments, (x, g, kernel_size, *parts))
+    torch.library.opcheck(chebyshev_gradients, (g, x, weight, None, *parts))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -90,10 +90,10 @@ def test_results_on_no_device_are_shaped_as_on_one(graph: Graph, dtype: torch.dt
     parts = list(graph.laplacian_parts())
     x, g, weight = (torch.randn(shape).to(dtype) for shape in ((256, 2, 3), (256, 2, 5), (4, 3, 5)))
     for operator, given in (
-        (chebyshev, (x, weight, parts)),
-        (chebyshev_basis, (x, weight, parts)),
-        (chebyshev_moments, (x, g, 4, parts)),
-        (chebyshev_gradients, (g, x, weight, None, parts)),
+        (chebyshev, (x, weight, *parts)),
+        (chebyshev_basis, (x, weight, *parts)),
+        (chebyshev_moments, (x, g, 4, *parts)),
+        (chebyshev_gradients, (g, x, weight, None, *parts)),
     ):
         nowhere = tree_map_only(Tensor, lambda part: part.to("meta"), given)
         pairs = (operator(*given), operator(*nowhere))

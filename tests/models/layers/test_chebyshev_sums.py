@@ -13,7 +13,7 @@ from cheblienet_models.layers.chebyshev_sums import (
     sum_by_powers,
     weight_moments,
 )
-from cheblienet_models.tensors.sparse import Laplacian, Product
+from cheblienet_models.tensors import Laplacian, Product
 
 VERTICES = 23
 """With two signals at a time, no multiple of SLICES rows, and fewer."""

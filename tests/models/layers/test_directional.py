@@ -157,10 +157,10 @@ def test_operators_pass_opcheck(graph: Graph, channels: tuple[int, int], kernel_
     x = torch.randn(graph.num_vertices, 2, narrow, requires_grad=True)
     g = torch.randn(graph.num_vertices, 2, wide, requires_grad=True)
     weight = torch.randn(1 + 3 * (kernel_size - 1), narrow, wide, requires_grad=True)
-    torch.library.opcheck(chebyshev, (x, weight, parts))
-    torch.library.opcheck(chebyshev_basis, (x, weight, parts))
-    torch.library.opcheck(chebyshev_moments, (x, g, len(weight), parts))
-    torch.library.opcheck(chebyshev_gradients, (g, x, weight, None, parts))
+    torch.library.opcheck(chebyshev, (x, weight, *parts))
+    torch.library.opcheck(chebyshev_basis, (x, weight, *parts))
+    torch.library.opcheck(chebyshev_moments, (x, g, len(weight), *parts))
+    torch.library.opcheck(chebyshev_gradients, (g, x, weight, None, *parts))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

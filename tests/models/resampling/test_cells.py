@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 from numpy.polynomial.legendre import legval
 from scipy.special import roots_legendre
 
-from cheblienet_models.resampling.cells.of_samplings import cells_of
-from cheblienet_models.resampling.cells.overlaps import shared_areas
+from cheblienet_models.resampling.cells import cells_of
 from cheblienet_models.resampling.entries import Entries
-from cheblienet_models.resampling.full_samplings import full_sampling, gaussian_depths
-from cheblienet_models.resampling.nearest import unit_vectors
-from cheblienet_models.resampling.pixels import Pixels
-from cheblienet_models.resampling.sampling import Sampling
+from cheblienet_models.resampling.grids import Pixels
+from cheblienet_models.resampling.overlaps import shared_areas
+from cheblienet_models.resampling.samplings import (
+    Sampling,
+    full_sampling,
+    gaussian_depths,
+    unit_vectors,
+)
 
 GRIDS = {
     "2 degrees": pixels(90, 180),

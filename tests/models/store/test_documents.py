@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cheblienet_models.store.documents import deeper_than, parsed, same
+from cheblienet_models.store.files import deeper_than, parsed, same
 
 LEAVES = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.0, 1.0, 2.5, "", "a"])
 VALUES = st.recursive(

@@ -14,10 +14,9 @@ from sealing import digest
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import StoreError
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.store.facts import verify_facts, verify_spec
 from cheblienet_models.store.files import opened
-from cheblienet_models.store.laplacian import verify_laplacian
 from cheblienet_models.store.levels import Level
+from cheblienet_models.store.verify import verify_facts, verify_laplacian, verify_spec
 from cheblienet_models.store.version import read_version
 
 SPECS = {

@@ -10,7 +10,7 @@ from sealing import writable
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import StoreError
 from cheblienet_models.store.files import opened, own_attributes
-from cheblienet_models.store.manifest import verify_files
+from cheblienet_models.store.verify import verify_files
 from cheblienet_models.store.version import read_version
 
 

@@ -1,21 +1,74 @@
-"""Verification that a version agrees with itself: spec with digest, facts with arrays.
-
-An attacker can compute new digests, so digests alone do not tell.
-"""
+"""Verification that a version is what was published, and that it agrees with itself."""
 
 import hashlib
 import json
 import math
+import stat
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.store.documents import Document
-from cheblienet_models.store.files import Folder
-from cheblienet_models.store.levels import Level
+from cheblienet_models.store.files import Document, Folder
+from cheblienet_models.store.levels import Eigenpairs, Level
+from cheblienet_models.tensors import csr_tensor
+
+
+def verify_files(version: Folder, attributes: Document) -> None:
+    """Hash every file below a version and compare it with the manifest.
+
+    Args:
+        version: its folder.
+        attributes: its own, attributes clg of its zarr.json.
+
+    Raises:
+        StoreError: anything is missing, added or changed; the message names the first such file.
+    """
+    rest = {key: value for key, value in attributes.items() if key != "attributes_sha256"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    if hashlib.sha256(text.encode()).hexdigest() != attributes.get("attributes_sha256"):
+        raise StoreError(f"{version}/zarr.json has attributes that differ from their digest.")
+    document = {"attributes": {"clg": attributes}, "zarr_format": 3, "node_type": "group"}
+    if (version / "zarr.json").contents() != json.dumps(document, indent=2).encode():
+        raise StoreError(f"{version}/zarr.json holds more or other text than was published.")
+    manifest = attributes.get("manifest")
+    if not isinstance(manifest, dict):
+        raise StoreError(f"{version} has no manifest.")
+    missing = {_file(version, key): entry for key, entry in manifest.items()}
+    _verify_folder(version, "", missing)
+    if missing:
+        raise StoreError(f"{version}/{min(missing)} is missing.")
+
+
+def _file(version: Folder, key: str) -> str:
+    """Path below the version of the file that a manifest key stands for."""
+    if key.rpartition("/")[2] == "zarr.json":
+        return key
+    shape = (version / key).document().get("shape")
+    return "/".join([key, "c", *["0"] * (len(shape) if isinstance(shape, list) else 1)])
+
+
+def _verify_folder(version: Folder, path: str, missing: dict[str, Any]) -> None:
+    folder = version / path if path else version
+    for name, mode in folder.entries():
+        where = f"{path}/{name}" if path else name
+        if stat.S_ISDIR(mode) and any(file.startswith(f"{where}/") for file in missing):
+            _verify_folder(version, where, missing)
+        elif where != "zarr.json":
+            _verify_file(version, where, missing.pop(where, None))
+
+
+def _verify_file(version: Folder, where: str, entry: Any) -> None:
+    if not isinstance(entry, dict):
+        raise StoreError(f"{version}/{where} is not in the manifest.")
+    digest, size = (version / where).sha256()
+    if size != entry.get("nbytes") or digest != entry.get("sha256"):
+        raise StoreError(f"{version}/{where} is not what was published.")
+
 
 ROUNDING = 1e-6
 """Of sums of float32 numbers, in units of their terms."""
@@ -171,3 +224,67 @@ def _near(value: Any, expected: float | None) -> bool:
 def _refuse(level: Level, name: str, expected: object, found: object) -> None:
     told = f"{name} {quoted(expected)}, as its arrays say"
     raise StoreError(f"{level.label} must have {told}. Got {quoted(found)}.")
+
+
+STEPS = 64
+"""Of the Chebyshev recursion with which the spectrum is probed."""
+RESIDUAL = 1e-4
+"""Largest |L v - mu v| of an eigenpair, L the rescaled Laplacian and v a unit vector."""
+ORTHONORMAL = 1e-3
+"""Largest relative change of a random vector under Phi^T Phi."""
+BLOCK = 64
+"""Eigenvectors that are multiplied at a time."""
+
+
+def verify_laplacian(level: Level) -> None:
+    """Check what a recursion relies on: finite, symmetric, spectrum within [-1, 1].
+
+    Outside [-1, 1] Chebyshev polynomials grow exponentially, so the spectrum is probed by applying
+    them to a random vector, whose norm must not grow. Stored eigenpairs must be the Laplacian's,
+    and orthonormal, which again a random vector tells.
+
+    Raises:
+        StoreError: one of them does not hold.
+    """
+    laplacian = _verified(level.laplacian, f"The Laplacian of {level.label}")
+    for name, operator in level.directional.items():
+        _verified(operator.laplacian, f"The {name} Laplacian of {level.label}")
+    if level.eigenpairs is not None:
+        _verify_eigenpairs(level, level.eigenpairs, laplacian)
+
+
+def _verified(matrix: CsrArrays, named: str) -> Tensor:
+    """The matrix, if it is finite, symmetric and has its spectrum within [-1, 1]."""
+    pointers, columns, values = (
+        torch.from_numpy(part) for part in (matrix.indptr, matrix.indices, matrix.data)
+    )
+    vertices = matrix.shape[0]
+    rows = torch.arange(vertices).repeat_interleave(pointers.diff())
+    order = torch.argsort(columns, stable=True)  # stable: rows stay ascending within a column
+    transposed = (columns[order], rows[order], values[order])
+    symmetric = all(map(torch.equal, transposed, (rows.to(columns), columns.to(rows), values)))
+    if not (values.isfinite().all() and symmetric):
+        raise StoreError(f"{named} is not finite and symmetric.")
+    laplacian = csr_tensor(pointers, columns, values, matrix.shape)
+    start = torch.randn(vertices, 1, generator=torch.Generator().manual_seed(0))
+    previous, current = start, laplacian @ start
+    for _ in range(STEPS):
+        previous, current = current, 2 * (laplacian @ current) - previous
+    if not current.norm() <= 1.01 * start.norm():
+        raise StoreError(f"{named} has eigenvalues outside [-1, 1].")
+    return laplacian
+
+
+def _verify_eigenpairs(level: Level, eigenpairs: Eigenpairs, laplacian: Tensor) -> None:
+    """Check L v = (2 lambda / lambda_max - 1) v, and Phi^T Phi y = y for a random y."""
+    vectors = eigenpairs.vectors
+    values = eigenpairs.values.to(vectors)
+    rescaled = 2 * values / level.lambda_max - 1
+    for start in range(0, len(values), BLOCK):
+        block = vectors[:, start : start + BLOCK]
+        residuals = (laplacian @ block - block * rescaled[start : start + BLOCK]).norm(dim=0)
+        if not (residuals <= RESIDUAL).all():
+            raise StoreError(f"The stored eigenpairs of {level.label} are not its Laplacian's.")
+    probe = torch.randn(len(values), 1, generator=torch.Generator().manual_seed(0))
+    if not (vectors.T @ (vectors @ probe) - probe).norm() <= ORTHONORMAL * probe.norm():
+        raise StoreError(f"The stored eigenvectors of {level.label} are not orthonormal.")
