@@ -76,11 +76,10 @@ class Graph(Mapped):
         self.register_buffer("values", torch.from_numpy(matrix.data), persistent=False)
         vectors = eigenpairs.vectors if eigenpairs else None
         self.register_buffer("eigenvectors", vectors, persistent=False)
-        for name, operator in stored.directional.items():
-            of = operator.laplacian
+        self._scales = {name: scale for name, (_, scale) in stored.directional.items()}
+        for name, (of, _) in stored.directional.items():
             for part, array in zip(PARTS, (of.indptr, of.indices, of.data), strict=True):
                 self.register_buffer(f"{name}_{part}", torch.from_numpy(array), persistent=False)
-        self._scales = {name: of.lambda_max for name, of in stored.directional.items()}
         self.subgraph: Tensor | None = None
         self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None

@@ -104,8 +104,10 @@ def weight_moments(matrices: Sequence[Product], x: Tensor, g: Tensor, count: int
     narrow_x = x.shape[2] <= g.shape[2]
     of_x, of_g = as_rows(x), as_rows(g)
     moments = [contracted(of_x, of_g)]
-    for term in polynomials(matrices, x if narrow_x else g, count):
-        moments.append(contracted(term, of_g) if narrow_x else contracted(of_x, term))
+    moments.extend(
+        contracted(term, of_g) if narrow_x else contracted(of_x, term)
+        for term in polynomials(matrices, x if narrow_x else g, count)
+    )
     return torch.stack(moments)
 
 

@@ -109,7 +109,7 @@ class Folder:
         if not isinstance(dtype, str) or dtype not in dtypes:
             raise StoreError(f"{self} must be of type {' or '.join(dtypes)}. Got {quoted(dtype)}.")
         document.pop("attributes", None)
-        if not same(document, array_document(shape, dtype)):
+        if canonical(document) != canonical(array_document(shape, dtype)):
             raise StoreError(f"{self} is not a raw little-endian array of one chunk.")
         return tuple(shape), np.dtype(DTYPES[dtype])
 
@@ -288,17 +288,9 @@ def array_document(shape: Sequence[int], dtype: str) -> Document:
     }
 
 
-def same(found: Any, expected: Any) -> bool:
-    """Whether two JSON values are equal, where 1, 1.0 and true are three different ones."""
-    if type(found) is not type(expected):
-        return False
-    if isinstance(expected, dict):
-        keys = found.keys() == expected.keys()
-        return keys and all(same(found[key], value) for key, value in expected.items())
-    if isinstance(expected, list):
-        lengths = len(found) == len(expected)
-        return lengths and all(map(same, found, expected))
-    return bool(found == expected)
+def canonical(document: Any) -> str:
+    """A JSON value as text, which 1, 1.0 and true are three different ones of."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 
 def _finite(text: str) -> float:

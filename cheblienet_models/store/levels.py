@@ -1,10 +1,9 @@
 """One level of a version: its arrays mapped, its numbers checked."""
 
-import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,13 @@ from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_csr
 from cheblienet_models.store.files import Document, Folder
 
+LaplacianKind = Literal["normalized", "combinatorial"]
+DIRECTIONS = ("forward", "sideways", "rotation")
+POINTS = (("degree", "float32", 1), ("area", "float32", 1), ("coordinates", "float64", 2))
+MAX_SIDES = 4
+MAX_LAMBDA = 1e15
+MAX_POINTS = 2**36
+"""Of a base of which a mask is taken."""
 ROUNDING = 1e-4
 """How far eigenvalues may be out of order or out of range, in units of lambda_max."""
 
@@ -28,6 +34,171 @@ class Eigenpairs:
 
     values: Tensor
     vectors: Tensor
+
+
+@dataclass(frozen=True)
+class Level:
+    """Everything that is stored of a level, mapped copy-on-write.
+
+    Args:
+        label: name@version, level; for messages.
+        grid: (orientations, *base shape) of the full sampling; of product V without a mask.
+        laplacian: (V, V), 2 Delta / lambda_max - I.
+        laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
+            Delta = A^-1/2 (D - W) A^-1/2.
+        lambda_max: upper bound of the spectrum of Delta, in (0, MAX_LAMBDA].
+        degree: (V,) float32.
+        area: (V,) float32.
+        coordinates: (V, d) float64.
+        eigenpairs: the smallest ones of Delta; None where none are stored.
+        base_index: (V / orientations,) int32 or int64, ascending: where each base point is among
+            the points of the full sampling; None without a mask.
+        sampling: as the specification names it; None where it names none.
+        eigenvalue_scale: factor by which Delta's eigenvalues estimate the operator's, in (0,
+            MAX_LAMBDA]; None where none is stored.
+        boundary: as the specification names it; None where it names none.
+        directional: the Laplacians along single directions, combinatorial, by name, each with its
+            own lambda_max; empty where none are stored.
+    """
+
+    label: str
+    grid: tuple[int, ...]
+    laplacian: CsrArrays
+    laplacian_kind: LaplacianKind
+    lambda_max: float
+    degree: Tensor
+    area: Tensor
+    coordinates: Tensor
+    eigenpairs: Eigenpairs | None = None
+    base_index: Tensor | None = None
+    sampling: str | None = None
+    eigenvalue_scale: float | None = None
+    boundary: str | None = None
+    directional: Mapping[str, tuple[CsrArrays, float]] = field(default_factory=dict)
+
+    @property
+    def num_vertices(self) -> int:
+        """V."""
+        return self.laplacian.shape[0]
+
+    @property
+    def num_edges(self) -> int:
+        """Undirected; every vertex has an entry on the diagonal besides."""
+        return (len(self.laplacian.data) - self.num_vertices) // 2
+
+    @property
+    def orientations(self) -> int:
+        """n_o; 1 where the manifold has none."""
+        return self.grid[0]
+
+    @property
+    def mass(self) -> Tensor:
+        """(V,) m by which Delta_ij = -w_ij / sqrt(m_i m_j): the degrees or the areas."""
+        return self.degree if self.laplacian_kind == "normalized" else self.area
+
+
+def read_level(version: Folder, number: int, label: str, spec: Document, facts: Any) -> Level:
+    """Map a level.
+
+    Args:
+        version: the folder that it is in.
+        number: of the level, 0 the finest.
+        label: of the level, for messages.
+        spec: of the version.
+        facts: of the level, any JSON value.
+
+    Raises:
+        StoreError: an array is missing, of another shape, type or encoding, or a number of the
+            facts or the specification is not one that a level can have.
+    """
+    folder, known = version / f"levels/{number}", facts if isinstance(facts, dict) else {}
+    grid = _grid(folder, known)
+    inside = count_inside(folder, spec, number, grid)
+    vertices = grid[0] * inside
+    lambda_max = _positive(folder, "lambda_max", known)
+    scale = None
+    if known.get("eigenvalue_scale") is not None:  # which older stores have not
+        scale = _positive(folder, "eigenvalue_scale", known, " or null")
+    kinds = [kind for kind in get_args(LaplacianKind) if spec.get("laplacian") == kind]
+    if not kinds:
+        raise StoreError(
+            f"{version} must have a spec whose laplacian is one of "
+            f"{', '.join(get_args(LaplacianKind))}. Got {quoted(spec.get('laplacian'))}."
+        )
+    base_index = None
+    if "mask" in spec:
+        base_index = read_base_index(folder, inside, math.prod(grid[1:]))
+    eigenpairs = None
+    if "eigenpairs" in spec:
+        eigenpairs = read_eigenpairs(folder, vertices, spec["eigenpairs"], lambda_max)
+    sampling, boundary = (
+        word if isinstance(word, str) else None
+        for word in (spec.get("sampling"), spec.get("boundary"))
+    )
+    return Level(
+        label,
+        grid,
+        read_csr(folder / "laplacian", (vertices, vertices)),
+        kinds[0],
+        lambda_max,
+        *_of_points(folder, vertices),
+        eigenpairs=eigenpairs,
+        base_index=base_index,
+        sampling=sampling,
+        eigenvalue_scale=scale,
+        boundary=boundary,
+        directional=_directional(folder, known, vertices) if "directional" in spec else {},
+    )
+
+
+def _of_points(folder: Folder, vertices: int) -> Iterator[Tensor]:
+    """Degrees, areas and coordinates."""
+    for name, dtype, dimensions in POINTS:
+        values = (folder / name).array((dtype,), dimensions)
+        if len(values) != vertices:
+            raise StoreError(f"{folder}/{name} must have {vertices} rows. Got {len(values)}.")
+        # Coordinates are larger, and looked at where they are used.
+        if dimensions == 1 and not (values.min() >= 0 and values.max() < math.inf):
+            raise StoreError(f"{folder}/{name} must have finite numbers from 0.")
+        yield torch.from_numpy(values)
+
+
+def _grid(folder: Folder, facts: Document) -> tuple[int, ...]:
+    """(orientations, *shape of a signal on the base) of a level."""
+    grid = facts.get("grid")
+    if (
+        not isinstance(grid, list)
+        or not 2 <= len(grid) <= 1 + MAX_SIDES
+        or not all(type(n) is int and 0 < n < 2**31 for n in grid)
+    ):
+        raise StoreError(
+            f"{folder} must have a grid of orientations and 1 to {MAX_SIDES} sides. "
+            f"Got {quoted(grid)}."
+        )
+    return tuple(grid)
+
+
+def _positive(folder: Folder, name: str, facts: Document, more: str = "") -> float:
+    """A fact that is a number in (0, MAX_LAMBDA]."""
+    value: Any = facts.get(name)
+    if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
+        raise StoreError(
+            f"{folder} must have {name} in (0, {MAX_LAMBDA:g}]{more}. Got {quoted(value)}."
+        )
+    return float(value)
+
+
+def _directional(
+    folder: Folder, facts: Document, vertices: int
+) -> dict[str, tuple[CsrArrays, float]]:
+    """Map the Laplacians of a level along single directions."""
+    known, found = facts.get("directional"), {}
+    for name in DIRECTIONS:
+        own = known.get(name) if isinstance(known, dict) else None
+        place = folder / "directional" / name
+        scale = _positive(place, "lambda_max", own if isinstance(own, dict) else {})
+        found[name] = read_csr(place, (vertices, vertices)), scale
+    return found
 
 
 def read_eigenpairs(folder: Folder, vertices: int, count: Any, lambda_max: float) -> Eigenpairs:
@@ -70,228 +241,6 @@ def _is_lower_spectrum(shares: npt.NDArray[np.float64]) -> bool:
     if not np.isfinite(shares).all() or (np.diff(shares) < 0).any():
         return False
     return bool(abs(shares[0]) <= ROUNDING and shares[-1] <= 1 + ROUNDING)
-
-
-DIRECTIONS = ("forward", "sideways", "rotation")
-MAX_LAMBDA = 1e15
-
-
-@dataclass(frozen=True)
-class Directional:
-    """A combinatorial Laplacian, mapped copy-on-write.
-
-    Args:
-        laplacian: (V, V), 2 Delta / lambda_max - I.
-        lambda_max: upper bound of the spectrum of Delta, in (0, MAX_LAMBDA].
-    """
-
-    laplacian: CsrArrays
-    lambda_max: float
-
-
-def read_directional(
-    folder: Folder, spec: Document, facts: Any, vertices: int
-) -> dict[str, Directional]:
-    """Map the directional Laplacians of a level; none where the specification has none.
-
-    Args:
-        folder: of the level.
-        spec: of the version.
-        facts: of the level.
-        vertices: V.
-
-    Raises:
-        StoreError: a matrix is missing, of another shape, type or encoding, or has no lambda_max.
-    """
-    if "directional" not in spec:
-        return {}
-    known = facts.get("directional") if isinstance(facts, dict) else None
-    found = {}
-    for name in DIRECTIONS:
-        own = known.get(name) if isinstance(known, dict) else None
-        value: Any = own.get("lambda_max") if isinstance(own, dict) else None
-        if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
-            raise StoreError(
-                f"{folder}/directional/{name} must have lambda_max in (0, {MAX_LAMBDA:g}]. "
-                f"Got {quoted(value)}."
-            )
-        matrix = read_csr(folder / "directional" / name, (vertices, vertices))
-        found[name] = Directional(matrix, float(value))
-    return found
-
-
-LaplacianKind = Literal["normalized", "combinatorial"]
-LAPLACIANS: tuple[LaplacianKind, ...] = ("normalized", "combinatorial")
-MAX_SIDES = 4
-
-
-@dataclass(frozen=True)
-class Level:
-    """Everything that is stored of a level, mapped copy-on-write.
-
-    Args:
-        label: name@version, level; for messages.
-        grid: (orientations, *base shape) of the full sampling; of product V without a mask.
-        laplacian: (V, V), 2 Delta / lambda_max - I.
-        laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
-            Delta = A^-1/2 (D - W) A^-1/2.
-        lambda_max: upper bound of the spectrum of Delta, in (0, MAX_LAMBDA].
-        degree: (V,) float32.
-        area: (V,) float32.
-        coordinates: (V, d) float64.
-        eigenpairs: the smallest ones of Delta; None where none are stored.
-        base_index: (V / orientations,) int32 or int64, ascending: where each base point is among
-            the points of the full sampling; None without a mask.
-        sampling: as the specification names it; None where it names none.
-        eigenvalue_scale: factor by which Delta's eigenvalues estimate the operator's, in (0,
-            MAX_LAMBDA]; None where none is stored.
-        boundary: as the specification names it; None where it names none.
-        directional: the Laplacians along single directions, by name; empty where none are stored.
-    """
-
-    label: str
-    grid: tuple[int, ...]
-    laplacian: CsrArrays
-    laplacian_kind: LaplacianKind
-    lambda_max: float
-    degree: Tensor
-    area: Tensor
-    coordinates: Tensor
-    eigenpairs: Eigenpairs | None = None
-    base_index: Tensor | None = None
-    sampling: str | None = None
-    eigenvalue_scale: float | None = None
-    boundary: str | None = None
-    directional: Mapping[str, Directional] = field(default_factory=dict)
-
-    @property
-    def num_vertices(self) -> int:
-        """V."""
-        return self.laplacian.shape[0]
-
-    @property
-    def num_edges(self) -> int:
-        """Undirected; every vertex has an entry on the diagonal besides."""
-        return (len(self.laplacian.data) - self.num_vertices) // 2
-
-    @property
-    def orientations(self) -> int:
-        """n_o; 1 where the manifold has none."""
-        return self.grid[0]
-
-    @property
-    def mass(self) -> Tensor:
-        """(V,) m by which Delta_ij = -w_ij / sqrt(m_i m_j): the degrees or the areas."""
-        return self.degree if self.laplacian_kind == "normalized" else self.area
-
-
-def read_level(version: Folder, number: int, label: str, spec: Document, facts: Any) -> Level:
-    """Map a level.
-
-    Args:
-        version: the folder that it is in.
-        number: of the level, 0 the finest.
-        label: of the level, for messages.
-        spec: of the version.
-        facts: of the level, any JSON value.
-
-    Raises:
-        StoreError: an array is missing, of another shape, type or encoding, or a number of the
-            facts or the specification is not one that a level can have.
-    """
-    folder = version / f"levels/{number}"
-    grid = _grid(folder, facts)
-    inside = count_inside(folder, spec, number, grid)
-    vertices = grid[0] * inside
-    lambda_max = _lambda_max(folder, facts)
-    laplacian = read_csr(folder / "laplacian", (vertices, vertices))
-    points = {
-        "degree": torch.from_numpy((folder / "degree").array(("float32",), 1)),
-        "area": torch.from_numpy((folder / "area").array(("float32",), 1)),
-        "coordinates": torch.from_numpy((folder / "coordinates").array(("float64",), 2)),
-    }
-    for name, values in points.items():
-        if len(values) != vertices:
-            raise StoreError(f"{folder}/{name} must have {vertices} rows. Got {len(values)}.")
-    for name in ("degree", "area"):  # coordinates are larger, and looked at where they are used
-        stored = points[name].numpy()  # whose thread has nobody to wait for
-        if not (stored.min() >= 0 and stored.max() < math.inf):
-            raise StoreError(f"{folder}/{name} must have finite numbers from 0.")
-    eigenpairs = None
-    if "eigenpairs" in spec:
-        eigenpairs = read_eigenpairs(folder, vertices, spec["eigenpairs"], lambda_max)
-    base_index = None
-    if "mask" in spec:
-        base_index = read_base_index(folder, inside, math.prod(grid[1:]))
-    sampling, boundary = spec.get("sampling"), spec.get("boundary")
-    kind = _laplacian_kind(version, spec)
-    return Level(
-        label,
-        grid,
-        laplacian,
-        kind,
-        lambda_max,
-        **points,
-        eigenpairs=eigenpairs,
-        base_index=base_index,
-        sampling=sampling if isinstance(sampling, str) else None,
-        eigenvalue_scale=_eigenvalue_scale(folder, facts),
-        boundary=boundary if isinstance(boundary, str) else None,
-        directional=read_directional(folder, spec, facts, vertices),
-    )
-
-
-def _grid(folder: Folder, facts: Any) -> tuple[int, ...]:
-    """(orientations, *shape of a signal on the base) of a level."""
-    grid = facts.get("grid") if isinstance(facts, dict) else None
-    if (
-        not isinstance(grid, list)
-        or not 2 <= len(grid) <= 1 + MAX_SIDES
-        or not all(type(n) is int and 0 < n < 2**31 for n in grid)
-    ):
-        raise StoreError(
-            f"{folder} must have a grid of orientations and 1 to {MAX_SIDES} sides. "
-            f"Got {quoted(grid)}."
-        )
-    return tuple(grid)
-
-
-def _lambda_max(folder: Folder, facts: Any) -> float:
-    value: Any = facts.get("lambda_max") if isinstance(facts, dict) else None
-    if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
-        raise StoreError(
-            f"{folder} must have lambda_max in (0, {MAX_LAMBDA:g}]. Got {quoted(value)}."
-        )
-    return float(value)
-
-
-def _eigenvalue_scale(folder: Folder, facts: Any) -> float | None:
-    """None in stores that are older than this fact, too."""
-    value: Any = facts.get("eigenvalue_scale") if isinstance(facts, dict) else None
-    if value is None:
-        return None
-    if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
-        raise StoreError(
-            f"{folder} must have eigenvalue_scale in (0, {MAX_LAMBDA:g}] or null. "
-            f"Got {quoted(value)}."
-        )
-    return float(value)
-
-
-def _laplacian_kind(folder: Folder, spec: Document) -> LaplacianKind:
-    for kind in LAPLACIANS:
-        if spec.get("laplacian") == kind:
-            return kind
-    raise StoreError(
-        f"{folder} must have a spec whose laplacian is one of {', '.join(LAPLACIANS)}. "
-        f"Got {quoted(spec.get('laplacian'))}."
-    )
-
-
-MAX_POINTS = 2**36
-"""Of a base of which a mask is taken."""
-BLOCK = 2**24
-"""Points of a mask that are hashed at a time."""
 
 
 def count_inside(folder: Folder, spec: Document, number: int, grid: tuple[int, ...]) -> int:
@@ -342,25 +291,3 @@ def read_base_index(folder: Folder, count: int, points: int) -> Tensor:
     if not (index[0] >= 0 and index[-1] < points and (index[1:] > index[:-1]).all()):
         raise StoreError(f"{folder}/base_index must ascend within [0, {points}).")
     return torch.from_numpy(index)
-
-
-def verify_mask(version: Folder, spec: Document, base_index: Tensor, points: int) -> None:
-    """Check that a version's finest level has the points of the mask that it was built with.
-
-    Args:
-        version: for messages.
-        spec: of the version, with a mask.
-        base_index: of the finest level.
-        points: of the full sampling's base there.
-
-    Raises:
-        StoreError: the mask has another digest.
-    """
-    digest, index = hashlib.sha256(), base_index.numpy()
-    for start in range(0, points, BLOCK):
-        mask = np.zeros(min(BLOCK, points - start), dtype=np.uint8)
-        low, high = np.searchsorted(index, [start, start + len(mask)])
-        mask[index[low:high] - start] = 1
-        digest.update(mask.tobytes())
-    if digest.hexdigest() != spec["mask"].get("sha256"):
-        raise StoreError(f"{version} has points inside that are not those of its spec's mask.")

@@ -1,4 +1,7 @@
-"""Verification that a version is what was published, and that it agrees with itself."""
+"""Verification that a version is what was published, and that it agrees with itself.
+
+An attacker can compute new digests, so digests alone do not tell: facts are compared with arrays.
+"""
 
 import hashlib
 import json
@@ -13,9 +16,26 @@ from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.store.files import Document, Folder
+from cheblienet_models.store.files import Document, Folder, canonical
 from cheblienet_models.store.levels import Eigenpairs, Level
 from cheblienet_models.tensors import csr_tensor
+
+Array = npt.NDArray[Any]
+
+MASKED = 2**24
+"""Points of a mask that are hashed at a time."""
+ROUNDING = 1e-6
+"""Of sums of float32 numbers, in units of their terms."""
+LARGEST = 1e100
+"""Of numbers that are squared."""
+STEPS = 64
+"""Of the Chebyshev recursion with which the spectrum is probed."""
+RESIDUAL = 1e-4
+"""Largest |L v - mu v| of an eigenpair, L the rescaled Laplacian and v a unit vector."""
+ORTHONORMAL = 1e-3
+"""Largest relative change of a random vector under Phi^T Phi."""
+VECTORS = 64
+"""Eigenvectors that are multiplied at a time."""
 
 
 def verify_files(version: Folder, attributes: Document) -> None:
@@ -29,8 +49,7 @@ def verify_files(version: Folder, attributes: Document) -> None:
         StoreError: anything is missing, added or changed; the message names the first such file.
     """
     rest = {key: value for key, value in attributes.items() if key != "attributes_sha256"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
-    if hashlib.sha256(text.encode()).hexdigest() != attributes.get("attributes_sha256"):
+    if _digest(rest) != attributes.get("attributes_sha256"):
         raise StoreError(f"{version}/zarr.json has attributes that differ from their digest.")
     document = {"attributes": {"clg": attributes}, "zarr_format": 3, "node_type": "group"}
     if (version / "zarr.json").contents() != json.dumps(document, indent=2).encode():
@@ -70,10 +89,8 @@ def _verify_file(version: Folder, where: str, entry: Any) -> None:
         raise StoreError(f"{version}/{where} is not what was published.")
 
 
-ROUNDING = 1e-6
-"""Of sums of float32 numbers, in units of their terms."""
-LARGEST = 1e100
-"""Of numbers that are squared."""
+def _digest(document: Document) -> str:
+    return hashlib.sha256(canonical(document).encode()).hexdigest()
 
 
 def verify_spec(version: Folder, attributes: Document) -> None:
@@ -83,12 +100,33 @@ def verify_spec(version: Folder, attributes: Document) -> None:
         StoreError: it has not.
     """
     spec, levels = attributes["spec"], attributes["levels"]
-    text = json.dumps(spec, sort_keys=True, separators=(",", ":"))
-    if hashlib.sha256(text.encode()).hexdigest() != attributes.get("spec_sha256"):
+    if _digest(spec) != attributes.get("spec_sha256"):
         raise StoreError(f"{version} has a spec_sha256 that is not the digest of its spec.")
-    if not _equal(spec.get("levels"), len(levels)):
+    if not _agrees(spec.get("levels"), len(levels)):
         found = quoted(spec.get("levels"))
         raise StoreError(f"{version} has {len(levels)} levels; its spec says {found}.")
+
+
+def verify_mask(version: Folder, spec: Document, base_index: Tensor, points: int) -> None:
+    """Check that a version's finest level has the points of the mask that it was built with.
+
+    Args:
+        version: for messages.
+        spec: of the version, with a mask.
+        base_index: of the finest level.
+        points: of the full sampling's base there.
+
+    Raises:
+        StoreError: the mask has another digest.
+    """
+    digest, index = hashlib.sha256(), base_index.numpy()
+    for start in range(0, points, MASKED):
+        mask = np.zeros(min(MASKED, points - start), dtype=np.uint8)
+        low, high = np.searchsorted(index, [start, start + len(mask)])
+        mask[index[low:high] - start] = 1
+        digest.update(mask.tobytes())
+    if digest.hexdigest() != spec["mask"].get("sha256"):
+        raise StoreError(f"{version} has points inside that are not those of its spec's mask.")
 
 
 def verify_facts(spec: Document, facts: Document, level: Level) -> None:
@@ -102,55 +140,52 @@ def verify_facts(spec: Document, facts: Document, level: Level) -> None:
     Raises:
         StoreError: one of them contradicts another or the arrays.
     """
-    isolated, in_plane = _counted(level)
-    counts = {
-        "vertices": level.num_vertices,
-        "nnz": len(level.laplacian.data),
-        "edges": level.num_edges,
-        "isolated": isolated,
-    }
-    for name, expected in counts.items():
-        if not _equal(facts.get(name), expected):
-            _refuse(level, name, expected, facts.get(name))
-    if not _equal(spec.get("orientations"), level.orientations):
-        _refuse(level, "orientations", level.orientations, spec.get("orientations"))
+    rows, own, values = _entries(level.laplacian)
+    base, vertices = level.num_vertices // level.orientations, level.num_vertices
+    in_plane = int(((rows // base == level.laplacian.indices // base) & ~own).sum())
     xi = facts.get("xi")
-    if xi is not None and not _near(xi, xi):
+    if xi is not None and not _is_number(xi):
         raise StoreError(f"{level.label} must have a number or null as xi. Got {quoted(xi)}.")
-    numbers = {
-        "in_plane_fraction": in_plane / max(1, 2 * level.num_edges),
-        "xi_squared": None if xi is None else xi * xi,
+    expected: dict[str, float | None] = {
+        "vertices": vertices,
+        "nnz": len(rows),
+        "edges": level.num_edges,
+        "isolated": int((np.bincount(rows[~own], minlength=vertices) == 0).sum()),
+        "in_plane_fraction": float(in_plane / max(1, 2 * level.num_edges)),
+        "xi_squared": None if xi is None else float(xi * xi),
     }
-    for name, number in numbers.items():
-        if not _near(facts.get(name), number):
-            _refuse(level, name, number, facts.get(name))
-    _verify_masses(level)
-    for name in level.directional:
-        _verify_directional(level, name, facts["directional"][name])
+    stated = [(name, facts.get(name), value) for name, value in expected.items()]
+    stated.append(("orientations", spec.get("orientations"), level.orientations))
+    for name, (matrix, _) in level.directional.items():
+        of_direction, entries = facts["directional"][name], len(matrix.data)
+        stated.append((f"{name} nnz", of_direction.get("nnz"), entries))
+        edges = (entries - vertices) // 2
+        stated.append((f"{name} edges", of_direction.get("edges"), edges))
+    for name, value, true in stated:
+        if not _agrees(value, true):
+            told = f"{name} {quoted(true)}, as its arrays say"
+            raise StoreError(f"{level.label} must have {told}. Got {quoted(value)}.")
+    _verify_masses(level, rows, own, values)
+    for name, (matrix, _) in level.directional.items():
+        _verify_directional(level, name, matrix)
 
 
-def _verify_directional(level: Level, name: str, facts: Document) -> None:
-    """Check a directional Laplacian: its counts, its edges' direction, and its kernel."""
-    matrix = level.directional[name].laplacian
-    entries, vertices = len(matrix.data), level.num_vertices
-    for fact, expected in (("nnz", entries), ("edges", (entries - vertices) // 2)):
-        if not _equal(facts.get(fact), expected):
-            _refuse(level, f"{name} {fact}", expected, facts.get(fact))
+def _verify_directional(level: Level, name: str, matrix: CsrArrays) -> None:
+    """Check a directional Laplacian: its diagonal, its edges' direction, and its kernel."""
     rows, own, values = _entries(matrix)
-    points = vertices // level.orientations
-    if name == "rotation":
-        along = rows % points == matrix.indices % points
-    else:
-        along = rows // points == matrix.indices // points
+    points = level.num_vertices // level.orientations
+    part = np.mod if name == "rotation" else np.floor_divide
+    along = part(rows, points) == part(matrix.indices, points)
     root = np.sqrt(level.area.double().numpy())
-    if own.sum() != vertices or not along.all() or _off_its_kernel(rows, values, matrix, root):
+    is_whole = own.sum() == level.num_vertices and along.all()
+    if not is_whole or _off_its_kernel(rows, values, matrix, root):
         raise StoreError(
             f"The {name} Laplacian of {level.label} must store its diagonal, have edges along its "
             "direction alone, and vanish on the square roots of the areas."
         )
 
 
-def _verify_masses(level: Level) -> None:
+def _verify_masses(level: Level, rows: Array, own: Array, values: Array) -> None:
     """Check degrees, areas and lambda_max against the diagonal and the kernel of the Laplacian."""
     degree, area = (array.double().numpy() for array in (level.degree, level.area))
     coordinates = level.coordinates.numpy()
@@ -161,7 +196,6 @@ def _verify_masses(level: Level) -> None:
             "mean 1."
         )
     mass = level.mass.double().numpy()
-    rows, own, values = _entries(level.laplacian)
     diagonal = (values[own] + 1) * (level.lambda_max / 2)
     if len(diagonal) != level.num_vertices or _far(
         diagonal * mass, degree, level.lambda_max * mass
@@ -178,62 +212,36 @@ def _verify_masses(level: Level) -> None:
         )
 
 
-def _off_its_kernel(
-    rows: npt.NDArray[Any],
-    values: npt.NDArray[Any],
-    matrix: CsrArrays,
-    root: npt.NDArray[Any],
-) -> bool:
+def _off_its_kernel(rows: Array, values: Array, matrix: CsrArrays, root: Array) -> bool:
     """Whether a rescaled Laplacian does not map the kernel of Delta, `root`, to its negative."""
     terms = values * root[matrix.indices]
     sums, sizes = (np.bincount(rows, part, len(root)) for part in (terms, abs(terms)))
     return _far(sums, -root, sizes + root)
 
 
-def _entries(matrix: CsrArrays) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+def _entries(matrix: CsrArrays) -> tuple[Array, Array, Array]:
     """Row of each entry, whether it is on the diagonal, and its value in float64."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     return rows, rows == matrix.indices, matrix.data.astype(np.float64)
 
 
-def _counted(level: Level) -> tuple[int, int]:
-    """Vertices without neighbours, and stored edges within one orientation."""
-    rows, own, _ = _entries(level.laplacian)
-    base = level.num_vertices // level.orientations
-    within = (rows // base == level.laplacian.indices // base) & ~own
-    degrees = np.bincount(rows[~own], minlength=level.num_vertices)
-    return int((degrees == 0).sum()), int(within.sum())
-
-
-def _far(found: npt.NDArray[Any], expected: npt.NDArray[Any], scale: npt.NDArray[Any]) -> bool:
+def _far(found: Array, expected: Array, scale: Array) -> bool:
     return not (abs(found - expected) <= ROUNDING * scale).all()
 
 
-def _equal(value: Any, expected: int) -> bool:
-    """Whether a JSON value is this integer, which 1.0 and true are not."""
-    return type(value) is int and value == expected
+def _agrees(value: Any, expected: float | None) -> bool:
+    """Whether a JSON value is nothing, this integer, or this number up to rounding.
+
+    1.0 and true are no integers.
+    """
+    if expected is None or type(expected) is int:
+        return type(value) is type(expected) and value == expected
+    return _is_number(value) and math.isclose(value, expected, rel_tol=1e-9)
 
 
-def _near(value: Any, expected: float | None) -> bool:
-    """Whether a JSON value is this number up to rounding, or nothing where nothing is expected."""
-    if expected is None or type(value) not in {int, float} or abs(value) > LARGEST:
-        return value is None and expected is None
-    return math.isclose(value, expected, rel_tol=1e-9)
-
-
-def _refuse(level: Level, name: str, expected: object, found: object) -> None:
-    told = f"{name} {quoted(expected)}, as its arrays say"
-    raise StoreError(f"{level.label} must have {told}. Got {quoted(found)}.")
-
-
-STEPS = 64
-"""Of the Chebyshev recursion with which the spectrum is probed."""
-RESIDUAL = 1e-4
-"""Largest |L v - mu v| of an eigenpair, L the rescaled Laplacian and v a unit vector."""
-ORTHONORMAL = 1e-3
-"""Largest relative change of a random vector under Phi^T Phi."""
-BLOCK = 64
-"""Eigenvectors that are multiplied at a time."""
+def _is_number(value: Any) -> bool:
+    """Whether a JSON value is a number that may be squared."""
+    return type(value) in {int, float} and abs(value) <= LARGEST
 
 
 def verify_laplacian(level: Level) -> None:
@@ -247,8 +255,8 @@ def verify_laplacian(level: Level) -> None:
         StoreError: one of them does not hold.
     """
     laplacian = _verified(level.laplacian, f"The Laplacian of {level.label}")
-    for name, operator in level.directional.items():
-        _verified(operator.laplacian, f"The {name} Laplacian of {level.label}")
+    for name, (matrix, _) in level.directional.items():
+        _verified(matrix, f"The {name} Laplacian of {level.label}")
     if level.eigenpairs is not None:
         _verify_eigenpairs(level, level.eigenpairs, laplacian)
 
@@ -280,9 +288,9 @@ def _verify_eigenpairs(level: Level, eigenpairs: Eigenpairs, laplacian: Tensor) 
     vectors = eigenpairs.vectors
     values = eigenpairs.values.to(vectors)
     rescaled = 2 * values / level.lambda_max - 1
-    for start in range(0, len(values), BLOCK):
-        block = vectors[:, start : start + BLOCK]
-        residuals = (laplacian @ block - block * rescaled[start : start + BLOCK]).norm(dim=0)
+    for start in range(0, len(values), VECTORS):
+        block = vectors[:, start : start + VECTORS]
+        residuals = (laplacian @ block - block * rescaled[start : start + VECTORS]).norm(dim=0)
         if not (residuals <= RESIDUAL).all():
             raise StoreError(f"The stored eigenpairs of {level.label} are not its Laplacian's.")
     probe = torch.randn(len(values), 1, generator=torch.Generator().manual_seed(0))

@@ -10,14 +10,22 @@ from typing import Any
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_averages
 from cheblienet_models.store.files import SEGMENT, Document, Folder, own_attributes
-from cheblienet_models.store.levels import Level, read_level, verify_mask
-from cheblienet_models.store.verify import verify_facts, verify_files, verify_laplacian, verify_spec
+from cheblienet_models.store.levels import Level, read_level
+from cheblienet_models.store.verify import (
+    verify_facts,
+    verify_files,
+    verify_laplacian,
+    verify_mask,
+    verify_spec,
+)
 
 SCHEMA_MAJOR = 1
 SCHEMA_MINOR = 1
 """The latest that is read: later ones hold what would be misread."""
 SCHEMA = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 MAX_LEVELS = 64
+STORE_SCHEMA = 1
+VERSION = re.compile(r"v[0-9]{3,9}")
 
 
 @dataclass(frozen=True)
@@ -96,10 +104,6 @@ def _check_schema(folder: Folder, attributes: Document) -> None:
             f"{SCHEMA_MAJOR}.{SCHEMA_MINOR}. "
             f"Install a newer cheblienet; it was written by {quoted(attributes.get('generator'))}."
         )
-
-
-STORE_SCHEMA = 1
-VERSION = re.compile(r"v[0-9]{3,9}")
 
 
 class UnknownGraphError(StoreError, KeyError):

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from cheblienet_models import StoreError
-from cheblienet_models.store import levels
-from cheblienet_models.store.levels import count_inside, verify_mask
+from cheblienet_models.store import verify
+from cheblienet_models.store.levels import count_inside
+from cheblienet_models.store.verify import verify_mask
 
 POINTS = 1000
 
@@ -36,7 +37,7 @@ def test_masks_have_a_largest_base() -> None:
 def test_digests_do_not_depend_on_blocks(
     monkeypatch: pytest.MonkeyPatch, block: int, share: float
 ) -> None:
-    monkeypatch.setattr(levels, "BLOCK", block)
+    monkeypatch.setattr(verify, "MASKED", block)
     mask = np.random.default_rng(0).random(POINTS) < share
     mask[POINTS // 2] = True
     spec = {"mask": {"sha256": hashlib.sha256(mask.astype(np.uint8).tobytes()).hexdigest()}}

@@ -213,14 +213,12 @@ def test_directional_laplacians(graphs: Path, direction: str) -> None:
     def refused(told: str, facts: dict[str, Any], matrix: CsrArrays) -> None:
         stored = Stored(graphs, "normalized")
         stored.facts["directional"][direction] |= facts
-        changed = replace(stored.level.directional[direction], laplacian=matrix)
-        stored.level = replace(
-            stored.level, directional={**stored.level.directional, direction: changed}
-        )
+        changed = {**stored.level.directional, direction: (matrix, 1.0)}
+        stored.level = replace(stored.level, directional=changed)
         stored.refused(told)
 
     stored = Stored(graphs, "normalized")
-    true, facts = stored.level.directional[direction].laplacian, stored.facts["directional"]
+    true, facts = stored.level.directional[direction][0], stored.facts["directional"]
     for fact in ("nnz", "edges"):
         expected = facts[direction][fact]
         for other in (expected + 1, float(expected), None):
@@ -237,4 +235,4 @@ def test_directional_laplacians(graphs: Path, direction: str) -> None:
     refused(vanish if direction == "rotation" else f"{vanish}|eigenvalues outside", counts, lacking)
     across = "forward" if direction == "rotation" else "rotation"
     elsewhere = copy.deepcopy(facts[across])
-    refused(vanish, elsewhere, stored.level.directional[across].laplacian)
+    refused(vanish, elsewhere, stored.level.directional[across][0])
