@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -54,10 +54,12 @@ def never_below_float32(fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Te
     return kept
 
 
-Csr = tuple[Tensor, Tensor, Tensor]
-"""Row pointers (rows + 1,), columns and values (nnz,)."""
-Laplacian = Csr
-"""Of a symmetric matrix (V, V)."""
+class Csr(NamedTuple):
+    """A sparse matrix: row pointers (rows + 1,), columns and values (nnz,)."""
+
+    row_pointers: Tensor
+    columns: Tensor
+    values: Tensor
 
 
 def csr_tensor(
@@ -94,7 +96,7 @@ class Product:
         dtype: of L, and of all that it is multiplied with.
     """
 
-    def __init__(self, laplacian: Laplacian) -> None:
+    def __init__(self, laplacian: Csr) -> None:
         self.dtype, vertices = laplacian[2].dtype, len(laplacian[0]) - 1
         self._matrix = csr_tensor(*laplacian, (vertices, vertices))
 

@@ -19,7 +19,9 @@ MAY_DIFFER = (
 """Of a specification: where, and how finely, a manifold is sampled. The rest decides which operator
 the polynomials of a trained layer are of."""
 SHOWN = 4
-"""So many fields are named in an error."""
+"""So many fields, or settings, are named in an error."""
+EXTRA = "_extra_state"
+"""Under which a state dict has what a module saves besides weights."""
 MAX_SUBDIVISIONS = 30
 """More are not those of any graph."""
 
@@ -63,7 +65,7 @@ class Identity:
 
     def encoded(self) -> Tensor:
         """(n,) uint8: as JSON, so that it travels with torch.save safely."""
-        return torch.frombuffer(bytearray(json.dumps(vars(self)).encode()), dtype=torch.uint8)
+        return encoded(vars(self))
 
     @classmethod
     def decoded(cls, state: Any) -> "Identity":
@@ -72,14 +74,11 @@ class Identity:
         Raises:
             StoreError: the state is not one of ours.
         """
-        try:
-            found = json.loads(bytes(state.cpu().tolist()))
-            name, version, digest = (str(found[key]) for key in ("name", "version", "spec_sha256"))
-            spec = found.get("spec")
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise StoreError(
-                "The checkpoint does not say which graph it was trained on."
-            ) from error
+        found = decoded(state) or {}
+        if not {"name", "version", "spec_sha256"} <= found.keys():
+            raise StoreError("The checkpoint does not say which graph it was trained on.")
+        name, version, digest = (str(found[key]) for key in ("name", "version", "spec_sha256"))
+        spec = found.get("spec")
         return cls(name, version, digest, spec if isinstance(spec, dict) else None)
 
 
@@ -169,12 +168,6 @@ def _gaussian_points(name: str) -> int:
     return 4 * number * (number + 9) if name[0] == "O" else 8 * number**2
 
 
-SHOWN = 4
-"""So many settings are named in an error."""
-EXTRA = "_extra_state"
-"""Under which a state dict has what a module saves besides weights."""
-
-
 class Recorded(nn.Module):
     """A module whose settings are saved in checkpoints, and compared when these are loaded.
 
@@ -191,7 +184,7 @@ class Recorded(nn.Module):
 
     def get_extra_state(self) -> Tensor:
         """(n,) uint8: the settings as JSON, so that they travel with torch.save safely."""
-        return torch.frombuffer(bytearray(json.dumps(self.settings).encode()), dtype=torch.uint8)
+        return encoded(self.settings)
 
     def set_extra_state(self, state: Any) -> None:
         """Compare a checkpoint's settings with these.
@@ -225,20 +218,16 @@ class Recorded(nn.Module):
             raise StoreError(f"The checkpoint does not say how its {type(self).__name__} was set.")
         return found
 
-    def _load_from_state_dict(
-        self,
-        state_dict: dict[str, Any],
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,  # noqa: FBT001 - torch passes it so
-        missing_keys: list[str],
-        *lists: list[str],
-    ) -> None:
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, *lists
-        )
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *others: Any) -> None:
+        super()._load_from_state_dict(state_dict, prefix, *others)
+        missing_keys = others[2]
         if self.since_later and f"{prefix}{EXTRA}" in missing_keys:
             missing_keys.remove(f"{prefix}{EXTRA}")
+
+
+def encoded(settings: dict[str, Any]) -> Tensor:
+    """(n,) uint8: as JSON, so that it travels with torch.save safely."""
+    return torch.frombuffer(bytearray(json.dumps(settings).encode()), dtype=torch.uint8)
 
 
 def decoded(state: Any) -> dict[str, Any] | None:

@@ -12,9 +12,6 @@ from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
 from cheblienet_models.tensors import all_finite, has_values, never_below_float32
 
-PARTS = ("row_pointers", "columns", "values")
-"""Buffers of a Laplacian; those of a directional one begin with its name."""
-
 
 class Directional(NamedTuple):
     """A Laplacian along one direction, combinatorial: 2 Delta / lambda_max - I in CSR form.

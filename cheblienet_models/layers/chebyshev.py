@@ -20,7 +20,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cheblienet_models.graphs.mapped import PARTS
 from cheblienet_models.layers.chebyshev_sums import (
     applied,
     as_rows,
@@ -30,10 +29,12 @@ from cheblienet_models.layers.chebyshev_sums import (
     shared_recursion,
     weight_moments,
 )
-from cheblienet_models.tensors import Product
+from cheblienet_models.tensors import Csr, Product
 
 MATRICES = ", ".join(
-    f"Tensor{'?' * (n > 0)} {part}{n or ''}{'=None' * (n > 0)}" for n in range(3) for part in PARTS
+    f"Tensor{'?' * (n > 0)} {part}{n or ''}{'=None' * (n > 0)}"
+    for n in range(3)
+    for part in Csr._fields
 )
 """Of the operators' schemas."""
 NONE = (None,) * 9
@@ -139,7 +140,7 @@ def _(
 def _products(laplacians: Sequence[Tensor]) -> tuple[list[Product], torch.dtype]:
     """The matrices, and their dtype."""
     parts = zip(laplacians[::3], laplacians[1::3], laplacians[2::3], strict=True)
-    matrices = [Product(laplacian) for laplacian in parts]
+    matrices = [Product(Csr(*laplacian)) for laplacian in parts]
     return matrices, matrices[0].dtype
 
 

@@ -209,13 +209,8 @@ class Wavelets(Mapped):
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, C, S, n_o, H, W), in the wider of x's dtype and its own."""
         x = x.to(torch.promote_types(x.dtype, self.even.dtype))
-        even, odd, rows, quarter_rows, columns, quarter_columns = (
-            part.to(x.dtype)
-            for part in (
-                *(self.even, self.odd),
-                *(self.rows, self.quarter_rows, self.columns, self.quarter_columns),
-            )
-        )
+        parts = (part.to(x.dtype) for part in self.buffers())
+        even, odd, rows, quarter_rows, columns, quarter_columns = parts
         spectrum = (rows @ x @ columns.T)[:, :, None, None]
         plain = rows.T @ (even * spectrum) @ columns
         turning = quarter_rows.T @ (odd * spectrum) @ quarter_columns

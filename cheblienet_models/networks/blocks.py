@@ -1,5 +1,6 @@
 """What networks are made of: an entrance for signals, batch normalization, residual blocks."""
 
+from functools import partial
 from typing import Any, Literal, get_args
 
 import torch
@@ -10,10 +11,14 @@ from cheblienet_models.arguments import (
     check_signal,
     check_tensor,
     choice,
+    flag,
+    instance,
     integer,
     number,
 )
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.identity import Recorded
+from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift, has_orientations, is_lifted
 from cheblienet_models.layers.oriented_lift import OrientedLift
@@ -25,83 +30,91 @@ LiftChoice = Literal["repeat", "cake", "gabor"] | nn.Module
 a module that makes (B, C', V) of them, C' being C, or `num_scales` times C where it has that."""
 
 
-def chosen_lift(graph: Graph, lift: LiftChoice) -> nn.Module:
-    """The lift that a choice stands for.
+class Network(Recorded):
+    """A network that begins with a signal on its pyramid's finest level, lifted if it is an image.
+
+    Args:
+        pyramid: on any manifold.
+        in_channels: of images.
+        num_classes: of the output.
+        lift: of images; a module that names no `sizes` takes other images than `Lift` does.
+        check_finite: whether signals are searched for values that are not finite.
+
+    Attributes:
+        lifted_channels: those of a lifted image.
+        places: of signals that have orientations.
 
     Raises:
-        ValueError: another choice, or one that the graph does not allow.
+        TypeError: pyramid is something else, such as a store, or a number is no integer.
+        ValueError: a number below 1, or a lift that there is not or the graph does not allow.
     """
-    if isinstance(lift, nn.Module):
-        return lift
+
+    since_later = True
+
+    def __init__(
+        self,
+        pyramid: Pyramid,
+        in_channels: int,
+        num_classes: int,
+        lift: LiftChoice,
+        *,
+        check_finite: bool,
+    ) -> None:
+        super().__init__()
+        self.check_finite = flag("check_finite", check_finite)
+        self.pyramid = instance("pyramid", pyramid, Pyramid)
+        integer("num_classes", num_classes, 1)
+        self.in_channels = integer("in_channels", in_channels, 1)
+        finest = pyramid.levels[0]
+        self.lift = lift if isinstance(lift, nn.Module) else _made(finest, lift)
+        self.places = Lift(finest)
+        self.lifted_channels: int = in_channels * getattr(self.lift, "num_scales", 1)
+
+    def _check_shape(self, signal: Tensor) -> None:
+        """Check that a signal is an image of the graph's sizes, or as large as a lifted one.
+
+        Raises:
+            TypeError: it is no tensor.
+            ValueError: it has another shape, or no floating-point dtype.
+        """
+        name, graph = type(self).__name__, self.pyramid.levels[0]
+        check_tensor(name, signal)
+        images = getattr(self.lift, "sizes", self.places.sizes)
+        fibres = [*[graph.grid] * (graph.orientations > 1), (graph.num_vertices,)]
+        taken = [(self.in_channels, *size) for size in images if size not in fibres]
+        taken += [(self.lifted_channels, *size) for size in fibres]
+        if tuple(signal.shape[1:]) not in taken:
+            shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
+            raise ValueError(f"{name} on {graph.label} takes {shapes}. Got {tuple(signal.shape)}.")
+        check_dtype(name, signal)
+
+    def _lifted(self, x: Tensor) -> Tensor:
+        """A signal on the vertices, (B, lifted_channels, V).
+
+        Args:
+            x: (B, C, *base shape) and what else the lift takes, or with lifted_channels
+                (B, C', n_o, *base shape) or (B, C', V).
+
+        Raises:
+            ValueError: x has another shape, or values that are not finite.
+        """
+        graph = self.pyramid.levels[0]
+        of_orientations = has_orientations(graph.grid, x)
+        put = self.places if of_orientations else self.lift
+        lifted: Tensor = x if is_lifted(graph, x) else put(x)
+        if self.check_finite:
+            # Images themselves have a shorter way to say where, but those outside of a mask only
+            # count where filters see them.
+            inside_counts = graph.base_index is not None and not isinstance(self.lift, OrientedLift)
+            in_order = of_orientations or inside_counts
+            check_finite(type(self).__name__, lifted if in_order else x)
+        return lifted
+
+
+def _made(graph: Graph, lift: str) -> Lift | OrientedLift:
+    """The lift that a word stands for."""
     kind = choice("lift", lift, ("repeat", *get_args(Kind)), more="a module")
     return Lift(graph) if kind == "repeat" else OrientedLift(graph, kind)
-
-
-def lifted_channels(lift: nn.Module, in_channels: int) -> int:
-    """How many channels a lift makes of so many."""
-    scales: int = getattr(lift, "num_scales", 1)
-    return in_channels * scales
-
-
-def check_entering(
-    name: str,
-    graph: Graph,
-    lift: nn.Module,
-    places: Lift,
-    channels: tuple[int, int],
-    signal: Tensor,
-) -> None:
-    """Check that a network's signal has a shape that it takes.
-
-    Args:
-        name: of the network, for messages.
-        graph: the finest level.
-        lift: of images; those that name no sizes take the images of `places`.
-        places: of signals that have orientations.
-        channels: of an image, and of a lifted one.
-        signal: (B, C, *base shape), or as `entered` takes it.
-
-    Raises:
-        TypeError: it is no tensor.
-        ValueError: it has another shape, or no floating-point dtype.
-    """
-    check_tensor(name, signal)
-    images = getattr(lift, "sizes", places.sizes)
-    fibres = [*[graph.grid] * (graph.orientations > 1), (graph.num_vertices,)]
-    taken = [(channels[0], *size) for size in images if size not in fibres]
-    taken += [(channels[1], *size) for size in fibres]
-    if tuple(signal.shape[1:]) not in taken:
-        shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
-        raise ValueError(f"{name} on {graph.label} takes {shapes}. Got {tuple(signal.shape)}.")
-    check_dtype(name, signal)
-
-
-def entered(
-    name: str, graph: Graph, lift: nn.Module, places: Lift, x: Tensor, *, finite: bool
-) -> Tensor:
-    """A network's signal on the vertices, (B, C', V).
-
-    Args:
-        name: of the network, for messages.
-        graph: the finest level.
-        lift: of images.
-        places: of signals that have orientations.
-        x: (B, C, *base shape) and what else the lift takes, or (B, C', n_o, *base shape), or
-            (B, C', V).
-        finite: whether to search for values that are not.
-
-    Raises:
-        ValueError: x has another shape, or values that are not finite.
-    """
-    of_orientations = has_orientations(graph.grid, x)
-    put = places if of_orientations else lift
-    lifted: Tensor = x if is_lifted(graph, x) else put(x)
-    if finite:
-        # Images themselves have a shorter way to say where, but those outside of a mask only count
-        # where filters see them.
-        inside_counts = graph.base_index is not None and not isinstance(lift, OrientedLift)
-        check_finite(name, lifted if of_orientations or inside_counts else x)
-    return lifted
 
 
 class BatchNorm(nn.BatchNorm1d):
@@ -167,18 +180,13 @@ class ResidualBlock(nn.Module):
         operators: Operators = "laplacian",
     ) -> None:
         super().__init__()
+        conv = partial(ChebConv, out_channels=out_channels, graph=graph, bias=False)
         self.norm1 = BatchNorm(in_channels)
-        self.conv1 = ChebConv(
-            in_channels, out_channels, kernel_size, graph, bias=False, operators=operators
-        )
+        self.conv1 = conv(in_channels, kernel_size=kernel_size, operators=operators)
         self.norm2 = BatchNorm(out_channels)
-        self.conv2 = ChebConv(
-            out_channels, out_channels, kernel_size, graph, bias=False, operators=operators
-        )
+        self.conv2 = conv(out_channels, kernel_size=kernel_size, operators=operators)
         same = in_channels == out_channels
-        self.skip = (
-            nn.Identity() if same else ChebConv(in_channels, out_channels, 1, graph, bias=False)
-        )
+        self.skip = nn.Identity() if same else conv(in_channels, kernel_size=1)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, in_channels, V) -> (B, out_channels, V)."""

@@ -4,19 +4,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from cheblienet_models.resampling.grids import Flags, Floats, Indices, Pixels
+from cheblienet_models.tensors import Csr
 
 Direction = Literal["to points", "to grid"]
-
-
-class Csr(NamedTuple):
-    """A sparse matrix: row pointers (rows + 1,) and columns (nnz,) int32, values (nnz,) float32."""
-
-    row_pointers: Tensor
-    columns: Tensor
-    values: Tensor
 
 
 class Entries(NamedTuple):

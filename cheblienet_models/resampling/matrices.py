@@ -6,11 +6,12 @@ from typing import Literal
 import numpy as np
 
 from cheblienet_models.resampling.cells import cells_of
-from cheblienet_models.resampling.entries import Csr, Direction, Entries
+from cheblienet_models.resampling.entries import Direction, Entries
 from cheblienet_models.resampling.grids import Floats, Indices, Pixels
 from cheblienet_models.resampling.hull import facet_weights
 from cheblienet_models.resampling.overlaps import shared_areas
 from cheblienet_models.resampling.samplings import Sampling, nearest, unit_vectors
+from cheblienet_models.tensors import Csr
 
 Method = Literal["bilinear", "conservative", "nearest"]
 

@@ -33,6 +33,7 @@ from cheblienet_models.resampling.grids import (
 from cheblienet_models.resampling.matrices import Method, matrices
 from cheblienet_models.resampling.samplings import sampling_of
 from cheblienet_models.tensors import (
+    Csr,
     autocast_type,
     csr_tensor,
     logical,
@@ -201,12 +202,9 @@ class Resampler(nn.Module):
     def _product(self, rows: Tensor) -> Tensor:
         """(sources, n) float64 -> (targets, n)."""
         # A mean over a circle or a cell adds hundreds of values: in float32 a constant would drift.
-        matrix = (self.row_pointers, self.columns, self.values.double())
-        transposed = (
-            self.transposed_row_pointers,
-            self.transposed_columns,
-            self.transposed_values.double(),
-        )
+        matrix = Csr(self.row_pointers, self.columns, self.values.double())
+        parts = self.transposed_row_pointers, self.transposed_columns
+        transposed = Csr(*parts, self.transposed_values.double())
         return sparse_product(matrix, transposed, rows)
 
     def matrix(self) -> Tensor:

@@ -131,6 +131,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     eigenpairs = None
     if "eigenpairs" in spec:
         eigenpairs = read_eigenpairs(folder, vertices, spec["eigenpairs"], lambda_max)
+    degree, area, coordinates = _of_points(folder, vertices)
     sampling, boundary = (
         word if isinstance(word, str) else None
         for word in (spec.get("sampling"), spec.get("boundary"))
@@ -141,7 +142,9 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         read_csr(folder / "laplacian", (vertices, vertices)),
         kinds[0],
         lambda_max,
-        *_of_points(folder, vertices),
+        degree,
+        area,
+        coordinates,
         eigenpairs=eigenpairs,
         base_index=base_index,
         sampling=sampling,
