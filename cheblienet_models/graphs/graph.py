@@ -365,11 +365,12 @@ class Graph(Mapped):
                 not finite, or so long that the degree would exceed 65,536; the tolerance is out of
                 range.
         """
+        operator = self.operator(training=training)
         mass = self.mass if flag("density", density) else None
         sampled = self.subgraph_degree if training else None
         if density and sampled is not None and self.laplacian_kind == "normalized":
             mass = sampled
-        return filters.diffuse(self.operator(training=training), x, t, tolerance, mass)
+        return filters.diffuse(operator, x, t, tolerance, mass)
 
     def to_grid(self, x: Tensor, fill: float = math.nan, *, order: Order = "nested") -> Tensor:
         """Put a signal back on the full sampling, differentiable: the opposite of `Lift`.
