@@ -36,8 +36,8 @@ CHUNK = 2**15
 """So many cells at a time."""
 AROUND = ((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
 """x and y of a pixel's corners from the southern one, its inside on the left."""
-FLAT = 1e-13
-"""Points this close to one plane lie in it."""
+FLAT = 1e-11
+"""Points whose distances from one plane are this small, which rounding makes of many, lie in it."""
 
 
 def cells_of(sampling: Sampling) -> Iterator[list[Sides]]:
@@ -59,7 +59,7 @@ def cells_of(sampling: Sampling) -> Iterator[list[Sides]]:
 
 def _voronoi(points: Floats, number: Indices) -> Iterator[list[Sides]]:
     """Sides of the cells of points (n, 3), distinct; `number` of each cell, -1 where unwanted."""
-    is_flat = len(points) < 3 or np.linalg.svd(points - points.mean(0))[1][-1] <= FLAT
+    is_flat = len(points) < 3 or _principal(points)[0][-1] <= FLAT
     arcs = _lunes(points) if is_flat else _around_facets(points)
     cell = number[arcs[0]]
     order = np.argsort(cell, kind="stable")
@@ -67,6 +67,12 @@ def _voronoi(points: Floats, number: Indices) -> Iterator[list[Sides]]:
     for begin, end in pairwise(limits):
         chosen = order[begin:end]
         yield great_circles(cell[chosen], *(part[chosen] for part in arcs[1:]))
+
+
+def _principal(points: Floats) -> tuple[Floats, Floats]:
+    """Deviations of points (n, 3) from their mean, descending, and (3, 3) directions of these."""
+    _, spread, axes = np.linalg.svd(np.linalg.qr(points - points.mean(0), mode="r"))
+    return spread / math.sqrt(len(points)), axes
 
 
 def _around_facets(points: Floats) -> tuple[Indices, Floats, Floats, Floats]:
@@ -95,7 +101,7 @@ def _lunes(points: Floats) -> tuple[Indices, Floats, Floats, Floats]:
 
     Each is cut in two where its point is, so that no side is longer than a quarter of a circle.
     """
-    x, y, _ = np.linalg.svd(points - points.mean(0))[2]
+    x, y, _ = _principal(points)[1]
     axis = np.cross(x, y)
     angles = np.arctan2(points @ y, points @ x)
     owner = np.argsort(angles)

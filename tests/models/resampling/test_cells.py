@@ -158,6 +158,17 @@ def test_points_of_a_region_share_the_whole_sphere(spread: float) -> None:
     assert np.median(cells) < 30 * spread**2 / 3000
 
 
+@pytest.mark.slow
+def test_many_points_take_no_memory_by_pairs() -> None:
+    """On an icosphere, whose cells' number squared no machine holds, and on one circle."""
+    gamma = np.arange(100_000) * 2e-5 * np.pi
+    circle = unit_vectors(np.full(100_000, 1.0), gamma)
+    for points in (unit_vectors(*full_sampling("icosahedral", (163842,)).T), circle):
+        _, cells, covered = overlap(own_points(points), GRIDS["odd"])
+        assert np.abs(covered - 1).max() < 1e-9
+        assert cells.sum() == pytest.approx(4 * np.pi, rel=1e-10)
+
+
 def test_close_points_have_cells_of_their_own() -> None:
     points = some_points(500, 2)
     pairs = points + 1e-9 * np.roll(points, 1, axis=0)
