@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
+from scipy.spatial import KDTree
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import open_store
-from cheblienet_models.resampling.cells.of_samplings import cells_of
-from cheblienet_models.resampling.cells.overlaps import shared_areas
+from cheblienet_models.resampling.cells import cells_of
 from cheblienet_models.resampling.entries import Entries
-from cheblienet_models.resampling.nearest import Search, unit_vectors
-from cheblienet_models.resampling.pixels import Pixels
-from cheblienet_models.resampling.sampling import Sampling, sampling_of
+from cheblienet_models.resampling.grids import Pixels
+from cheblienet_models.resampling.overlaps import shared_areas
+from cheblienet_models.resampling.samplings import Sampling, sampling_of, unit_vectors
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,10 +55,10 @@ def sampled(sampling: Sampling, grid: Pixels, places: int) -> Entries:
     west = np.radians(grid.column_edges)
     longitudes = (west[:-1, None] + np.diff(west)[:, None] * shares).ravel()
     column = np.repeat(np.arange(grid.columns), side)
-    search = Search(unit_vectors(*sampling.angles))
+    points = KDTree(unit_vectors(*sampling.angles))
     keys = []
     for circle, colatitude in enumerate(np.arccos(heights)):
-        point = search.nearest(unit_vectors(np.full(len(longitudes), colatitude), longitudes))
+        point = points.query(unit_vectors(np.full(len(longitudes), colatitude), longitudes))[1]
         keys.append(point * grid.count + (circle // side) * grid.columns + column)
     pairs, count = np.unique(np.concatenate(keys), return_counts=True)
     point, pixel = np.divmod(pairs, grid.count)

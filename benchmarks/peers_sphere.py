@@ -30,9 +30,9 @@ from turns import (
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import ChebConv, Graph, Pyramid, SpatialPool, SpatialUnpool, UNet, open_store
-from cheblienet_models.layers.normalisation import BatchNorm
+from cheblienet_models.networks.blocks import BatchNorm
 from cheblienet_models.networks.unet import default_channels
-from cheblienet_models.tensors.layout import logical, vertex_major
+from cheblienet_models.tensors import logical, vertex_major
 
 WIDTHS = (32, 64, 128, 256, 512, 512, 512)
 """DeepSphere's: after its first convolution, and of the encoder on each of six levels."""

@@ -7,9 +7,8 @@ packages that build graphs.
 from cheblienet_models.errors import StoreError, UnreadableError
 from cheblienet_models.graphs.checkpoints import load_weights
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.level_map import LevelMap
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
-from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.graphs.subgraphs import sample_edges, sample_vertices
 from cheblienet_models.harmonics import (
     FromHarmonics,
@@ -20,16 +19,15 @@ from cheblienet_models.harmonics import (
 from cheblienet_models.layers.cheb_conv import ChebConv
 from cheblienet_models.layers.diffusion import Diffusion
 from cheblienet_models.layers.lifting import Lift, Project
-from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.pooling import GlobalPool, SpatialPool, SpatialUnpool
 from cheblienet_models.layers.portable import portable
-from cheblienet_models.networks.residual import ResidualBlock
+from cheblienet_models.networks.blocks import BatchNorm, ResidualBlock
 from cheblienet_models.networks.unet import UNet
 from cheblienet_models.networks.wide_resnet import WideResNet
 from cheblienet_models.opening import Store, open_store
 from cheblienet_models.resampling import LatLonToVertices, VerticesToLatLon, regular_grid
-from cheblienet_models.tensors.finite import check_finite
+from cheblienet_models.tensors import check_finite
 
 __all__ = [
     "BatchNorm",

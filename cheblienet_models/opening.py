@@ -7,17 +7,16 @@ from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
-from cheblienet_models.graphs.level_map import LevelMap
-from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.store.catalogue import (
+from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
+from cheblienet_models.store.files import Folder, opened
+from cheblienet_models.store.version import (
     UnknownGraphError,
     check_schema,
     graph_names,
     is_graph,
+    read_version,
     resolved,
 )
-from cheblienet_models.store.files import Folder, opened
-from cheblienet_models.store.version import read_version
 
 
 def open_store(path: str | Path, *, verify: bool = False) -> "Store":

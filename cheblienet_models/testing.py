@@ -19,9 +19,8 @@ from cheblienet_models.arguments import (
 )
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.level_map import LevelMap
-from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.symmetries.motion import Motion
+from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
+from cheblienet_models.symmetries.motions import Motion
 from cheblienet_models.symmetries.search import symmetries
 
 Kind = Literal["vertices", "base"]

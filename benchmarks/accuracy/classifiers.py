@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from cheblienet_graphs import build
 from cheblienet_graphs.recipes import recipe
 from cheblienet_models import OrientedLift, Pyramid, WideResNet, open_store
-from cheblienet_models.networks.entrance import LiftChoice
+from cheblienet_models.networks.blocks import LiftChoice
 
 
 def of_recipe(name: str) -> dict[str, Any]:

@@ -57,7 +57,7 @@ PARTS = {
             "cheblienet_models/layers/cheb_conv.py",
             "cheblienet_models/layers/chebyshev.py",
             "cheblienet_models/layers/chebyshev_sums.py",
-            "cheblienet_models/tensors/sparse.py",
+            "cheblienet_models/tensors.py",
         ),
         (
             "tests/models/layers/test_arguments.py",

@@ -7,9 +7,16 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import flag, instance
 from cheblienet_models.errors import StoreError, quoted
-from cheblienet_models.graphs.identity import Difference, Identity, differences
+from cheblienet_models.graphs.identity import (
+    EXTRA,
+    Difference,
+    Identity,
+    Recorded,
+    decoded,
+    differences,
+    told,
+)
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.graphs.recorded import EXTRA, Recorded, decoded, told
 
 Kept = TypeVar("Kept", bound=nn.Module)
 OPERATOR_NAMES = "operator_names"

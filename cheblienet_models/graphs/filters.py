@@ -10,6 +10,7 @@ where a program is exported or compiled.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -18,8 +19,7 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_signal
 from cheblienet_models.graphs.polynomials import Polynomial, check_tolerance, heat
-from cheblienet_models.tensors.layout import logical, vertex_major
-from cheblienet_models.tensors.sparse import Laplacian, Product
+from cheblienet_models.tensors import Csr, Product, logical, vertex_major
 
 SINGLE = 64
 """Up to this degree float32 is not widened: it rounds by 3e-6 of |x| at most."""
@@ -38,40 +38,33 @@ class Operator:
     """
 
     label: str
-    laplacian: Laplacian
+    laplacian: Csr
     lambda_max: float
 
 
-@torch.library.custom_op("cheblienet_models::filtered", mutates_args=())
-def filtered(
-    x: Tensor, coefficients: Tensor, row_pointers: Tensor, columns: Tensor, values: Tensor
-) -> Tensor:
+MATRIX = "Tensor row_pointers, Tensor columns, Tensor values"
+HOW = "SymInt order, float lambda_max, float tolerance"
+"""Of the operators' schemas."""
+custom_op = partial(torch.library.custom_op, mutates_args=())
+
+
+@custom_op(
+    "cheblienet_models::filtered", schema=f"(Tensor x, Tensor coefficients, {MATRIX}) -> Tensor"
+)
+def filtered(x: Tensor, coefficients: Tensor, *laplacian: Tensor) -> Tensor:
     """sum_k c_k T_k(L) x; x (V, B, C) contiguous, c (K, 1) or (K, C) -> as x.
 
     Computed as `working_dtype` says. The coefficients are constants.
     """
-    (total,) = _sums(x, [coefficients], (row_pointers, columns, values))
+    (total,) = _sums(x, [coefficients], laplacian)
     return total.to(x.dtype)
 
 
-@filtered.register_fake
-def _(
-    x: Tensor, coefficients: Tensor, row_pointers: Tensor, columns: Tensor, values: Tensor
-) -> Tensor:
-    del coefficients, row_pointers, columns, values
-    return torch.empty_like(x)
-
-
-@torch.library.custom_op("cheblienet_models::diffused", mutates_args=())
+@custom_op(
+    "cheblienet_models::diffused", schema=f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> Tensor"
+)
 def diffused(
-    x: Tensor,
-    times: Tensor,
-    order: int,
-    lambda_max: float,
-    tolerance: float,
-    row_pointers: Tensor,
-    columns: Tensor,
-    values: Tensor,
+    x: Tensor, times: Tensor, order: int, lambda_max: float, tolerance: float, *laplacian: Tensor
 ) -> Tensor:
     """(-Delta)^order exp(-t Delta) x; x (V, B, C) contiguous, times (1,) or (C,) -> as x.
 
@@ -81,26 +74,14 @@ def diffused(
         ValueError: as `polynomials.heat`.
     """
     series = heat(times, lambda_max, tolerance, order).coefficients
-    (total,) = _sums(x, [series], (row_pointers, columns, values), tolerance)
+    (total,) = _sums(x, [series], laplacian, tolerance)
     return total.to(x.dtype)
 
 
-@diffused.register_fake
-def _(
-    x: Tensor,
-    times: Tensor,
-    order: int,
-    lambda_max: float,
-    tolerance: float,
-    row_pointers: Tensor,
-    columns: Tensor,
-    values: Tensor,
-) -> Tensor:
-    del times, order, lambda_max, tolerance, row_pointers, columns, values
-    return torch.empty_like(x)
-
-
-@torch.library.custom_op("cheblienet_models::diffused_gradients", mutates_args=())
+@custom_op(
+    "cheblienet_models::diffused_gradients",
+    schema=f"(Tensor g, Tensor x, Tensor times, {HOW}, {MATRIX}) -> (Tensor, Tensor)",
+)
 def diffused_gradients(
     g: Tensor,
     x: Tensor,
@@ -108,29 +89,23 @@ def diffused_gradients(
     order: int,
     lambda_max: float,
     tolerance: float,
-    row_pointers: Tensor,
-    columns: Tensor,
-    values: Tensor,
+    *laplacian: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """The gradients of `diffused` by x (V, B, C) and by times, from one recursion on g."""
     series = [heat(times, lambda_max, tolerance, order + n).coefficients for n in (0, 1)]
-    by_x, slope = _sums(g, series, (row_pointers, columns, values), tolerance)
+    by_x, slope = _sums(g, series, laplacian, tolerance)
     return by_x.to(x.dtype), _contracted(slope, x, times)
 
 
+@filtered.register_fake
+@diffused.register_fake
+def _(x: Tensor, *_: Any) -> Tensor:
+    return torch.empty_like(x)
+
+
 @diffused_gradients.register_fake
-def _(
-    g: Tensor,
-    x: Tensor,
-    times: Tensor,
-    order: int,
-    lambda_max: float,
-    tolerance: float,
-    row_pointers: Tensor,
-    columns: Tensor,
-    values: Tensor,
-) -> tuple[Tensor, Tensor]:
-    del g, order, lambda_max, tolerance, row_pointers, columns, values
+def _(g: Tensor, x: Tensor, times: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+    del g
     return torch.empty_like(x), torch.empty_like(times)
 
 
@@ -145,7 +120,7 @@ def working_dtype(x: Tensor, values: Tensor, degree: int, tolerance: float = 0) 
 
 
 def _sums(
-    x: Tensor, series: Sequence[Tensor], laplacian: Laplacian, tolerance: float = 0
+    x: Tensor, series: Sequence[Tensor], laplacian: Sequence[Tensor], tolerance: float = 0
 ) -> list[Tensor]:
     """sum_k c_k T_k(L) x for each series c, (V, B, C) in the dtype that it is computed in."""
     longest = max(map(len, series))
@@ -155,7 +130,7 @@ def _sums(
     rows = [_rows(c, start) for c in series]
     totals = [start * own[0] for own in rows]
     with torch.autocast(x.device.type, enabled=False):
-        product = Product((pointers, columns, values.to(dtype)))
+        product = Product(Csr(pointers, columns, values.to(dtype)))
         for k, term in enumerate(product.polynomials(start.flatten(1), longest), 1):
             for total, own in zip(totals, rows, strict=True):
                 if k < len(own):

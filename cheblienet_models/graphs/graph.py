@@ -7,18 +7,15 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import flag, instance
+from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
-from cheblienet_models.graphs import filters, fourier
-from cheblienet_models.graphs.directional import PARTS, Directional
-from cheblienet_models.graphs.edges import EdgeList, edge_list
+from cheblienet_models.graphs import filters
+from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
 from cheblienet_models.graphs.full_grid import Order, checked_order, on_grid, places_in_map
-from cheblienet_models.graphs.mapped import Mapped, Reopen
-from cheblienet_models.graphs.neighbors import Neighbors, neighbors_of
+from cheblienet_models.graphs.mapped import Directional, Mapped, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
-from cheblienet_models.tensors.layout import never_below_float32
-from cheblienet_models.tensors.sparse import csr_tensor
+from cheblienet_models.tensors import Csr, csr_tensor, multiplied, never_below_float32
 
 
 class Graph(Mapped):
@@ -73,17 +70,14 @@ class Graph(Mapped):
         self.laplacian_kind: LaplacianKind = stored.laplacian_kind
         self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
-        matrix, eigenpairs = stored.laplacian, stored.eigenpairs
-        self.register_buffer("row_pointers", torch.from_numpy(matrix.indptr), persistent=False)
-        self.register_buffer("columns", torch.from_numpy(matrix.indices), persistent=False)
-        self.register_buffer("values", torch.from_numpy(matrix.data), persistent=False)
+        directional, eigenpairs = stored.directional, stored.eigenpairs
+        matrices = {f"{name}_": of for name, (of, _) in directional.items()}
+        for prefix, of in {"": stored.laplacian, **matrices}.items():
+            for part, array in zip(Csr._fields, (of.indptr, of.indices, of.data), strict=True):
+                self.register_buffer(prefix + part, torch.from_numpy(array), persistent=False)
+        self._scales = {name: scale for name, (_, scale) in directional.items()}
         vectors = eigenpairs.vectors if eigenpairs else None
         self.register_buffer("eigenvectors", vectors, persistent=False)
-        for name, operator in stored.directional.items():
-            of = operator.laplacian
-            for part, array in zip(PARTS, (of.indptr, of.indices, of.data), strict=True):
-                self.register_buffer(f"{name}_{part}", torch.from_numpy(array), persistent=False)
-        self._scales = {name: of.lambda_max for name, of in stored.directional.items()}
         self.subgraph: Tensor | None = None
         self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None
@@ -112,7 +106,7 @@ class Graph(Mapped):
         """(V,) m by which Delta_ij = -w_ij / sqrt(m_i m_j), the degrees or the areas."""
         return self.degree if self.laplacian_kind == "normalized" else self.area
 
-    def laplacian_parts(self, *, training: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+    def laplacian_parts(self, *, training: bool = False) -> Csr:
         """Row pointers, columns and values of the rescaled Laplacian.
 
         Args:
@@ -121,7 +115,7 @@ class Graph(Mapped):
         """
         sampled = self.subgraph if flag("training", training) else None
         values = self.finite("values") if sampled is None else sampled
-        return self.row_pointers, self.columns, values
+        return Csr(self.row_pointers, self.columns, values)
 
     def operator(self, *, training: bool = False) -> filters.Operator:
         """The Laplacian with its spectrum within [-1, 1], as `filter` and `diffuse` apply it.
@@ -139,7 +133,7 @@ class Graph(Mapped):
             share, largest = largest / 2, 2.0
             values = values * share
             values[self.edges.diagonal] += share - 1
-        return filters.Operator(self.label, (pointers, columns, values), largest)
+        return filters.Operator(self.label, Csr(pointers, columns, values), largest)
 
     @property
     def directional(self) -> dict[str, Directional]:
@@ -155,7 +149,7 @@ class Graph(Mapped):
 
     def directional_parts(self) -> list[Tensor]:
         """Row pointers, columns and values of each directional Laplacian, one after the other."""
-        return [self.finite(f"{name}_{part}") for name in self._scales for part in PARTS]
+        return [self.finite(f"{name}_{part}") for name in self._scales for part in Csr._fields]
 
     @property
     def edges(self) -> EdgeList:
@@ -172,16 +166,14 @@ class Graph(Mapped):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)
         kept = never_below_float32(fn)
-        self.degree, self.area = kept(self.degree), kept(self.area)
-        self.subgraph = None if self.subgraph is None else kept(self.subgraph)
-        if self.subgraph_degree is not None:
-            self.subgraph_degree = kept(self.subgraph_degree)
         self._edges = None  # of another dtype or device
+        for name in ("degree", "area", "subgraph", "subgraph_degree"):
+            if (tensor := getattr(self, name)) is not None:
+                setattr(self, name, kept(tensor))
         # To other devices, but not to float32, in which symmetries could no longer be told.
-        device = self.values.device
-        self._coordinates = self._coordinates.to(device)
-        self.eigenvalues = None if self.eigenvalues is None else self.eigenvalues.to(device)
-        self.base_index = None if self.base_index is None else self.base_index.to(device)
+        for name in ("_coordinates", "eigenvalues", "base_index"):
+            if (tensor := getattr(self, name)) is not None:
+                setattr(self, name, tensor.to(self.values.device))
         return self
 
     @property
@@ -220,7 +212,9 @@ class Graph(Mapped):
             ValueError: x has another shape.
             StoreError: the graph has no stored eigenpairs.
         """
-        return fourier.transformed(self.label, self.eigenpairs[1], x)
+        vectors = self.eigenpairs[1]
+        check_signal(f"fourier on {self.label}", x, ("B", "C", len(vectors)), vectors.device)
+        return multiplied(vectors.T, x)
 
     def inverse_fourier(self, x_hat: Tensor) -> Tensor:
         """Phi x_hat, (B, C, M) -> (B, C, V), differentiable.
@@ -232,7 +226,10 @@ class Graph(Mapped):
             ValueError: x_hat has another shape.
             StoreError: the graph has no stored eigenpairs.
         """
-        return fourier.inverse_transformed(self.label, self.eigenpairs[1], x_hat)
+        vectors, name = self.eigenpairs[1], f"inverse_fourier on {self.label}"
+        sizes, words = ("B", "C", vectors.shape[1]), "(batch, channels, eigenpairs)"
+        check_signal(name, x_hat, sizes, vectors.device, words=words)
+        return multiplied(vectors, x_hat)
 
     def convolve(self, x: Tensor, y: Tensor) -> Tensor:
         """The paper's convolution of two signals, Phi (Phi^T x * Phi^T y), differentiable.
@@ -248,7 +245,13 @@ class Graph(Mapped):
             ValueError: a signal has another shape, or they do not broadcast.
             StoreError: the graph has no stored eigenpairs.
         """
-        return fourier.convolved(self.label, self.eigenpairs[1], x, y)
+        x_hat, y_hat = self.fourier(x), self.fourier(y)
+        if any(a != b and 1 not in {a, b} for a, b in zip(x.shape[:2], y.shape[:2], strict=True)):
+            raise ValueError(
+                "convolve takes signals whose batches and channels are equal or 1. "
+                f"Got {tuple(x.shape)} and {tuple(y.shape)}."
+            )
+        return self.inverse_fourier(x_hat * y_hat)
 
     def polynomial(self, function: Function, tolerance: float = 1e-6) -> Polynomial:
         """The polynomial that `filter` applies for a function, with its degree and bound.
@@ -260,8 +263,7 @@ class Graph(Mapped):
         Raises:
             ValueError: as of `filter`.
         """
-        found: Polynomial = approximated(function, self.lambda_max, tolerance)
-        return found
+        return approximated(function, self.lambda_max, tolerance)
 
     def diffusion_polynomial(self, t: float | Tensor, tolerance: float = 1e-6) -> Polynomial:
         """The polynomial that `diffuse` applies, with its degree and its proven bound.
@@ -314,10 +316,9 @@ class Graph(Mapped):
                 range; a polynomial is for another lambda_max.
         """
         operator = self.operator(training=training)
-        if isinstance(function, Polynomial):
-            return filters.apply_polynomial(operator, x, function)
-        polynomial = approximated(function, operator.lambda_max, tolerance)
-        return filters.apply_polynomial(operator, x, polynomial)
+        if not isinstance(function, Polynomial):
+            function = approximated(function, operator.lambda_max, tolerance)
+        return filters.apply_polynomial(operator, x, function)
 
     def diffuse(
         self,
@@ -364,14 +365,12 @@ class Graph(Mapped):
                 not finite, or so long that the degree would exceed 65,536; the tolerance is out of
                 range.
         """
-        flag("density", density)
         operator = self.operator(training=training)
+        mass = self.mass if flag("density", density) else None
         sampled = self.subgraph_degree if training else None
-        own = sampled is None or self.laplacian_kind != "normalized"
-        mass = self.mass if own else sampled
-        return filters.diffuse(
-            operator, x, t, tolerance, mass if flag("density", density) else None
-        )
+        if density and sampled is not None and self.laplacian_kind == "normalized":
+            mass = sampled
+        return filters.diffuse(operator, x, t, tolerance, mass)
 
     def to_grid(self, x: Tensor, fill: float = math.nan, *, order: Order = "nested") -> Tensor:
         """Put a signal back on the full sampling, differentiable: the opposite of `Lift`.

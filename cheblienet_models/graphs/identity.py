@@ -1,15 +1,15 @@
-"""The graph that weights belong to: what checkpoints say of it, and in what two graphs differ."""
+"""What weights belong to: the graph that a checkpoint names, and the settings of modules."""
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from cheblienet_models.errors import StoreError
-from cheblienet_models.graphs.geometry import is_spherical
+from cheblienet_models.errors import StoreError, one_line, quoted
 
 MAY_DIFFER = (
     *("sampling", "size", "subdivisions", "nside", "bandlimit", "points", "seed", "boundary"),
@@ -19,7 +19,9 @@ MAY_DIFFER = (
 """Of a specification: where, and how finely, a manifold is sampled. The rest decides which operator
 the polynomials of a trained layer are of."""
 SHOWN = 4
-"""So many fields are named in an error."""
+"""So many fields, or settings, are named in an error."""
+EXTRA = "_extra_state"
+"""Under which a state dict has what a module saves besides weights."""
 MAX_SUBDIVISIONS = 30
 """More are not those of any graph."""
 
@@ -63,7 +65,7 @@ class Identity:
 
     def encoded(self) -> Tensor:
         """(n,) uint8: as JSON, so that it travels with torch.save safely."""
-        return torch.frombuffer(bytearray(json.dumps(vars(self)).encode()), dtype=torch.uint8)
+        return encoded(vars(self))
 
     @classmethod
     def decoded(cls, state: Any) -> "Identity":
@@ -72,14 +74,11 @@ class Identity:
         Raises:
             StoreError: the state is not one of ours.
         """
-        try:
-            found = json.loads(bytes(state.cpu().tolist()))
-            name, version, digest = (str(found[key]) for key in ("name", "version", "spec_sha256"))
-            spec = found.get("spec")
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise StoreError(
-                "The checkpoint does not say which graph it was trained on."
-            ) from error
+        found = decoded(state) or {}
+        if not {"name", "version", "spec_sha256"} <= found.keys():
+            raise StoreError("The checkpoint does not say which graph it was trained on.")
+        name, version, digest = (str(found[key]) for key in ("name", "version", "spec_sha256"))
+        spec = found.get("spec")
         return cls(name, version, digest, spec if isinstance(spec, dict) else None)
 
 
@@ -130,6 +129,11 @@ def _xi_in_spacings(spec: dict[str, Any]) -> float | None:
         return None
 
 
+def is_spherical(spec: Mapping[str, Any]) -> bool:
+    """Whether the base is the sphere: sampled, and alone in having no boundary to specify."""
+    return "sampling" in spec and "boundary" not in spec
+
+
 def _base_area(spec: dict[str, Any]) -> float:
     """Of a point of the finest level; the plane is [0, 1) wide."""
     if "size" in spec:
@@ -162,3 +166,84 @@ def _gaussian_points(name: str) -> int:
     """Of a reduced Gaussian grid: octahedral, such as O32, or regular, F32."""
     number = int(name[1:])
     return 4 * number * (number + 9) if name[0] == "O" else 8 * number**2
+
+
+class Recorded(nn.Module):
+    """A module whose settings are saved in checkpoints, and compared when these are loaded.
+
+    Attributes:
+        settings: JSON values by name, all that decides what it computes, besides the graph.
+        sampled: names of those that say how finely a manifold is sampled, as levels do: a graph
+            that may differ from the trained one may differ in them.
+        since_later: whether checkpoints are older than the settings; those without them load.
+    """
+
+    settings: dict[str, Any]
+    sampled: frozenset[str] = frozenset()
+    since_later: bool = False
+
+    def get_extra_state(self) -> Tensor:
+        """(n,) uint8: the settings as JSON, so that they travel with torch.save safely."""
+        return encoded(self.settings)
+
+    def set_extra_state(self, state: Any) -> None:
+        """Compare a checkpoint's settings with these.
+
+        Raises:
+            StoreError: they differ, or the state is not one of ours.
+        """
+        self.compare(self.decoded(state), frozenset())
+
+    def compare(self, trained: dict[str, Any], but: frozenset[str]) -> None:
+        """Compare settings with these, but for some.
+
+        Raises:
+            StoreError: they differ.
+        """
+        if _without(trained, but) != _without(self.settings, but):
+            name = type(self).__name__
+            raise StoreError(
+                f"The checkpoint was trained with {name}({told(trained)}); this network has "
+                f"{name}({told(self.settings)}): make it as the trained one was."
+            )
+
+    def decoded(self, state: Any) -> dict[str, Any]:
+        """Settings that were saved.
+
+        Raises:
+            StoreError: the state is not one of ours.
+        """
+        found = decoded(state)
+        if found is None:
+            raise StoreError(f"The checkpoint does not say how its {type(self).__name__} was set.")
+        return found
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *others: Any) -> None:
+        super()._load_from_state_dict(state_dict, prefix, *others)
+        missing_keys = others[2]
+        if self.since_later and f"{prefix}{EXTRA}" in missing_keys:
+            missing_keys.remove(f"{prefix}{EXTRA}")
+
+
+def encoded(settings: dict[str, Any]) -> Tensor:
+    """(n,) uint8: as JSON, so that it travels with torch.save safely."""
+    return torch.frombuffer(bytearray(json.dumps(settings).encode()), dtype=torch.uint8)
+
+
+def decoded(state: Any) -> dict[str, Any] | None:
+    """Settings that were saved; None of a state that is not one of ours."""
+    try:
+        found = json.loads(bytes(state.cpu().tolist()))
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def told(settings: dict[str, Any]) -> str:
+    """Settings as arguments, shortened."""
+    shown = list(settings.items())[:SHOWN]
+    return one_line(", ".join(f"{name:.40}={quoted(value)}" for name, value in shown))
+
+
+def _without(settings: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name not in names}

@@ -3,15 +3,31 @@
 import copy
 import weakref
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
-from cheblienet_models.tensors.finite import all_finite, has_values
-from cheblienet_models.tensors.layout import never_below_float32
+from cheblienet_models.tensors import all_finite, has_values, never_below_float32
+
+
+class Directional(NamedTuple):
+    """A Laplacian along one direction, combinatorial: 2 Delta / lambda_max - I in CSR form.
+
+    Args:
+        row_pointers: (V + 1,).
+        columns: (nnz,).
+        values: (nnz,).
+        lambda_max: its own upper bound of the spectrum of Delta.
+    """
+
+    row_pointers: Tensor
+    columns: Tensor
+    values: Tensor
+    lambda_max: float
+
 
 Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function and its arguments that open a module again: all that pickle stores of one."""

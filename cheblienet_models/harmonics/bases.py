@@ -1,19 +1,27 @@
-"""The bases of real even spherical harmonics that diffusion MRI uses, and their values."""
+"""The bases of real even spherical harmonics that diffusion MRI uses, and their values on axes."""
 
 import math
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import choice
+from cheblienet_models.arguments import choice, real_array
 from cheblienet_models.errors import quoted
-from cheblienet_models.harmonics.directions import Affine, rotation_of, unit_vectors
+from cheblienet_models.graphs.graph import Graph
 
 Basis = Literal["descoteaux07", "descoteaux07_legacy", "tournier07", "tournier07_legacy"]
 BASES: tuple[Basis, ...] = get_args(Basis)
 LARGEST = 64
 """Degrees up to which the recursion was compared with scipy."""
+Affine: TypeAlias = Tensor | npt.ArrayLike
+UNIT = 1e-6
+"""How far the length of an axis may be from 1."""
+SHEAR = 1e-3
+"""Largest cosine between two directions of the voxels: 0.06 degrees off a right angle."""
+APART = 1e-3
+"""Least ratio of the singular values of harmonics that axes tell apart; of graphs' sets 0.7."""
 
 
 def harmonics_matrix(
@@ -110,3 +118,118 @@ def _complex(directions: Tensor, degree: int) -> dict[tuple[int, int], Tensor]:
         first = -math.sqrt((2 * m + 3) / (2 * m + 2)) * first
         power = power * turn
     return waves
+
+
+def axes_of(graph: Graph | Tensor) -> Tensor:
+    """(n_o, 3) float64 unit vectors: the axes of a graph on positions and axes, or those given.
+
+    Raises:
+        ValueError: the graph has no axes, or what is given is no such tensor.
+    """
+    if not isinstance(graph, Graph):
+        return unit_vectors(graph)
+    if graph.coordinates.shape[1] != len(("x", "y", "z", "nx", "ny", "nz")):
+        raise ValueError(
+            f"Spherical harmonics are functions on the axes of r3s2; {graph.label}, grid "
+            f"{graph.grid}, has none."
+        )
+    fibres = graph.coordinates.view(graph.orientations, graph.num_points, -1)
+    return unit_vectors(fibres[:, 0, 3:])
+
+
+def unit_vectors(axes: Tensor) -> Tensor:
+    """(n_o, 3) as float64.
+
+    Raises:
+        ValueError: another shape, or some are no unit vectors.
+    """
+    if not isinstance(axes, Tensor) or axes.ndim != 2 or axes.shape[1] != 3 or not len(axes):
+        found = tuple(axes.shape) if isinstance(axes, Tensor) else type(axes).__name__
+        raise ValueError(f"axes must be a tensor (n_o, 3). Got {found}.")
+    directions = axes.detach().to(torch.float64)
+    lengths = directions.norm(dim=1)
+    if not bool(((lengths - 1).abs() <= UNIT).all()):  # which NaN is not
+        off = float((lengths - 1).abs().max())
+        raise ValueError(f"axes must be unit vectors. Got lengths up to {off:.1g} off 1.")
+    return directions
+
+
+def rotation_of(affine: Affine) -> Tensor:
+    """The rotation from voxel directions to those of the world, spacing taken out.
+
+    Column a is the direction of the world in which voxel index a grows: a flip, or axes in another
+    order, are in it. Its determinant may be -1.
+
+    Args:
+        affine: (4, 4), from (i, j, k, 1) to the world, or its linear part (3, 3); a tensor or an
+            array.
+
+    Returns:
+        (3, 3) float64, orthogonal to rounding: the nearest to the affine's.
+
+    Raises:
+        ValueError: another shape, or it has shear.
+    """
+    if isinstance(affine, Tensor):
+        matrix = affine.detach().cpu().to(torch.float64)
+    else:
+        matrix = torch.from_numpy(real_array("affine", affine))
+    if tuple(matrix.shape) not in {(4, 4), (3, 3)}:
+        raise ValueError(f"affine must be (4, 4) or (3, 3). Got {tuple(matrix.shape)}.")
+    columns = matrix[:3, :3] / matrix[:3, :3].norm(dim=0)
+    cosines = (columns.T @ columns - torch.eye(3)).abs().max()
+    if not bool(cosines <= SHEAR):  # which NaN is not
+        raise ValueError(
+            "affine must have directions at right angles. Got a cosine of "
+            f"{float(cosines):.3g} between two: resample the image without shear."
+        )
+    left, _, right = torch.linalg.svd(columns)
+    rotation: Tensor = left @ right
+    return rotation
+
+
+def largest_degree(axes: Graph | Tensor) -> int:
+    """The largest degree up to which values on the axes give the coefficients back.
+
+    Of graphs' sets 3 and 4 axes serve degree 0; 6, 7, 12, 13 and ico6 degree 2; 22 and ico21 degree
+    4; 43 degree 6; ico81 degree 10: each as many coefficients as it has axes for.
+
+    Args:
+        axes: a graph on positions and axes, or (n_o, 3) unit vectors.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    directions = axes_of(axes)
+    served = 0
+    for degree in range(2, LARGEST + 1, 2):
+        if coefficients(degree) > len(directions) or not tells_apart(directions, degree):
+            break
+        served = degree
+    return served
+
+
+def check_served(axes: Tensor, degree: int) -> None:
+    """Refuse a degree of which the axes do not give the coefficients back.
+
+    Args:
+        axes: (n_o, 3) unit vectors.
+        degree: even.
+
+    Raises:
+        ValueError: the degree has more coefficients than there are axes, or the axes lie so that
+            harmonics up to it look alike on them.
+    """
+    count, served = coefficients(degree), largest_degree(axes)
+    if degree > served:
+        more = "more than" if count > len(axes) else "which are not told apart by"
+        raise ValueError(
+            f"degree={degree} has {count} coefficients, {more} the {len(axes)} axes. The largest "
+            f"degree that these serve is {served}; use it, or a graph of more axes."
+        )
+
+
+def tells_apart(axes: Tensor, degree: int) -> bool:
+    """Whether harmonics up to a degree are independent on the axes."""
+    values = torch.linalg.svdvals(harmonics_matrix(axes, degree, "descoteaux07"))
+    return bool(values[-1] > APART * values[0])

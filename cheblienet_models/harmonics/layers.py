@@ -8,14 +8,25 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_tensor
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.recorded import Recorded
-from cheblienet_models.harmonics.bases import Basis, harmonics_matrix
-from cheblienet_models.harmonics.directions import Affine, axes_of
-from cheblienet_models.harmonics.served import check_served
-from cheblienet_models.tensors.layout import autocast_type
+from cheblienet_models.graphs.identity import Recorded
+from cheblienet_models.harmonics.bases import Affine, Basis, axes_of, check_served, harmonics_matrix
+from cheblienet_models.tensors import autocast_type
 
 
-class FromHarmonics(Recorded):
+class _Harmonics(Recorded):
+    """A constant matrix, to or from coefficients; checkpoints record degree and basis."""
+
+    def __init__(self, matrix: Tensor, degree: int, basis: Basis) -> None:
+        super().__init__()
+        self.settings = {"degree": degree, "basis": basis}  # not the affine, which is the image's
+        self.matrix = Constant(matrix)
+
+    def extra_repr(self) -> str:
+        """The line that print(layer) shows."""
+        return f"degree={self.settings['degree']}, basis={self.settings['basis']!r}"
+
+
+class FromHarmonics(_Harmonics):
     """Evaluate fields of spherical harmonics on a graph's axes.
 
     The way from an image of coefficients, such as a fibre orientation distribution, to a signal on
@@ -43,9 +54,7 @@ class FromHarmonics(Recorded):
     def __init__(
         self, graph: Graph | Tensor, degree: int, basis: Basis, affine: Affine | None = None
     ) -> None:
-        super().__init__()
-        self.settings = {"degree": degree, "basis": basis}  # not the affine, which is the image's
-        self.matrix = Constant(harmonics_matrix(axes_of(graph), degree, basis, affine))
+        super().__init__(harmonics_matrix(axes_of(graph), degree, basis, affine), degree, basis)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, coefficients, D, H, W) -> (B, C, n_o, D, H, W), in the dtype of x.
@@ -58,12 +67,8 @@ class FromHarmonics(Recorded):
         """
         return self.matrix.times(x, "FromHarmonics", "coefficients")
 
-    def extra_repr(self) -> str:
-        """The line that print(layer) shows."""
-        return f"degree={self.settings['degree']}, basis={self.settings['basis']!r}"
 
-
-class ToHarmonics(Recorded):
+class ToHarmonics(_Harmonics):
     """Fit spherical harmonics to values on a graph's axes: least squares.
 
     The opposite of `FromHarmonics`: it gives the coefficients of a field of that degree back.
@@ -85,11 +90,10 @@ class ToHarmonics(Recorded):
     def __init__(
         self, graph: Graph | Tensor, degree: int, basis: Basis, affine: Affine | None = None
     ) -> None:
-        super().__init__()
         axes = axes_of(graph)
         check_served(axes, degree)
-        self.settings = {"degree": degree, "basis": basis}
-        self.matrix = Constant(torch.linalg.pinv(harmonics_matrix(axes, degree, basis, affine)))
+        matrix = torch.linalg.pinv(harmonics_matrix(axes, degree, basis, affine))
+        super().__init__(matrix, degree, basis)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, n_o, D, H, W) -> (B, C, coefficients, D, H, W), in the dtype of x.
@@ -100,10 +104,6 @@ class ToHarmonics(Recorded):
             ValueError: x has another number of axes, or no floating-point dtype.
         """
         return self.matrix.times(x, "ToHarmonics", "axes")
-
-    def extra_repr(self) -> str:
-        """The line that print(layer) shows."""
-        return f"degree={self.settings['degree']}, basis={self.settings['basis']!r}"
 
 
 class Constant(nn.Module):

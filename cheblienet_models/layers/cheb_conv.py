@@ -11,7 +11,7 @@ from cheblienet_models.arguments import check_signal, choice, flag, instance, in
 from cheblienet_models.graphs.checkpoints import OPERATOR_NAMES
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.layers.chebyshev import chebyshev, chebyshev_basis
-from cheblienet_models.tensors.layout import autocast_type, logical, vertex_major
+from cheblienet_models.tensors import autocast_type, logical, vertex_major
 
 Operators = Literal["laplacian", "directional"]
 
@@ -109,7 +109,7 @@ class ChebConv(nn.Module):
         """The sum without the bias, (V, B, in) -> (V, B, out)."""
         graph = self.graph
         if self.operators == "laplacian":
-            matrices = list(graph.laplacian_parts(training=self.training))
+            matrices = [*graph.laplacian_parts(training=self.training)]
         elif self.training and graph.subgraph is not None:
             raise ValueError(
                 f"ChebConv on {graph.label} with operators='directional' has no random "
@@ -119,9 +119,9 @@ class ChebConv(nn.Module):
             matrices = graph.directional_parts()
         y: Tensor
         if self.save_basis and self.kernel_size > 1:
-            y, _ = chebyshev_basis(x, self.weight, matrices)
+            y, _ = chebyshev_basis(x, self.weight, *matrices)
         else:
-            y = chebyshev(x, self.weight, matrices)
+            y = chebyshev(x, self.weight, *matrices)
         return y
 
     def _checked_operators(self) -> tuple[str, ...]:

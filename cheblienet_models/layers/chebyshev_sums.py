@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from cheblienet_models.tensors.sparse import Product
+from cheblienet_models.tensors import Product
 
 SLICES = 64
 """Tall matrices are cut into so many parts, which are multiplied side by side."""
@@ -33,49 +33,51 @@ def chebyshev_sum(matrices: Sequence[Product], x: Tensor, weight: Tensor) -> Ten
 
 def sum_by_powers(matrices: Sequence[Product], x: Tensor, weight: Tensor) -> Tensor:
     """As `chebyshev_sum`, the recursions running on x."""
-    total = applied(x, weight[0])
-    for term, of_term in zip(polynomials(matrices, x, len(weight)), weight[1:], strict=True):
-        as_rows(total).addmm_(as_rows(term), of_term)
+    first, *others = weight.unbind()
+    total = applied(x, first)
+    rows = as_rows(total)
+    for term, of_term in zip(polynomials(matrices, x, len(weight)), others, strict=True):
+        rows.addmm_(term, of_term)
     return total
 
 
 def sum_by_clenshaw(matrices: Sequence[Product], x: Tensor, weight: Tensor) -> Tensor:
     """As `chebyshev_sum`, by b_k = x W_k + 2 L b_{k+1} - b_{k+2}, which runs on the result."""
-    degree = (len(weight) - 1) // len(matrices)
+    first, *others = weight.unbind()
+    degree = len(others) // len(matrices)
     if degree == 0:
-        return applied(x, weight[0])
-    of_matrix = weight[1:].unflatten(0, (len(matrices), degree))
+        return applied(x, first)
     shape = *x.shape[:2], weight.shape[2]
-    total, spare = _by_clenshaw(
-        matrices[0], x, of_matrix[0], (x.new_empty(shape), x.new_empty(shape))
-    )
-    part = torch.empty_like(spare) if len(matrices) > 1 else spare
-    for matrix, weights in zip(matrices[1:], of_matrix[1:], strict=True):
-        part, spare = _by_clenshaw(matrix, x, weights, (part, spare))
+    rows, spare = as_rows(x), (x.new_empty(shape), x.new_empty(shape))
+    total, buffer = _by_clenshaw(matrices[0], rows, others[:degree], spare)
+    part = torch.empty_like(buffer) if len(matrices) > 1 else buffer
+    for n, matrix in enumerate(matrices[1:], 1):
+        weights = others[n * degree : (n + 1) * degree]
+        part, buffer = _by_clenshaw(matrix, rows, weights, (part, buffer))
         total += part
-    as_rows(total).addmm_(as_rows(x), weight[0])
+    as_rows(total).addmm_(rows, first)
     return total
 
 
 def _by_clenshaw(
-    matrix: Product, x: Tensor, weights: Tensor, scratch: tuple[Tensor, Tensor]
+    matrix: Product, rows: Tensor, weights: Sequence[Tensor], scratch: tuple[Tensor, Tensor]
 ) -> tuple[Tensor, Tensor]:
     """The sum of T_k(L) x W_k, k = 1..n, which is L b_1 - b_2, in one of two buffers (V, B, out).
 
-    Returns the buffers, that with the sum first.
+    Returns the buffers, that with the sum first. x is given by its rows (V B, in).
     """
-    last, before = scratch
-    torch.mm(as_rows(x), weights[-1], out=as_rows(last))
-    for step, of_term in enumerate(reversed(weights[:-1])):
-        matrix.into(before.flatten(1), last.flatten(1), 2, beta=-1 if step else 0)
-        as_rows(before).addmm_(as_rows(x), of_term)
-        before, last = last, before
-    matrix.into(before.flatten(1), last.flatten(1), beta=-1 if len(weights) > 1 else 0)
-    return before, last
+    last, before = ((part, part.flatten(1), as_rows(part)) for part in scratch)
+    torch.mm(rows, weights[-1], out=last[2])
+    for step, of_term in enumerate(weights[-2::-1]):
+        matrix.into(before[1], last[1], 2, beta=-1 if step else 0)
+        before[2].addmm_(rows, of_term)
+        last, before = before, last
+    matrix.into(before[1], last[1], beta=-1 if len(weights) > 1 else 0)
+    return before[0], last[0]
 
 
 def polynomials(matrices: Sequence[Product], x: Tensor, count: int) -> Iterator[Tensor]:
-    """T_1(L_j) x, ..., T_n(L_j) x, (V, B, C), of each matrix, in two buffers that take turns.
+    """T_1(L_j) x, ..., T_n(L_j) x, (V B, C), of each matrix, in two buffers that take turns.
 
     Args:
         matrices: J, each L_j (V, V).
@@ -83,11 +85,11 @@ def polynomials(matrices: Sequence[Product], x: Tensor, count: int) -> Iterator[
         count: of the terms, x itself among them: 1 + J n.
     """
     degree = (count - 1) // len(matrices)
-    flat = x.flatten(1)
+    flat, shape = x.flatten(1), as_rows(x).shape
     scratch = torch.empty_like(flat), torch.empty_like(flat)
     for matrix in matrices:
         for term in matrix.polynomials(flat, degree + 1, scratch):
-            yield term.view_as(x)
+            yield term.view(shape)
 
 
 def weight_moments(matrices: Sequence[Product], x: Tensor, g: Tensor, count: int) -> Tensor:
@@ -100,10 +102,12 @@ def weight_moments(matrices: Sequence[Product], x: Tensor, g: Tensor, count: int
         count: of the moments, 1 + J n.
     """
     narrow_x = x.shape[2] <= g.shape[2]
-    moments = [contracted(as_rows(x), as_rows(g))]
-    for term in polynomials(matrices, x if narrow_x else g, count):
-        pair = (term, g) if narrow_x else (x, term)
-        moments.append(contracted(*map(as_rows, pair)))
+    of_x, of_g = as_rows(x), as_rows(g)
+    moments = [contracted(of_x, of_g)]
+    moments.extend(
+        contracted(term, of_g) if narrow_x else contracted(of_x, term)
+        for term in polynomials(matrices, x if narrow_x else g, count)
+    )
     return torch.stack(moments)
 
 
@@ -121,12 +125,12 @@ def shared_recursion(
     Returns:
         The gradients by x (V, B, in) and by the weights (1 + J n, in, out).
     """
-    by_x = applied(g, transposed[0])
-    moments = [contracted(as_rows(x), as_rows(g))]
-    terms = polynomials(matrices, g, len(transposed))
-    for term, of_term in zip(terms, transposed[1:], strict=True):
-        as_rows(by_x).addmm_(as_rows(term), of_term)
-        moments.append(contracted(as_rows(x), as_rows(term)))
+    first, *others = transposed.unbind()
+    by_x, of_x = applied(g, first), as_rows(x)
+    moments, rows = [contracted(of_x, as_rows(g))], as_rows(by_x)
+    for term, of_term in zip(polynomials(matrices, g, len(transposed)), others, strict=True):
+        rows.addmm_(term, of_term)
+        moments.append(contracted(of_x, term))
     return by_x, torch.stack(moments)
 
 

@@ -1,15 +1,16 @@
 """Between signals on the base space and signals on the manifold with its orientations."""
 
 import math
-from typing import Literal, get_args
+from collections.abc import Callable
+from typing import Any, Literal, Self, get_args
 
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_signal, check_tensor, choice, instance
-from cheblienet_models.graphs.full_grid import Order
+from cheblienet_models.graphs.full_grid import Order, checked_order, places_in_map
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.grid_places import GridPlaces
-from cheblienet_models.tensors.layout import logical, vertex_major
+from cheblienet_models.graphs.mapped import Mapped, Reopen
+from cheblienet_models.tensors import logical, vertex_major
 
 Reduction = Literal["max", "mean", "sum"]
 
@@ -138,3 +139,37 @@ def is_lifted(graph: Graph, x: Tensor) -> bool:
         and x.shape[2] == graph.num_vertices
         and graph.num_vertices != math.prod(graph.grid[1:])
     )
+
+
+class GridPlaces(Mapped):
+    """Where the points of a level are in maps of its full sampling; nothing where in order.
+
+    A layer of its own, so that exported programs hold it without the graph, and it is pickled as a
+    handle and not broadcast, as the graph is.
+
+    Args:
+        reopen: how to open it again.
+        places: (points,) integers; None where each point is in its own place.
+    """
+
+    places: Tensor | None
+
+    def __init__(self, reopen: Reopen, places: Tensor | None) -> None:
+        super().__init__(reopen)
+        self.register_buffer("places", places, persistent=False)
+
+    @classmethod
+    def of(cls, graph: Graph, order: Order) -> Self:
+        """Those of a graph in maps of an order.
+
+        Raises:
+            ValueError: the graph's maps are in no such order.
+        """
+        checked_order(graph.label, graph.sampling, graph.grid, order)
+        places = places_in_map(graph.grid, graph.base_index, order)
+        return cls((_reopened, (*graph.handle, order)), places)
+
+
+def _reopened(reopen: Callable[..., Graph], arguments: tuple[Any, ...], order: Order) -> GridPlaces:
+    """Those of a graph that is opened again. Unpickling calls this."""
+    return GridPlaces.of(reopen(*arguments), order)

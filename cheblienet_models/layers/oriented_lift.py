@@ -7,13 +7,12 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import check_tensor, instance
-from cheblienet_models.graphs.geometry import is_oriented
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.grid_places import GridPlaces
+from cheblienet_models.graphs.identity import Recorded
 from cheblienet_models.graphs.mapped import Mapped, Reopen
-from cheblienet_models.graphs.recorded import Recorded
+from cheblienet_models.layers.lifting import GridPlaces
 from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, waves
-from cheblienet_models.tensors.layout import autocast_type, logical, vertex_major
+from cheblienet_models.tensors import autocast_type, logical, vertex_major
 
 
 class OrientedLift(Recorded):
@@ -210,13 +209,8 @@ class Wavelets(Mapped):
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, C, S, n_o, H, W), in the wider of x's dtype and its own."""
         x = x.to(torch.promote_types(x.dtype, self.even.dtype))
-        even, odd, rows, quarter_rows, columns, quarter_columns = (
-            part.to(x.dtype)
-            for part in (
-                *(self.even, self.odd),
-                *(self.rows, self.quarter_rows, self.columns, self.quarter_columns),
-            )
-        )
+        parts = (part.to(x.dtype) for part in self.buffers())
+        even, odd, rows, quarter_rows, columns, quarter_columns = parts
         spectrum = (rows @ x @ columns.T)[:, :, None, None]
         plain = rows.T @ (even * spectrum) @ columns
         turning = quarter_rows.T @ (odd * spectrum) @ quarter_columns
@@ -243,7 +237,8 @@ def _reopened(
 
 
 def _check_lattice(graph: Graph) -> None:
-    if graph.sampling != "lattice" or len(graph.grid) != 3 or not is_oriented(graph, 2):
+    is_oriented = graph.coordinates.shape[1] > 2  # of which two are the place
+    if graph.sampling != "lattice" or len(graph.grid) != 3 or not is_oriented:
         raise ValueError(
             "OrientedLift is for SE(2) on a lattice of pixels, whose Fourier plane its filters "
             f"divide. {graph.label}, grid {graph.grid}, has no such orientations: use Lift, which "

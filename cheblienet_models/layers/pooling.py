@@ -6,9 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_signal, choice, instance
-from cheblienet_models.graphs.level_map import LevelMap
-from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.tensors.layout import logical, vertex_major
+from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
+from cheblienet_models.tensors import logical, vertex_major
 
 Mode = Literal["max", "mean", "random"]
 

@@ -57,14 +57,11 @@ def _widths(program: ExportedProgram) -> Widths:
     held = {**program.state_dict, **program.constants}
     names = program.graph_signature.inputs_to_buffers
     operators = torch.ops.cheblienet_models
-    sums = operators.chebyshev.default, operators.chebyshev_basis.default
+    sums = operators.chebyshev, operators.chebyshev_basis, operators.filtered
+    targets = {operator.default for operator in sums}
     widths: Widths = {}
     for node in program.graph.nodes:
-        parts: Any = ()
-        if node.target in sums:
-            parts = node.args[2]
-        elif node.target == operators.filtered.default:
-            parts = node.args[2:]
+        parts = node.args[2:] if node.target in targets else ()
         for matrix in zip(parts[::3], parts[1::3], strict=True):
             row_pointers, columns = (held[names[part.name]] for part in matrix)
             key = len(row_pointers), len(columns)
@@ -72,13 +69,13 @@ def _widths(program: ExportedProgram) -> Widths:
     return widths
 
 
-def _sum(widths: Widths, x: Tensor, weight: Tensor, laplacians: list[Tensor]) -> Tensor:
+def _sum(widths: Widths, x: Tensor, weight: Tensor, *laplacians: Tensor) -> Tensor:
     """As the operator `chebyshev`."""
-    return _sum_and_basis(widths, x, weight, laplacians)[0]
+    return _sum_and_basis(widths, x, weight, *laplacians)[0]
 
 
 def _sum_and_basis(
-    widths: Widths, x: Tensor, weight: Tensor, laplacians: list[Tensor]
+    widths: Widths, x: Tensor, weight: Tensor, *laplacians: Tensor
 ) -> tuple[Tensor, Tensor]:
     """As the operator `chebyshev_basis`."""
     start, matrices = x.to(laplacians[2].dtype), weight.to(laplacians[2].dtype)

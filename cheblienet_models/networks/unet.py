@@ -6,30 +6,21 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import flag, instance, integer, is_sequence
+from cheblienet_models.arguments import integer, is_sequence
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.full_grid import on_grid
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.graphs.recorded import Recorded
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
-from cheblienet_models.layers.lifting import Lift, Project, Reduction
-from cheblienet_models.layers.normalisation import BatchNorm
+from cheblienet_models.layers.lifting import Project, Reduction
 from cheblienet_models.layers.pooling import Mode, SpatialPool, SpatialUnpool
-from cheblienet_models.networks.entrance import (
-    LiftChoice,
-    check_signal,
-    chosen_lift,
-    entered,
-    lifted_channels,
-)
-from cheblienet_models.networks.residual import ResidualBlock
-from cheblienet_models.tensors.layout import logical, vertex_major
+from cheblienet_models.networks.blocks import BatchNorm, LiftChoice, Network, ResidualBlock
+from cheblienet_models.tensors import logical, vertex_major
 
 PAPER_CHANNELS = (16, 32, 64, 128, 256, 256, 256)
 
 
-class UNet(Recorded):
+class UNet(Network):
     """The paper's U-ChebNet: down the pyramid and up again, then a class for each base point.
 
     Convolve; on each level a residual block, then pooling to the next; from the coarsest level
@@ -72,8 +63,6 @@ class UNet(Recorded):
             mode, or a lift that the graph does not allow.
     """
 
-    since_later = True
-
     def __init__(
         self,
         pyramid: Pyramid,
@@ -89,17 +78,10 @@ class UNet(Recorded):
         check_finite: bool = True,
         operators: Operators = "laplacian",
     ) -> None:
-        super().__init__()
-        self.check_finite = flag("check_finite", check_finite)
-        instance("pyramid", pyramid, Pyramid)
-        levels = pyramid.levels
-        widths = _checked_channels(pyramid, channels)
-        integer("num_classes", num_classes, 1)
-        self.pyramid, self.channels = pyramid, widths
-        self.in_channels = integer("in_channels", in_channels, 1)
+        super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
+        self.channels = widths = _checked_channels(pyramid, channels)
         self.settings = {"pool": pool, "unpool": unpool, "project": project}
-        self.lift, self.places = chosen_lift(levels[0], lift), Lift(levels[0])
-        self.lifted_channels = lifted_channels(self.lift, in_channels)
+        levels = pyramid.levels
         first = self.lifted_channels, widths[0], kernel_size, levels[0]
         self.conv = ChebConv(*first, bias=False, operators=operators)
         self.down = nn.ModuleList(
@@ -135,10 +117,8 @@ class UNet(Recorded):
             ValueError: it has another shape, dtype or device, or values that are not
                 finite.
         """
-        finest = self.pyramid.levels[0]
-        entrance = "UNet", finest, self.lift, self.places
-        check_signal(*entrance, (self.in_channels, self.lifted_channels), signal)
-        x: Tensor = self.conv(entered(*entrance, signal, finite=self.check_finite))
+        self._check_shape(signal)
+        x: Tensor = self.conv(self._lifted(signal))
         skips: list[Tensor] = []
         for n, block in enumerate(self.down):
             if n:
@@ -149,6 +129,7 @@ class UNet(Recorded):
         for n in reversed(range(len(self.up))):
             x = self.up[n](_beside(self.unpools[n](x), skips.pop()))
         x = self.project(self.classify(torch.relu(self.norm(x))))
+        finest = self.pyramid.levels[0]
         parts = (finest.label, finest.grid, finest.num_points, self.places.grid_places.places)
         return on_grid(*parts, torch.log_softmax(x, dim=1), math.nan)
 

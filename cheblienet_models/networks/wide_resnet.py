@@ -6,28 +6,18 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import flag, instance, integer, number
+from cheblienet_models.arguments import integer, number
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.graphs.recorded import Recorded
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
-from cheblienet_models.layers.lifting import Lift
-from cheblienet_models.layers.normalisation import BatchNorm
 from cheblienet_models.layers.pooling import GlobalPool, Mode, SpatialPool
-from cheblienet_models.networks.entrance import (
-    LiftChoice,
-    check_signal,
-    chosen_lift,
-    entered,
-    lifted_channels,
-)
-from cheblienet_models.networks.residual import ResidualBlock
+from cheblienet_models.networks.blocks import BatchNorm, LiftChoice, Network, ResidualBlock
 
 BASE_WIDTHS = (16, 32, 64)
 
 
-class WideResNet(Recorded):
+class WideResNet(Network):
     """Lift, convolve, three groups of residual blocks, pool over everything, classify.
 
     Invariant under the symmetries of the graph: on a square SE(2) lattice with an even number of
@@ -66,7 +56,6 @@ class WideResNet(Recorded):
     """
 
     sampled = frozenset({"first_level"})
-    since_later = True
 
     def __init__(
         self,
@@ -83,17 +72,11 @@ class WideResNet(Recorded):
         operators: Operators = "laplacian",
         first_level: int = 0,
     ) -> None:
-        super().__init__()
-        self.check_finite = flag("check_finite", check_finite)
-        instance("pyramid", pyramid, Pyramid)
+        super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
         _check_level(pyramid, first_level)
         self.settings = {"first_level": first_level, "pool": pool}
-        integer("num_classes", num_classes, 1)
         integer("depth", depth, 1)
-        self.pyramid, self.in_channels = pyramid, integer("in_channels", in_channels, 1)
         widths = _widths(number("widen", widen))
-        self.lift, self.places = chosen_lift(pyramid.levels[0], lift), Lift(pyramid.levels[0])
-        self.lifted_channels = lifted_channels(self.lift, in_channels)
         self.down = nn.Sequential(*(SpatialPool(pyramid, n, pool) for n in range(first_level)))
         first = self.lifted_channels, widths[0], kernel_size, pyramid.levels[first_level]
         self.conv = ChebConv(*first, bias=False, operators=operators)
@@ -126,10 +109,9 @@ class WideResNet(Recorded):
             TypeError: the images are no tensor.
             ValueError: they have another shape, or values that are not finite.
         """
-        entrance = "WideResNet", self.pyramid.levels[0], self.lift, self.places
         if hasattr(self.lift, "sizes"):  # a module of one's own may take other images
-            check_signal(*entrance, (self.in_channels, self.lifted_channels), images)
-        x = self.conv(self.down(entered(*entrance, images, finite=self.check_finite)))
+            self._check_shape(images)
+        x = self.conv(self.down(self._lifted(images)))
         for group, pool in zip(self.groups, self.pools, strict=True):
             x = pool(group(x))
         x = self.global_pool(torch.relu(self.norm(x)))

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from cheblienet_models.resampling.grids import Floats
 
 LATITUDE, LONGITUDE = ("lat", "latitude"), ("lon", "longitude")
 """Names that the dimensions of a field may have."""

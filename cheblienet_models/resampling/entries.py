@@ -3,24 +3,12 @@
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
-from torch import Tensor
 
-from cheblienet_models.resampling.pixels import Pixels
+from cheblienet_models.resampling.grids import Flags, Floats, Indices, Pixels
+from cheblienet_models.tensors import Csr
 
 Direction = Literal["to points", "to grid"]
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-
-
-class Csr(NamedTuple):
-    """A sparse matrix: row pointers (rows + 1,) and columns (nnz,) int32, values (nnz,) float32."""
-
-    row_pointers: Tensor
-    columns: Tensor
-    values: Tensor
 
 
 class Entries(NamedTuple):

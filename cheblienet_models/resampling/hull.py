@@ -9,21 +9,13 @@ rectangle over both diagonals.
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
+from cheblienet_models.resampling.grids import Floats, Indices
 
-PIVOTS = 1000
-"""At most so many exchanges of corners; a few dozens are usual."""
-ASIDE = 1e-9
-"""Pixels' centres are moved this far, so that none is on an edge, where exchanges may cycle."""
+GENERIC = np.array([0.5772156649, 0.9159655941, -0.6931471806])
+"""A direction along which no two planes' normals are equally far."""
 INNER = 0.01
-"""Distance from the centre of the six points that the search for triangles starts from."""
-ON_FACET = 1e-10
-"""Points this close to a triangle's plane are in it."""
-MARGIN = 1e-7
-"""Of colatitudes, radians, between which points on a plane are searched for."""
+"""Distance from the centre of six points that make a hull of any others enclose it."""
 FULL_TURN = 8.0
 """More than the angles, radians, that are told apart by multiples of it."""
 
@@ -37,19 +29,17 @@ def facet_weights(points: Floats, places: Floats) -> tuple[Indices, Indices, Flo
     Raises:
         ValueError: the points leave half of the sphere empty.
     """
-    triangles, which = _distinct(np.sort(_enclosing_triangles(points, places), axis=1))
-    normals = _normals(points[triangles])
-    facet, corner = _PlaneSearch(points).on(normals)
-    sides, first = np.bincount(facet), np.searchsorted(facet, np.arange(len(normals)))
+    planes, facet, corner, which = _seen_facets(points, places)
+    sides, first = np.bincount(facet), np.searchsorted(facet, np.arange(len(planes)))
     found: list[tuple[Indices, Indices, Floats]] = []
-    for count in np.unique(sides):
+    for count in np.unique(sides[which]):
         chosen = np.flatnonzero(sides == count)
         inside = np.flatnonzero(sides[which] == count)
         polygon = np.searchsorted(chosen, which[inside])
         members = corner[first[chosen, None] + np.arange(count)]
         # Where the rays to the places meet the planes.
-        height = (normals[which[inside]] * places[inside]).sum(1)
-        axes = _plane_axes(normals[chosen])
+        height = (planes[which[inside]] * places[inside]).sum(1)
+        axes = _plane_axes(planes[chosen])
         met = np.einsum("pak,pk->pa", axes[polygon], places[inside] / height[:, None])
         flat = np.einsum("pak,pck->pca", axes, points[members])
         order = _around(flat)
@@ -60,6 +50,35 @@ def facet_weights(points: Floats, places: Floats) -> tuple[Indices, Indices, Flo
             found.append((np.repeat(inside, 3), named.ravel(), weights.ravel()))
     place, point, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return place, point, weight
+
+
+def _seen_facets(points: Floats, places: Floats) -> tuple[Floats, Indices, Indices, Indices]:
+    """The facets of the hull, which may be polygons, and the one that each place is seen through.
+
+    Returns:
+        (f, 3) n with n x = 1 on each facet's plane, (k,) facet, ascending, and corner of all pairs,
+        (n,) facet of each place.
+    """
+    from scipy.spatial import ConvexHull, KDTree  # networks and graphs do without scipy
+
+    inner = INNER * np.concatenate([np.eye(3), -np.eye(3)])
+    hull = ConvexHull(np.concatenate([points, inner]))
+    planes = hull.equations[:, :3] / -hull.equations[:, 3:]
+    # Triangles of one polygon have the same plane to the last bit.
+    _, first, facet = np.unique((planes * GENERIC).sum(1), return_index=True, return_inverse=True)
+    planes = planes[first]
+    # A ray leaves the hull where n x is largest: by |x - n|^2 + (largest |n|^2 - |n|^2), least.
+    size = (planes**2).sum(1)
+    lifted = np.column_stack([planes, np.sqrt(size.max() - size)])
+    which = KDTree(lifted).query(np.column_stack([places, np.zeros(len(places))]))[1]
+    pairs = np.unique(np.repeat(facet, 3) * len(hull.points) + hull.simplices.ravel())
+    facet, corner = np.divmod(pairs, len(hull.points))
+    if np.isin(which, facet[corner >= len(points)]).any():
+        raise ValueError(
+            f"Interpolation needs points on all sides of the sphere; these {len(points)} leave "
+            "about half of it empty. Use method='nearest' or 'conservative'."
+        )
+    return planes, facet, corner, which.astype(np.int64)
 
 
 def _plane_axes(normals: Floats) -> Floats:
@@ -111,96 +130,3 @@ def _angle(a: Floats, b: Floats) -> Floats:
     """From a to b (..., 2), radians in [-pi, pi]."""
     angle: Floats = np.arctan2(_cross(a, b), (a * b).sum(-1))
     return angle
-
-
-def _enclosing_triangles(points: Floats, places: Floats) -> Indices:
-    """(n, 3) corners, on a facet of the convex hull, that each place (n, 3) is seen between.
-
-    Among all triangles that a ray goes through, the hull's facet is where it leaves last: a linear
-    programme, solved for all places at once by the simplex method. Each triangle with a point
-    beyond its plane takes the farthest such point for a corner.
-    """
-    inner = INNER * np.concatenate([np.eye(3), -np.eye(3)])
-    vertices = np.concatenate([points, inner])
-    moved = places + ASIDE * np.array([0.5772156649, 0.9159655941, -0.6931471806])
-    corners = len(points) + np.where(moved < 0, [3, 4, 5], [0, 1, 2])
-    active, search = np.arange(len(places)), _PlaneSearch(points)
-    for _ in range(PIVOTS):
-        triangles, which = _distinct(np.sort(corners[active], axis=1))
-        entering = search.farthest_beyond(_normals(vertices[triangles]))
-        entering = entering[which]
-        active, entering = active[entering >= 0], entering[entering >= 0]
-        if len(active) == 0:
-            break
-        bases = vertices[corners[active]].transpose(0, 2, 1)
-        both = np.stack([moved[active], vertices[entering]], axis=-1)
-        held, change = np.moveaxis(np.linalg.solve(bases, both), -1, 0)
-        ratio = np.divide(held, change, out=np.full_like(held, np.inf), where=change > 0)
-        corners[active, ratio.argmin(1)] = entering
-    if len(active) or corners.max() >= len(points):
-        raise ValueError(
-            f"Interpolation needs points on all sides of the sphere; these {len(points)} leave "
-            "about half of it empty. Use method='nearest' or 'conservative'."
-        )
-    return corners
-
-
-def _normals(triangles: Floats) -> Floats:
-    """(m, 3) n with n x = 1 on the planes of triangles (m, 3 corners, 3)."""
-    normals: Floats = np.linalg.solve(triangles, np.ones((3, 1)))[..., 0].astype(np.float64)
-    return normals
-
-
-def _distinct(rows: Indices) -> tuple[Indices, Indices]:
-    """(m, 3) the distinct ones of (n, 3) rows of numbers from 0, and which each is (n,)."""
-    size = int(rows.max()) + 1
-    _, pairs = np.unique(rows[:, 0] * size + rows[:, 1], return_inverse=True)
-    _, first, which = np.unique(pairs * size + rows[:, 2], return_index=True, return_inverse=True)
-    return rows[first], which
-
-
-class _PlaneSearch:
-    """Searches points (n, 3) that are beyond planes or on them; those near in colatitude only."""
-
-    def __init__(self, points: Floats, chunk: int = 256) -> None:
-        beta = np.arctan2(np.hypot(points[:, 0], points[:, 1]), points[:, 2])
-        self.order = np.argsort(beta, kind="stable")
-        self.beta, self.points = beta[self.order], points[self.order]
-        self.chunk = chunk
-
-    def farthest_beyond(self, normals: Floats) -> Indices:
-        """(m,) the point farthest beyond each plane n x = 1, n (m, 3); -1 where there is none."""
-        found = np.full(len(normals), -1)
-        for part, low, heights, thickness in self._heights(normals):
-            best = heights.argmax(1)
-            is_beyond = heights[np.arange(len(part)), best] - 1 > thickness
-            found[part[is_beyond]] = self.order[low + best[is_beyond]]
-        return found
-
-    def on(self, normals: Floats) -> tuple[Indices, Indices]:
-        """(k,) plane, ascending, and point of all pairs of a plane n x = 1 and a point on it."""
-        planes, points = [], []
-        for part, low, heights, thickness in self._heights(normals):
-            plane, point = np.nonzero(heights >= 1 - thickness[:, None])
-            planes.append(part[plane])
-            points.append(self.order[low + point])
-        plane, point = np.concatenate(planes), np.concatenate(points)
-        order = np.argsort(plane, kind="stable")
-        return plane[order], point[order]
-
-    def _heights(self, normals: Floats) -> Iterator[tuple[Indices, int, Floats, Floats]]:
-        """Some planes, the first of the sorted points near them, and n x of each plane and point.
-
-        On a plane n x is 1, give or take its thickness, the last of the four.
-        """
-        steepness = np.linalg.norm(normals, axis=1)
-        centre = np.arccos((normals[:, 2] / steepness).clip(-1, 1))
-        radius = np.arccos((1 / steepness).clip(-1, 1)) + MARGIN
-        sequence = np.argsort(centre)
-        for start in range(0, len(normals), self.chunk):
-            part = sequence[start : start + self.chunk]
-            reach = (centre[part] - radius[part]).min(), (centre[part] + radius[part]).max()
-            low, high = np.searchsorted(self.beta, reach)
-            if high > low:
-                heights = normals[part] @ self.points[low:high].T
-                yield part, int(low), heights, ON_FACET * steepness[part]

@@ -5,13 +5,13 @@ from typing import Literal
 
 import numpy as np
 
-from cheblienet_models.resampling.cells.of_samplings import cells_of
-from cheblienet_models.resampling.cells.overlaps import shared_areas
-from cheblienet_models.resampling.entries import Csr, Direction, Entries, Floats, Indices
+from cheblienet_models.resampling.cells import cells_of
+from cheblienet_models.resampling.entries import Direction, Entries
+from cheblienet_models.resampling.grids import Floats, Indices, Pixels
 from cheblienet_models.resampling.hull import facet_weights
-from cheblienet_models.resampling.nearest import Search, unit_vectors
-from cheblienet_models.resampling.pixels import Pixels
-from cheblienet_models.resampling.sampling import Sampling
+from cheblienet_models.resampling.overlaps import shared_areas
+from cheblienet_models.resampling.samplings import Sampling, nearest, unit_vectors
+from cheblienet_models.tensors import Csr
 
 Method = Literal["bilinear", "conservative", "nearest"]
 
@@ -46,16 +46,16 @@ def _bilinear(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries
     pixels = _pixels(grid)
     if sampling.is_whole:
         return Entries(*facet_weights(unit_vectors(*sampling.angles), pixels))
-    nearest = _nearest(direction, grid, sampling)
-    in_domain = nearest.rows
+    from_nearest = _nearest(direction, grid, sampling)
+    in_domain = from_nearest.rows
     if len(in_domain) == 0:
-        return nearest
+        return from_nearest
     place, point, weight = facet_weights(unit_vectors(*sampling.angles), pixels[in_domain])
     number = sampling.number[point]
     found = Entries(in_domain[place], number, weight).kept((number >= 0) & (weight > 0))
     # The nearest point of all need not be a corner of the facet.
     alone = np.isin(in_domain, found.rows, invert=True)
-    parts = zip(found, nearest.kept(alone), strict=True)
+    parts = zip(found, from_nearest.kept(alone), strict=True)
     return Entries(*(np.concatenate(part) for part in parts)).averages(grid.count)
 
 
@@ -117,8 +117,7 @@ def _nearest(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries:
         point = np.flatnonzero(grid.reaches(beta, gamma))
         pixel = grid.containing(beta[point], gamma[point])
         return Entries(point, pixel, np.ones(len(point)))
-    nearest = Search(unit_vectors(*sampling.angles)).nearest(_pixels(grid))
-    number = sampling.number[nearest]
+    number = sampling.number[nearest(unit_vectors(*sampling.angles), _pixels(grid))]
     return Entries(np.arange(grid.count), number, np.ones(grid.count)).kept(number >= 0)
 
 

@@ -19,8 +19,8 @@ from cheblienet_models.arguments import (
     number,
 )
 from cheblienet_models.graphs.full_grid import check_fill
-from cheblienet_models.graphs.geometry import is_spherical
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.resampling.dataarrays import DataArray, field_coordinates
 from cheblienet_models.resampling.entries import Direction
@@ -31,14 +31,17 @@ from cheblienet_models.resampling.grids import (
     span,
 )
 from cheblienet_models.resampling.matrices import Method, matrices
-from cheblienet_models.resampling.sampling import sampling_of
-from cheblienet_models.tensors.layout import (
+from cheblienet_models.resampling.samplings import sampling_of
+from cheblienet_models.tensors import (
+    Csr,
     autocast_type,
+    csr_tensor,
     logical,
     never_below_float32,
+    save_npz,
+    sparse_product,
     vertex_major,
 )
-from cheblienet_models.tensors.sparse import csr_tensor, save_npz, sparse_product
 
 
 class Resampler(nn.Module):
@@ -199,12 +202,9 @@ class Resampler(nn.Module):
     def _product(self, rows: Tensor) -> Tensor:
         """(sources, n) float64 -> (targets, n)."""
         # A mean over a circle or a cell adds hundreds of values: in float32 a constant would drift.
-        matrix = (self.row_pointers, self.columns, self.values.double())
-        transposed = (
-            self.transposed_row_pointers,
-            self.transposed_columns,
-            self.transposed_values.double(),
-        )
+        matrix = Csr(self.row_pointers, self.columns, self.values.double())
+        parts = self.transposed_row_pointers, self.transposed_columns
+        transposed = Csr(*parts, self.transposed_values.double())
         return sparse_product(matrix, transposed, rows)
 
     def matrix(self) -> Tensor:

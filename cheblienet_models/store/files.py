@@ -7,6 +7,7 @@ form that is ours. Numbers of the stated shape pass; anything else is a StoreErr
 
 import errno
 import hashlib
+import json
 import math
 import os
 import re
@@ -20,7 +21,9 @@ import numpy.typing as npt
 import torch
 
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
-from cheblienet_models.store.documents import Document, array_document, deeper_than, parsed, same
+
+Document = dict[str, Any]
+"""A JSON object."""
 
 SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
@@ -54,10 +57,8 @@ class Folder:
 
     def names(self) -> list[str]:
         """Sorted names of what lies in the folder, hidden and misnamed entries left out."""
-        try:
+        with _reading(self):
             return sorted(n for n in os.listdir(self.descriptor()) if SEGMENT.fullmatch(n))
-        except OSError as error:
-            raise _unreadable(self, error) from error
 
     def attributes(self) -> Document:
         """Attributes of the zarr group that the folder is."""
@@ -82,15 +83,10 @@ class Folder:
         if nbytes == 0:
             return np.zeros(shape, dtype)
         chunk = self / "/".join(["c", *["0"] * dimensions])
-        descriptor, size = chunk.open_file()
-        try:
+        with chunk.opened_file() as (descriptor, size):
             if size != nbytes:
                 raise StoreError(f"{chunk} has {size} bytes; its metadata promises {nbytes}.")
             return _mapped(descriptor, shape, dtype)
-        except (OSError, RuntimeError) as error:
-            raise _unreadable(chunk, error) from error
-        finally:
-            os.close(descriptor)
 
     def _array_type(
         self, dtypes: Sequence[str], dimensions: int
@@ -106,7 +102,7 @@ class Folder:
         if not isinstance(dtype, str) or dtype not in dtypes:
             raise StoreError(f"{self} must be of type {' or '.join(dtypes)}. Got {quoted(dtype)}.")
         document.pop("attributes", None)
-        if not same(document, array_document(shape, dtype)):
+        if canonical(document) != canonical(array_document(shape, dtype)):
             raise StoreError(f"{self} is not a raw little-endian array of one chunk.")
         return tuple(shape), np.dtype(DTYPES[dtype])
 
@@ -133,48 +129,41 @@ class Folder:
         Raises:
             StoreError: it is not a regular file, or too large.
         """
-        descriptor, size = self.open_file()
-        try:
+        with self.opened_file() as (descriptor, size):
             if size > MAX_METADATA:
                 raise StoreError(f"{self} has {size} bytes; {MAX_METADATA} are allowed.")
             return os.pread(descriptor, size, 0)
-        except OSError as error:
-            raise _unreadable(self, error) from error
-        finally:
-            os.close(descriptor)
 
     def sha256(self) -> tuple[str, int]:
         """Hex digest and size of the regular file at this path."""
-        descriptor, size = self.open_file()
-        try:
-            with os.fdopen(descriptor, "rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest(), size
-        except OSError as error:
-            raise _unreadable(self, error) from error
+        with (
+            self.opened_file() as (descriptor, size),
+            os.fdopen(descriptor, "rb", closefd=False) as file,
+        ):
+            return hashlib.file_digest(file, "sha256").hexdigest(), size
 
     def entries(self) -> list[tuple[str, int]]:
         """Names and modes of everything in the folder, links not followed."""
         descriptor = self.descriptor()
-        try:
+        with _reading(self):
             names = sorted(os.listdir(descriptor))
             modes = (os.stat(n, dir_fd=descriptor, follow_symlinks=False).st_mode for n in names)
             return list(zip(names, modes, strict=True))
-        except OSError as error:
-            raise _unreadable(self, error) from error
 
-    def open_file(self) -> tuple[int, int]:
-        """A descriptor of the regular file at this path, for the caller to close, and its size."""
+    @contextmanager
+    def opened_file(self) -> Iterator[tuple[int, int]]:
+        """A descriptor of the regular file at this path, and its size."""
         parent = Folder(self._path, self._segments[:-1], self._descriptors).descriptor()
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        try:
+        with _reading(self):
             descriptor = os.open(self._segments[-1], flags, dir_fd=parent)
-        except OSError as error:
-            raise _unreadable(self, error) from error
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            os.close(descriptor)
-            raise StoreError(f"{self} is not a regular file.")
-        return descriptor, status.st_size
+            try:
+                status = os.fstat(descriptor)
+                if not stat.S_ISREG(status.st_mode):
+                    raise StoreError(f"{self} is not a regular file.")
+                yield descriptor, status.st_size
+            finally:
+                os.close(descriptor)
 
     def descriptor(self) -> int:
         """A descriptor of the folder, opened segment by segment from the root."""
@@ -182,10 +171,8 @@ class Folder:
         if found is None:
             parent = Folder(self._path, self._segments[:-1], self._descriptors).descriptor()
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
-            try:
+            with _reading(self):
                 found = os.open(self._segments[-1], flags, dir_fd=parent)
-            except OSError as error:
-                raise _unreadable(self, error) from error
             self._descriptors[self._segments] = found
         return found
 
@@ -197,11 +184,8 @@ def opened(path: str) -> Iterator[Folder]:
     Raises:
         StoreError: there is no folder.
     """
-    root = Folder(path, (), {})
-    try:
+    with _reading(Folder(path, (), {})):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        raise _unreadable(root, error) from error
     descriptors: dict[tuple[str, ...], int] = {(): descriptor}
     try:
         yield Folder(path, (), descriptors)
@@ -210,11 +194,18 @@ def opened(path: str) -> Iterator[Folder]:
             os.close(descriptor)
 
 
-def _unreadable(path: Folder, error: Exception) -> StoreError:
-    said = f"{path} can't be read: {getattr(error, 'strerror', None) or error}."
-    if getattr(error, "errno", None) in REFUSALS:
-        return UnreadableError(f"{said} That is no fault of the store, but of this machine.")
-    return StoreError(said)
+@contextmanager
+def _reading(path: Folder) -> Iterator[None]:
+    """Say of what the system or torch refuse that it can't be read."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError) as error:
+        message = f"{path} can't be read: {getattr(error, 'strerror', None) or error}."
+        if getattr(error, "errno", None) in REFUSALS:
+            raise UnreadableError(
+                f"{message} That is no fault of the store, but of this machine."
+            ) from error
+        raise StoreError(message) from error
 
 
 def _mapped(descriptor: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -240,3 +231,59 @@ def own_attributes(folder: Folder) -> Document:
     if not isinstance(attributes, dict):
         raise StoreError(f"{folder} was not written by cheblienet.")
     return attributes
+
+
+def parsed(contents: bytes) -> Any:
+    """The JSON value that some bytes are.
+
+    Raises:
+        ValueError: they are not UTF-8 or not JSON, or hold a number that is NaN or infinite.
+        RecursionError: they are nested too deep for Python's parser.
+    """
+    return json.loads(contents.decode("utf-8"), parse_constant=_finite, parse_float=_finite)
+
+
+def deeper_than(document: Any, most: int) -> bool:
+    """Whether values lie deeper in one another; looked at level by level, without recursion."""
+    level = [document]
+    for _ in range(most + 1):
+        level = [
+            child
+            for value in level
+            if isinstance(value, dict | list)
+            for child in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def array_document(shape: Sequence[int], dtype: str) -> Document:
+    """Metadata of a raw little-endian array of one chunk, attributes left out."""
+    return {
+        "shape": list(shape),
+        "data_type": dtype,
+        "chunk_grid": {
+            "name": "regular",
+            "configuration": {"chunk_shape": [max(1, n) for n in shape]},
+        },
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": 0.0 if dtype.startswith("float") else 0,
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "zarr_format": 3,
+        "node_type": "array",
+        "storage_transformers": [],
+    }
+
+
+def canonical(document: Any) -> str:
+    """A JSON value as text, which 1, 1.0 and true are three different ones of."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def _finite(text: str) -> float:
+    """A number of a document, which may not be NaN or infinite: JSON has no such numbers."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value

@@ -1,24 +1,39 @@
 """One level of a version: its arrays mapped, its numbers checked."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
-from cheblienet_models.store.base_index import count_inside, read_base_index
 from cheblienet_models.store.csr import CsrArrays, read_csr
-from cheblienet_models.store.directional import MAX_LAMBDA, Directional, read_directional
-from cheblienet_models.store.documents import Document
-from cheblienet_models.store.eigenpairs import Eigenpairs, read_eigenpairs
-from cheblienet_models.store.files import Folder
+from cheblienet_models.store.files import Document, Folder
 
 LaplacianKind = Literal["normalized", "combinatorial"]
-LAPLACIANS: tuple[LaplacianKind, ...] = ("normalized", "combinatorial")
+DIRECTIONS = ("forward", "sideways", "rotation")
+POINTS = (("degree", "float32", 1), ("area", "float32", 1), ("coordinates", "float64", 2))
 MAX_SIDES = 4
+MAX_LAMBDA = 1e15
+MAX_POINTS = 2**36
+"""Of a base of which a mask is taken."""
+ROUNDING = 1e-4
+"""How far eigenvalues may be out of order or out of range, in units of lambda_max."""
+
+
+@dataclass(frozen=True)
+class Eigenpairs:
+    """The smallest eigenpairs of Delta: values (M,) float64 ascending, vectors (V, M) float32.
+
+    Both are mapped copy-on-write.
+    """
+
+    values: Tensor
+    vectors: Tensor
 
 
 @dataclass(frozen=True)
@@ -42,7 +57,8 @@ class Level:
         eigenvalue_scale: factor by which Delta's eigenvalues estimate the operator's, in (0,
             MAX_LAMBDA]; None where none is stored.
         boundary: as the specification names it; None where it names none.
-        directional: the Laplacians along single directions, by name; empty where none are stored.
+        directional: the Laplacians along single directions, combinatorial, by name, each with its
+            own lambda_max; empty where none are stored.
     """
 
     label: str
@@ -58,7 +74,7 @@ class Level:
     sampling: str | None = None
     eigenvalue_scale: float | None = None
     boundary: str | None = None
-    directional: Mapping[str, Directional] = field(default_factory=dict)
+    directional: Mapping[str, tuple[CsrArrays, float]] = field(default_factory=dict)
 
     @property
     def num_vertices(self) -> int:
@@ -95,51 +111,64 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         StoreError: an array is missing, of another shape, type or encoding, or a number of the
             facts or the specification is not one that a level can have.
     """
-    folder = version / f"levels/{number}"
-    grid = _grid(folder, facts)
+    folder, known = version / f"levels/{number}", facts if isinstance(facts, dict) else {}
+    grid = _grid(folder, known)
     inside = count_inside(folder, spec, number, grid)
     vertices = grid[0] * inside
-    lambda_max = _lambda_max(folder, facts)
-    laplacian = read_csr(folder / "laplacian", (vertices, vertices))
-    points = {
-        "degree": torch.from_numpy((folder / "degree").array(("float32",), 1)),
-        "area": torch.from_numpy((folder / "area").array(("float32",), 1)),
-        "coordinates": torch.from_numpy((folder / "coordinates").array(("float64",), 2)),
-    }
-    for name, values in points.items():
-        if len(values) != vertices:
-            raise StoreError(f"{folder}/{name} must have {vertices} rows. Got {len(values)}.")
-    for name in ("degree", "area"):  # coordinates are larger, and looked at where they are used
-        stored = points[name].numpy()  # whose thread has nobody to wait for
-        if not (stored.min() >= 0 and stored.max() < math.inf):
-            raise StoreError(f"{folder}/{name} must have finite numbers from 0.")
-    eigenpairs = None
-    if "eigenpairs" in spec:
-        eigenpairs = read_eigenpairs(folder, vertices, spec["eigenpairs"], lambda_max)
+    lambda_max = _positive(folder, "lambda_max", known)
+    scale = None
+    if known.get("eigenvalue_scale") is not None:  # which older stores have not
+        scale = _positive(folder, "eigenvalue_scale", known, " or null")
+    kinds = [kind for kind in get_args(LaplacianKind) if spec.get("laplacian") == kind]
+    if not kinds:
+        raise StoreError(
+            f"{version} must have a spec whose laplacian is one of "
+            f"{', '.join(get_args(LaplacianKind))}. Got {quoted(spec.get('laplacian'))}."
+        )
     base_index = None
     if "mask" in spec:
         base_index = read_base_index(folder, inside, math.prod(grid[1:]))
-    sampling, boundary = spec.get("sampling"), spec.get("boundary")
-    kind = _laplacian_kind(version, spec)
+    eigenpairs = None
+    if "eigenpairs" in spec:
+        eigenpairs = read_eigenpairs(folder, vertices, spec["eigenpairs"], lambda_max)
+    degree, area, coordinates = _of_points(folder, vertices)
+    sampling, boundary = (
+        word if isinstance(word, str) else None
+        for word in (spec.get("sampling"), spec.get("boundary"))
+    )
     return Level(
         label,
         grid,
-        laplacian,
-        kind,
+        read_csr(folder / "laplacian", (vertices, vertices)),
+        kinds[0],
         lambda_max,
-        **points,
+        degree,
+        area,
+        coordinates,
         eigenpairs=eigenpairs,
         base_index=base_index,
-        sampling=sampling if isinstance(sampling, str) else None,
-        eigenvalue_scale=_eigenvalue_scale(folder, facts),
-        boundary=boundary if isinstance(boundary, str) else None,
-        directional=read_directional(folder, spec, facts, vertices),
+        sampling=sampling,
+        eigenvalue_scale=scale,
+        boundary=boundary,
+        directional=_directional(folder, known, vertices) if "directional" in spec else {},
     )
 
 
-def _grid(folder: Folder, facts: Any) -> tuple[int, ...]:
+def _of_points(folder: Folder, vertices: int) -> Iterator[Tensor]:
+    """Degrees, areas and coordinates."""
+    for name, dtype, dimensions in POINTS:
+        values = (folder / name).array((dtype,), dimensions)
+        if len(values) != vertices:
+            raise StoreError(f"{folder}/{name} must have {vertices} rows. Got {len(values)}.")
+        # Coordinates are larger, and looked at where they are used.
+        if dimensions == 1 and not (values.min() >= 0 and values.max() < math.inf):
+            raise StoreError(f"{folder}/{name} must have finite numbers from 0.")
+        yield torch.from_numpy(values)
+
+
+def _grid(folder: Folder, facts: Document) -> tuple[int, ...]:
     """(orientations, *shape of a signal on the base) of a level."""
-    grid = facts.get("grid") if isinstance(facts, dict) else None
+    grid = facts.get("grid")
     if (
         not isinstance(grid, list)
         or not 2 <= len(grid) <= 1 + MAX_SIDES
@@ -152,33 +181,116 @@ def _grid(folder: Folder, facts: Any) -> tuple[int, ...]:
     return tuple(grid)
 
 
-def _lambda_max(folder: Folder, facts: Any) -> float:
-    value: Any = facts.get("lambda_max") if isinstance(facts, dict) else None
+def _positive(folder: Folder, name: str, facts: Document, more: str = "") -> float:
+    """A fact that is a number in (0, MAX_LAMBDA]."""
+    value: Any = facts.get(name)
     if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
         raise StoreError(
-            f"{folder} must have lambda_max in (0, {MAX_LAMBDA:g}]. Got {quoted(value)}."
+            f"{folder} must have {name} in (0, {MAX_LAMBDA:g}]{more}. Got {quoted(value)}."
         )
     return float(value)
 
 
-def _eigenvalue_scale(folder: Folder, facts: Any) -> float | None:
-    """None in stores that are older than this fact, too."""
-    value: Any = facts.get("eigenvalue_scale") if isinstance(facts, dict) else None
-    if value is None:
-        return None
-    if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
+def _directional(
+    folder: Folder, facts: Document, vertices: int
+) -> dict[str, tuple[CsrArrays, float]]:
+    """Map the Laplacians of a level along single directions."""
+    known, found = facts.get("directional"), {}
+    for name in DIRECTIONS:
+        own = known.get(name) if isinstance(known, dict) else None
+        place = folder / "directional" / name
+        scale = _positive(place, "lambda_max", own if isinstance(own, dict) else {})
+        found[name] = read_csr(place, (vertices, vertices)), scale
+    return found
+
+
+def read_eigenpairs(folder: Folder, vertices: int, count: Any, lambda_max: float) -> Eigenpairs:
+    """Map the eigenpairs of a level.
+
+    The vectors are not looked at, which would read the whole file; `verify=True` does.
+
+    Args:
+        folder: of the level.
+        vertices: V.
+        count: M, as the specification has it.
+        lambda_max: upper bound of the spectrum of Delta.
+
+    Raises:
+        StoreError: M is not an integer in [1, V], an array is missing or of another shape or type,
+            or the eigenvalues do not ascend from about 0 to at most lambda_max.
+    """
+    if type(count) is not int or not 1 <= count <= vertices:
         raise StoreError(
-            f"{folder} must have eigenvalue_scale in (0, {MAX_LAMBDA:g}] or null. "
-            f"Got {quoted(value)}."
+            f"{folder} must have a number of eigenpairs in [1, {vertices}]. Got {quoted(count)}."
         )
-    return float(value)
+    values = (folder / "eigenvalues").array(("float64",), 1)
+    vectors = (folder / "eigenvectors").array(("float32",), 2)
+    for name, array, shape in (
+        ("eigenvalues", values, (count,)),
+        ("eigenvectors", vectors, (vertices, count)),
+    ):
+        if array.shape != shape:
+            raise StoreError(f"{folder}/{name} must have shape {shape}. Got {array.shape}.")
+    if not _is_lower_spectrum(values / lambda_max):
+        raise StoreError(
+            f"{folder}/eigenvalues must be finite and ascend from about 0 to at most lambda_max, "
+            f"{lambda_max:g}."
+        )
+    return Eigenpairs(torch.from_numpy(values), torch.from_numpy(vectors))
 
 
-def _laplacian_kind(folder: Folder, spec: Document) -> LaplacianKind:
-    for kind in LAPLACIANS:
-        if spec.get("laplacian") == kind:
-            return kind
-    raise StoreError(
-        f"{folder} must have a spec whose laplacian is one of {', '.join(LAPLACIANS)}. "
-        f"Got {quoted(spec.get('laplacian'))}."
-    )
+def _is_lower_spectrum(shares: npt.NDArray[np.float64]) -> bool:
+    """Whether eigenvalues, in units of lambda_max, can be the smallest of a graph's Laplacian."""
+    if not np.isfinite(shares).all() or (np.diff(shares) < 0).any():
+        return False
+    return bool(abs(shares[0]) <= ROUNDING and shares[-1] <= 1 + ROUNDING)
+
+
+def count_inside(folder: Folder, spec: Document, number: int, grid: tuple[int, ...]) -> int:
+    """Points of a level's base: all of the full sampling, or those inside its mask.
+
+    Args:
+        folder: of the level, for messages.
+        spec: of the version.
+        number: of the level, 0 the finest.
+        grid: (orientations, *base shape) of the full sampling.
+
+    Raises:
+        StoreError: the specification's mask does not say a number of points that there can be.
+    """
+    points = math.prod(grid[1:])
+    if "mask" not in spec:
+        return points
+    if points > MAX_POINTS:
+        raise StoreError(f"{folder} must have a mask of at most {MAX_POINTS} points. Got {points}.")
+    mask = spec["mask"]
+    inside = mask.get("inside") if isinstance(mask, dict) else None
+    count: Any = inside[number] if isinstance(inside, list) and number < len(inside) else None
+    if type(count) is not int or not 1 <= count <= points:
+        raise StoreError(
+            f"{folder} must have a mask with a number of points inside in [1, {points}]. "
+            f"Got {quoted(count)}."
+        )
+    return count
+
+
+def read_base_index(folder: Folder, count: int, points: int) -> Tensor:
+    """Map the places of a masked level's points in the full sampling.
+
+    Args:
+        folder: of the level.
+        count: n_inside, as the specification has it.
+        points: of the full sampling's base.
+
+    Returns:
+        (n_inside,) int32 or int64, ascending, in [0, points).
+
+    Raises:
+        StoreError: it is missing, of another length or type, or holds something else.
+    """
+    index = (folder / "base_index").array(("int32", "int64"), 1)
+    if len(index) != count:
+        raise StoreError(f"{folder}/base_index must have {count} entries. Got {len(index)}.")
+    if not (index[0] >= 0 and index[-1] < points and (index[1:] > index[:-1]).all()):
+        raise StoreError(f"{folder}/base_index must ascend within [0, {points}).")
+    return torch.from_numpy(index)

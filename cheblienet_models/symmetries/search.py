@@ -12,12 +12,10 @@ from torch import Tensor
 
 from cheblienet_models.arguments import instance, integer, is_sequence
 from cheblienet_models.errors import quoted
-from cheblienet_models.graphs.geometry import is_lattice, is_spherical
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.symmetries.lattice import lattice_motions
-from cheblienet_models.symmetries.motion import Motion
-from cheblienet_models.symmetries.sphere import sphere_motions
+from cheblienet_models.symmetries.motions import Motion, lattice_motions, sphere_motions
 
 UNCHANGED = 1e-5
 """How much an entry of the rescaled Laplacian may change."""
@@ -72,7 +70,7 @@ def _motions(pyramid: Pyramid, level: int, coarsest: int) -> Iterator[tuple[str,
     sides = pyramid.levels[coarsest].grid[1:]
     if is_spherical(spec):
         yield from sphere_motions(graph, sides)
-    elif is_lattice(spec):
+    elif spec.get("sampling") == "lattice" and "boundary" in spec:
         yield from lattice_motions(graph, sides, periodic=spec["boundary"] == "periodic")
 
 

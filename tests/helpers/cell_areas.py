@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cheblienet_models.resampling.pixels import Pixels
+from cheblienet_models.resampling.grids import Pixels
 
 
 def pixels(height: int, width: int, west: float = 0) -> Pixels:

@@ -2,8 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
+import torch
+from torch import Tensor
+
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Graph, open_store
+from cheblienet_models.tensors import announce_beta_state
 
 SPECS = {
     "kernel": GraphSpec("se2", 8, orientations=6, levels=1, eigenpairs=384),
@@ -19,3 +24,12 @@ WHOLE = ["kernel", "selling", "matched", "sphere"]
 
 def level(graphs: Path, name: str) -> Graph:
     return open_store(graphs)[name].levels[0]
+
+
+def delta_of(graph: Graph, values: Tensor) -> np.ndarray:
+    """(V, V) the dense Delta, in float64, of values (nnz,) that are rescaled."""
+    parts = (graph.row_pointers, graph.columns, values)
+    size = (graph.num_vertices,) * 2
+    announce_beta_state()  # or the first test to make such a tensor, in any order, is warned
+    matrix = torch.sparse_csr_tensor(*parts, size=size, check_invariants=True)
+    return (matrix.to_dense().double().numpy() + np.eye(size[0])) * graph.lambda_max / 2

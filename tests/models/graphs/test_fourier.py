@@ -1,30 +1,17 @@
 """Stored eigenpairs and both Laplacians: the Fourier transform, spectral truth."""
 
-import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from spectral import SPECS, WHOLE, level
-from torch import Tensor
+from spectral import SPECS, WHOLE, delta_of, level
 
 from cheblienet_models import (
     ChebConv,
-    Graph,
     StoreError,
-    ignore_graphs_in_ddp,
     open_store,
 )
-from cheblienet_models.tensors.sparse import announce_beta_state
-
-
-def delta_of(graph: Graph, values: Tensor) -> np.ndarray:
-    parts = (graph.row_pointers, graph.columns, values)
-    size = (graph.num_vertices,) * 2
-    announce_beta_state()  # or the first test to make such a tensor, in any order, is warned
-    matrix = torch.sparse_csr_tensor(*parts, size=size, check_invariants=True)
-    return (matrix.to_dense().double().numpy() + np.eye(size[0])) * graph.lambda_max / 2
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -138,18 +125,6 @@ def test_dtypes(spectral_graphs: Path) -> None:
         assert values.dtype == vectors.dtype == graph.values.dtype == kept
     assert torch.equal(graph.double().eigenpairs[0], exact)
     assert graph.state_dict() == {}
-
-
-def test_pickles_and_ddp(spectral_graphs: Path) -> None:
-    pyramid = open_store(spectral_graphs)["few"].double()
-    data = pickle.dumps(pyramid)
-    assert len(data) < 1000
-    again = pickle.loads(data)
-    for a, b in zip(pyramid.levels, again.levels, strict=True):
-        assert all(map(torch.equal, a.eigenpairs, b.eigenpairs))
-    conv = ChebConv(1, 1, 2, pyramid.levels[0])
-    ignore_graphs_in_ddp(conv)
-    assert "graph.eigenvectors" in conv._ddp_params_and_buffers_to_ignore
 
 
 def test_none_stored(store: Path) -> None:

@@ -1,9 +1,10 @@
-"""Graphs as modules: in memory once, following networks, never below float32."""
+"""Graphs as modules: in memory once, following networks, never below float32; maps between them."""
 
 import copy
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -12,10 +13,12 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import (
     ChebConv,
     Graph,
+    LevelMap,
     Pyramid,
     ignore_graphs_in_ddp,
     open_store,
 )
+from cheblienet_models.store.csr import CsrArrays
 
 
 def test_graph_is_in_memory_once(pyramid: Pyramid) -> None:
@@ -118,3 +121,12 @@ def test_pickled_networks_share_and_keep_their_precision(pyramid: Pyramid) -> No
         assert torch.equal(twin[1](x), net[1](x))
     alone = pickle.loads(pickle.dumps(nn.ModuleList([net[1], net[2]])))
     assert alone[0].graph is alone[1].graph
+
+
+def test_ragged_maps_are_padded() -> None:
+    """Rows of unequal length, as at the pentagons of an icosphere."""
+    indptr, indices = np.array([0, 3, 3 + 1], np.int32), np.array([0, 2, 3, 1], np.int32)
+    data = np.array([0.5, 0.25, 0.25, 1], np.float32)
+    level_map = LevelMap((list, ()), CsrArrays((2, 4), indptr, indices, data))
+    assert level_map.sources.tolist() == [[0, 2, 3], [1, 1, 1]]
+    assert level_map.weights.tolist() == [[0.5, 0.25, 0.25], [1, 0, 0]]

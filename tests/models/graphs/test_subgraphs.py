@@ -1,8 +1,11 @@
-"""Random sub-graphs: what is kept, normalised, seen by layers, and taken back in eval mode."""
+"""Random sub-graphs: what is kept, normalized, seen by layers, and taken back in eval mode."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from spectral import delta_of, level
 from torch import Tensor
 
 from cheblienet_models import (
@@ -13,7 +16,6 @@ from cheblienet_models import (
     sample_edges,
     sample_vertices,
 )
-from cheblienet_models.tensors.sparse import announce_beta_state
 
 
 @pytest.fixture
@@ -21,16 +23,8 @@ def graph(pyramid: Pyramid) -> Graph:
     return pyramid.levels[0]
 
 
-def dense(graph: Graph, values: Tensor) -> np.ndarray:
-    parts = (graph.row_pointers, graph.columns, values)
-    size = (graph.num_vertices,) * 2
-    announce_beta_state()  # or the first test to make such a tensor, in any order, is warned
-    matrix = torch.sparse_csr_tensor(*parts, size=size, check_invariants=True)
-    return matrix.to_dense().double().numpy()
-
-
 def weights_of(graph: Graph, values: Tensor, degree: np.ndarray) -> np.ndarray:
-    delta = (dense(graph, values) + np.eye(graph.num_vertices)) * graph.lambda_max / 2
+    delta = delta_of(graph, values)
     weights = -delta * np.sqrt(np.outer(degree, degree))
     np.fill_diagonal(weights, 0)
     return weights
@@ -51,10 +45,9 @@ def test_edges_have_their_weights(graph: Graph) -> None:
 @pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
 def test_what_is_left_is_normalised_again(graph: Graph, sample: object, kappa: float) -> None:
     sample(graph, kappa, torch.Generator().manual_seed(0))
-    found = dense(graph, graph.laplacian_parts(training=True)[2])
-    assert np.array_equal(found, found.T)
+    delta = delta_of(graph, graph.laplacian_parts(training=True)[2])
+    assert np.array_equal(delta, delta.T)
     whole = weights_of(graph, graph.values, graph.degree.double().numpy())
-    delta = (found + np.eye(graph.num_vertices)) * graph.lambda_max / 2
     off_diagonal = delta - np.diag(delta.diagonal())
     kept = np.where(off_diagonal != 0, whole, 0)
     edges = int((kept > 0).sum()) // 2
@@ -150,3 +143,34 @@ def test_gradients_on_a_subgraph(graph: Graph) -> None:
 def test_rates_out_of_range(graph: Graph, sample: object, kappa: float) -> None:
     with pytest.raises(ValueError, match=r"kappa must be in \(0, 1\]"):
         sample(graph, kappa)
+
+
+@pytest.mark.parametrize("name", ["kernel", "selling", "matched", "sphere"])
+def test_all_edges_make_the_whole_graph(spectral_graphs: Path, name: str) -> None:
+    graph = level(spectral_graphs, name)
+    all_but_none = 1 - 1e-12
+    for sample in (sample_edges, sample_vertices):
+        sample(graph, all_but_none)
+        assert torch.allclose(graph.subgraph, graph.values, atol=1e-6)
+    sample_edges(graph, 1)
+    assert graph.subgraph is None
+
+
+@pytest.mark.parametrize("kappa", [0.2, 0.7])
+@pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
+@pytest.mark.parametrize("name", ["selling", "sphere"])
+def test_combinatorial_subgraphs(
+    spectral_graphs: Path, name: str, sample: object, kappa: float
+) -> None:
+    graph = level(spectral_graphs, name)
+    sample(graph, kappa, torch.Generator().manual_seed(0))
+    delta = delta_of(graph, graph.laplacian_parts(training=True)[2])
+    whole = delta_of(graph, graph.values)
+    root = graph.area.double().sqrt().numpy()
+    kept = (delta != 0) & ~np.eye(len(delta), dtype=bool)
+    assert 0 < kept.sum() < (whole != 0).sum()
+    weights = np.where(kept, -whole * np.outer(root, root), 0)
+    expected = (np.diag(weights.sum(1)) - weights) / np.outer(root, root)
+    assert np.allclose(delta, expected, atol=1e-5 * graph.lambda_max)
+    spectrum = np.linalg.eigvalsh(delta) / graph.lambda_max
+    assert -1e-6 < spectrum.min() < spectrum.max() <= 1 + 1e-6

@@ -91,10 +91,10 @@ def test_each_operator_has_its_derivatives(pyramid: Pyramid) -> None:
         for shape in ((256, 2, 2), (256, 2, 3), (4, 2, 3))
     )
     for call, given in (
-        (lambda a, b: chebyshev(a, b, laplacian), (x, weight)),
-        (lambda a, b: chebyshev_basis(a, b, laplacian)[0], (x, weight)),
-        (lambda a, b: chebyshev_moments(a, b, 4, laplacian), (x, g)),
-        (lambda a, b, c: chebyshev_gradients(a, b, c, None, laplacian), (g, x, weight)),
+        (lambda a, b: chebyshev(a, b, *laplacian), (x, weight)),
+        (lambda a, b: chebyshev_basis(a, b, *laplacian)[0], (x, weight)),
+        (lambda a, b: chebyshev_moments(a, b, 4, *laplacian), (x, g)),
+        (lambda a, b, c: chebyshev_gradients(a, b, c, None, *laplacian), (g, x, weight)),
     ):
         assert torch.autograd.gradcheck(call, given, fast_mode=True)
         assert torch.autograd.gradgradcheck(call, given, fast_mode=True)

@@ -13,7 +13,7 @@ from cheblienet_models.layers.chebyshev_sums import (
     sum_by_powers,
     weight_moments,
 )
-from cheblienet_models.tensors.sparse import Laplacian, Product
+from cheblienet_models.tensors import Csr, Product
 
 VERTICES = 23
 """With two signals at a time, no multiple of SLICES rows, and fewer."""
@@ -26,7 +26,7 @@ def symmetric() -> Tensor:
     return matrix / torch.linalg.matrix_norm(matrix, 2)
 
 
-def rows_of(dense: Tensor) -> Laplacian:
+def rows_of(dense: Tensor) -> Csr:
     """Its rows, of which none has a 0."""
     row_pointers = torch.arange(VERTICES + 1) * VERTICES
     return row_pointers, torch.arange(VERTICES).repeat(VERTICES), dense.flatten()

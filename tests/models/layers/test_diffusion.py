@@ -94,20 +94,6 @@ def test_graphs_without_a_scale_have_times_of_their_own(graph: Graph) -> None:
     assert torch.allclose(layer(x), Diffusion(2, graph)(x), atol=1e-6)
 
 
-def test_times_are_learned(graph: Graph) -> None:
-    x = torch.randn(4, 2, 1024)
-    scale = graph.eigenvalue_scale
-    target = graph.diffuse(x, torch.tensor([0.7, 6.0]) / graph.lambda_max, density=True)
-    layer = Diffusion(2, graph)
-    optimizer = torch.optim.Adam(layer.parameters(), lr=0.1)
-    for _ in range(120):
-        optimizer.zero_grad()
-        (layer(x) - target).square().mean().backward()
-        optimizer.step()
-    learned = layer.times.detach() * scale * graph.lambda_max
-    assert torch.allclose(learned, torch.tensor([0.7, 6.0]), rtol=0.02)
-
-
 def test_beside_chebconvs(pyramid: Pyramid) -> None:
     """Trained, under autocast, in half precision, on sub-graphs, copied, compiled."""
     graph = pyramid.levels[1]

@@ -157,10 +157,10 @@ def test_operators_pass_opcheck(graph: Graph, channels: tuple[int, int], kernel_
     x = torch.randn(graph.num_vertices, 2, narrow, requires_grad=True)
     g = torch.randn(graph.num_vertices, 2, wide, requires_grad=True)
     weight = torch.randn(1 + 3 * (kernel_size - 1), narrow, wide, requires_grad=True)
-    torch.library.opcheck(chebyshev, (x, weight, parts))
-    torch.library.opcheck(chebyshev_basis, (x, weight, parts))
-    torch.library.opcheck(chebyshev_moments, (x, g, len(weight), parts))
-    torch.library.opcheck(chebyshev_gradients, (g, x, weight, None, parts))
+    torch.library.opcheck(chebyshev, (x, weight, *parts))
+    torch.library.opcheck(chebyshev_basis, (x, weight, *parts))
+    torch.library.opcheck(chebyshev_moments, (x, g, len(weight), *parts))
+    torch.library.opcheck(chebyshev_gradients, (g, x, weight, None, *parts))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -321,15 +321,3 @@ def test_exported_and_portable(plane: Pyramid) -> None:
         spaces = {t.namespace for t in called if isinstance(t, torch._ops.OpOverload)}
         assert spaces == {"aten"}
         assert (plain.module()(images) - expected).abs().max() <= 1e-5
-
-
-@pytest.mark.slow
-def test_compiled_training_step(plane: Pyramid) -> None:
-    network = WideResNet(plane, 2, 4, 3, depth=1, widen=1, operators="directional")
-    twin = copy.deepcopy(network)
-    compiled = torch.compile(twin, fullgraph=True, backend="aot_eager")
-    images = torch.randn(4, 2, 16, 16)
-    for module in (network, compiled):
-        (module(images) ** 2).sum().backward()
-    for mine, other in zip(network.parameters(), twin.parameters(), strict=True):
-        assert torch.allclose(mine.grad, other.grad, rtol=1e-3, atol=1e-3 * mine.grad.abs().max())

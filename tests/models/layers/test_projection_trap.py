@@ -74,12 +74,3 @@ def test_the_maximum_keeps_what_the_sum_blurs(graph: Graph, heat: Tensor) -> Non
         return float((found[on].mean() - found[~on].mean()) / rest.std())
 
     assert contrast("max") > 1.2 * contrast("sum")
-
-
-def test_the_maximum_is_not_linear(graph: Graph, heat: Tensor) -> None:
-    layer = OrientedLift(graph).double()
-    one, other = torch.randn(2, 1, 1, SIZE, SIZE, dtype=torch.float64)
-    for mode, linear in (("sum", True), ("mean", True), ("max", False)):
-        together = enhanced(graph, heat, layer, mode, one + other)
-        apart = sum(enhanced(graph, heat, layer, mode, x) for x in (one, other))
-        assert bool((together - apart).abs().max() <= 1e-10 * apart.abs().max()) == linear

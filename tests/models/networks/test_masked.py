@@ -82,26 +82,6 @@ def test_masks_without_symmetries_claim_none(masked_graphs: Path) -> None:
             assert_equivariant(network, network.pyramid)
 
 
-def test_outputs_that_do_not_move_with_the_image_are_found(masked_graphs: Path) -> None:
-    network = networks(masked_graphs, "ring")[1]
-    shift = torch.arange(16.0) / 16
-    with pytest.raises(AssertionError, match="not equivariant under"):
-        assert_equivariant(
-            nn.Sequential(network, Added(shift)), network.pyramid, torch.randn(1, 2, 16, 16)
-        )
-
-
-class Added(nn.Module):
-    """x + c."""
-
-    def __init__(self, constant: torch.Tensor) -> None:
-        super().__init__()
-        self.constant = constant
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + self.constant
-
-
 def test_a_signal_as_long_as_the_full_sampling_is_one_on_it(masked_graphs: Path) -> None:
     """Half of the points inside, two orientations: as many vertices as pixels."""
     for network in networks(masked_graphs, "half"):

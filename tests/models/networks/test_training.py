@@ -73,13 +73,6 @@ def test_compiled_training_step(pyramid: Pyramid) -> None:
         assert torch.allclose(mine.grad, other.grad, rtol=1e-3, atol=1e-3 * mine.grad.abs().max())
 
 
-def test_exported(pyramid: Pyramid) -> None:
-    network = network_on(pyramid)
-    images = torch.randn(2, 2, 16, 16)
-    program = torch.export.export(network, (images,))
-    assert torch.allclose(program.module()(images), network(images), atol=1e-5)
-
-
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.2), (torch.float16, 0.03)])
 def test_autocast(pyramid: Pyramid, dtype: torch.dtype, tolerance: float) -> None:
     network = network_on(pyramid)

@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 from numpy.polynomial.legendre import legval
 from scipy.special import roots_legendre
 
-from cheblienet_models.resampling.cells.of_samplings import cells_of
-from cheblienet_models.resampling.cells.overlaps import shared_areas
+from cheblienet_models.resampling.cells import cells_of
 from cheblienet_models.resampling.entries import Entries
-from cheblienet_models.resampling.full_samplings import full_sampling, gaussian_depths
-from cheblienet_models.resampling.nearest import unit_vectors
-from cheblienet_models.resampling.pixels import Pixels
-from cheblienet_models.resampling.sampling import Sampling
+from cheblienet_models.resampling.grids import Pixels
+from cheblienet_models.resampling.overlaps import shared_areas
+from cheblienet_models.resampling.samplings import (
+    Sampling,
+    full_sampling,
+    gaussian_depths,
+    unit_vectors,
+)
 
 GRIDS = {
     "2 degrees": pixels(90, 180),
@@ -153,6 +156,17 @@ def test_points_of_a_region_share_the_whole_sphere(spread: float) -> None:
     assert np.abs(covered - 1).max() < 1e-10
     assert cells.max() > 0.1
     assert np.median(cells) < 30 * spread**2 / 3000
+
+
+@pytest.mark.slow
+def test_many_points_take_no_memory_by_pairs() -> None:
+    """On an icosphere, whose cells' number squared no machine holds, and on one circle."""
+    gamma = np.arange(100_000) * 2e-5 * np.pi
+    circle = unit_vectors(np.full(100_000, 1.0), gamma)
+    for points in (unit_vectors(*full_sampling("icosahedral", (163842,)).T), circle):
+        _, cells, covered = overlap(own_points(points), GRIDS["odd"])
+        assert np.abs(covered - 1).max() < 1e-9
+        assert cells.sum() == pytest.approx(4 * np.pi, rel=1e-10)
 
 
 def test_close_points_have_cells_of_their_own() -> None:

@@ -11,7 +11,7 @@ from sphere_fields import EVERY_METHOD, angles, areas, harmonics, on_grid
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import LatLonToVertices, Pyramid, VerticesToLatLon, open_store, regular_grid
-from cheblienet_models.resampling.full_samplings import full_sampling
+from cheblienet_models.resampling.samplings import full_sampling
 
 GRID = regular_grid(60, 120, west=0)
 

@@ -17,7 +17,7 @@ from cheblienet_models import (
     VerticesToLatLon,
     regular_grid,
 )
-from cheblienet_models.tensors.sparse import save_npz
+from cheblienet_models.tensors import save_npz
 
 EUROPE = np.arange(70.0, 30, -2), np.arange(-10.0, 40, 2)
 

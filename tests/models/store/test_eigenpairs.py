@@ -19,8 +19,8 @@ from cheblienet_models import (
     sample_edges,
 )
 from cheblienet_models.store.files import opened
-from cheblienet_models.store.laplacian import verify_laplacian
 from cheblienet_models.store.levels import Level
+from cheblienet_models.store.verify import verify_laplacian
 from cheblienet_models.store.version import read_version
 
 

@@ -10,7 +10,7 @@ from masked import GRAPHS, disc, publish_masked
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import open_store
 from cheblienet_models.symmetries import symmetries
-from cheblienet_models.symmetries.motion import within
+from cheblienet_models.symmetries.motions import within
 
 PLANE = {"rotation_90", "rotation_180", "flip"}
 EXPECTED = {

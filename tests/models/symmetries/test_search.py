@@ -42,7 +42,7 @@ def test_isometries_that_are_inexact_do_not_count(
     """The icosahedron's turn by 120 degrees maps its points exactly, but not their orientations."""
     third = torch.tensor([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=torch.float64)
     tried = [("rotation_120", third), ("rotation_240", third @ third)]
-    monkeypatch.setattr("cheblienet_models.symmetries.sphere._isometries", lambda _: tried)
+    monkeypatch.setattr("cheblienet_models.symmetries.motions._isometries", lambda _: tried)
     opened = open_store(symmetric_graphs)
     found = {name: set(dict(_motions(opened[name], 0, 0))) for name in ("icosahedral", "s2")}
     assert found == {"icosahedral": set(), "s2": {"rotation_120", "rotation_240"}}

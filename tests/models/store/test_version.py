@@ -7,8 +7,8 @@ import pytest
 from damage import edit
 
 from cheblienet_models import StoreError, open_store
-from cheblienet_models.store.catalogue import UnknownGraphError, graph_names, is_graph, resolved
 from cheblienet_models.store.files import opened
+from cheblienet_models.store.version import UnknownGraphError, graph_names, is_graph, resolved
 
 NAMES = ["r2-24x16", "se2-16x16x6", "torus"]
 

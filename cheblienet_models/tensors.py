@@ -1,22 +1,65 @@
-"""Sparse CSR matrices: over parts that exist already, as files, and times dense ones."""
+"""Tensors as every room uses them: memory layout, precision, sparse matrices, finite values."""
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import file_path
+from cheblienet_models.arguments import check_tensor, file_path, instance
 
-Csr = tuple[Tensor, Tensor, Tensor]
-"""Row pointers (rows + 1,), columns and values (nnz,)."""
-Laplacian = Csr
-"""Of a symmetric matrix (V, V)."""
+
+def vertex_major(x: Tensor) -> Tensor:
+    """(B, C, V) -> contiguous (V, B, C): a view where x is vertex-major already, else a copy."""
+    return x.permute(2, 0, 1).contiguous()
+
+
+def logical(x: Tensor) -> Tensor:
+    """(V, B, C) -> (B, C, V), a view."""
+    return x.permute(1, 2, 0)
+
+
+def multiplied(matrix: Tensor, x: Tensor) -> Tensor:
+    """A dense matrix (n, m) times every signal, (B, C, m) -> (B, C, n).
+
+    In the wider of the two dtypes, also under autocast.
+    """
+    dtype = torch.promote_types(matrix.dtype, x.dtype)
+    with torch.autocast(autocast_type(x), enabled=False):
+        product = matrix.to(dtype) @ vertex_major(x).to(dtype).flatten(1)
+    return logical(product.view(len(matrix), *x.shape[:2]))
+
+
+def autocast_type(x: Tensor) -> str:
+    """The kind of device that autocast knows a tensor by: it has none for `meta`."""
+    return "cpu" if x.is_meta else x.device.type
+
+
+def never_below_float32(fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """Change the function that `.to()` and `.half()` apply to a module, for a module of constants.
+
+    It follows to other devices and to float64, but keeps its dtype instead of half precision.
+    """
+
+    def kept(tensor: Tensor) -> Tensor:
+        applied = fn(tensor)
+        lossy = tensor.is_floating_point() and applied.dtype in {torch.half, torch.bfloat16}
+        return tensor.to(applied.device) if lossy else applied
+
+    return kept
+
+
+class Csr(NamedTuple):
+    """A sparse matrix: row pointers (rows + 1,), columns and values (nnz,)."""
+
+    row_pointers: Tensor
+    columns: Tensor
+    values: Tensor
 
 
 def csr_tensor(
@@ -53,7 +96,7 @@ class Product:
         dtype: of L, and of all that it is multiplied with.
     """
 
-    def __init__(self, laplacian: Laplacian) -> None:
+    def __init__(self, laplacian: Csr) -> None:
         self.dtype, vertices = laplacian[2].dtype, len(laplacian[0]) - 1
         self._matrix = csr_tensor(*laplacian, (vertices, vertices))
 
@@ -152,3 +195,45 @@ def save_npz(path: str | Path, matrix: Tensor) -> Path:
     finally:
         unfinished.unlink(missing_ok=True)
     return target
+
+
+def check_finite(name: str, x: Tensor) -> None:
+    """Refuse a signal with NaN or infinite values, which a network would spread without a word.
+
+    One pass over the signal; on a GPU its queue has to be waited for. Nothing is checked while a
+    program is compiled, exported, traced or captured, where values are not known.
+
+    Args:
+        name: of what the signal is given to.
+        x: (B, C, ...).
+
+    Raises:
+        TypeError: x is no tensor.
+        ValueError: a value is not finite; the message says how many are, and where the first is.
+    """
+    check_tensor(instance("name", name, str), x)
+    if not has_values(x) or all_finite(x):
+        return
+    bad = ~x.isfinite()
+    sample, channel, *place = bad.nonzero()[0].tolist()
+    unit = {1: "vertex", 2: "pixel"}.get(len(place), "voxel")
+    where = f"{unit} {place[0] if len(place) == 1 else tuple(place)}"
+    raise ValueError(
+        f"{name} takes finite values. Got {int(x.isnan().sum())} NaN and {int(x.isinf().sum())} "
+        f"infinite among {x.numel()}, the first in sample {sample}, channel {channel}, {where}: "
+        "fill them first, for instance with torch.nan_to_num and a channel that marks them."
+    )
+
+
+def all_finite(x: Tensor) -> bool:
+    """Whether no value is NaN or infinite."""
+    # A sum is quicker than a search, but that of finite values may overflow.
+    return bool(x.detach().sum().isfinite()) or bool(x.isfinite().all())
+
+
+def has_values(x: Tensor) -> bool:
+    """Whether values can be looked at: not while a program is compiled, exported or captured."""
+    tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    if torch.compiler.is_compiling() or tracing or x.is_meta:
+        return False
+    return not (x.is_cuda and torch.cuda.is_current_stream_capturing())

@@ -1,4 +1,4 @@
-"""NaN and infinite values are refused where they enter a network."""
+"""Values that are not finite are named before a network spreads them."""
 
 import pytest
 import torch

@@ -1,0 +1,196 @@
+"""What networks are made of: an entrance for signals, batch normalization, residual blocks."""
+
+from functools import partial
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models.arguments import (
+    check_dtype,
+    check_signal,
+    check_tensor,
+    choice,
+    flag,
+    instance,
+    integer,
+    number,
+)
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.identity import Recorded
+from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.layers.cheb_conv import ChebConv, Operators
+from cheblienet_models.layers.lifting import Lift, has_orientations, is_lifted
+from cheblienet_models.layers.oriented_lift import OrientedLift
+from cheblienet_models.layers.wavelets import Kind
+from cheblienet_models.tensors import check_finite, logical, vertex_major
+
+LiftChoice = Literal["repeat", "cake", "gabor"] | nn.Module
+"""How a network lifts images: repeated over orientations, by an `OrientedLift` of one scale, or by
+a module that makes (B, C', V) of them, C' being C, or `num_scales` times C where it has that."""
+
+
+class Network(Recorded):
+    """A network that begins with a signal on its pyramid's finest level, lifted if it is an image.
+
+    Args:
+        pyramid: on any manifold.
+        in_channels: of images.
+        num_classes: of the output.
+        lift: of images; a module that names no `sizes` takes other images than `Lift` does.
+        check_finite: whether signals are searched for values that are not finite.
+
+    Attributes:
+        lifted_channels: those of a lifted image.
+        places: of signals that have orientations.
+
+    Raises:
+        TypeError: pyramid is something else, such as a store, or a number is no integer.
+        ValueError: a number below 1, or a lift that there is not or the graph does not allow.
+    """
+
+    since_later = True
+
+    def __init__(
+        self,
+        pyramid: Pyramid,
+        in_channels: int,
+        num_classes: int,
+        lift: LiftChoice,
+        *,
+        check_finite: bool,
+    ) -> None:
+        super().__init__()
+        self.check_finite = flag("check_finite", check_finite)
+        self.pyramid = instance("pyramid", pyramid, Pyramid)
+        integer("num_classes", num_classes, 1)
+        self.in_channels = integer("in_channels", in_channels, 1)
+        finest = pyramid.levels[0]
+        self.lift = lift if isinstance(lift, nn.Module) else _made(finest, lift)
+        self.places = Lift(finest)
+        self.lifted_channels: int = in_channels * getattr(self.lift, "num_scales", 1)
+
+    def _check_shape(self, signal: Tensor) -> None:
+        """Check that a signal is an image of the graph's sizes, or as large as a lifted one.
+
+        Raises:
+            TypeError: it is no tensor.
+            ValueError: it has another shape, or no floating-point dtype.
+        """
+        name, graph = type(self).__name__, self.pyramid.levels[0]
+        check_tensor(name, signal)
+        images = getattr(self.lift, "sizes", self.places.sizes)
+        fibres = [*[graph.grid] * (graph.orientations > 1), (graph.num_vertices,)]
+        taken = [(self.in_channels, *size) for size in images if size not in fibres]
+        taken += [(self.lifted_channels, *size) for size in fibres]
+        if tuple(signal.shape[1:]) not in taken:
+            shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
+            raise ValueError(f"{name} on {graph.label} takes {shapes}. Got {tuple(signal.shape)}.")
+        check_dtype(name, signal)
+
+    def _lifted(self, x: Tensor) -> Tensor:
+        """A signal on the vertices, (B, lifted_channels, V).
+
+        Args:
+            x: (B, C, *base shape) and what else the lift takes, or with lifted_channels
+                (B, C', n_o, *base shape) or (B, C', V).
+
+        Raises:
+            ValueError: x has another shape, or values that are not finite.
+        """
+        graph = self.pyramid.levels[0]
+        of_orientations = has_orientations(graph.grid, x)
+        put = self.places if of_orientations else self.lift
+        lifted: Tensor = x if is_lifted(graph, x) else put(x)
+        if self.check_finite:
+            # Images themselves have a shorter way to say where, but those outside of a mask only
+            # count where filters see them.
+            inside_counts = graph.base_index is not None and not isinstance(self.lift, OrientedLift)
+            in_order = of_orientations or inside_counts
+            check_finite(type(self).__name__, lifted if in_order else x)
+        return lifted
+
+
+def _made(graph: Graph, lift: str) -> Lift | OrientedLift:
+    """The lift that a word stands for."""
+    kind = choice("lift", lift, ("repeat", *get_args(Kind)), more="a module")
+    return Lift(graph) if kind == "repeat" else OrientedLift(graph, kind)
+
+
+class BatchNorm(nn.BatchNorm1d):
+    """torch.nn.BatchNorm1d for (B, C, V), over batch and vertices, in vertex-major memory.
+
+    Same parameters, buffers and results; torch's own would copy the signal there and back.
+
+    Args:
+        num_features: channels, at least 1.
+        eps: added to the variance, above 0.
+        momentum: of the running statistics; None for the mean of all batches.
+        others: torch's: affine, track_running_stats, device, dtype.
+
+    Raises:
+        TypeError: num_features is no integer, or eps or momentum no number.
+        ValueError: num_features is below 1, or eps not above 0.
+    """
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, **others: Any
+    ) -> None:
+        average = None if momentum is None else number("momentum", momentum)
+        if number("eps", eps) <= 0:
+            raise ValueError(f"eps must be above 0. Got {eps}.")
+        super().__init__(integer("num_features", num_features, 1), eps, average, **others)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, V) -> (B, C, V).
+
+        Raises:
+            TypeError: x is no tensor.
+            ValueError: x has another shape, or no floating-point dtype.
+        """
+        check_signal("BatchNorm", x, ("B", self.num_features, "V"))
+        vertices = vertex_major(x)
+        # As an image of height V and width B with its channels last, for which there are kernels.
+        image = vertices.permute(2, 0, 1).unsqueeze(0)
+        return logical(super().forward(image).squeeze(0).permute(1, 2, 0))
+
+    def _check_input_dim(self, input: Tensor) -> None:  # noqa: A002 -- torch's name
+        """The image above has four dimensions; `forward` has checked what it was given."""
+
+
+class ResidualBlock(nn.Module):
+    """x + conv(relu(norm(conv(relu(norm(x)))))), with a pointwise map where widths differ.
+
+    Args:
+        in_channels, out_channels: widths.
+        kernel_size: of both Chebyshev convolutions.
+        graph: where.
+        operators: of these, as ChebConv has it.
+
+    Raises:
+        TypeError, ValueError: as ChebConv.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        graph: Graph,
+        operators: Operators = "laplacian",
+    ) -> None:
+        super().__init__()
+        conv = partial(ChebConv, out_channels=out_channels, graph=graph, bias=False)
+        self.norm1 = BatchNorm(in_channels)
+        self.conv1 = conv(in_channels, kernel_size=kernel_size, operators=operators)
+        self.norm2 = BatchNorm(out_channels)
+        self.conv2 = conv(out_channels, kernel_size=kernel_size, operators=operators)
+        same = in_channels == out_channels
+        self.skip = nn.Identity() if same else conv(in_channels, kernel_size=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, in_channels, V) -> (B, out_channels, V)."""
+        y: Tensor = self.conv1(torch.relu(self.norm1(x)))
+        y = self.conv2(torch.relu(self.norm2(y)))
+        x = self.skip(x)
+        return y + x

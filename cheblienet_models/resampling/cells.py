@@ -1,0 +1,242 @@
+"""Cells of a level's points, as their sides.
+
+HEALPix has its own pixels, grids in rows have rectangles in latitude and longitude. All others have
+Voronoi cells, whose corners are the normals of the facets of the points' convex hull.
+
+Sides of HEALPix' pixels (Gorski et al. 2005, eqs. 19 to 22) are of constant x or y in a face.
+Between the latitudes of |z| = 2/3 they are straight in longitude and z. Beyond, sqrt(3 (1 - |z|))
+times the longitude, from one of the face's two meridians, is constant. Corners lie where one goes
+over into the other, and on the equator.
+"""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from cheblienet_models.graphs.healpix import FIRST_COLUMN, FIRST_RING, faces
+from cheblienet_models.resampling.grids import Floats, Indices
+from cheblienet_models.resampling.samplings import (
+    Sampling,
+    gaussian_depths,
+    gaussian_rows,
+    unit_vectors,
+)
+from cheblienet_models.resampling.sides import (
+    Place,
+    PolarCap,
+    Sides,
+    Straight,
+    great_circles,
+    rectangles,
+)
+
+CHUNK = 2**15
+"""So many cells at a time."""
+AROUND = ((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
+"""x and y of a pixel's corners from the southern one, its inside on the left."""
+FLAT = 1e-11
+"""Points whose distances from one plane are this small, which rounding makes of many, lie in it."""
+
+
+def cells_of(sampling: Sampling) -> Iterator[list[Sides]]:
+    """Sides of the cells of the points inside, numbered in their order, for some at a time."""
+    which = sampling.places
+    if sampling.kind is None:
+        yield from _voronoi(unit_vectors(*sampling.angles), sampling.number)
+        return
+    for start in range(0, len(which), CHUNK):
+        part = which[start : start + CHUNK]
+        cell = np.arange(start, start + len(part))
+        if sampling.kind == "healpix":
+            yield _healpix(sampling.shape[0], part, cell)
+        elif sampling.kind == "equiangular":
+            yield _equiangular(sampling.shape, part, cell)
+        else:
+            yield _gaussian(sampling.shape, part, cell)
+
+
+def _voronoi(points: Floats, number: Indices) -> Iterator[list[Sides]]:
+    """Sides of the cells of points (n, 3), distinct; `number` of each cell, -1 where unwanted."""
+    is_flat = len(points) < 3 or _principal(points)[0][-1] <= FLAT
+    arcs = _lunes(points) if is_flat else _around_facets(points)
+    cell = number[arcs[0]]
+    order = np.argsort(cell, kind="stable")
+    limits = np.searchsorted(cell[order], np.arange(0, number.max() + 1 + CHUNK, CHUNK))
+    for begin, end in pairwise(limits):
+        chosen = order[begin:end]
+        yield great_circles(cell[chosen], *(part[chosen] for part in arcs[1:]))
+
+
+def _principal(points: Floats) -> tuple[Floats, Floats]:
+    """Deviations of points (n, 3) from their mean, descending, and (3, 3) directions of these."""
+    _, spread, axes = np.linalg.svd(np.linalg.qr(points - points.mean(0), mode="r"))
+    return spread / math.sqrt(len(points)), axes
+
+
+def _around_facets(points: Floats) -> tuple[Indices, Floats, Floats, Floats]:
+    """(k,) point, (k, 3) starts and ends of its cell's sides, (k,) longitude within the cell.
+
+    A side lies across an edge of the convex hull, between the centres of the two facets there.
+    """
+    from scipy.spatial import ConvexHull  # networks and graphs do without scipy
+
+    hull = ConvexHull(points)
+    centres, corners = hull.equations[:, :3], points[hull.simplices]
+    turns = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    is_clockwise = (turns * centres).sum(1) < 0
+    triangles, beyond = (
+        np.where(is_clockwise[:, None], part[:, ::-1], part).astype(np.int64)
+        for part in (hull.simplices, hull.neighbors)
+    )
+    # Beyond the edge opposite to a corner, which goes from the next corner to the one after.
+    owner = np.roll(triangles, -1, axis=1).ravel()
+    within = np.arctan2(points[:, 1], points[:, 0])
+    return owner, centres[beyond.ravel()], np.repeat(centres, 3, axis=0), within[owner]
+
+
+def _lunes(points: Floats) -> tuple[Indices, Floats, Floats, Floats]:
+    """As `_around_facets`, of points that lie in one plane: cells are lunes about its normal.
+
+    Each is cut in two where its point is, so that no side is longer than a quarter of a circle.
+    """
+    x, y, _ = _principal(points)[1]
+    axis = np.cross(x, y)
+    angles = np.arctan2(points @ y, points @ x)
+    owner = np.argsort(angles)
+    own = angles[owner]
+    half = np.diff(own, append=own[0] + 2 * np.pi) / 2
+    west, east = (
+        np.concatenate(part) for part in ((own - np.roll(half, 1), own), (own, own + half))
+    )
+    first, middle, last = (
+        np.cos(angle)[:, None] * x + np.sin(angle)[:, None] * y
+        for angle in (west, (west + east) / 2, east)
+    )
+    top = np.broadcast_to(axis, first.shape)
+    starts, ends = (
+        np.concatenate([top, first, -top, last]),
+        np.concatenate([first, -top, last, top]),
+    )
+    within = np.arctan2(middle[:, 1], middle[:, 0])
+    return np.tile(owner, 8), starts, ends, np.tile(within, 4)
+
+
+def _equiangular(shape: tuple[int, ...], which: Indices, cell: Indices) -> list[Sides]:
+    """Limits halfway between the rows, and at multiples of the step in longitude."""
+    rows, columns = shape
+    colatitudes = np.linspace(0, np.pi / 2, rows // 2 + 1)
+    row, column = np.divmod(which, columns)
+    return _in_rows(2 * np.sin(colatitudes / 2) ** 2, row, column, np.full(len(row), columns), cell)
+
+
+def _gaussian(shape: tuple[int, ...], which: Indices, cell: Indices) -> list[Sides]:
+    """Rows as high as their weights, and limits halfway between points."""
+    counts = np.array(gaussian_rows(shape))
+    first = np.cumsum(counts) - counts
+    row = np.searchsorted(first, which, side="right") - 1
+    column = which - first[row] - 0.5
+    return _in_rows(gaussian_depths(len(counts)), row, column, counts[row], cell)
+
+
+def _in_rows(
+    depths: Floats, row: Indices, column: Floats | Indices, columns: Indices, cell: Indices
+) -> list[Sides]:
+    """Rectangles of grids with as many rows on both hemispheres.
+
+    Args:
+        depths: (rows / 2 + 1,) of the limits of rows, from a pole, at 0, to the equator, at 1.
+        row: (n,) from the north.
+        column: (n,) western limits, in steps.
+        columns: (n,) steps once around.
+        cell: (n,) numbers.
+    """
+    half = len(depths) - 1
+    depths = np.append(depths[:-1], 1.0)
+    step = 2 * np.pi / columns
+    found: list[Sides] = []
+    for is_north in (True, False):
+        here = np.flatnonzero((row < half) == is_north)
+        from_pole = row[here] if is_north else 2 * half - 1 - row[here]
+        west, east = column[here] * step[here], (column[here] + 1) * step[here]
+        limits = depths[from_pole], depths[from_pole + 1]
+        found.append(rectangles(is_north, cell[here], (west, east), limits))
+    return found
+
+
+def _healpix(points: int, nested: Indices, cell: Indices) -> list[Sides]:
+    """Sides of pixels.
+
+    Args:
+        points: 12 nside^2 of the map.
+        nested: (n,) indices of the pixels.
+        cell: (n,) numbers of their cells.
+    """
+    nside = math.isqrt(points // 12)
+    face, x, y = faces(nside, nested)
+    found: list[Sides] = []
+    for a, b in pairwise(AROUND):
+        ends = [(x + dx, y + dy) for dx, dy in (a, b)]
+        rings = [FIRST_RING[face] * nside - i - j for i, j in ends]
+        for is_north in (True, False):
+            steps = rings if is_north else [4 * nside - ring for ring in rings]
+            farther = np.maximum(*steps)
+            is_cap = farther <= nside
+            for is_polar, chosen in ((True, is_cap), (False, ~is_cap & (farther <= 2 * nside))):
+                kept = np.flatnonzero(chosen)
+                column, places = FIRST_COLUMN[face[kept]], [(i[kept], j[kept]) for i, j in ends]
+                from_pole = [step[kept] for step in steps]
+                if is_polar:
+                    origin, constant = _curve(nside, is_north, a[0] == b[0], column, places[0])
+                    start, end = (_on_cap(nside, origin, constant, step) for step in from_pole)
+                    side: Sides = PolarCap(is_north, cell[kept], start, end, origin, constant)
+                else:
+                    start, end = (
+                        _in_belt(nside, column, *both)
+                        for both in zip(places, from_pole, strict=True)
+                    )
+                    side = Straight(is_north, cell[kept], start, end)
+                found.append(side)
+    return found
+
+
+def _curve(
+    nside: int,
+    is_north: bool,  # noqa: FBT001
+    is_of_x: bool,  # noqa: FBT001
+    column: Indices,
+    corner: tuple[Indices, Indices],
+) -> tuple[Floats, Floats]:
+    """(n,) origin and constant of sides of constant x, or y, radians.
+
+    Args:
+        nside: of the map.
+        is_north: the cap, else the southern one.
+        is_of_x: which of both is constant.
+        column: (n,) of the faces' middles, in eighths of the circle.
+        corner: (n,) x and y of either end.
+    """
+    place = corner[0] if is_of_x else corner[1]
+    steps = nside - place if is_north else place
+    # From the face's eastern meridian westwards, or from the western one eastwards.
+    is_east = is_of_x == is_north
+    sign = -1 if is_east else 1
+    origin, constant = (column - sign) * (np.pi / 4), sign * steps * (np.pi / 2 / nside)
+    return origin.astype(np.float64), constant.astype(np.float64)
+
+
+def _on_cap(nside: int, origin: Floats, constant: Floats, from_pole: Indices) -> Place:
+    """(n,) longitudes and depths of corners in a cap, so many rings from the pole."""
+    root: Floats = from_pole / nside
+    turn = np.divide(constant, root, out=np.zeros_like(root), where=from_pole > 0)
+    return origin + turn, root**2 / 3
+
+
+def _in_belt(
+    nside: int, column: Indices, corner: tuple[Indices, Indices], from_pole: Indices
+) -> Place:
+    """(n,) longitudes and depths of corners x, y in the belt, so many rings from a pole."""
+    eighths = column + (corner[0] - corner[1]) / nside
+    height = (2 * nside - from_pole) * (2 / (3 * nside))
+    return (np.pi / 4) * eighths.astype(np.float64), 1 - height.astype(np.float64)

@@ -1,1 +1,0 @@
-"""Cells of points on the sphere, and the exact areas that they share with pixels."""

@@ -1,0 +1,346 @@
+"""Curves that bound cells: straight in longitude and height, or those of HEALPix' polar caps.
+
+Each hemisphere is seen from its pole. The depth 1 - |z| keeps its digits there, and with the
+longitude it spans an area of the sphere: d(longitude) d(depth) is its element.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from cheblienet_models.resampling.grids import Flags, Floats, Indices
+
+Place = tuple[Floats, Floats]
+"""Longitudes, radians, not reduced to one turn, and depths."""
+
+
+@dataclass(frozen=True)
+class Sides(ABC):
+    """Sides (n,) within one hemisphere, longitude and depth monotonic along each.
+
+    A cell's sides go around it, its inside on their left; what lies on a parallel is left out, and
+    so is the way along a pole.
+
+    Args:
+        is_north: the hemisphere.
+        cell: (n,) the number of each side's cell.
+        start: (n,) longitudes and depths.
+        end: likewise.
+    """
+
+    is_north: bool
+    cell: Indices
+    start: Place
+    end: Place
+
+    @abstractmethod
+    def longitude_at(self, which: Indices, depth: Floats) -> Floats:
+        """(m,) where some of the sides cross parallels, to within rounding."""
+
+    @abstractmethod
+    def depth_at(self, which: Indices, longitude: Floats) -> Floats:
+        """(m,) where some of the sides cross meridians, to within rounding."""
+
+    @abstractmethod
+    def bulge(self, which: Indices, start: Place, end: Place) -> Floats:
+        """(m,) integrals of longitude d(depth) along parts of sides, less those along chords."""
+
+    def areas(self) -> Floats:
+        """(n,) what each side adds to its cell's area, steradians."""
+        (west, top), (east, bottom) = self.start, self.end
+        areas = (west + east) / 2 * (bottom - top)
+        areas += self.bulge(np.arange(len(self.cell)), self.start, self.end)
+        return -areas if self.is_north else areas
+
+
+class Straight(Sides):
+    """Longitude is linear in depth: meridians, and the sides in HEALPix' equatorial belt."""
+
+    def longitude_at(self, which: Indices, depth: Floats) -> Floats:
+        """(m,) longitudes."""
+        share = self._share(which, depth, 1)
+        return self.start[0][which] + share * (self.end[0] - self.start[0])[which]
+
+    def depth_at(self, which: Indices, longitude: Floats) -> Floats:
+        """(m,) depths."""
+        share = self._share(which, longitude, 0)
+        return self.start[1][which] + share * (self.end[1] - self.start[1])[which]
+
+    def _share(self, which: Indices, values: Floats, part: int) -> Floats:
+        """(m,) how far along sides that are not constant in this part of places a value is."""
+        start, end = self.start[part][which], self.end[part][which]
+        share: Floats = (values - start) / (end - start)
+        return share
+
+    def bulge(self, which: Indices, start: Place, end: Place) -> Floats:  # noqa: ARG002
+        """Zeros."""
+        return np.zeros(len(which))
+
+
+@dataclass(frozen=True)
+class PolarCap(Sides):
+    """Sides of HEALPix' pixels in a polar cap: longitude = origin + constant / sqrt(3 depth).
+
+    Args:
+        origin: (n,) radians.
+        constant: (n,) radians; 0 on meridians, on which alone the pole is.
+    """
+
+    origin: Floats
+    constant: Floats
+
+    def longitude_at(self, which: Indices, depth: Floats) -> Floats:
+        """(m,) longitudes."""
+        longitude: Floats = self.origin[which] + self.constant[which] / np.sqrt(3 * depth)
+        return longitude
+
+    def depth_at(self, which: Indices, longitude: Floats) -> Floats:
+        """(m,) depths."""
+        apart = longitude - self.origin[which]
+        root = np.divide(self.constant[which], apart, out=np.zeros_like(apart), where=apart != 0)
+        depth: Floats = root**2 / 3
+        return depth
+
+    def bulge(self, which: Indices, start: Place, end: Place) -> Floats:
+        """(m,) integrals."""
+        a, b = np.sqrt(3 * start[1]), np.sqrt(3 * end[1])
+        constant = self.constant[which]
+        cubes = -constant * (b - a) ** 3 / 6
+        bulge: Floats = np.divide(cubes, a * b, out=np.zeros_like(cubes), where=constant != 0)
+        return bulge
+
+
+def rectangles(is_north: bool, cell: Indices, longitudes: Place, depths: Place) -> Straight:  # noqa: FBT001
+    """Cells (n,) of one hemisphere between two meridians and two parallels.
+
+    Args:
+        is_north: the hemisphere.
+        cell: (n,) numbers.
+        longitudes: (n,) west and east, radians.
+        depths: (n,) of the sides towards the pole and towards the equator.
+    """
+    west, east = longitudes
+    north, south = depths if is_north else depths[::-1]
+    return Straight(
+        is_north,
+        np.concatenate([cell, cell]),
+        (np.concatenate([west, east]), np.concatenate([north, south])),
+        (np.concatenate([west, east]), np.concatenate([south, north])),
+    )
+
+
+@dataclass(frozen=True)
+class GreatCircle(Sides):
+    """Arcs of great circles: normal . place = 0.
+
+    Args:
+        azimuth: (n,) of the normal, radians.
+        across: (n,) the normal's part across the axis.
+        along: (n,) its part along the axis, towards the pole of the hemisphere.
+    """
+
+    azimuth: Floats
+    across: Floats
+    along: Floats
+
+    def longitude_at(self, which: Indices, depth: Floats) -> Floats:
+        """(m,) longitudes."""
+        cosine = -self.along[which] * (1 - depth)
+        scale = self.across[which] * np.sqrt(depth * (2 - depth))
+        cosine = np.divide(cosine, scale, out=np.zeros_like(cosine), where=scale > 0)
+        # Of the two places at this depth that on the same side of the deepest and the highest one.
+        middle = (self.start[0][which] + self.end[0][which]) / 2
+        angle = wrapped(middle - self.azimuth[which])
+        longitude: Floats = middle - angle + np.copysign(np.arccos(cosine.clip(-1, 1)), angle)
+        return longitude
+
+    def depth_at(self, which: Indices, longitude: Floats) -> Floats:
+        """(m,) depths."""
+        height = self.across[which] * np.abs(np.cos(longitude - self.azimuth[which]))
+        radius = np.abs(self.along[which])
+        length = np.hypot(height, radius)
+        length[length == 0] = 1.0
+        height, radius = height / length, radius / length
+        return radius**2 / (1 + height)
+
+    def bulge(self, which: Indices, start: Place, end: Place) -> Floats:  # noqa: ARG002
+        """(m,) integrals, by the area between arc and pole, which is a triangle's."""
+        turn = end[0] - start[0]
+        tangents = np.sqrt(start[1] / (2 - start[1]) * (end[1] / (2 - end[1])))
+        triangle = 2 * np.arctan2(tangents * np.sin(turn), 1 + tangents * np.cos(turn))
+        bulge: Floats = turn * (start[1] + end[1]) / 2 - triangle
+        return bulge
+
+
+def wrapped(angle: Floats) -> Floats:
+    """To [-pi, pi], radians."""
+    nearest: Floats = angle - 2 * np.pi * np.rint(angle / (2 * np.pi))
+    return nearest
+
+
+class Arcs(NamedTuple):
+    """Arcs (n,) between unit vectors, each shorter than half a circle.
+
+    Args:
+        cell: (n,) numbers.
+        starts: (n, 3).
+        ends: (n, 3).
+        longitudes: (n,) of the starts, radians, not reduced to one turn.
+        turns: (n,) longitudes of the ends less those.
+        normals: (n, 3) of length 1, along starts x ends; the sign of the last part is that of the
+            turn where this is beyond a quarter.
+    """
+
+    cell: Indices
+    starts: Floats
+    ends: Floats
+    longitudes: Floats
+    turns: Floats
+    normals: Floats
+
+    def sides(self) -> list[Sides]:
+        """The arcs, cut at the equator and where they are nearest to a pole."""
+        across = np.hypot(self.normals[:, 0], self.normals[:, 1])
+        azimuth = np.arctan2(self.normals[:, 1], self.normals[:, 0])
+        breaks = self._breaks()
+        found: list[Sides] = []
+        for is_north in (True, False):
+            parts = []
+            for a, b in pairwise(breaks):
+                is_part = (a.turned != b.turned) | (a.depth != b.depth)
+                chosen = np.flatnonzero(is_part & ((a.height + b.height >= 0) == is_north))
+                from_to = (a.turned, a.depth, b.turned, b.depth)
+                parts.append((chosen, *(values[chosen] for values in from_to)))
+            which = np.concatenate([part[0] for part in parts])
+            start, depth, end, end_depth = (
+                np.concatenate([part[k].astype(np.float64) for part in parts]) for k in (1, 2, 3, 4)
+            )
+            west = self.longitudes[which]
+            along = self.normals[which, 2] if is_north else -self.normals[which, 2]
+            found.append(
+                GreatCircle(
+                    is_north,
+                    self.cell[which],
+                    (west + start, depth),
+                    (west + end, end_depth),
+                    azimuth[which],
+                    across[which],
+                    along,
+                )
+            )
+        return found
+
+    def _breaks(self) -> list["_Break"]:
+        """Starts, up to two places in between in their order, else the start again, and ends."""
+        starts, ends, normals = self.starts, self.ends, self.normals
+        start = _Break(np.zeros(len(self.cell)), depth_of(starts), starts[:, 2])
+        is_crossing = starts[:, 2] * ends[:, 2] < 0
+        crossing = starts * np.abs(ends[:, 2:]) + ends * np.abs(starts[:, 2:])
+        rises, falls = (normals[:, 0] * p[:, 1] - normals[:, 1] * p[:, 0] for p in (starts, ends))
+        is_bent = rises * falls < 0
+        # An arc that rises first is highest in the north, one that falls first lowest in the south.
+        side = np.where((rises > 0) != np.signbit(normals[:, 2]), -1.0, 1.0)
+        nearest = np.column_stack([side[:, None] * normals[:, :2], normals[:, 2]])
+        depth = normals[:, 2] ** 2 / (1 + np.hypot(normals[:, 0], normals[:, 1]))
+        ones = np.ones(len(self.cell))
+        equator = _Break(self._turned(crossing), ones, 0 * ones).where(is_crossing, start)
+        extreme = _Break(self._turned(nearest), depth, np.where(rises > 0, ones, -ones))
+        extreme = extreme.where(is_bent, start)
+        is_later = ~is_bent | (is_crossing & (np.abs(equator.turned) > np.abs(extreme.turned)))
+        end = _Break(self.turns, depth_of(ends), ends[:, 2])
+        return [start, extreme.where(is_later, equator), equator.where(is_later, extreme), end]
+
+    def _turned(self, places: Floats) -> Floats:
+        """(n,) by how much places (n, 3) are turned from the starts, at most by the turns."""
+        half = self.turns / 2  # next to which: half a turn from the start has either sign
+        turned = half + wrapped(np.arctan2(places[:, 1], places[:, 0]) - self.longitudes - half)
+        return turned.clip(np.minimum(self.turns, 0), np.maximum(self.turns, 0))
+
+
+class _Break(NamedTuple):
+    """Places (n,) on arcs: by how much they are turned from the start, depths, z or its sign."""
+
+    turned: Floats
+    depth: Floats
+    height: Floats
+
+    def where(self, chosen: Flags, other: "_Break") -> "_Break":
+        """These where chosen, else the others."""
+        return _Break(*(np.where(chosen, a, b) for a, b in zip(self, other, strict=True)))
+
+
+def depth_of(places: Floats) -> Floats:
+    """(...) 1 - |z| of unit vectors (..., 3)."""
+    depth: Floats = (places[..., 0] ** 2 + places[..., 1] ** 2) / (1 + np.abs(places[..., 2]))
+    return depth
+
+
+def great_circles(cell: Indices, starts: Floats, ends: Floats, within: Floats) -> list[Sides]:
+    """Sides of convex cells that are arcs of great circles.
+
+    Longitudes are those nearest to a place within the cell: only around a pole they make a whole
+    turn, where a way to this pole and back, a turn apart, is added.
+
+    Args:
+        cell: (n,) numbers.
+        starts: (n, 3) of length 1, the cell on the left.
+        ends: (n, 3), less than half a circle away.
+        within: (n,) longitudes of places within the cells, radians.
+    """
+    # Twice starts x ends, to full precision where these are near to each other.
+    normals = np.cross(starts + ends, ends - starts)
+    length = np.linalg.norm(normals, axis=1)
+    kept = np.flatnonzero(length)
+    cell, starts, ends, within = cell[kept], starts[kept], ends[kept], within[kept]
+    normals = normals[kept] / length[kept, None]
+    first, last, turns = _longitudes(starts, ends, within)
+    # Around which side of a pole an arc goes may be a matter of rounding, but has to be one.
+    is_far = np.abs(turns) > 1.5
+    normals[is_far, 2] = np.copysign(normals[is_far, 2], turns[is_far])
+    found = Arcs(cell, starts, ends, first, turns, normals).sides()
+    rounds = np.rint((first + turns - last) / (2 * np.pi))
+    total = np.bincount(cell, rounds, 1)
+    for pole in (1, -1):
+        which = np.flatnonzero((rounds != 0) & (np.where(total[cell] < 0, -1, 1) == pole))
+        longitudes = last[which], last[which] + 2 * np.pi * rounds[which]
+        found += _to_pole(cell[which], ends[which], longitudes, pole)
+    return found
+
+
+def _longitudes(starts: Floats, ends: Floats, within: Floats) -> tuple[Floats, Floats, Floats]:
+    """(n,) of starts and of ends, next to those `within`, and by how much arcs turn.
+
+    A pole has the longitude of the arc's other end.
+    """
+    first, last = (np.arctan2(places[:, 1], places[:, 0]) for places in (starts, ends))
+    from_pole, to_pole = (~places[:, :2].any(1) for places in (starts, ends))
+    first, last = np.where(from_pole, last, first), np.where(to_pole, first, last)
+    sine = starts[:, 0] * ends[:, 1] - starts[:, 1] * ends[:, 0]
+    turns = np.arctan2(sine, (starts[:, :2] * ends[:, :2]).sum(1))
+    turns[from_pole | to_pole] = 0
+    return within + wrapped(first - within), within + wrapped(last - within), turns
+
+
+def _to_pole(cell: Indices, corners: Floats, longitudes: Place, pole: int) -> list[Sides]:
+    """From corners (n, 3) to a pole, and back at other longitudes.
+
+    Args:
+        cell: (n,) numbers.
+        corners: where cells have gone once around the pole.
+        longitudes: (n,) of the ways back and there.
+        pole: 1 in the north, -1 in the south.
+    """
+    found: list[Sides] = []
+    around = np.concatenate(longitudes[::-1])
+    for is_north in (True, False):
+        has_corner, has_pole = (corners[:, 2] >= 0) == is_north, is_north == (pole > 0)
+        there = np.where(has_corner, depth_of(corners), 1.0)
+        back = np.full(len(cell), 0.0 if has_pole else 1.0)
+        passed = np.tile(has_corner | has_pole, 2)
+        start, end = np.concatenate([there, back])[passed], np.concatenate([back, there])[passed]
+        place = around[passed]
+        found.append(Straight(is_north, np.tile(cell, 2)[passed], (place, start), (place, end)))
+    return found

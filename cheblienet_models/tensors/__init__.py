@@ -1,1 +1,0 @@
-"""Tensors as every room uses them: memory layout, precision, sparse matrices, finite values."""
