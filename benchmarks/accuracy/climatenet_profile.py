@@ -2,7 +2,7 @@
 
     python benchmarks/accuracy/climatenet_profile.py STORE GRAPH THREADS
 
-Memory is that of the whole process, so this one does nothing else.
+Memory is that of the whole process, so this one does nothing else, and imports no builder.
 """
 
 import statistics
@@ -13,11 +13,9 @@ from pathlib import Path
 
 import torch
 
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+sys.path.append(str(Path(__file__).parents[1]))  # turns
 
-from classifiers import parameters
 from climatenet_data import CHANNELS, CLASSES
-from scripts import print_head, print_row
 from torch import Tensor, nn
 from torch.optim import Optimizer
 from turns import peak_memory, resident_memory
@@ -53,14 +51,15 @@ def main(store: Path, name: str, threads: int) -> None:
     torch.manual_seed(0)
     pyramid = open_store(store)[name]
     network = UNet(pyramid, len(CHANNELS), len(CLASSES))
-    sizes = f"{pyramid.levels[0].num_vertices:,} vertices, {parameters(network):,} weights"
-    print(f"{name}: {sizes}")
+    weights = sum(parameter.numel() for parameter in network.parameters())
+    print(f"{name}: {pyramid.levels[0].num_vertices:,} vertices, {weights:,} weights")
     print(f"One training step at batch 1 on {threads} threads, median of {STEPS}\n")
     before = resident_memory()
     parts = zip(*steps(pyramid, network), strict=True)
-    times = [f"{statistics.median(part):.0f} ms" for part in parts]
-    print_head("forward", "backward", "optimizer", "peak memory", "before the first step")
-    print_row(*times, f"{peak_memory() / 1e6:.0f} MB", f"{before / 1e6:.0f} MB")
+    times = " | ".join(f"{statistics.median(part):.0f} ms" for part in parts)
+    print("| forward | backward | optimizer | peak memory | before the first step |")
+    print("|---|---|---|---|---|")
+    print(f"| {times} | {peak_memory() / 1e6:.0f} MB | {before / 1e6:.0f} MB |")
 
 
 if __name__ == "__main__":

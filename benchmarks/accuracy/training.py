@@ -124,16 +124,11 @@ class Experiment:
     candidates: Sequence[Candidate]
     epochs: int
 
-    def run(
-        self,
-        checkpoint: Checkpoint | None = None,
-        after_epoch: Callable[[int, int], None] = lambda *_: None,
-    ) -> tuple[list[Scores], float]:
+    def run(self, checkpoint: Checkpoint | None = None) -> tuple[list[Scores], float]:
         """Scores of each candidate, and seconds, those before an interruption included.
 
         Args:
             checkpoint: to continue from and to write to after each epoch; None keeps nothing.
-            after_epoch: called with a candidate's index and its epochs done, when these are saved.
 
         Raises:
             ValueError: the checkpoint is of something else.
@@ -156,7 +151,6 @@ class Experiment:
                     keep(training.state())
                     bar.update()
                     bar.set_postfix(loss=f"{loss:.4f}")
-                    after_epoch(index, training.epoch)
                 with torch.no_grad():
                     found = candidate.scores(training.network.eval())
                 scores.append({**found, SECONDS: training.seconds})
