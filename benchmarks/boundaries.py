@@ -20,13 +20,12 @@ flat: r2 and r3 on squares and cubes against cosines, cut and corrected.
 cost: seconds and peak memory of builds as whole processes, cut and corrected in turns, medians.
 """
 
-import argparse
 import math
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise, product
 from typing import Any
 from unittest.mock import patch
@@ -35,6 +34,7 @@ import numpy as np
 import scipy.sparse
 from neumann import neumann_spectrum
 from numpy.typing import NDArray
+from scripts import parser_of, print_head, print_row, run_parts
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -192,58 +192,35 @@ def smallest(laplacian: Laplacian, count: int) -> Floats:
     return pairs.values
 
 
-def table(exact: Floats, graphs: dict[str, list[GraphSpec]], constructions: dict[str, Any]) -> None:
-    names = [spec.default_name.partition("-")[2] for spec in next(iter(graphs.values()))]
-    print(f"| weights | construction | {' | '.join(names)} | orders |")
-    print("|" + "---|" * (3 + len(names)))
-    for title, specs in graphs.items():
-        for name, construction in constructions.items():
-            errors = []
-            for spec in specs:
-                found = smallest(construction(weights_of(spec)), len(exact))
-                errors.append(max(found[1:] / exact[1:] - 1, key=abs))
-            sizes = [n / m for n, m in _finer([spec.size for spec in specs])]
-            steps = zip(errors[:-1], errors[1:], sizes, strict=True)
-            orders = ", ".join(f"{math.log(abs(a / b)) / math.log(s):.2f}" for a, b, s in steps)
-            cells = " | ".join(f"{error:+.4f}" for error in errors)
-            print(f"| {title} | {name} | {cells} | {orders} |", flush=True)
-
-
-def _finer(sizes: list[Any]) -> Iterator[tuple[int, int]]:
-    for coarse, fine in pairwise(sizes):
-        yield fine[0], coarse[0]
+def table(exact: Floats, title: str, specs: list[GraphSpec], constructions: dict[str, Any]) -> None:
+    names = [spec.default_name.partition("-")[2] for spec in specs]
+    print_head("weights", "construction", *names, "orders")
+    for name, construction in constructions.items():
+        errors: list[tuple[int, float]] = []
+        for weights in map(weights_of, specs):
+            found = smallest(construction(weights), len(exact))
+            errors.append((weights.lattice.width, max(found[1:] / exact[1:] - 1, key=abs)))
+        finer = pairwise(errors)
+        orders = [math.log(abs(a / b)) / math.log(n / m) for (m, a), (n, b) in finer]
+        cells = [f"{error:+.4f}" for _, error in errors]
+        print_row(title, name, *cells, ", ".join(f"{order:.2f}" for order in orders))
 
 
 def oriented(finest: int, eps: float, height: float = 1.0, *, all_of_them: bool = True) -> None:
-    graphs = {
-        weights: [
-            GraphSpec(
-                "se2",
-                (n, round(n * height)),
-                orientations=n_o,
-                weights=weights,
-                levels=1,
-                eps=eps,
-                xi=XI,
-            )
-            for n, n_o in SIZES
-            if n <= finest and _has_room(weights, n, n_o, eps, height)
-        ]
-        for weights in ("selling", "matched")
-    }
     exact = neumann_spectrum(COUNT + 1, eps, XI, height=height, degree=18, frequency=10)
     coarser = neumann_spectrum(COUNT + 1, eps, XI, height=height, degree=15, frequency=8)
     print(f"exact to {abs(exact[1:] / coarser[1:] - 1).max():.0e}: {exact[1:].round(3)}\n")
     chosen = CONSTRUCTIONS if all_of_them else dict(list(CONSTRUCTIONS.items())[:3])
-    for weights, specs in graphs.items():
-        table(exact, {weights: specs}, chosen)
+    for weights in ("selling", "matched"):
+        how: dict[str, Any] = {"weights": weights, "levels": 1, "eps": eps, "xi": XI}
+        sizes = [((n, round(n * height)), n_o) for n, n_o in SIZES if n <= finest]
+        specs = [GraphSpec("se2", size, orientations=n_o, **how) for size, n_o in sizes]
+        table(exact, weights, list(filter(has_room, specs)), chosen)
         print()
 
 
-def _has_room(weights: str, n: int, n_o: int, eps: float, height: float) -> bool:
+def has_room(spec: GraphSpec) -> bool:
     """Whether the lattice has room for the stencils."""
-    size = (n, round(n * height))
-    spec = GraphSpec("se2", size, orientations=n_o, weights=weights, levels=1, eps=eps, xi=XI)
     try:
         weights_of(spec)
     except ValueError:
@@ -258,22 +235,21 @@ def flat(finest: int) -> None:
         exact = np.sort([math.pi**2 * sum(n**2 for n in wave) for wave in waves])[: COUNT + 1]
         specs = [GraphSpec(manifold, n, weights="matched", levels=1) for n in sizes if n <= finest]
         flat_ones = {name: CONSTRUCTIONS[name] for name in ("cut", "corrected", "two rows")}
-        table(exact, {f"{manifold} matched": specs}, flat_ones)
+        table(exact, f"{manifold} matched", specs, flat_ones)
         print()
 
 
 def cost() -> None:
     script = (
-        "import resource, sys, time; from cheblienet_graphs import GraphSpec, build;"
+        "import sys, time; from cheblienet_graphs import GraphSpec, build;"
         "began = time.perf_counter();"
         "spec = GraphSpec('se2', int(sys.argv[1]), orientations=8, weights=sys.argv[2], levels=1,"
         " boundary_correction=sys.argv[3] == 'corrected');"
         "build(spec, sys.argv[4]);"
-        "print(time.perf_counter() - began,"
-        " resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)"
+        "took, lines = time.perf_counter() - began, open('/proc/self/status');"
+        "print(took, *(int(n.split()[1]) / 1e3 for n in lines if n.startswith('VmHWM')))"
     )
-    print("| weights | graph | seconds: cut | corrected | MB: cut | corrected |")
-    print("|---|---|---|---|---|---|")
+    print_head("weights", "graph", "seconds: cut", "corrected", "MB: cut", "corrected")
     for weights, size in product(("selling", "matched"), (64, 256)):
         found: dict[str, list[list[float]]] = {"cut": [], "corrected": []}
         for _ in range(ROUNDS):
@@ -286,29 +262,22 @@ def cost() -> None:
                 results.append([float(number) for number in said.stdout.split()])
         middle = {k: [statistics.median(c) for c in zip(*r, strict=True)] for k, r in found.items()}
         cells = [f"{middle[k][0]:.2f}" for k in found] + [f"{middle[k][1]:.0f}" for k in found]
-        print(f"| {weights} | {size}x{size}x8 | {' | '.join(cells)} |", flush=True)
+        print_row(weights, f"{size}x{size}x8", *cells)
 
 
-PARTS: dict[str, Callable[[int], None]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "square": lambda finest: oriented(finest, math.sqrt(0.1)),
     "oblong": lambda finest: oriented(finest, math.sqrt(0.1), 1.5, all_of_them=False),
     "thin": lambda finest: oriented(finest, 0.1, all_of_them=False),
     "flat": flat,
-    "cost": lambda _: cost(),
+    "cost": lambda **_: cost(),
 }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=PARTS)
+    parser = parser_of(__doc__)
     parser.add_argument("--finest", type=int, default=64, help="pixels along x at most")
-    given = parser.parse_args()
-    for name, work in PARTS.items():
-        if given.part in {None, name}:
-            if given.part is None:
-                print(f"{name}\n")
-            work(given.finest)
-            print()
+    run_parts(parser, PARTS)
 
 
 if __name__ == "__main__":

@@ -12,20 +12,17 @@ processor time.
     python benchmarks/cells.py
 """
 
-import argparse
 import dataclasses
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.spatial import KDTree
+from scripts import graph_of, parser_of, print_head, print_row
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import open_store
+from cheblienet_graphs import GraphSpec
 from cheblienet_models.resampling.cells import cells_of
 from cheblienet_models.resampling.entries import Entries
 from cheblienet_models.resampling.grids import Pixels
@@ -102,21 +99,16 @@ def lost(shared: csr_array, areas: Floats, image: Floats, pixels: Floats) -> tup
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    parser_of(__doc__).parse_args()
     grid = Pixels(np.arange(-89.5, 90), np.arange(0.5, 360))
     image, pixels = blobs(grid), grid.areas.ravel()
-    print(
-        "| sampling | points | cells | area of a cell | pixel | blob | there and back | seconds |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    losses = "area of a cell", "pixel", "blob", "there and back"
+    print_head("sampling", "points", "cells", *losses, "seconds")
     for name, sizes in SIZES.items():
         for size in sizes:
             levels: dict[str, Any] = {} if "points" in size else {"levels": 1}
-            with tempfile.TemporaryDirectory() as folder:
-                store = Path(folder) / "graphs.zarr"
-                built = build(GraphSpec("s2", **levels, **size), store, device="cpu")
-                graph = open_store(store)[built.name].levels[0]
-                sampling, areas = sampling_of(graph), graph.area.double().numpy()
+            graph = graph_of(GraphSpec("s2", **levels, **size), device="cpu")
+            sampling, areas = sampling_of(graph), graph.area.double().numpy()
             areas *= 4 * np.pi / areas.sum()
             for way in WAYS:
                 if way == "own" and sampling.kind is None:
@@ -129,12 +121,9 @@ def main() -> None:
                 ratio = shared.sum(1) / areas
                 gap = abs(shared.sum(0) / pixels - 1).max()
                 at_points, after = lost(shared, areas, image, pixels)
-                print(
-                    f"| {name} | {sampling.count:,} | {way} | {ratio.min():.6f} to "
-                    f"{ratio.max():.6f} | {gap:.0e} | {at_points:.1e} | {after:.1e} | "
-                    f"{seconds:.2f} |",
-                    flush=True,
-                )
+                cells = f"{ratio.min():.6f} to {ratio.max():.6f}", f"{gap:.0e}"
+                changes = f"{at_points:.1e}", f"{after:.1e}"
+                print_row(name, f"{sampling.count:,}", way, *cells, *changes, f"{seconds:.2f}")
 
 
 if __name__ == "__main__":

@@ -10,20 +10,18 @@ area inside is from the domain's.
     python benchmarks/domains.py [--count 10]
 """
 
-import argparse
 import math
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import hyp2f1, jnp_zeros
+from scripts import parser_of, print_head, print_row, report_of
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec
 
 CAP = math.radians(60)
 
@@ -107,9 +105,7 @@ def domains() -> Iterator[Domain]:
 
 def errors(spec: GraphSpec, exact: NDArray[np.float64]) -> tuple[float, float, float]:
     """Largest and mean relative error of the eigenvalues but 0; share of points inside."""
-    with tempfile.TemporaryDirectory() as folder:
-        build(spec, Path(folder) / "g")
-        (level,) = inspect(Path(folder) / "g", eigenvalues=len(exact)).levels
+    level = report_of(spec, len(exact))
     found = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
     relative = abs(found[1:] / exact[1:] - 1)
     return float(relative.max()), float(relative.mean()), level.inside or math.nan
@@ -117,11 +113,10 @@ def errors(spec: GraphSpec, exact: NDArray[np.float64]) -> tuple[float, float, f
 
 def main() -> None:
     """Print a line for each graph."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--count", type=int, default=10, help="eigenvalues but 0")
     count = parser.parse_args().count + 1
-    print("| domain | weights | vertices | largest error | mean | order | area |")
-    print("|---|---|---|---|---|---|---|")
+    print_head("domain", "weights", "vertices", "largest error", "mean", "order", "area")
     for domain in domains():
         exact = domain.exact(count)
         for weights, graphs in domain.graphs.items():
@@ -130,8 +125,8 @@ def main() -> None:
                 largest, mean, inside = errors(spec, exact)
                 off = inside / domain.area - 1
                 order = "" if math.isnan(before) else f"{math.log2(before / largest):.2f}"
-                cells = f"{spec.num_vertices:,} | {largest:.2%} | {mean:.2%} | {order} | {off:+.2%}"
-                print(f"| {domain.name} | {weights} | {cells} |", flush=True)
+                cells = f"{largest:.2%}", f"{mean:.2%}", order, f"{off:+.2%}"
+                print_row(domain.name, weights, f"{spec.num_vertices:,}", *cells)
                 before = largest
 
 

@@ -10,22 +10,21 @@ deviation from its mean; `interpolation` is the same for f itself, what interpol
     python benchmarks/equivariance.py
 """
 
-import argparse
 import copy
 import math
 import statistics
-import tempfile
 from functools import partial
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.special import sph_harm_y
+from scripts import parser_of, print_head, print_row, pyramid_of, unit_vectors
 from torch import Tensor, nn
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Pyramid, UNet, VerticesToLatLon, open_store, regular_grid
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Pyramid, UNet, VerticesToLatLon, regular_grid
 from cheblienet_models.testing import assert_equivariant
 
 DEGREE, ROTATIONS = 6, 5
@@ -41,13 +40,6 @@ def angles(points: Tensor) -> tuple[Tensor, Tensor]:
     """Colatitudes in [0, pi] and longitudes in [0, 2 pi) of unit vectors."""
     x, y, z = points.T
     return torch.atan2(torch.hypot(x, y), z), torch.atan2(y, x) % (2 * math.pi)
-
-
-def unit_vectors(pyramid: Pyramid) -> Tensor:
-    """(points, 3) float64 of the base of the finest level."""
-    graph = pyramid.levels[0]
-    beta, gamma = graph.coordinates[: graph.num_vertices // graph.orientations, -2:].T
-    return torch.stack([beta.sin() * gamma.cos(), beta.sin() * gamma.sin(), beta.cos()], dim=1)
 
 
 def field(points: Tensor, coefficients: np.ndarray) -> Tensor:
@@ -88,7 +80,7 @@ def errors(pyramid: Pyramid, seed: int) -> tuple[float, float, float, float]:
     q, r = np.linalg.qr(generator.standard_normal((3, 3)))
     rotation = q * np.sign(r.diagonal())
     turn = torch.from_numpy(rotation * np.linalg.det(rotation))
-    points = unit_vectors(pyramid)
+    points = unit_vectors(pyramid.levels[0])
     straight, turned = (field(p, coefficients)[None, None] for p in (points, points @ turn))
 
     def relative(found: Tensor, expected: Tensor) -> float:
@@ -107,25 +99,19 @@ def errors(pyramid: Pyramid, seed: int) -> tuple[float, float, float, float]:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    print("| graph | level | vertices | random rotations | interpolation | grid | float64 |")
-    print("|---|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        for title, kind in KINDS.items():
-            for level in (2, 3, 4, 5):
-                spec = GraphSpec("so3", subdivisions=level, orientations=6, levels=3, **kind)
-                built = build(spec, store, device="cpu", force=True)
-                pyramid = open_store(store)[f"{built.name}@{built.version}"]
-                found = zip(*(errors(pyramid, seed) for seed in range(ROTATIONS)), strict=True)
-                random, interpolation, single, double = found
-                print(
-                    f"| {title} | {level} | {spec.num_vertices:,} | "
-                    f"{statistics.mean(random):.3f} +- {statistics.stdev(random):.3f} | "
-                    f"{statistics.mean(interpolation):.3f} | {max(single):.1e} | "
-                    f"{max(double):.1e} |",
-                    flush=True,
-                )
+    parser_of(__doc__).parse_args()
+    tested = "random rotations", "interpolation", "grid", "float64"
+    print_head("graph", "level", "vertices", *tested)
+    for (title, kind), level in product(KINDS.items(), (2, 3, 4, 5)):
+        spec = GraphSpec("so3", subdivisions=level, orientations=6, levels=3, **kind)
+        pyramid = pyramid_of(spec, device="cpu")
+        found = zip(*(errors(pyramid, seed) for seed in range(ROTATIONS)), strict=True)
+        random, interpolation, single, double = found
+        print_row(
+            *(title, level, f"{spec.num_vertices:,}"),
+            f"{statistics.mean(random):.3f} +- {statistics.stdev(random):.3f}",
+            *(f"{statistics.mean(interpolation):.3f}", f"{max(single):.1e}", f"{max(double):.1e}"),
+        )
 
 
 if __name__ == "__main__":

@@ -8,21 +8,19 @@ of the periodic SE(2) with Selling's weights: those of scipy's expm_multiply in 
     python benchmarks/filters.py [errors|times]
 """
 
-import argparse
 import statistics
-import tempfile
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 import torch
 from scipy.sparse.linalg import expm_multiply
+from scripts import graph_of, parser_of, print_head, print_row, run_parts
+from turns import in_turns
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Graph, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Graph
 
 ERRORS = {
     "SE(2), normalized": GraphSpec("se2", 12, orientations=6, levels=1),
@@ -38,11 +36,6 @@ TIMED = GraphSpec(
 T, RUNS = 0.04, 5
 DECADES = 10.0 ** np.arange(-2, 5)
 TOLERANCES = (1e-3, 1e-6, 1e-10)
-
-
-def graph_of(store: Path, spec: GraphSpec) -> Graph:
-    built = build(spec, store, force=True)
-    return open_store(store)[f"{built.name}@{built.version}"].levels[0]
 
 
 def errors(graph: Graph) -> list[str]:
@@ -79,8 +72,8 @@ def times(graph: Graph) -> list[float]:
     return found
 
 
-def timed(graph: Graph) -> None:
-    """Print a table of times."""
+def print_times() -> None:
+    graph = graph_of(TIMED)
     assert graph.eigenvalue_scale is not None
     t, size = T * graph.eigenvalue_scale, graph.num_vertices
     parts = [part.numpy() for part in (graph.values, graph.columns, graph.row_pointers)]
@@ -106,49 +99,33 @@ def timed(graph: Graph) -> None:
         "diffuse, float32": lambda: graph.diffuse(x, t),
         "diffuse, float32, 8 channels": lambda: graph.diffuse(x.expand(1, 8, size), t),
     }
-    seconds: dict[str, list[float]] = {way: [] for way in ways}
-    results = {}
-    for _ in range(RUNS):
-        for way, run in ways.items():
-            start = time.perf_counter()
-            results[way] = run()
-            seconds[way].append(time.perf_counter() - start)
+    results = {way: run() for way, run in ways.items()}
+    seconds = in_turns(ways, RUNS)
     reference = np.asarray(next(iter(results.values())))
     first, *_ = seconds.values()
     print(f"{size:,} vertices, t lambda_max = {t * graph.lambda_max:,.0f}, degree ", end="")
     print(f"{graph.diffusion_polynomial(t).degree} at tolerance 1e-6\n")
-    print("| | seconds | expm_multiply takes | differs from it by, of the norm of x |")
-    print("|---|---|---|---|")
+    print_head("", "seconds", "expm_multiply takes", "differs from it by, of the norm of x")
     for way, spent in seconds.items():
         ratio = statistics.median(a / b for a, b in zip(first, spent, strict=True))
         found = torch.as_tensor(results[way]).detach().double().reshape(-1, size)[0].numpy()
         apart = np.linalg.norm(found - reference) / x.norm().item()
-        print(f"| {way} | {statistics.median(spent):.3f} | {ratio:.1f} times | {apart:.0e} |")
+        print_row(way, f"{statistics.median(spent):.3f}", f"{ratio:.1f} times", f"{apart:.0e}")
 
 
-def print_errors(store: Path) -> None:
-    print("| graph | lambda_max | tolerance 1e-3 (worst) | 1e-6 | 1e-10 | float32, 1e-6 |")
-    print("|---|---|---|---|---|---|")
+def print_errors() -> None:
+    tolerances = "tolerance 1e-3 (worst)", "1e-6", "1e-10"
+    print_head("graph", "lambda_max", *tolerances, "float32, 1e-6")
     for name, spec in ERRORS.items():
-        print("|", " | ".join([name, *errors(graph_of(store, spec))]), "|", flush=True)
+        print_row(name, *errors(graph_of(spec)))
 
 
-PARTS: dict[str, Callable[[Path], None]] = {
-    "errors": print_errors,
-    "times": lambda store: timed(graph_of(store, TIMED)),
-}
+PARTS: dict[str, Callable[..., None]] = {"errors": print_errors, "times": print_times}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=PARTS)
-    part = parser.parse_args().part
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder:
-        for name, work in PARTS.items():
-            if part in {None, name}:
-                work(Path(folder) / "graphs.zarr")
-                print()
+    run_parts(parser_of(__doc__), PARTS)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scripts import print_head, print_row
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.neighbours.stencil import Stencils
@@ -79,16 +80,9 @@ def logarithms(theta: float, offsets: Floats) -> Floats:
         half = theta + t / 2
         x, y = offsets[:, 0], offsets[:, 1]
         scale = np.sinc(t / (2 * np.pi))
-        found.append(
-            np.stack(
-                [
-                    (np.cos(half) * x + np.sin(half) * y) / scale,
-                    (-np.sin(half) * x + np.cos(half) * y) / scale,
-                    t,
-                ],
-                axis=1,
-            )
-        )
+        forward = (np.cos(half) * x + np.sin(half) * y) / scale
+        sideways = (-np.sin(half) * x + np.cos(half) * y) / scale
+        found.append(np.stack([forward, sideways, t], axis=1))
     return np.array(found)
 
 
@@ -108,7 +102,7 @@ def distances(theta: float, offsets: Floats, diagonal: Floats) -> tuple[Floats, 
     return norms.min(axis=0), length
 
 
-def row(eps_squared: float) -> str:
+def print_eps(eps_squared: float) -> None:
     spec = GraphSpec("se2", PIXELS, orientations=N_O, eps_squared=eps_squared, neighbors=K)
     lattice, metric = spec.full_sampling(0), spec.metric(0).scaled(1 / PIXELS)
     assert isinstance(lattice, Lattice)
@@ -130,15 +124,15 @@ def row(eps_squared: float) -> str:
         far = max(far, ratio.max())
         by_norm, by_length = (set(np.argsort(d, kind="stable")[:K]) for d in (norms, lengths))
         agree.append(len(by_norm & by_length))
-    return f"| {eps_squared:g} | {near:.1%} | {far:.1%} | {min(agree)} .. {max(agree)} |"
+    print_row(f"{eps_squared:g}", f"{near:.1%}", f"{far:.1%}", f"{min(agree)} .. {max(agree)}")
 
 
 def main() -> None:
     np.seterr(over="ignore", invalid="ignore")  # of velocities that lead nowhere
-    print("| eps^2 | within the neighbourhood | within twice its radius | of 16 neighbours agree |")
-    print("|---|---|---|---|")
+    distances_up_to = "within the neighbourhood", "within twice its radius"
+    print_head("eps^2", *distances_up_to, "of 16 neighbours agree")
     for eps_squared in (1.0, 0.1, 0.01):
-        print(row(eps_squared), flush=True)
+        print_eps(eps_squared)
 
 
 if __name__ == "__main__":

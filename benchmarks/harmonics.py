@@ -6,7 +6,6 @@ dipy is needed: pip install dipy. With --golden its values on a few directions a
 the tests, which do without dipy.
 """
 
-import argparse
 import json
 import warnings
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 import torch
 from dipy.reconst.shm import real_sh_descoteaux, real_sh_tournier
 from numpy.typing import NDArray
+from scripts import parser_of, print_head, print_row
 
 from cheblienet_models import harmonics_matrix
 from cheblienet_models.harmonics.bases import BASES, Basis
@@ -43,19 +43,18 @@ def of_dipy(vectors: NDArray[np.float64], degree: int, basis: Basis) -> NDArray[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--golden", type=Path)
     arguments = parser.parse_args()
     vectors = directions(1000)
     print("largest difference from dipy on 1,000 directions\n")
-    print("| basis | degree 6 | degree 8 | degree 16 |")
-    print("|---|---|---|---|")
+    print_head("basis", "degree 6", "degree 8", "degree 16")
     for basis in BASES:
         apart = [
             abs(of_dipy(vectors, degree, basis) - ours(vectors, degree, basis)).max()
             for degree in (6, 8, 16)
         ]
-        print(f"| {basis} | {' | '.join(f'{most:.1e}' for most in apart)} |")
+        print_row(basis, *(f"{most:.1e}" for most in apart))
     if arguments.golden:
         few = directions(8)
         values = {basis: of_dipy(few, GOLDEN_DEGREE, basis).tolist() for basis in BASES}

@@ -11,15 +11,14 @@ share of the heat that is in the wrong place.
 
 import itertools
 import math
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from scripts import graph_of, print_head, print_row
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Graph, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Graph
 
 EPS_SQUARED = XI_SQUARED = 0.1
 TIMES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
@@ -89,22 +88,16 @@ def start_of(n_o: int) -> int:
 
 
 def main() -> None:
-    print(f"| weights | graph | {' | '.join(f't = {time:g}' for time in TIMES)} |")
-    print(f"|---|---|{'---|' * len(TIMES)}")
+    print_head("weights", "graph", *(f"t = {time:g}" for time in TIMES))
     truth = exact()
     for heat in truth.values():
         assert (abs(heat.sum(axis=(1, 2, 3)) - 1) < 0.02).all()  # sampled, so not exactly 1
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        for title, weights in WEIGHTS.items():
-            for n, n_o in SIZES:
-                spec = GraphSpec("se2", n, orientations=n_o, **METRIC, **weights)
-                built = build(spec, store, force=True)
-                (graph,) = open_store(store)[f"{built.name}@{built.version}"].levels
-                found = diffused(graph.double())
-                errors = abs(found - truth[n, n_o]).sum(axis=(1, 2, 3)) / 2
-                cells = " | ".join(f"{error:.4f}" for error in errors)
-                print(f"| {title} | {n}x{n}x{n_o} | {cells} |", flush=True)
+    for title, weights in WEIGHTS.items():
+        for n, n_o in SIZES:
+            spec = GraphSpec("se2", n, orientations=n_o, **METRIC, **weights)
+            found = diffused(graph_of(spec).double())
+            errors = abs(found - truth[n, n_o]).sum(axis=(1, 2, 3)) / 2
+            print_row(title, f"{n}x{n}x{n_o}", *(f"{error:.4f}" for error in errors))
 
 
 if __name__ == "__main__":

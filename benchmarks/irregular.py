@@ -22,13 +22,10 @@ sqrt(sum w sum w |c|^2), and the largest deviation of second moments at a single
 builds in this process, in pairs, one after the other; the median of their ratios.
 """
 
-import argparse
 import math
 import statistics
-import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,8 +33,18 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import ConvexHull, Delaunay
+from scripts import (
+    graph_of,
+    parser_of,
+    print_head,
+    print_row,
+    report_of,
+    run_parts,
+    temporary_store,
+)
+from turns import in_turns
 
-from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
+from cheblienet_graphs import CheblienetError, GraphSpec, build
 from cheblienet_graphs.store.layout import resolve
 from cheblienet_graphs.store.reader import edge_weights
 
@@ -91,7 +98,7 @@ def cotangents(points: Floats, triangles: NDArray[Any]) -> tuple[Any, Floats]:
     return weights, areas
 
 
-def errors(store: Path, kind: str, size: dict[str, Any]) -> tuple[float, float]:
+def errors(kind: str, size: dict[str, Any]) -> tuple[float, float]:
     """The worst error of the first eigenvalues, and lambda_max in units of a square grid's."""
     settings = {"levels": 1} | size
     manifold = settings.pop("manifold")
@@ -104,17 +111,16 @@ def errors(store: Path, kind: str, size: dict[str, Any]) -> tuple[float, float]:
         weights, areas = cotangents(points, mesh.simplices)
         error, largest = worst(weights, areas, exact)
     else:
-        built = build(spec, store, name="irregular", device="cpu", force=True)
-        weights = edge_weights(resolve(store, f"irregular@{built.version}"), 0)
-        scale = built.levels[0].eigenvalue_scale
-        error, largest = worst(weights, sampling.areas(), exact, scale or math.nan)
+        graph = graph_of(spec, device="cpu")
+        weights = edge_weights(resolve(temporary_store(), spec.sha256[:12]), 0)
+        scale = graph.eigenvalue_scale or math.nan
+        error, largest = worst(weights, sampling.areas(), exact, scale)
     return error, largest * spec.squared_spacing(0) / 8
 
 
-def table(store: Path, title: str, rows: Iterable[tuple[str, list[dict[str, Any]]]]) -> None:
+def table(title: str, rows: Iterable[tuple[str, list[dict[str, Any]]]]) -> None:
     """A line for each list of samplings, which only differ by their seed."""
-    print(f"| {title} | {' | '.join(KINDS)} | lambda_max: {', '.join(KINDS)} |")
-    print("|---" * (2 + len(KINDS)) + "|")
+    print_head(title, *KINDS, f"lambda_max: {', '.join(KINDS)}")
     before: dict[str, tuple[float, float]] = {}
     for name, sizes in rows:
         cells, largest = [], []
@@ -122,7 +128,7 @@ def table(store: Path, title: str, rows: Iterable[tuple[str, list[dict[str, Any]
             before = {}
         for kind in KINDS:
             try:
-                found = [errors(store, kind, size) for size in sizes]
+                found = [errors(kind, size) for size in sizes]
             except CheblienetError:
                 cells.append("none")
                 largest.append("-")
@@ -137,7 +143,7 @@ def table(store: Path, title: str, rows: Iterable[tuple[str, list[dict[str, Any]
             before[kind] = error, spacing
             cells.append(f"{error:+.2%}{order}".replace("%", " %"))
             largest.append(f"{max(m for _, m in found):.2g}")
-        print(f"| {name.strip('|')} | {' | '.join(cells)} | {', '.join(largest)} |", flush=True)
+        print_row(name.strip("|"), *cells, ", ".join(largest))
 
 
 def family(name: str, sizes: list[list[dict[str, Any]]]) -> Iterator[tuple[str, list[Any]]]:
@@ -175,12 +181,12 @@ def stations_of_the_square(count: int) -> Floats:
     return np.concatenate([spread, spot, *(np.stack(e, axis=1) for e in edges), corners])
 
 
-def random_points(store: Path) -> None:
+def random_points() -> None:
     counts = (1_000, 2_000, 4_000, 8_000, 16_000)
-    table(store, "random points of S2, 3 seeds", family("random", seeded("s2", counts)))
+    table("random points of S2, 3 seeds", family("random", seeded("s2", counts)))
 
 
-def grids(store: Path) -> None:
+def grids() -> None:
     sizes: dict[str, list[dict[str, Any]]] = {
         "stations": [{"coordinates": stations_of_the_sphere(n)} for n in (1000, 4000, 16000)],
         "equiangular": [{"bandlimit": b} for b in (8, 16, 32, 64)],
@@ -193,53 +199,46 @@ def grids(store: Path) -> None:
         for name, several in sizes.items()
         for row in family(name, [[{"manifold": "s2", **size}] for size in several])
     ]
-    table(store, "points of S2", rows)
+    table("points of S2", rows)
 
 
-def plane(store: Path) -> None:
+def plane() -> None:
     counts = (1_000, 2_000, 4_000, 8_000, 16_000)
     stations = [
         [{"manifold": "r2", "coordinates": stations_of_the_square(n), "domain": (0, 0, 1, 1)}]
         for n in (1_000, 4_000, 16_000)
     ]
     rows = [*family("random, 3 seeds", seeded("r2", counts)), *family("stations", stations)]
-    table(store, "points of the open square", rows)
+    table("points of the open square", rows)
 
 
-def moments(store: Path) -> None:
-    print("| points | weights | first moments | second moments of a point |")
-    print("|---|---|---|---|")
+def moments() -> None:
+    print_head("points", "weights", "first moments", "second moments of a point")
     for count in (500, 2_000, 8_000):
         for kind in ("kernel", "matched", "voronoi"):
             spec = GraphSpec("s2", points=count, seed=1, **KINDS[kind])
-            built = build(spec, store, name="moments", device="cpu", force=True)
-            (level,) = inspect(store, f"moments@{built.version}", eigenvalues=0).levels
-            (metric,) = level.effective_metric
-            print(
-                f"| {count:,} | {kind} | {metric.first_moment:.1e} | {metric.deviation:.2g} off |",
-                flush=True,
-            )
+            (metric,) = report_of(spec, eigenvalues=0).effective_metric
+            cells = f"{metric.first_moment:.1e}", f"{metric.deviation:.2g} off"
+            print_row(f"{count:,}", kind, *cells)
 
 
-def times(store: Path) -> None:
-    print("| points of S2 | kernel, K = 8 | voronoi | ratio, median of pairs |")
-    print("|---|---|---|---|")
+def times() -> None:
+    print_head("points of S2", "kernel, K = 8", "voronoi", "ratio, median of pairs")
     sizes: list[dict[str, Any]] = [{"points": 16_000}, {"points": 60_000}, {"subdivisions": 6}]
     for size in sizes:
-        seconds: dict[str, list[float]] = {"kernel": [], "voronoi": []}
-        for _ in range(PAIRS):
-            for kind, taken in seconds.items():
-                spec = GraphSpec("s2", levels=1, **size, **KINDS[kind])
-                began = time.perf_counter()
-                build(spec, store, name=kind, device="cpu", force=True)
-                taken.append(time.perf_counter() - began)
+        specs = {k: GraphSpec("s2", levels=1, **size, **KINDS[k]) for k in ("kernel", "voronoi")}
+        how: dict[str, Any] = {"device": "cpu", "force": True}
+        builds = {
+            k: partial(build, spec, temporary_store(), name=k, **how) for k, spec in specs.items()
+        }
+        seconds = in_turns(builds, PAIRS)
         ratios = [b / a for a, b in zip(*seconds.values(), strict=True)]
         first, second = (f"{statistics.median(taken):.2f} s" for taken in seconds.values())
         name = ", ".join(f"{what} {value:,}" for what, value in size.items())
-        print(f"| {name} | {first} | {second} | {statistics.median(ratios):.2f} |", flush=True)
+        print_row(name, first, second, f"{statistics.median(ratios):.2f}")
 
 
-PARTS: dict[str, Callable[[Path], None]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "random": random_points,
     "grids": grids,
     "plane": plane,
@@ -250,16 +249,7 @@ PARTS: dict[str, Callable[[Path], None]] = {
 
 def main() -> None:
     """Print a table for each part."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=PARTS)
-    part = parser.parse_args().part
-    with tempfile.TemporaryDirectory() as folder:
-        for name, work in PARTS.items():
-            if part in {None, name}:
-                if part is None:
-                    print(f"{name}\n")
-                work(Path(folder) / f"{name}.zarr")
-                print()
+    run_parts(parser_of(__doc__), PARTS)
 
 
 if __name__ == "__main__":

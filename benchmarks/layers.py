@@ -15,11 +15,9 @@ PART is one of layer, directions, sizes, memory (on a CPU alone) and networks.
 """
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -27,19 +25,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from scripts import graph_of, parser_of, print_head, print_row, pyramid_of, run_parts
 from torch import Tensor, nn
-from turns import installed, machine, peak_memory, seconds_of
+from turns import in_turns, installed, machine, peak_memory, resident_memory
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import (
-    ChebConv,
-    Graph,
-    WideResNet,
-    open_store,
-    sample_edges,
-    sample_vertices,
-)
+from cheblienet_models import ChebConv, Graph, WideResNet, sample_edges, sample_vertices
 
 KERNEL_SIZE, NARROW, WIDE, BATCH = 4, 16, 32, 8
 LAYERS = 8
@@ -97,14 +89,21 @@ class CooConv(CsrConv):
 class PygConv(nn.Module):
     """PyG's layer on (B, V, C), or on B disjoint copies of the graph, (B V, C)."""
 
-    def __init__(self, inner: int, outer: int, graph: Graph, *, disjoint: bool) -> None:
-        from torch_geometric.nn import ChebConv as PygChebConv
+    def __init__(
+        self,
+        inner: int,
+        outer: int,
+        graph: Graph,
+        size: int = KERNEL_SIZE,
+        *,
+        bias: bool = False,
+        disjoint: bool = False,
+    ) -> None:
+        from torch_geometric.nn import ChebConv as PygChebConv  # no dependency of ours
 
         super().__init__()
-        self.layer = PygChebConv(
-            inner, outer, KERNEL_SIZE, bias=False, node_dim=0 if disjoint else -2
-        )
-        entries = CooConv(1, 1, graph).matrix
+        self.layer = PygChebConv(inner, outer, size, bias=bias, node_dim=0 if disjoint else -2)
+        entries = graph.laplacian.to_sparse_coo().coalesce()
         rows, columns = entries.indices()
         root = graph.degree.to(rows.device).sqrt()
         edges = rows != columns
@@ -115,11 +114,42 @@ class PygConv(nn.Module):
             shift = torch.arange(BATCH, device=rows.device) * graph.num_vertices
             index = (index[:, None] + shift[:, None]).flatten(1)
             weights = weights.repeat(BATCH)
-        self.index, self.edge_weights, self.lambda_max = index, weights, graph.lambda_max
+        self.index, self.lambda_max = index, graph.lambda_max
+        self.register_buffer("edge_weights", weights, persistent=False)
+
+    def set_weight(self, weight: Tensor) -> None:
+        """Take over weights (K, in, out)."""
+        with torch.no_grad():
+            for line, one in zip(self.layer.lins, weight, strict=True):
+                line.weight.copy_(one.T)
 
     def forward(self, x: Tensor) -> Tensor:
-        y: Tensor = self.layer(x, self.index, self.edge_weights, lambda_max=self.lambda_max)
+        weights = self.get_buffer("edge_weights")
+        y: Tensor = self.layer(x, self.index, weights, lambda_max=self.lambda_max)
         return y
+
+
+class PygTwin(PygConv):
+    """PyG's layer with the weights and the graph of one of ours: (B, C, V) -> (B, C', V)."""
+
+    def __init__(self, ours: ChebConv) -> None:
+        size, inner, outer = ours.weight.shape
+        super().__init__(inner, outer, ours.graph, size, bias=ours.bias is not None)
+        self.set_weight(ours.weight)
+        if ours.bias is not None:
+            self.layer.bias.data = ours.bias.detach().clone()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.transpose(1, 2)).transpose(1, 2)
+
+
+def with_pyg(network: nn.Module) -> nn.Module:
+    """The network with PyG's layer wherever there is a ChebConv, changed in place."""
+    for module in list(network.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, ChebConv):
+                setattr(module, name, PygTwin(child))
+    return network
 
 
 Layer = Callable[[int, int, Graph], nn.Module]
@@ -135,23 +165,41 @@ def contenders() -> dict[str, Layer]:
         "COO recursion": CooConv,
     }
     if find_spec(PYG[0]):
-        found["PyG, (B, V, C)"] = lambda a, b, g: PygConv(a, b, g, disjoint=False)
+        found["PyG, (B, V, C)"] = PygConv
         found["PyG, disjoint copies"] = lambda a, b, g: PygConv(a, b, g, disjoint=True)
     return found
 
 
+def laid_out(name: str, x: Tensor) -> Tensor:
+    """(B, C, V) in the layout that a contender takes, as it is in memory between its layers."""
+    if name == "PyG, (B, V, C)":
+        return x.permute(0, 2, 1).contiguous()
+    if name == "PyG, disjoint copies":
+        return x.permute(0, 2, 1).flatten(0, 1).contiguous()
+    vertex_major = x.permute(2, 0, 1).contiguous()
+    return vertex_major.permute(1, 2, 0) if name.startswith("ours") else vertex_major
+
+
 def signal(name: str, graph: Graph) -> Tensor:
-    """Noise in the layout that a contender likes best, as it is between its layers."""
-    shape = {
-        "PyG, (B, V, C)": (BATCH, graph.num_vertices, NARROW),
-        "PyG, disjoint copies": (BATCH * graph.num_vertices, NARROW),
-    }.get(name, (graph.num_vertices, BATCH, NARROW))
-    x = torch.randn(shape, device=graph.values.device)
-    return (x.permute(1, 2, 0) if name.startswith("ours") else x).requires_grad_()
+    """Noise for a contender."""
+    x = torch.randn(BATCH, NARROW, graph.num_vertices, device=graph.values.device)
+    return laid_out(name, x).requires_grad_()
 
 
-def milliseconds(work: Callable[[], object], device: str) -> float:
-    return 1e3 * seconds_of(work, device)
+def milliseconds(seconds: list[float], form: str = ".1f") -> str:
+    """The median."""
+    return f"{1e3 * statistics.median(seconds):{form}} ms"
+
+
+def ratio(seconds: list[float], others: list[float]) -> float:
+    """The median over rounds."""
+    return statistics.median(a / b for a, b in zip(seconds, others, strict=True))
+
+
+@torch.no_grad()
+def forth(layer: nn.Module, x: Tensor) -> None:
+    """The output alone."""
+    layer(x)
 
 
 def forth_and_back(layer: nn.Module, x: Tensor, gradient: Tensor) -> None:
@@ -188,41 +236,30 @@ def saved_bytes(layer: nn.Module, x: Tensor) -> int:
     return total
 
 
-def compare(store: Path, rounds: int, device: str) -> None:
+def compare(rounds: int, device: str) -> None:
     installed(*PYG)
-    graph = opened(store, 96, device)
+    graph = opened(96, device)
     layers = {name: make(NARROW, WIDE, graph).to(device) for name, make in contenders().items()}
     signals = {name: signal(name, graph) for name in layers}
-    forward: dict[str, list[float]] = {name: [] for name in layers}
-    both: dict[str, list[float]] = {name: [] for name in layers}
-    for turn in range(rounds + 1):
-        for name, layer in layers.items():
-            x = signals[name]
-            with torch.no_grad():
-                ahead = milliseconds(partial(layer, x), device)
-            gradient = torch.ones_like(layer(x))
-            there_and_back = milliseconds(partial(forth_and_back, layer, x, gradient), device)
-            if turn:
-                forward[name].append(ahead)
-                both[name].append(there_and_back)
-    print("| layer | forward | forward + backward | forward + backward / ours | saved |")
-    print("|---|---|---|---|---|")
+    works: dict[str, Callable[[], None]] = {}
     for name, layer in layers.items():
-        ratio = statistics.median(a / b for a, b in zip(both[name], both["ours"], strict=True))
-        saved = saved_bytes(layer, signals[name]) / 1e6
-        print(
-            f"| {name} | {statistics.median(forward[name]):.1f} ms | "
-            f"{statistics.median(both[name]):.1f} ms | {ratio:.2f} | {saved:.0f} MB |",
-            flush=True,
-        )
+        x = signals[name]
+        works[f"{name}, forward"] = partial(forth, layer, x)
+        works[name] = partial(forth_and_back, layer, x, torch.ones_like(layer(x)))
+    took = in_turns(works, rounds, device, warm=True)
+    both = "forward + backward"
+    print_head("layer", "forward", both, f"{both} / ours", "saved")
+    for name, layer in layers.items():
+        times = milliseconds(took[f"{name}, forward"]), milliseconds(took[name])
+        saved = f"{saved_bytes(layer, signals[name]) / 1e6:.0f} MB"
+        print_row(name, *times, f"{ratio(took[name], took['ours']):.2f}", saved)
 
 
-def directions(store: Path, rounds: int, device: str) -> None:
+def directions(rounds: int, device: str) -> None:
     """Directional Laplacians against a single one, channels, kernel size and batch being equal."""
-    paper = opened(store, 96, device, directional=0.05)
-    selling = opened(store, 96, device, weights="selling")
-    print("| channels | directional | one, K = 16 | one, Selling | over K = 16 | over Selling |")
-    print("|---|---|---|---|---|---|")
+    paper = opened(96, device, directional=0.05)
+    selling = opened(96, device, weights="selling")
+    print_head("channels", "directional", *ONES, "over K = 16", "over Selling")
     for channels in ((16, 16), (16, 32), (32, 16)):
         made = {
             ONES[0]: ChebConv(*channels, KERNEL_SIZE, paper, bias=False),
@@ -231,104 +268,85 @@ def directions(store: Path, rounds: int, device: str) -> None:
                 *channels, KERNEL_SIZE, paper, bias=False, operators="directional"
             ),
         }
-        layers = {name: layer.to(device) for name, layer in made.items()}
         x, g = (
             torch.randn(paper.num_vertices, BATCH, count, device=device).permute(1, 2, 0)
             for count in channels
         )
-        took: dict[str, list[float]] = {name: [] for name in layers}
-        for turn in range(rounds + 1):
-            for name, layer in layers.items():
-                signal = x.detach().requires_grad_()
-                both = milliseconds(partial(forth_and_back, layer, signal, g), device)
-                if turn:
-                    took[name].append(both)
-        ratios = [
-            statistics.median(a / b for a, b in zip(took["directional"], took[one], strict=True))
-            for one in ONES
-        ]
-        middles = [statistics.median(took[name]) for name in ("directional", *ONES)]
-        cells = [*(f"{middle:.0f} ms" for middle in middles), *(f"{r:.2f}" for r in ratios)]
-        print(f"| {channels[0]} -> {channels[1]} | {' | '.join(cells)} |", flush=True)
+        works = {
+            name: partial(forth_and_back, layer.to(device), x.detach().requires_grad_(), g)
+            for name, layer in made.items()
+        }
+        took = in_turns(works, rounds, device, warm=True)
+        ratios = [f"{ratio(took['directional'], took[one]):.2f}" for one in ONES]
+        middles = [milliseconds(took[name], ".0f") for name in ("directional", *ONES)]
+        print_row(f"{channels[0]} -> {channels[1]}", *middles, *ratios)
 
 
-def sizes(store: Path, rounds: int, device: str) -> None:
-    print("| graph | V | forward + backward, ours | ns per vertex |\n|---|---|---|---|")
+def sizes(rounds: int, device: str) -> None:
+    print_head("graph", "V", "forward + backward, ours", "ns per vertex")
     for size in (24, 48, 96, 192):
-        graph = opened(store, size, device)
+        graph = opened(size, device)
         layer = contenders()["ours"](NARROW, WIDE, graph).to(device)
         x = signal("ours", graph)
-        g = torch.ones_like(layer(x))
-        step = partial(forth_and_back, layer, x, g)
-        median = statistics.median(milliseconds(step, device) for _ in range(rounds))
-        per_vertex = 1e6 * median / graph.num_vertices
-        print(f"| {size}x{size}x6 | {graph.num_vertices:,} | {median:.1f} ms | {per_vertex:.0f} |")
+        step = partial(forth_and_back, layer, x, torch.ones_like(layer(x)))
+        took = in_turns({"ours": step}, rounds, device)["ours"]
+        per_vertex = f"{1e9 * statistics.median(took) / graph.num_vertices:.0f}"
+        print_row(f"{size}x{size}x6", f"{graph.num_vertices:,}", milliseconds(took), per_vertex)
 
 
-def stack(store: Path, name: str) -> None:
+def stack(name: str) -> None:
     """Peak memory of one step of eight layers beyond what the process had before, in bytes."""
-    graph = opened(store, 96, "cpu")
+    graph = opened(96, "cpu")
     make = contenders()[name]
     layers = nn.Sequential(*(make(NARROW if n == 0 else WIDE, WIDE, graph) for n in range(LAYERS)))
     x = signal(name, graph).detach()
     make(NARROW, WIDE, graph)(x)
-    before = resident()
+    before = resident_memory()
     Path("/proc/self/clear_refs").write_text("5")
     layers(x).sum().backward()
     print(peak_memory() - before)
 
 
-def resident() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def stacks(store: Path, _: int, device: str) -> None:
+def stacks(device: str, **_: int) -> None:
     if device != "cpu":
         return
     installed(*PYG)
-    opened(store, 96, device)  # so that no process of those below has to build it
-    print(f"| {LAYERS} layers, B = {BATCH} | peak memory of a step | / ours |\n|---|---|---|")
+    print_head(f"{LAYERS} layers, B = {BATCH}", "peak memory of a step", "/ ours")
     found = {}
     for name in contenders():
-        command = [sys.executable, __file__, "--stack", name, "--store", str(store)]
+        command = [sys.executable, __file__, "--stack", name]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         found[name] = int(done.stdout)
-        ratio = found[name] / found["ours"]
-        print(f"| {name} | {found[name] / 1e6:.0f} MB | {ratio:.2f} |", flush=True)
+        print_row(name, f"{found[name] / 1e6:.0f} MB", f"{found[name] / found['ours']:.2f}")
 
 
-def networks(store: Path, rounds: int, device: str) -> None:
+def networks(rounds: int, device: str) -> None:
     """A training step of whole networks, and what drawing a sub-graph before it adds."""
-    print("| WideResNet, B = 16 | step | sample_edges | sample_vertices | share of a step |")
-    print("|---|---|---|---|---|")
+    drawing = "sample_edges", "sample_vertices"
+    print_head("WideResNet, B = 16", "step", *drawing, "share of a step")
     for name, channels, size in (("mnist", 1, 28), ("cifar10", 3, 32)):
-        build(recipe(name).spec, store, name=name)
-        pyramid = open_store(store)[name]
+        pyramid = pyramid_of(recipe(name).spec)
         network = WideResNet(pyramid, channels, 10, kernel_size=4, depth=2, widen=2).to(device)
         images = torch.randn(16, channels, size, size, device=device)
         labels = torch.randint(10, (16,), device=device)
         step = partial(training_step, network, images, labels)
-        works = (step, partial(sample_edges, pyramid, 0.9), partial(sample_vertices, pyramid, 0.9))
-        for work in works:
+        draws = [partial(draw, pyramid, 0.9) for draw in (sample_edges, sample_vertices)]
+        for work in (step, *draws):
             work()
         sample_edges(pyramid, 1)
-        took = [statistics.median(milliseconds(w, device) for _ in range(rounds)) for w in works]
-        print(
-            f"| {name} recipe, depth 2, widen 2 | {took[0]:.0f} ms | {took[1]:.2f} ms | "
-            f"{took[2]:.2f} ms | {max(took[1:]) / took[0]:.1%} |",
-            flush=True,
-        )
+        took = in_turns({"step": step}, rounds, device)["step"]
+        drawn = in_turns(dict(zip(drawing, draws, strict=True)), rounds, device).values()
+        share = max(map(statistics.median, drawn)) / statistics.median(took)
+        cells = milliseconds(took, ".0f"), *(milliseconds(one, ".2f") for one in drawn)
+        print_row(f"{name} recipe, depth 2, widen 2", *cells, f"{share:.1%}")
 
 
-def opened(store: Path, size: int, device: str, **fields: Any) -> Graph:
-    name = "-".join([f"n{size}", *fields])
+def opened(size: int, device: str, **fields: Any) -> Graph:
     more: dict[str, Any] = fields if "weights" in fields else {"lambda_max": 2, **fields}
-    build(GraphSpec("se2", size, eps_squared=0.1, levels=1, **more), store, name=name)
-    return open_store(store)[name].levels[0].to(device)
+    return graph_of(GraphSpec("se2", size, eps_squared=0.1, levels=1, **more)).to(device)
 
 
-PARTS: dict[str, Callable[[Path, int, str], None]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "layer": compare,
     "directions": directions,
     "sizes": sizes,
@@ -338,23 +356,19 @@ PARTS: dict[str, Callable[[Path, int, str], None]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=PARTS)
+    torch.manual_seed(0)
+    own = argparse.ArgumentParser(add_help=False)
+    own.add_argument("--stack")
+    name = own.parse_known_args()[0].stack
+    if name:
+        stack(name)
+        return
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--stack")
-    parser.add_argument("--store", type=Path)
-    options = parser.parse_args()
-    torch.manual_seed(0)
-    if options.stack:
-        stack(options.store, options.stack)
-        return
-    print(f"{machine(options.device, ('torch', PYG[0]))}\n")
-    with tempfile.TemporaryDirectory() as folder:
-        for part, work in PARTS.items():
-            if options.part in {None, part}:
-                work(Path(folder) / "graphs.zarr", options.rounds, options.device)
-                print()
+    device = parser.parse_known_args()[0].device
+    print(f"{machine(device, ('torch', PYG[0]))}\n")
+    run_parts(parser, PARTS)
 
 
 if __name__ == "__main__":

@@ -8,18 +8,17 @@ counted, which other processes hardly change; on a GPU the clock's.
     python benchmarks/levels.py [--rounds 9] [--device cpu|cuda]
 """
 
-import argparse
 import statistics
-import tempfile
 import time
-from pathlib import Path
 
 import torch
+from scripts import parser_of, print_head, print_row, pyramid_of
 from torch import nn
+from turns import in_turns
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import WideResNet, open_store
+from cheblienet_models import WideResNet
 
 BATCH = 16
 
@@ -27,10 +26,8 @@ BATCH = 16
 class Steps:
     """Training steps of a WideResNet on a graph."""
 
-    def __init__(self, spec: GraphSpec, store: Path, device: str) -> None:
-        self.clock = time.process_time if device == "cpu" else time.perf_counter
-        published = build(spec, store)
-        pyramid = open_store(store)[f"{published.name}@{published.version}"]
+    def __init__(self, spec: GraphSpec, device: str) -> None:
+        pyramid = pyramid_of(spec)
         self.vertices = [graph.num_vertices for graph in pyramid.levels]
         torch.manual_seed(0)
         self.network = WideResNet(pyramid, 1, 10, kernel_size=4, depth=2, widen=2).to(device)
@@ -38,38 +35,32 @@ class Steps:
         self.labels = torch.randint(10, (BATCH,), device=device)
         self.optimiser = torch.optim.SGD(self.network.parameters(), lr=1e-3)
 
-    def seconds(self) -> float:
-        """How long one takes, with its update of the weights."""
-        began = self.clock()
+    def __call__(self) -> None:
+        """Take one, with its update of the weights."""
         self.optimiser.zero_grad()
         loss = nn.functional.nll_loss(self.network(self.images), self.labels)
         loss.backward()
         self.optimiser.step()
-        loss.item()  # waits for a GPU
-        return self.clock() - began
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     options = parser.parse_args()
     given = recipe("mnist").spec.to_dict()
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        one, two = (
-            Steps(GraphSpec(**given | {"levels": levels}), store, options.device)
-            for levels in (1, 2)
-        )
-        one.seconds(), two.seconds()
-        pairs = [(one.seconds(), two.seconds()) for _ in range(options.rounds)]
+    works = [Steps(GraphSpec(**given | {"levels": n}), options.device) for n in (1, 2)]
+    for work in works:
+        work()
+    clock = time.process_time if options.device == "cpu" else time.perf_counter
+    took = in_turns(dict(zip("12", works, strict=True)), options.rounds, options.device, clock)
     threads = torch.get_num_threads()
     print(f"WideResNet, depth 2, widen 2, B = {BATCH}, {options.device}, {threads} thread(s)\n")
-    print("| graph | vertices | step |\n|---|---|---|")
-    for steps, took in zip((one, two), zip(*pairs, strict=True), strict=True):
-        vertices = " / ".join(map(str, steps.vertices))
-        print(f"| --levels {len(steps.vertices)} | {vertices} | {statistics.median(took):.2f} s |")
-    ratios = sorted(a / b for a, b in pairs)
+    print_head("graph", "vertices", "step")
+    for work, seconds in zip(works, took.values(), strict=True):
+        vertices = " / ".join(map(str, work.vertices))
+        print_row(f"--levels {len(work.vertices)}", vertices, f"{statistics.median(seconds):.2f} s")
+    ratios = sorted(a / b for a, b in zip(*took.values(), strict=True))
     print(
         f"\none level / two: {statistics.median(ratios):.2f} ({ratios[0]:.2f} .. {ratios[-1]:.2f})"
     )

@@ -17,7 +17,6 @@ of edges have one decomposition of the matrix diag(1, eps^2), turned: it is not 
 orientation where eps^2 >= 1/3 only, whatever made the weights.
 """
 
-import argparse
 import math
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +26,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import ConvexHull
+from scripts import parser_of, print_head, print_row, run_parts
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.weights.voronoi import voronoi_entries
@@ -34,6 +34,11 @@ from cheblienet_graphs.weights.voronoi import voronoi_entries
 Floats = NDArray[np.float64]
 XI = 0.5
 COUNT = 30
+SIZES: dict[str, dict[str, Any]] = {
+    "icosphere 4": {"subdivisions": 4},
+    "HEALPix 16": {"nside": 16},
+    "random, 4,000": {"points": 4_000},
+}
 
 
 def frames(points: Floats) -> tuple[Floats, Floats]:
@@ -84,8 +89,7 @@ def lifted(size: dict[str, Any], orientations: int, xi: float) -> tuple[Any, Flo
 
 
 def transport() -> None:
-    print("| points | n_o | first 10 | first 30 (order) | without enough of a fibre edge |")
-    print("|---|---|---|---|---|")
+    print_head("points", "n_o", "first 10", "first 30 (order)", "without enough of a fibre edge")
     families: dict[str, list[tuple[dict[str, Any], int]]] = {
         "icosphere": [({"subdivisions": n}, 6 * 2 ** (n - 1)) for n in (1, 2, 3)],
         "HEALPix": [({"nside": n}, 3 * n) for n in (2, 4)],
@@ -104,22 +108,20 @@ def transport() -> None:
             errors = np.sort(found)[1:] / exact - 1
             few, error = abs(errors[:10]).max(), abs(errors).max()
             order = "" if math.isnan(before) else f" ({math.log2(before / error):.1f})"
-            cells = f"{few:.1%} | {error:.1%}{order} | {short:.1%}".replace("%", " %")
-            print(f"| {name}, {spec.base_points(0):,} | {orientations} | {cells} |", flush=True)
+            cells = f"{few:.1%}", f"{error:.1%}{order}", f"{short:.1%}"
+            spaced = [cell.replace("%", " %") for cell in cells]
+            print_row(f"{name}, {spec.base_points(0):,}", orientations, *spaced)
             before = error
 
 
 def budget() -> None:
-    print("| n_o | icosphere 4 | HEALPix 16 | random, 4,000 |")
-    print("|---|---|---|---|")
-    sizes: list[dict[str, Any]] = [{"subdivisions": 4}, {"nside": 16}, {"points": 4_000}]
+    print_head("n_o", *SIZES)
     for orientations in (4, 6, 12, 24):
-        specs = [GraphSpec("so3", levels=1, orientations=orientations, **size) for size in sizes]
-        shares = [
-            lifted(size, orientations, spec.metric(0).xi)[2]
-            for size, spec in zip(sizes, specs, strict=True)
-        ]
-        print(f"| {orientations} | {' | '.join(f'{100 * share:.1f} %' for share in shares)} |")
+        cells = []
+        for size in SIZES.values():
+            spec = GraphSpec("so3", levels=1, orientations=orientations, **size)
+            cells.append(f"{100 * lifted(size, orientations, spec.metric(0).xi)[2]:.1f} %")
+        print_row(orientations, *cells)
 
 
 def negative(size: dict[str, Any], eps_squared: float, orientation: float) -> tuple[float, float]:
@@ -149,17 +151,15 @@ def negative(size: dict[str, Any], eps_squared: float, orientation: float) -> tu
 
 
 def anisotropic() -> None:
-    print("| eps^2 | icosphere 4 | HEALPix 16 | random, 4,000 |")
-    print("|---|---|---|---|")
-    sizes: list[dict[str, Any]] = [{"subdivisions": 4}, {"nside": 16}, {"points": 4_000}]
+    print_head("eps^2", *SIZES)
     for eps_squared in (0.5, 1 / 3, 0.1):
         cells = []
-        for size in sizes:
+        for size in SIZES.values():
             angles = -math.pi / 2 + np.arange(6) * math.pi / 6
             found = np.array([negative(size, eps_squared, angle) for angle in angles])
             number, weight = 100 * found.mean(axis=0)
             cells.append(f"{number:.1f} %, {weight:.1f} % of the weight")
-        print(f"| {eps_squared:.2g} | {' | '.join(cells)} |", flush=True)
+        print_row(f"{eps_squared:.2g}", *cells)
 
 
 PARTS: dict[str, Callable[[], None]] = {
@@ -171,15 +171,7 @@ PARTS: dict[str, Callable[[], None]] = {
 
 def main() -> None:
     """Print a table for each part."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=PARTS)
-    part = parser.parse_args().part
-    for name, work in PARTS.items():
-        if part in {None, name}:
-            if part is None:
-                print(f"{name}\n")
-            work()
-            print()
+    run_parts(parser_of(__doc__), PARTS)
 
 
 if __name__ == "__main__":

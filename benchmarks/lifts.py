@@ -20,25 +20,24 @@ two taking turns, on one thread.
     python benchmarks/lifts.py [reconstruction|turns|times] [--rounds 9]
 """
 
-import argparse
 import itertools
 import math
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from scipy.ndimage import rotate
+from scripts import graph_of, parser_of, print_head, print_row, run_parts
 from torch import Tensor
+from turns import in_turns
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Graph, OrientedLift, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Graph, OrientedLift
 from cheblienet_models.layers.wavelets import BAND
 
 COMPARED = 32
@@ -165,27 +164,12 @@ def by_fourier(filters: Tensor, images: Tensor) -> Tensor:
     return found
 
 
-def seconds(work: Callable[[], Tensor]) -> float:
-    """Of the processor."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
-
-
-def print_reconstruction(store: Path) -> None:
-    sizes = itertools.product(("open", "periodic"), ((64, 8), (63, 6)))
-    graphs = {
-        f"{size} x {size} x {n_o}, {boundary}": graph_of(
-            store, f"{boundary}{size}", size, n_o, boundary
-        )
-        for boundary, (size, n_o) in sizes
-    }
-    print(
-        "| graph | kind | scales | float32, in the band | float64 | 1/f, float64 | rot90 | flip |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    for name, graph in graphs.items():
-        periodic, size = graph.boundary == "periodic", graph.grid[1]
+@torch.no_grad()
+def print_reconstruction(**_: int) -> None:
+    precisions = "float32, in the band", "float64", "1/f, float64"
+    print_head("graph", "kind", "scales", *precisions, "rot90", "flip")
+    for boundary, (size, n_o) in itertools.product(("open", "periodic"), ((64, 8), (63, 6))):
+        graph, periodic = plane(size, n_o, boundary), boundary == "periodic"
         within = noise(size, lambda r: (r <= BAND).astype(float), periodic=periodic)
         natural = noise(size, lambda r: 1 / np.maximum(r, 0.1), periodic=periodic)
         for kind, scales in (("cake", 1), ("cake", 3), ("gabor", 2)):
@@ -196,70 +180,61 @@ def print_reconstruction(store: Path) -> None:
                 single = reconstruction(lift, within.float())
                 double = (reconstruction(lift.double(), images) for images in (within, natural))
                 errors = [f"{error:.1e}" for error in (single, *double)]
-            cells = [name, kind, str(scales), *errors, *(f"{turn:.1e}" for turn in turns)]
-            print(f"| {' | '.join(cells)} |", flush=True)
+            title = f"{size} x {size} x {n_o}, {boundary}"
+            print_row(title, kind, scales, *errors, *(f"{turn:.1e}" for turn in turns))
 
 
-def print_turns(store: Path) -> None:
+@torch.no_grad()
+def print_turns(**_: int) -> None:
     angles = 5, 15, 45
-    print(f"| size | n_o | kind | {' | '.join(f'{d} degrees' for d in angles)} | image, 15 |")
-    print("|---|---|---|---|---|---|---|")
+    print_head("size", "n_o", "kind", *(f"{d} degrees" for d in angles), "image, 15")
     for size in (64, 128, 192):
         for n_o in (6, 8, 12, 16):
-            graph = graph_of(store, f"turns{size}x{n_o}", size, n_o, "open")
+            graph = plane(size, n_o)
             for lift in (OrientedLift(graph), OrientedLift(graph, "gabor")):
                 found = [turn_by(lift.double(), math.radians(d)) for d in angles]
                 cells = [f"{scores:.2%}" for scores, _ in found]
-                print(
-                    f"| {size} | {n_o} | {lift.kind} | {' | '.join(cells)} | {found[1][1]:.2%} |",
-                    flush=True,
-                )
+                print_row(size, n_o, lift.kind, *cells, f"{found[1][1]:.2%}")
 
 
-def print_times(store: Path, rounds: int) -> None:
-    titles = "size", "n_o", "lift", "Fourier transform", "ratio", "difference"
-    print(f"| {' | '.join(titles)} |\n|---|---|---|---|---|---|")
+@torch.no_grad()
+def print_times(rounds: int) -> None:
+    print_head("size", "n_o", "lift", "Fourier transform", "ratio", "difference")
     for size, n_o in ((28, 6), (96, 6), (96, 16), (256, 8), (512, 8)):
-        graph = graph_of(store, f"times{size}x{n_o}", size, n_o, "open")
-        lift, images = OrientedLift(graph), torch.randn(8 if size < 200 else 1, 3, size, size)
-        filters = whole_filters(lift)
-        works = partial(lift, images), partial(by_fourier, filters, images)
-        apart = float((works[0]().permute(2, 0, 1).flatten() - works[1]().flatten()).abs().max())
-        pairs = [(seconds(works[0]), seconds(works[1])) for _ in range(rounds)]
-        one, other = (statistics.median(times) for times in zip(*pairs, strict=True))
-        ratio = statistics.median(b / a for a, b in pairs)
-        print(
-            f"| {len(images)} x 3 x {size} x {size} | {n_o} | {1000 * one:.1f} ms | "
-            f"{1000 * other:.1f} ms | {ratio:.2f} | {apart:.0e} |",
-            flush=True,
+        lift, images = (
+            OrientedLift(plane(size, n_o)),
+            torch.randn(8 if size < 200 else 1, 3, size, size),
         )
+        filters = whole_filters(lift)
+        works = {"lift": partial(lift, images), "Fourier": partial(by_fourier, filters, images)}
+        scores, expected = (work() for work in works.values())
+        apart = float((scores.permute(2, 0, 1).flatten() - expected.flatten()).abs().max())
+        times = list(in_turns(works, rounds, clock=time.process_time).values())
+        medians = [f"{1000 * statistics.median(one):.1f} ms" for one in times]
+        ratio = statistics.median(b / a for a, b in zip(*times, strict=True))
+        title = f"{len(images)} x 3 x {size} x {size}"
+        print_row(title, n_o, *medians, f"{ratio:.2f}", f"{apart:.0e}")
 
 
-def graph_of(store: Path, name: str, size: int, n_o: int, boundary: str) -> Graph:
-    spec = GraphSpec("se2", size, orientations=n_o, boundary=boundary, levels=1, lambda_max=2)
-    build(spec, store, name=name)
-    return open_store(store)[name].levels[0]
+def plane(size: int, n_o: int, boundary: str = "open") -> Graph:
+    return graph_of(
+        GraphSpec("se2", size, orientations=n_o, boundary=boundary, levels=1, lambda_max=2)
+    )
 
 
-PARTS: dict[str, Callable[[Path, int], None]] = {
-    "reconstruction": lambda store, _: print_reconstruction(store),
-    "turns": lambda store, _: print_turns(store),
+PARTS: dict[str, Callable[..., None]] = {
+    "reconstruction": print_reconstruction,
+    "turns": print_turns,
     "times": print_times,
 }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=PARTS)
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=9)
-    options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-        for name, work in PARTS.items():
-            if options.part in {None, name}:
-                work(Path(folder) / "graphs.zarr", options.rounds)
-                print()
+    run_parts(parser, PARTS)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from scripts import print_head, print_row
 from search import NEIGHBORS, nearest_of_all
-from turns import in_turns, installed, middle_and_spread, progress, ratio_and_spread, refusals
+from turns import in_turns, installed, progress, refusals, times_or_refusal
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
@@ -234,8 +235,8 @@ def neighbours(rounds: int, device: str, *, quick: bool) -> None:
         "ball tree needs the triangle inequality, which a distance by logarithms does not have.\n"
     )
     with_scikit_learn = installed("sklearn", "pip install scikit-learn")
-    print("| graph | V | edges | found by | median (quartiles) | / ours | time grows as |")
-    print("|---|---|---|---|---|---|---|", flush=True)
+    times = "median (quartiles)", "/ ours", "time grows as"
+    print_head("graph", "V", "edges", "found by", *times)
     before: dict[str, tuple[int, float]] = {}
     for sampled in sampled_sizes(device, quick=quick):
         progress(f"{sampled.title}: comparing edges")
@@ -243,21 +244,15 @@ def neighbours(rounds: int, device: str, *, quick: bool) -> None:
         results = {name: edges_of(sampled, work()) for name, work in works.items()}
         refused = refusals(results, difference)
         took = in_turns({n: w for n, w in works.items() if n not in refused}, rounds, device)
-        start = f"| {sampled.title} | {sampled.spec.num_vertices:,} | "
-        start += f"{len(results[sampled.ours].keys) // 2:,} |"
+        edges = len(results[sampled.ours].keys) // 2
+        start = sampled.title, f"{sampled.spec.num_vertices:,}", f"{edges:,}"
         for name in works:
-            if name in refused:
-                print(f"{start} {name} | refused: {refused[name]} | | |", flush=True)
-                continue
-            ratio = ratio_and_spread(took[name], took[sampled.ours])
-            now = sampled.spec.num_vertices, statistics.median(took[name])
-            key = f"{sampled.spec.manifold} {name}"
-            power = _power(before[key], now) if key in before else ""
-            before[key] = now
-            print(
-                f"{start} {name} | {middle_and_spread(took[name])} | {ratio} | {power} |",
-                flush=True,
-            )
+            power, key = "", f"{sampled.spec.manifold} {name}"
+            if name in took:
+                now = sampled.spec.num_vertices, statistics.median(took[name])
+                power = _power(before[key], now) if key in before else ""
+                before[key] = now
+            print_row(*start, name, *times_or_refusal(name, took, sampled.ours, refused), power)
 
 
 def _power(before: tuple[int, float], now: tuple[int, float]) -> str:

@@ -8,28 +8,18 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
 from classifiers import parameters
-from convolutional import ConvolutionalUNet
-from layers import forth_and_back
-from peers_layers import PYG
-from throughput import with_pyg
+from layers import PYG, forth_and_back, with_pyg
+from networks import ConvolutionalUNet
+from scripts import print_head, print_row, pyramid_of
 from torch import Tensor, nn
-from turns import (
-    in_turns,
-    installed,
-    middle_and_spread,
-    progress,
-    ratio_and_spread,
-    refusals,
-    relative_difference,
-)
+from turns import in_turns, installed, progress, refusals, relative_difference, times_or_refusal
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import ChebConv, Graph, Pyramid, SpatialPool, SpatialUnpool, UNet, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import ChebConv, Graph, Pyramid, SpatialPool, SpatialUnpool, UNet
 from cheblienet_models.networks.blocks import BatchNorm
 from cheblienet_models.networks.unet import default_channels
 from cheblienet_models.tensors import logical, vertex_major
@@ -198,7 +188,7 @@ def of_one_form(pyramid: Pyramid, device: str, *, quick: bool) -> dict[str, nn.M
     elif installed("deepsphere", DEEPSPHERE):
         made["DeepSphere 0.2.1"] = Published(pyramid)
         with_weights_of(ours, made["DeepSphere 0.2.1"])
-    if installed("torch_geometric", PYG):
+    if installed(*PYG):
         same = OfItsForm(pyramid, ours.widths)
         same.load_state_dict(ours.state_dict())
         made["its form, PyG's layers"] = with_pyg(same)
@@ -220,14 +210,13 @@ def others(pyramid: Pyramid, count: int, device: str) -> dict[str, nn.Module]:
     return {name: network.to(device) for name, network in made.items()}
 
 
-def sphere(store: Path, rounds: int, device: str, *, quick: bool) -> None:
+def sphere(rounds: int, device: str, *, quick: bool) -> None:
     """Print the table."""
     print("### Networks on HEALPix\n")
     if not installed("astropy_healpix", "pip install 'cheblienet[healpix]'"):
         return
     nside, levels, batch = (4, 3, 1) if quick else (32, 6, BATCH)
-    build(GraphSpec("s2", nside=nside, levels=levels), store, name="healpix")
-    pyramid = open_store(store)["healpix"].to(device)
+    pyramid = pyramid_of(GraphSpec("s2", nside=nside, levels=levels)).to(device)
     torch.manual_seed(0)
     same = of_one_form(pyramid, device, quick=quick)
     beside = others(pyramid, parameters(same[FORM]), device)
@@ -265,18 +254,13 @@ def compared(
     refused = refusals(results, difference)
     every = same | beside
     works = {n: step(network, *signals) for n, network in every.items() if n not in refused}
-    for work in works.values():
-        work()
-    took = in_turns(works, rounds, device)
-    print("| network | parameters | outputs differ | forward + backward (quartiles) | / ours |")
-    print("|---|---|---|---|---|")
+    took = in_turns(works, rounds, device, warm=True)
+    times = "forward + backward (quartiles)", "/ ours"
+    print_head("network", "parameters", "outputs differ", *times)
     for name, network in every.items():
         off = relative_difference(results[name][0], results[FORM][0]) if name in same else 0
-        cells = f"refused: {refused[name]} | " if name in refused else ""
-        if name in took:
-            cells = f"{middle_and_spread(took[name])} | {ratio_and_spread(took[name], took[FORM])}"
-        told = f"{off:.1e}" if off else ""
-        print(f"| {name} | {parameters(network):,} | {told} | {cells} |", flush=True)
+        cells = f"{parameters(network):,}", f"{off:.1e}" if off else ""
+        print_row(name, *cells, *times_or_refusal(name, took, FORM, refused))
 
 
 def step(network: nn.Module, x: Tensor, g: Tensor) -> Callable[[], None]:

@@ -7,18 +7,18 @@ gives the turned output. All have as many numbers a pixel.
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
 from classifiers import parameters
 from layers import forth_and_back
-from steerable import accept_matrices
+from networks import accept_matrices
+from scripts import print_head, print_row, pyramid_of
 from torch import Tensor, nn
-from turns import in_turns, installed, middle_and_spread, progress, ratio_and_spread
+from turns import in_turns, installed, progress, times_or_refusal
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import ChebConv, Pyramid, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import ChebConv, Pyramid
 from cheblienet_models.testing import assert_equivariant
 
 FIELDS, GROUP, SIZE, BATCH = 8, 8, 3, 8
@@ -83,7 +83,7 @@ def turned_pixels(x: Tensor) -> Iterator[Tensor]:
             yield image.rot90(quarters, (2, 3))
 
 
-def layers(store: Path, side: int, device: str) -> Iterator[tuple[str, nn.Module, Tensor, float]]:
+def layers(side: int, device: str) -> Iterator[tuple[str, nn.Module, Tensor, float]]:
     """Each with its name, a signal for it, and how much turning that changes its output."""
     pixels = torch.randn(BATCH, NUMBERS, side, side, device=device)
     if installed("escnn", "pip install escnn"):
@@ -91,8 +91,7 @@ def layers(store: Path, side: int, device: str) -> Iterator[tuple[str, nn.Module
         yield "escnn 3 x 3, D4", layer, pixels, change_of_images(layer, layer.turned, pixels)
     for name, manifold, orientations in ((SCALARS, "r2", 1), (ORIENTED, "se2", ORIENTATIONS)):
         n_o = orientations if orientations > 1 else None
-        build(GraphSpec(manifold, side, orientations=n_o, levels=1), store, name=f"d4-{manifold}")
-        pyramid = open_store(store)[f"d4-{manifold}"].to(device)
+        pyramid = pyramid_of(GraphSpec(manifold, side, orientations=n_o, levels=1)).to(device)
         graph, channels = pyramid.levels[0], NUMBERS // orientations
         ours = ChebConv(channels, channels, KERNEL_SIZE, graph, bias=False).to(device)
         x = torch.randn(graph.num_vertices, BATCH, channels, device=device).permute(1, 2, 0)
@@ -101,12 +100,12 @@ def layers(store: Path, side: int, device: str) -> Iterator[tuple[str, nn.Module
     yield PLAIN, plain, pixels, change_of_images(plain, turned_pixels, pixels)
 
 
-def steerable_layers(store: Path, rounds: int, device: str, *, quick: bool) -> None:
+def steerable_layers(rounds: int, device: str, *, quick: bool) -> None:
     """Print the table."""
     print("### Layers that are equivariant under quarter turns and flips\n")
     side = 8 if quick else 32
     progress("D4: turning images")
-    made = list(layers(store, side, device))
+    made = list(layers(side, device))
     print(
         f"{side} x {side} pixels, {NUMBERS} numbers each, B = {BATCH}, float32: {FIELDS} regular "
         f"fields of D4; {NUMBERS} channels on the plane, {NUMBERS // ORIENTATIONS} on "
@@ -114,20 +113,15 @@ def steerable_layers(store: Path, rounds: int, device: str, *, quick: bool) -> N
         f"does not turn with the image, to {TOLERANCE:g}, is refused; a plain convolution does not "
         "promise it.\n"
     )
-    refused = {name for name, _, _, change in made if name != PLAIN and not change <= TOLERANCE}
+    changed = {name: change for name, _, _, change in made if name != PLAIN}
+    refused = {n: "turns otherwise" for n, off in changed.items() if not off <= TOLERANCE}
     works = {
         name: partial(forth_and_back, layer, x.detach().requires_grad_(), torch.ones_like(x))
         for name, layer, x, _ in made
         if name not in refused
     }
-    for work in works.values():
-        work()
-    took = in_turns(works, rounds, device)
-    print("| layer | parameters | turned image | forward + backward (quartiles) | / ours |")
-    print("|---|---|---|---|---|")
+    took = in_turns(works, rounds, device, warm=True)
+    print_head("layer", "parameters", "turned image", "forward + backward (quartiles)", "/ ours")
     for name, layer, _, change in made:
-        cells = "refused | "
-        if name in took:
-            cells = f"{middle_and_spread(took[name])} | "
-            cells += ratio_and_spread(took[name], took[ORIENTED]) if ORIENTED in took else ""
-        print(f"| {name} | {parameters(layer):,} | {change:.1e} | {cells} |", flush=True)
+        times = times_or_refusal(name, took, ORIENTED, refused)
+        print_row(name, f"{parameters(layer):,}", f"{change:.1e}", *times)

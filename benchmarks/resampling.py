@@ -10,27 +10,21 @@ and integrals over what is there. These are trips, times and gaps.
     python benchmarks/resampling.py [trips|times|gaps]
 """
 
-import argparse
 import math
-import tempfile
-import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.special import sph_harm_y
+from scripts import parser_of, print_head, print_row, pyramid_of, run_parts
 from torch import Tensor
+from turns import seconds_of
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import (
-    LatLonToVertices,
-    Pyramid,
-    VerticesToLatLon,
-    open_store,
-    regular_grid,
-)
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import LatLonToVertices, Pyramid, VerticesToLatLon, regular_grid
 
 DEGREE = 8
 SAMPLINGS: dict[str, dict[str, Any]] = {
@@ -65,11 +59,8 @@ def with_gaps(image: Tensor, kind: str) -> Tensor:
 
 def pyramids() -> Iterator[tuple[str, Pyramid]]:
     """Of each sampling, with its name."""
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        for title, size in SAMPLINGS.items():
-            name = build(GraphSpec("s2", levels=1, **size), store, device="cpu").name
-            yield title, open_store(store)[name]
+    for title, size in SAMPLINGS.items():
+        yield title, pyramid_of(GraphSpec("s2", levels=1, **size), device="cpu")
 
 
 def angles(grid: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
@@ -85,8 +76,7 @@ def waves_on(beta: Tensor, gamma: Tensor) -> Tensor:
 
 
 def print_trips() -> None:
-    print("| sampling | grid | points - grid - points | grid - points - grid | integral |")
-    print("|---|---|---|---|---|")
+    print_head("sampling", "grid", "points - grid - points", "grid - points - grid", "integral")
     for title, pyramid in pyramids():
         graph = pyramid.levels[0]
         at_points = harmonics(*graph.coordinates.T)
@@ -102,47 +92,33 @@ def print_trips() -> None:
             integral = ((1 + on_grid.double() / 2) * weights).sum(dim=(2, 3))
             kept = (means(1 + on_grid / 2).double() * graph.area.double()).mean(dim=2)
             lost = float((kept / integral - 1).abs().max())
-            print(
-                f"| {title} | {180 // height} degree | {there_and_back:.2%} | "
-                f"{back_and_there:.2%} | {lost:.1e} |",
-                flush=True,
-            )
+            cells = f"{there_and_back:.2%}", f"{back_and_there:.2%}", f"{lost:.1e}"
+            print_row(title, f"{180 // height} degree", *cells)
 
 
 def print_times() -> None:
     """Of building the bilinear matrices of both directions, and the conservative one to points."""
-    print("| sampling | grid | bilinear, both ways | conservative, to points |")
-    print("|---|---|---|---|")
+    print_head("sampling", "grid", "bilinear, both ways", "conservative, to points")
     for title, pyramid in pyramids():
         for height in (180, 90):
             grid = regular_grid(height, 2 * height, west=0)
-            began = time.perf_counter()
-            LatLonToVertices(pyramid, *grid)
-            VerticesToLatLon(pyramid, *grid)
-            both = time.perf_counter()
-            LatLonToVertices(pyramid, *grid, method="conservative")
-            averaged = time.perf_counter() - both
-            cells = f"{both - began:.1f} s | {averaged:.1f} s"
-            print(f"| {title} | {180 // height} degree | {cells} |", flush=True)
+            ways = (LatLonToVertices, VerticesToLatLon)
+            both = sum(seconds_of(partial(way, pyramid, *grid)) for way in ways)
+            averaged = seconds_of(partial(LatLonToVertices, pyramid, *grid, "conservative"))
+            print_row(title, f"{180 // height} degree", f"{both:.1f} s", f"{averaged:.1f} s")
 
 
 def print_gaps() -> None:
-    print("| sampling | missing | constants | integral at points | integral after the way back |")
-    print("|---|---|---|---|---|")
-    for title, pyramid in pyramids():
-        print_gaps_of(pyramid, title)
-
-
-def print_gaps_of(pyramid: Pyramid, title: str) -> None:
-    """A line for each kind of gaps: share missing, constants, integrals at the points and back."""
+    after = "integral after the way back"
+    print_head("sampling", "missing", "constants", "integral at points", after)
     grid = regular_grid(180, 360, west=0)
-    up = LatLonToVertices(pyramid, *grid, "conservative", skipna=True).double()
-    down = VerticesToLatLon(pyramid, *grid, "conservative", skipna=True).double()
     waves = waves_on(*angles(grid)).double()
     edges = torch.linspace(90, -90, 181, dtype=torch.float64).deg2rad().sin()
     pixel = -edges.diff()[:, None] / 720
-    area = pyramid.levels[0].area.double() / up.num_points
-    for kind in ("pixels", "continents"):
+    for (title, pyramid), kind in product(pyramids(), ("pixels", "continents")):
+        up = LatLonToVertices(pyramid, *grid, "conservative", skipna=True).double()
+        down = VerticesToLatLon(pyramid, *grid, "conservative", skipna=True).double()
+        area = pyramid.levels[0].area.double() / up.num_points
         torch.manual_seed(0)
         image = with_gaps(1 + waves / 2, kind)
         constant = torch.where(image.isnan(), math.nan, 7.3)
@@ -154,14 +130,12 @@ def print_gaps_of(pyramid: Pyramid, title: str) -> None:
         points = (up(image).nan_to_num() * up(valid)).nan_to_num()
         at_points = float(((points * area).sum(2) / integral - 1).abs().max())
         back = float(((down(points) * pixel).sum((2, 3)) / integral - 1).abs().max())
-        print(
-            f"| {title} | {kind}, {missing:.0%} | {float(moved.nan_to_num().abs().max()):.0e} | "
-            f"{at_points:.1e} | {back:.0e} |",
-            flush=True,
-        )
+        constants = float(moved.nan_to_num().abs().max())
+        cells = f"{constants:.0e}", f"{at_points:.1e}", f"{back:.0e}"
+        print_row(title, f"{kind}, {missing:.0%}", *cells)
 
 
-PARTS: dict[str, Callable[[], None]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "trips": print_trips,
     "times": print_times,
     "gaps": print_gaps,
@@ -169,13 +143,7 @@ PARTS: dict[str, Callable[[], None]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=PARTS)
-    part = parser.parse_args().part
-    for name, work in PARTS.items():
-        if part in {None, name}:
-            work()
-            print()
+    run_parts(parser_of(__doc__), PARTS)
 
 
 if __name__ == "__main__":

@@ -7,17 +7,14 @@ Peak memory is that of a fresh process that builds nothing but that level.
     python benchmarks/search.py [--device cpu|cuda] [--largest 6]
 """
 
-import argparse
 import math
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from functools import partial
-from pathlib import Path
 
 import torch
+from scripts import parser_of, print_head, print_row, temporary_store
 from torch import Tensor
 from turns import machine, peak_memory, seconds_of
 
@@ -72,8 +69,8 @@ def search_seconds(level: Level, device: str) -> tuple[float, int]:
 
 
 def compare(largest: int, device: str) -> None:
-    print("| level | V | edges | brute force | pruned | ratio | seconds / (V log V) |")
-    print("|---|---|---|---|---|---|---|")
+    costs = "brute force", "pruned", "ratio", "seconds / (V log V)"
+    print_head("level", "V", "edges", *costs)
     for subdivisions in range(4, largest + 1):
         level = level_of(subdivisions, device)
         vertices = level.num_vertices
@@ -88,27 +85,22 @@ def compare(largest: int, device: str) -> None:
         brute, ours = (statistics.median(column) for column in zip(*pairs, strict=True))
         ratio = statistics.median(a / b for a, b in pairs)
         scaled = 1e9 * ours / (vertices * math.log(vertices))
-        print(
-            f"| {subdivisions} x 6 | {vertices:,} | {degree // 2:,} | {brute:.0f} s "
-            f"({vertices**2 / brute:.2g} pairs/s) | {ours:.2f} s | {ratio:.0f} | "
-            f"{scaled:.0f} e-9 |",
-            flush=True,
-        )
+        speed = f"{vertices**2 / brute:.2g} pairs/s"
+        sizes = f"{subdivisions} x 6", f"{vertices:,}", f"{degree // 2:,}"
+        times = f"{brute:.0f} s ({speed})", f"{ours:.2f} s"
+        print_row(*sizes, *times, f"{ratio:.0f}", f"{scaled:.0f} e-9")
 
 
 def build_once(subdivisions: int, device: str) -> None:
     """Build one level into a throw-away store and say how much memory it took."""
     spec = GraphSpec("so3", subdivisions=subdivisions, orientations=6, levels=1)
-    with tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter()
-        build(spec, Path(folder) / "graphs.zarr", device=device)
-        took = time.perf_counter() - began
-    peak = peak_memory() / 1e9
-    print(f"| {subdivisions} x 6 | {spec.num_vertices:,} | {took:.1f} s | {peak:.2f} GB |")
+    took = seconds_of(partial(build, spec, temporary_store(), device=device))
+    peak = f"{peak_memory() / 1e9:.2f} GB"
+    print_row(f"{subdivisions} x 6", f"{spec.num_vertices:,}", f"{took:.1f} s", peak)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = parser_of(__doc__)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--largest", type=int, default=6)
     parser.add_argument("--build", type=int)
@@ -118,7 +110,8 @@ def main() -> None:
         return
     print(f"{machine(options.device, ('torch',))}\n")
     compare(options.largest, options.device)
-    print("\n| whole build | V | seconds | peak memory |\n|---|---|---|---|", flush=True)
+    print()
+    print_head("whole build", "V", "seconds", "peak memory")
     for subdivisions in range(4, options.largest + 1):
         arguments = [f"--build={subdivisions}", f"--device={options.device}"]
         subprocess.run([sys.executable, __file__, *arguments], check=True)

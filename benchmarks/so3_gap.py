@@ -19,7 +19,6 @@ values of `drift`. gauge: the orientations of each point turned by an angle of i
 own. s2: the sphere itself, also random points.
 """
 
-import argparse
 import dataclasses
 import math
 import time
@@ -32,6 +31,7 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
+from scripts import parser_of, print_head, print_row, run_parts
 
 from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.manifolds import Manifold, Metric
@@ -219,21 +219,22 @@ def _turned(sampling: Any, turn: Floats) -> Any:
 
 
 HEAD = (
-    "| graph | eps, xi, K | drift given | vertices | degree | quotient | eigenvalue | gap "
-    "| predicted | drift | seconds |"
+    *("graph", "eps, xi, K", "drift given", "vertices", "degree", "quotient", "eigenvalue", "gap"),
+    *("predicted", "drift", "seconds"),
 )
 
 
 def row(title: str, fields: dict[str, Any], turn: Floats | None = None) -> None:
     """Print a line of a table."""
-    spec = GraphSpec(fields.get("manifold", "so3"), weights="matched", levels=1, **_plain(fields))
+    given: dict[str, Any] = {"manifold": "so3", "weights": "matched", "levels": 1} | fields
+    spec = GraphSpec(**given)
     metric = spec.metric(0)
     setting = f"{metric.eps:.3g}, {metric.xi:.3g}, {spec.neighbors}"
-    start = f"| {title} | {setting} | {spec.drift or ''} | {spec.num_vertices:,} |"
+    start = title, setting, spec.drift or "", f"{spec.num_vertices:,}"
     try:
         graph = Graph(spec, turn)
     except CheblienetError:
-        print(f"{start} | refused: no such weights | | | | | |", flush=True)
+        print_row(*start, "", "refused: no such weights", *[""] * 5)
         return
     last = spec.geometry.spectrum(COUNT, metric, None)[-1] + 1e-9
     if spec.geometry.oriented:
@@ -247,14 +248,10 @@ def row(title: str, fields: dict[str, Any], turn: Floats | None = None) -> None:
     squared = (graph.areas[:, None] * graph.drift**2).sum() / graph.areas.sum()
     error, own = (quotients / exact - 1).mean(), (found / exact - 1).mean()
     gap = np.sort(quotients).sum() / found.sum() - 1
-    cells = f"{error:+.4f} | {own:+.4f} | {gap:.4f} | {predicted}"
+    cells = f"{error:+.4f}", f"{own:+.4f}", f"{gap:.4f}", predicted
     drift = math.sqrt(squared) * graph.spacing
     degree = len(graph.rows) / graph.vertices
-    print(f"{start} {degree:.1f} | {cells} | {drift:.3f} | {graph.seconds:.1f} |", flush=True)
-
-
-def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name != "manifold"}
+    print_row(*start, f"{degree:.1f}", *cells, f"{drift:.3f}", f"{graph.seconds:.1f}")
 
 
 def both(title: str, fields: dict[str, Any], turn: Floats | None = None) -> None:
@@ -265,6 +262,7 @@ def both(title: str, fields: dict[str, Any], turn: Floats | None = None) -> None
 
 def sizes() -> None:
     """Levels and orientations."""
+    print_head(*HEAD)
     samplings: list[dict[str, Any]] = [{"subdivisions": n} for n in (2, 3, 4, 5)] + [
         {"nside": n} for n in (4, 8, 16)
     ]
@@ -279,6 +277,7 @@ def sizes() -> None:
 
 def metrics() -> None:
     """Other metrics, and other numbers of neighbours."""
+    print_head(*HEAD)
     size = {"subdivisions": 3, "orientations": 12}
     for eps in (1.0, 0.316, 0.1):
         both("icosahedral-3x12", {**size, "neighbors": 32, "eps": eps, "xi": 0.5})
@@ -290,6 +289,7 @@ def metrics() -> None:
 
 def slacks() -> None:
     """How much slack first moments are given."""
+    print_head(*HEAD)
     for size in ((2, 6), (3, 12)):
         fields = {"subdivisions": size[0], "orientations": size[1], **ROTOR, "neighbors": 24}
         title = f"icosahedral-{size[0]}x{size[1]}"
@@ -300,6 +300,7 @@ def slacks() -> None:
 
 def gauges() -> None:
     """Orientations as they are, and turned by random angles, up to a whole step or half of it."""
+    print_head(*HEAD)
     for level in (2, 3):
         fields = {"subdivisions": level, "orientations": 6 * (level - 1), **ROTOR, "neighbors": 32}
         step = math.pi / fields["orientations"]
@@ -312,6 +313,7 @@ def gauges() -> None:
 
 def spheres() -> None:
     """S^2, on points that refine one another and on random ones."""
+    print_head(*HEAD)
     sizes: list[dict[str, Any]] = [{"subdivisions": n} for n in (2, 3, 4, 5)]
     sizes += [{"nside": n} for n in (4, 8, 16)]
     sizes += [{"points": n, "seed": 1} for n in (500, 2000, 8000)]
@@ -321,7 +323,7 @@ def spheres() -> None:
         both(spec.default_name, fields)
 
 
-PARTS: dict[str, Callable[[], None]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "size": sizes,
     "metric": metrics,
     "slack": slacks,
@@ -332,16 +334,7 @@ PARTS: dict[str, Callable[[], None]] = {
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=PARTS)
-    part = parser.parse_args().part
-    for name, work in PARTS.items():
-        if part in {None, name}:
-            if part is None:
-                print(f"{name}\n")
-            print(f"{HEAD}\n{'|---' * 11}|")
-            work()
-            print()
+    run_parts(parser_of(__doc__), PARTS)
 
 
 if __name__ == "__main__":

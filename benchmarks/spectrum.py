@@ -26,29 +26,37 @@ times: `clg inspect` on the STL10 recipe's pyramid, as a whole process, also as 
 eigenvalues of a periodic graph of the same size.
 """
 
-import argparse
 import itertools
 import math
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from neumann import neumann_spectrum
+from scripts import (
+    graph_of,
+    parser_of,
+    print_head,
+    print_row,
+    report_of,
+    run_parts,
+    temporary_store,
+)
+from turns import seconds_of
 
-from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenvalues, inspect
+from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenvalues
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.recipes import recipe
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.weights.lattice import lattice_weights
-from cheblienet_models import ChebConv, open_store
+from cheblienet_models import ChebConv
 
 EXACT = np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
 METRIC: dict[str, Any] = {"eps_squared": 0.1, "xi": math.sqrt(0.1)}
@@ -57,7 +65,7 @@ CHANNELS, KERNEL_SIZE = (16, 32), 4
 BATCH, ROUNDS = 2, 7
 
 
-def moments(store: Path) -> None:
+def moments() -> None:
     settings = [
         {"orientations": n_o, "alpha": alpha, "neighbors": count, "eps": eps}
         for n_o in (4, 5, 6, 8, 12)
@@ -65,21 +73,15 @@ def moments(store: Path) -> None:
         for count in (16, 32)
         for eps in (0.1, 0.3162, 0.5, 1)
     ]
-    print(r"| weights | settings | residual | least weight | \|P'LP - L\| | degree |")
-    print("|---|---|---|---|---|---|")
+    print_head("weights", "settings", "residual", "least weight", r"\|P'LP - L\|", "degree")
     for weights in ("matched", "selling"):
-        rows = [moments_of(store, weights, dict(setting)) for setting in settings]
+        rows = [moments_of(weights, dict(setting)) for setting in settings]
         residual, least, change, degree = zip(*rows, strict=True)
-        print(
-            f"| {weights} | {len(rows)} | {max(residual):.1e} | {min(least):.1e} | "
-            f"{max(change):.1e} | {max(degree)} |",
-            flush=True,
-        )
+        cells = f"{max(residual):.1e}", f"{min(least):.1e}", f"{max(change):.1e}"
+        print_row(weights, len(rows), *cells, max(degree))
 
 
-def moments_of(
-    store: Path, weights: str, setting: dict[str, Any]
-) -> tuple[float, float, float, int]:
+def moments_of(weights: str, setting: dict[str, Any]) -> tuple[float, float, float, int]:
     """Residual, least weight, change under symmetries, largest degree."""
     if weights == "selling":
         setting.pop("neighbors")
@@ -96,28 +98,25 @@ def moments_of(
         product = np.einsum("j,jab->ab", per_pixel, second)[:inner, :inner] / 2
         residual = max(residual, float(abs(product - np.eye(inner)).max()))
     least = min(float(v.min()) for v in found.values) / max(float(v.max()) for v in found.values)
-    built = build(spec, store, name="moments", force=True)
-    (level,) = inspect(store, f"moments@{built.version}", eigenvalues=0).levels
-    exact = [e for name, e in level.equivariance.items() if "approximate" not in name]
+    changes = report_of(spec, eigenvalues=0).equivariance
+    exact = [e for name, e in changes.items() if "approximate" not in name]
     return residual, least, max(exact), max(map(len, found.stencils))
 
 
-def sphere_row(store: Path, size: dict[str, Any], settings: dict[str, Any]) -> str:
+def print_sphere(size: dict[str, Any], settings: dict[str, Any]) -> None:
     spec = GraphSpec("s2", **size, **settings, levels=1)
-    built = build(spec, store, device="cpu", force=True)
-    report = inspect(store, f"{built.name}@{built.version}", eigenvalues=len(EXACT))
-    found = np.array(report.levels[0].eigenvalues)
+    found = np.array(report_of(spec, eigenvalues=len(EXACT)).eigenvalues)
     ratio = found[1:] / EXACT[1:] * (EXACT @ EXACT) / (found @ EXACT)
     means = [part.mean() for part in np.split(ratio, [3, 8])]
     single, mean = (np.abs(np.array(values) - 1).max() for values in (ratio, means))
     spread = np.ptp(ratio[8:])
     kind = spec.weights if spec.weights != "kernel" else spec.kernel
-    return f"| {built.name} | {spec.neighbors}, {kind} | {single:.1%} | {mean:.1%} | {spread:.1%} |"
+    shares = f"{single:.1%}", f"{mean:.1%}", f"{spread:.1%}"
+    print_row(spec.default_name, f"{spec.neighbors}, {kind}", *shares)
 
 
-def sphere(store: Path) -> None:
-    print("| sampling | K, weights | single | multiplet | spread of l = 3 |")
-    print("|---|---|---|---|---|")
+def sphere() -> None:
+    print_head("sampling", "K, weights", "single", "multiplet", "spread of l = 3")
     kinds: tuple[dict[str, Any], ...] = (
         {},
         {"neighbors": 24, "kernel": "rectangular"},
@@ -125,160 +124,132 @@ def sphere(store: Path) -> None:
     )
     for size in ({"subdivisions": 4}, {"nside": 16}):
         for settings in kinds:
-            print(sphere_row(store, size, settings), flush=True)
+            print_sphere(size, settings)
 
 
-def milliseconds(store: Path, name: str) -> float:
+def milliseconds(spec: GraphSpec) -> float:
     """Median time of a convolution, forward and backward."""
-    graph = open_store(store)[name].levels[0]
+    graph = graph_of(spec)
     layer = ChebConv(*CHANNELS, KERNEL_SIZE, graph)
     x = torch.randn(graph.num_vertices, BATCH, CHANNELS[0]).permute(1, 2, 0)
     x.requires_grad_()
-    times = []
-    for _ in range(ROUNDS + 1):
-        began = time.perf_counter()
-        layer(x).sum().backward()
-        times.append(1e3 * (time.perf_counter() - began))
+    times = [1e3 * seconds_of(lambda: layer(x).sum().backward()) for _ in range(ROUNDS + 1)]
     return statistics.median(times[1:])
 
 
-def refined(store: Path, spec: GraphSpec) -> tuple[float, str]:
+def refined(spec: GraphSpec) -> tuple[float, list[str]]:
     """The largest error, and the cells of a row."""
-    built = build(spec, store, device="cpu", force=True)
-    name = f"{built.name}@{built.version}"
-    (level,) = inspect(store, name, eigenvalues=FIRST + 1).levels
+    level = report_of(spec, FIRST + 1)
     assert level.eigenvalues_converged
-    assert level.exact_eigenvalues is not None
     found = np.array(level.eigenvalues[1:]) * level.eigenvalue_scale
     error = float(abs(found / np.array(level.exact_eigenvalues[1:]) - 1).max())
     edges = 2 * level.edges / level.vertices
-    return error, f"{level.vertices:,} | {edges:.1f} | {milliseconds(store, name):.1f} ms"
+    return error, [f"{level.vertices:,}", f"{edges:.1f}", f"{milliseconds(spec):.1f} ms"]
 
 
-def refinement(store: Path, specs: dict[str, list[GraphSpec]]) -> None:
-    print("| weights, Laplacian | graph | error | ratio | vertices | edges per vertex | layer |")
-    print("|---|---|---|---|---|---|---|")
+def refinement(specs: dict[str, list[GraphSpec]]) -> None:
+    sizes = "vertices", "edges per vertex", "layer"
+    print_head("weights, Laplacian", "graph", "error", "ratio", *sizes)
     for title, row in specs.items():
         before = math.nan
         for spec in row:
             size = f"{spec.default_name.partition('-')[2]}"
             try:
-                error, cells = refined(store, spec)
+                error, cells = refined(spec)
             except CheblienetError as refusal:
-                print(f"| {title} | {size} | refused: {refusal} | | | | |", flush=True)
+                print_row(title, size, f"refused: {refusal}", *[""] * 4)
                 before = math.nan
                 continue
             ratio = "" if math.isnan(before) else f"{before / error:.1f}"
-            print(f"| {title} | {size} | {error:.4f} | {ratio} | {cells} |", flush=True)
+            print_row(title, size, f"{error:.4f}", ratio, *cells)
             before = error
 
 
+KINDS: dict[str, dict[str, Any]] = {
+    "Gaussian, normalized": {},
+    "Gaussian, combinatorial": {"laplacian": "combinatorial"},
+    "matched, combinatorial": {"weights": "matched"},
+    "Selling, combinatorial": {"weights": "selling"},
+}
+
+
 def plane_specs() -> dict[str, list[GraphSpec]]:
-    kinds: dict[str, dict[str, Any]] = {
-        "Gaussian, normalized": {},
-        "Gaussian, combinatorial": {"laplacian": "combinatorial"},
-        "matched, combinatorial": {"weights": "matched"},
-        "Selling, combinatorial": {"weights": "selling"},
-    }
     sizes = [(16, 6), (32, 12), (64, 24)]
     common = {"boundary": "periodic", "levels": 1, **METRIC}
     return {
         title: [GraphSpec("se2", n, orientations=n_o, **common, **kind) for n, n_o in sizes]
-        for title, kind in kinds.items()
+        for title, kind in KINDS.items()
     }
 
 
-def random_points(store: Path) -> None:
-    print("| points | seed | errors of the first 5 | consistency |")
-    print("|---|---|---|---|")
+def rotation_specs() -> dict[str, list[GraphSpec]]:
+    sizes = [(2, 4), (3, 8), (4, 16)]
+    common = {"manifold": "so3", "neighbors": 24, "levels": 1, **METRIC}
+    return {
+        title: [GraphSpec(subdivisions=n, orientations=n_o, **common, **kind) for n, n_o in sizes]
+        for title, kind in list(KINDS.items())[:3]
+    }
+
+
+def random_points() -> None:
+    print_head("points", "seed", "errors of the first 5", "consistency")
     for count in (500, 2000, 8000):
         for seed in (1, 2, 3):
             spec = GraphSpec("s2", points=count, seed=seed, weights="matched", neighbors=30)
-            built = build(spec, store, name="random", device="cpu", force=True)
-            (level,) = inspect(store, f"random@{built.version}").levels
+            level = report_of(spec, eigenvalues=6)
             errors = np.array(level.eigenvalues[1:]) / EXACT[1:6] - 1
             worst = f"{errors.min():.1%} .. {errors.max():.1%}"
-            print(f"| {count:,} | {seed} | {worst} | {level.consistency} |", flush=True)
+            print_row(f"{count:,}", seed, worst, level.consistency)
 
 
-def open_boundary(store: Path) -> None:
+def open_boundary() -> None:
     exact = neumann_spectrum(FIRST + 1, math.sqrt(METRIC["eps_squared"]), METRIC["xi"])[1:]
-    print("| weights | sides | graph | first 10 | first 30 | order | upwards |")
-    print("|---|---|---|---|---|---|---|")
+    print_head("weights", "sides", "graph", "first 10", "first 30", "order", "upwards")
     for weights, corrected in itertools.product(("selling", "matched"), (True, False)):
         before, sides = math.nan, "corrected" if corrected else "cut off"
         kind: dict[str, Any] = {"weights": weights, "boundary_correction": corrected}
         for n, n_o in ((16, 6), (32, 12), (64, 24)):
             spec = GraphSpec("se2", n, orientations=n_o, levels=1, **METRIC, **kind)
-            built = build(spec, store, name="open", device="cpu", force=True)
-            (level,) = inspect(store, f"open@{built.version}", eigenvalues=FIRST + 1).levels
+            level = report_of(spec, FIRST + 1)
             assert level.eigenvalues_converged
             assert level.eigenvalue_scale == 1
             errors = np.array(level.eigenvalues[1:]) / exact - 1
             few, error = abs(errors[:10]).max(), abs(errors).max()
             order = "" if math.isnan(before) else f"{math.log2(before / error):.2f}"
-            cells = f"{few:.4f} | {error:.4f} | {order} | {max(errors.max(), 0):.4f}"
-            print(f"| {weights} | {sides} | {n}x{n}x{n_o} | {cells} |", flush=True)
+            cells = f"{few:.4f}", f"{error:.4f}", order, f"{max(errors.max(), 0):.4f}"
+            print_row(weights, sides, f"{n}x{n}x{n_o}", *cells)
             before = error
 
 
-def rotation_specs() -> dict[str, list[GraphSpec]]:
-    kinds: dict[str, dict[str, Any]] = {
-        "Gaussian, normalized": {},
-        "Gaussian, combinatorial": {"laplacian": "combinatorial"},
-        "matched, combinatorial": {"weights": "matched"},
-    }
-    sizes = [(2, 4), (3, 8), (4, 16)]
-    common = {"neighbors": 24, "levels": 1, **METRIC}
-    return {
-        title: [
-            GraphSpec("so3", subdivisions=level, orientations=n_o, **common, **kind)
-            for level, n_o in sizes
-        ]
-        for title, kind in kinds.items()
-    }
-
-
-def times(store: Path) -> None:
+def times() -> None:
+    store = temporary_store()
     pyramid = build(recipe("stl10").spec, store, name="stl10", force=True)
     clg, page = str(Path(sys.executable).with_name("clg")), store.with_name("page.html")
     options = {f"{count} eigenvalues": ["--eigenvalues", str(count)] for count in (6, 30)}
     for name, more in {**options, "as a page": ["--html", str(page)]}.items():
         command = [clg, "inspect", f"stl10@{pyramid.version}", "--store", str(store), *more]
-        began = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True)
-        print(f"clg inspect stl10, {name}: {time.perf_counter() - began:.1f} s")
+        seconds = seconds_of(partial(subprocess.run, command, check=True, capture_output=True))
+        print(f"clg inspect stl10, {name}: {seconds:.1f} s")
     print(f"size of the page: {page.stat().st_size / 1e6:.2f} MB")
     spec = GraphSpec("se2", 96, orientations=6, boundary="periodic", levels=1)
-    name = build(spec, store, name="torus", force=True).name
-    began = time.perf_counter()
-    found = eigenvalues(store, name)
-    print(f"all {len(found):,} eigenvalues of 96x96x6: {time.perf_counter() - began:.2f} s")
+    build(spec, store, name="torus")
+    seconds = seconds_of(partial(eigenvalues, store, "torus"))
+    print(f"all {spec.num_vertices:,} eigenvalues of 96x96x6: {seconds:.2f} s")
 
 
-PARTS: dict[str, Callable[[Path], None]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "moments": moments,
     "s2": sphere,
     "random": random_points,
-    "se2": lambda store: refinement(store, plane_specs()),
+    "se2": lambda: refinement(plane_specs()),
     "open": open_boundary,
-    "so3": lambda store: refinement(store, rotation_specs()),
+    "so3": lambda: refinement(rotation_specs()),
     "times": times,
 }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=PARTS)
-    part = parser.parse_args().part
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        for name, work in PARTS.items():
-            if part in {None, name}:
-                if part is None:
-                    print(f"{name}\n")
-                work(store)
-                print()
+    run_parts(parser_of(__doc__), PARTS)
 
 
 if __name__ == "__main__":

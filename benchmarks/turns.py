@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import torch
+from record import processor
 
 T = TypeVar("T")
 Work = Callable[[], object]
@@ -33,42 +34,59 @@ def refusals(results: Mapping[str, T], difference: Callable[[T, T], str]) -> dic
     return {name: reason for name, reason in found.items() if reason}
 
 
-def in_turns(works: Mapping[str, Work], rounds: int, device: str = "cpu") -> dict[str, list[float]]:
-    """Seconds of each, by the clock, in each of the rounds.
+def in_turns(
+    works: Mapping[str, Work],
+    rounds: int,
+    device: str = "cpu",
+    clock: Callable[[], float] = time.perf_counter,
+    *,
+    warm: bool = False,
+) -> dict[str, list[float]]:
+    """Seconds of each in each of the rounds.
 
     Args:
-        works: by name; each has run before.
+        works: by name.
         rounds: in each of which every contender has a turn.
         device: whose queue is waited for.
+        clock: that they are read from.
+        warm: whether each runs once before the first round.
     """
     took: dict[str, list[float]] = {name: [] for name in works}
+    for work in works.values() if warm else ():
+        work()
     for turn in range(rounds):
         progress(f"round {turn + 1} of {rounds}: {', '.join(works)}")
         for name, work in works.items():
-            took[name].append(seconds_of(work, device))
+            took[name].append(seconds_of(work, device, clock))
     return took
 
 
-def seconds_of(work: Work, device: str) -> float:
-    """By the clock, until the device's queue is done."""
+def seconds_of(
+    work: Work, device: str = "cpu", clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Until the device's queue is done."""
     if device == "cuda":
         torch.cuda.synchronize()
-    began = time.perf_counter()
+    began = clock()
     work()
     if device == "cuda":
         torch.cuda.synchronize()
-    return time.perf_counter() - began
+    return clock() - began
+
+
+def resident_memory(kind: str = "VmRSS") -> int:
+    """Bytes of this process that are resident now, as Linux tells."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith(kind))
+    return int(line.split()[1]) * 1024
 
 
 def peak_memory() -> int:
-    """Most bytes that were resident in this process.
+    """Most bytes that were resident in this process so far.
 
     `ru_maxrss` would not do: on Linux it counts the process that started this one, too.
     """
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) * 1024
-    raise OSError("The system does not tell VmHWM, the peak memory of a process.")
+    return resident_memory("VmHWM")
 
 
 def middle_and_spread(times: Sequence[float]) -> str:
@@ -84,6 +102,16 @@ def ratio_and_spread(times: Sequence[float], others: Sequence[float]) -> str:
         return "1"
     low, middle, high = quartiles([a / b for a, b in zip(times, others, strict=True)])
     return f"{_digits(middle)} ({_digits(low)} to {_digits(high)})"
+
+
+def times_or_refusal(
+    name: str, took: Mapping[str, Sequence[float]], first: str, refused: Mapping[str, str]
+) -> tuple[str, str]:
+    """A contender's time and its ratio to the first one's; or why it was refused."""
+    if name in refused:
+        return f"refused: {refused[name]}", ""
+    ratio = ratio_and_spread(took[name], took[first]) if first in took else ""
+    return middle_and_spread(took[name]), ratio
 
 
 def _digits(number: float) -> str:
@@ -137,13 +165,3 @@ def machine(device: str, packages: Sequence[str]) -> str:
         except PackageNotFoundError:
             continue
     return f"{name}, {torch.get_num_threads()} threads; {', '.join(versions)}."
-
-
-def processor() -> str:
-    """Its model, where Linux tells; else the architecture."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.machine()
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.machine()

@@ -9,7 +9,6 @@ deleted.
     python benchmarks/volume_builds.py [--rounds 3] [--folder DIR]
 """
 
-import argparse
 import os
 import tempfile
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scripts import parser_of, print_head, print_row
 
 from cheblienet_graphs import GraphSpec, build
 
@@ -65,7 +65,7 @@ def span(values: list[float]) -> str:
     return f"{min(values):.1f} to {max(values):.1f}"
 
 
-def row(name: str, fields: dict[str, Any], rounds: int, within: Path | None) -> None:
+def print_case(name: str, fields: dict[str, Any], rounds: int, within: Path | None) -> None:
     """Print a line of the table."""
     runs = []
     for _ in range(rounds):
@@ -74,22 +74,21 @@ def row(name: str, fields: dict[str, Any], rounds: int, within: Path | None) -> 
     entries, nbytes = runs[0][:2]
     took, busy, writing = ([run[n] for run in runs] for n in (2, 3, 4))
     ratio = span([a / b for a, b in zip(took, writing, strict=True)])
-    sizes = f"{entries / 1e6:.1f} M | {nbytes / 1e6:.0f} MB"
-    print(f"| {name} | {sizes} | {span(took)} s | {span(busy)} s | {ratio} |", flush=True)
+    sizes = f"{entries / 1e6:.1f} M", f"{nbytes / 1e6:.0f} MB"
+    print_row(name, *sizes, f"{span(took)} s", f"{span(busy)} s", ratio)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="on the disk to measure")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as warm:
         build(GraphSpec("r3s2", 8, levels=1, lambda_max=2), Path(warm) / "g.zarr")  # imports
-    print("| | stored entries | bytes | build | processor | times writing its bytes |")
-    print("|---|---|---|---|---|---|")
+    print_head("", "stored entries", "bytes", "build", "processor", "times writing its bytes")
     for name, fields in cases().items():
-        row(name, {**fields, "lambda_max": 2}, arguments.rounds, arguments.folder)
-    row("the whole, exact bound", {"size": SIDE}, 1, arguments.folder)
+        print_case(name, {**fields, "lambda_max": 2}, arguments.rounds, arguments.folder)
+    print_case("the whole, exact bound", {"size": SIDE}, 1, arguments.folder)
 
 
 if __name__ == "__main__":

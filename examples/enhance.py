@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from arguments import duration, new_picture
 from PIL import Image
 from torch import Tensor
 
@@ -52,23 +53,6 @@ def enhanced(graph: Graph, picture: Tensor, time: float) -> Tensor:
     diffused = graph.diffuse(scores, t, density=True, tolerance=1e-4)
     lines: Tensor = Project(graph, "max")(diffused)
     return lines.view_as(picture)
-
-
-def duration(text: str) -> float:
-    """A time of diffusion, from 0."""
-    time = float(text)
-    if not 0 <= time < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be at least 0 and finite. Got {text}.")
-    return time
-
-
-def new_picture(text: str) -> Path:
-    """Where a picture can be written."""
-    file = Path(text)
-    kind = Image.registered_extensions().get(file.suffix.lower())
-    if kind not in Image.SAVE or not file.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"must be a picture, as .png, in a folder. Got {text}.")
-    return file
 
 
 def main() -> None:

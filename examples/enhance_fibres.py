@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from arguments import duration
 from numpy.typing import NDArray
 
 from cheblienet_graphs import (
@@ -89,14 +90,6 @@ def degree_of(fibres: Volume) -> int:
         f"The distribution has {len(fibres.values)} coefficients; even degrees up to 10 have 1, 6, "
         "15, 28, 45 or 66."
     )
-
-
-def duration(text: str) -> float:
-    """A time of diffusion, from 0."""
-    time = float(text)
-    if not 0 <= time < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be at least 0 and finite. Got {text}.")
-    return time
 
 
 def new_volume(text: str) -> Path:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from arguments import new_picture, positive
 from PIL import Image
 from torch import Tensor, nn
 from tqdm import trange
@@ -82,23 +83,6 @@ def trained(pairs: list[tuple[Tensor, Tensor]], graphs: Pyramid, steps: int) -> 
         schedule.step()
         bar.set_postfix(loss=f"{loss.item():.3f}")
     return unet
-
-
-def new_picture(text: str) -> Path:
-    """Where a picture can be written."""
-    file = Path(text)
-    kind = Image.registered_extensions().get(file.suffix.lower())
-    if kind not in Image.SAVE or not file.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"must be a picture, as .png, in a folder. Got {text}.")
-    return file
-
-
-def positive(text: str) -> int:
-    """A number of at least 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
-    return number
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from arguments import duration, new_picture, positive
 from numpy.typing import NDArray
 from PIL import Image
 from scipy.ndimage import gaussian_filter
@@ -77,31 +78,6 @@ def vesselness(graph: Graph, green: Tensor, time: float) -> Tensor:
     strongest = Project(graph, "max")(diffused).amax(1, keepdim=True)
     vessels: Tensor = graph.to_grid(strongest)[0, 0]
     return vessels
-
-
-def duration(text: str) -> float:
-    """A time of diffusion, from 0."""
-    time = float(text)
-    if not 0 <= time < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be at least 0 and finite. Got {text}.")
-    return time
-
-
-def new_picture(text: str) -> Path:
-    """Where a picture can be written."""
-    file = Path(text)
-    kind = Image.registered_extensions().get(file.suffix.lower())
-    if kind not in Image.SAVE or not file.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"must be a picture, as .png, in a folder. Got {text}.")
-    return file
-
-
-def positive(text: str) -> int:
-    """A number of at least 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
-    return number
 
 
 def main() -> None:

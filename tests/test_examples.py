@@ -14,6 +14,7 @@ WIDTH, HEIGHT = 96, 80
 
 
 def run(monkeypatch: pytest.MonkeyPatch, name: str, *arguments: str | Path) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)  # as Python does for a script
     monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
 
@@ -86,31 +87,16 @@ def test_train_vessels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 REFUSED = {
-    "a missing file": (["missing.png", "out.png"], "missing.png"),
     "another file": (["notes.xyz", "out.png"], "cannot identify image file"),
-    "a folder": ([".", "out.png"], "Is a directory"),
-    "no picture": (
-        ["grey.png", "out.xyz"],
-        "must be a picture, as .png, in a folder. Got out.xyz.",
-    ),
-    "no folder": (["grey.png", "missing/out.png"], "in a folder. Got missing/out.png."),
-    "a negative time": (
-        ["lines.png", "out.png", "--time", "-3"],
-        "must be at least 0 and finite. Got -3.",
-    ),
-    "an endless time": (
-        ["lines.png", "out.png", "--time", "inf"],
-        "must be at least 0 and finite. Got inf.",
-    ),
-    "too long a time": (["lines.png", "out.png", "--time", "1e12"], "t "),
-    "no lines": (["grey.png", "out.png"], "of "),
-    "one pixel": (["pixel.png", "out.png"], ""),
+    "no picture": (["gray.png", "out.xyz"], "must be a picture, as .png, in a folder"),
+    "a negative time": (["lines.png", "out.png", "--time", "-3"], "must be at least 0 and finite"),
+    "no lines": (["gray.png", "out.png"], "of "),
 }
 
 
 @pytest.mark.parametrize("name", ["enhance.py", "vessel_map.py"])
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused_is_told_in_a_line(
+def test_refusals(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -120,60 +106,31 @@ def test_what_is_refused_is_told_in_a_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.xyz").write_text("notes")
     saved(tmp_path / "lines.png", crossing_lines())
-    saved(tmp_path / "grey.png", np.full((HEIGHT, WIDTH), 0.5))
-    saved(tmp_path / "pixel.png", np.full((1, 1), 0.5))
+    saved(tmp_path / "gray.png", np.full((HEIGHT, WIDTH), 0.5))
     arguments, message = REFUSED[case]
-    refused(monkeypatch, capsys, name, *arguments, message=message)
+    assert message in refusal(monkeypatch, capsys, name, *arguments)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["out.xyz"], "must be a picture, as .png, in a folder. Got out.xyz."),
-        (["out.png", "--steps", "0"], "must be at least 1. Got 0."),
-        (["out.png", "--side", "64"], "give a larger --side"),
-        (["out.png"], "cannot identify image file"),
-    ],
-)
 def test_what_training_refuses(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    message: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for number in range(2):
-        (tmp_path / f"{number}.jpg").write_text("notes")
         saved(tmp_path / f"{number}.png", crossing_lines().T[:, :40])
-    photographs = "*.png" if "--side" in options else "*.jpg"
-    refused(
-        monkeypatch, capsys, "train_vessels.py", photographs, "*.png", *options, message=message
-    )
+    for patterns, options, message in (
+        (("*.png", "*.jpg"), (), "Found 2 photographs, 0 traces"),
+        (("*.png", "*.png"), ("--steps", "0"), "must be at least 1. Got 0."),
+        (("*.png", "*.png"), ("--side", "64"), "give a larger --side"),
+    ):
+        arguments = *patterns, "out.png", *options
+        assert message in refusal(monkeypatch, capsys, "train_vessels.py", *arguments)
 
 
-def refused(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    name: str,
-    *arguments: str,
-    message: str,
-) -> None:
-    """Ends with what Python or argparse prints: one line that says what was wrong."""
+def refusal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, *arguments: str
+) -> str:
+    """What Python or argparse prints at the end: one line that says what was wrong."""
     with pytest.raises(SystemExit) as caught:
         run(monkeypatch, name, *arguments)
-    if caught.value.code == 2:
-        told = capsys.readouterr().err.strip().splitlines()[-1]
-    else:
-        told = str(caught.value.code)
-        assert told.startswith("Error: ")
-    assert message in told
-    assert "\n" not in told
-
-
-def test_photographs_without_traces_are_told_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    saved(tmp_path / "0.jpg", crossing_lines())
-    with pytest.raises(SystemExit, match="Found 1 photographs, 0 traces"):
-        run(monkeypatch, "train_vessels.py", tmp_path / "*.jpg", tmp_path / "*.png", "map.png")
+    said = capsys.readouterr().err if caught.value.code == 2 else str(caught.value.code)
+    return said.strip().splitlines()[-1]

@@ -18,6 +18,7 @@ AFFINE[:3, :3] = TURN @ np.diag([2.0, 2.0, 2.5])
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.syspath_prepend(EXAMPLE.parent)  # as Python does for a script
     monkeypatch.setattr(sys, "argv", [EXAMPLE.name, *map(str, arguments)])
     runpy.run_path(str(EXAMPLE), run_name="__main__")
 
@@ -51,16 +52,8 @@ def test_enhance_fibres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         return float(np.corrcoef(values[:, :, 1:].ravel(), truth[:, :, 1:].ravel())[0, 1])
 
     turned = tmp_path / "turned.nii.gz"
-    run(
-        monkeypatch,
-        *files[:2],
-        turned,
-        "--basis",
-        "tournier07",
-        "--time",
-        "1",
-        "--voxel-directions",
-    )
+    options = "--basis", "tournier07", "--time", "1", "--voxel-directions"
+    run(monkeypatch, *files[:2], turned, *options)
     wrong = np.asarray(nibabel.load(turned).dataobj)
     assert alike(found) > alike(truth + noise) + 0.05
     assert alike(found) > alike(wrong) + 0.01

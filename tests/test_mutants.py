@@ -1,59 +1,15 @@
-"""Changes that tests must notice: where they are made, and that tests run on changed code."""
+"""Changes of code that tests must notice: tests run on the changed code."""
 
-import importlib
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "benchmarks" / "robustness"
-
-
-@pytest.fixture
-def code_changes(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(SCRIPTS)
-    return importlib.import_module("code_changes")
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("a < b", {"a <= b"}),
-        ("a == b is c", {"a != b is c", "a == b is not c"}),
-        ("a not in b", {"a in b"}),
-        ("a + b", {"a - b"}),
-        ("a // b", {"a * b"}),
-        ("a and b", {"a or b"}),
-        ("not a", {"a"}),
-        ("-a", {"a"}),
-        ("7", {"8"}),
-        ("1", {"0"}),
-        ("0.5", {"1.5"}),
-        ("True", {"False"}),
-        ("a[b:c]", {"a[:c]", "a[b:]"}),
-        ("f(a, b, c)", {"f(b, a, c)", "pass"}),
-        ("f(a, a)", {"pass"}),
-        ("f(*a, b)", {"pass"}),
-        ("a += b", {"pass", "a -= b"}),
-        ("raise f(1, 2)", {"pass"}),
-        ("b if a else c", {"b if not a else c"}),
-        ("f'{a + 1}'", set()),
-        ("'''Words of 1 and 2.'''", set()),
-        ("a: f[1] = b", set()),
-        ("def f(a: 1) -> 2:\n    return a", {"def f(a: 1) -> 2:\n    return None"}),
-        ("@f(1)\ndef f():\n    return None", set()),
-        ("if TYPE_CHECKING:\n    f(1, 2)", {"if not TYPE_CHECKING:\n    f(1, 2)"}),
-    ],
-)
-def test_changes(code_changes: ModuleType, before: str, after: set[str]) -> None:
-    found = [change.source.strip() for change in code_changes.changes(before)]
-    assert len(found) == len(set(found))
-    assert set(found) == after
 
 
 DIGITS = """
@@ -95,11 +51,6 @@ print(json.dumps(told))
 results = Results(folder / "results.json")
 print(json.dumps(examine(root, part, 2, "0", results)))
 print(json.dumps(examine(root, part, 2, "0", Results(folder / "results.json"))))
-(root / "tests/test_digits.py").write_text("def test_nothing(): assert True")
-try:
-    examine(root, part, 3, "0", results)
-except RuntimeError as error:
-    print(json.dumps(str(error)))
 (root / "tests/test_digits.py").write_text("def test_wrong(): assert False")
 try:
     examine(root, part, 3, "0", results)
@@ -120,7 +71,7 @@ def test_tests_run_on_the_changed_code(tmp_path: Path) -> None:
     options = {**os.environ, "PYTEST_ADDOPTS": "-k nothing"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=options)
     assert done.returncode == 0, done.stderr[-2000:]
-    judged, examined, known, unrelated, failing = map(json.loads, done.stdout.splitlines())
+    judged, examined, known, failing = map(json.loads, done.stdout.splitlines())
     named = "tests/test_digits.py::test_digits"
     assert judged[0][0] == "timed out"
     assert judged[1:] == [
@@ -131,7 +82,6 @@ def test_tests_run_on_the_changed_code(tmp_path: Path) -> None:
     ]
     assert len(examined) == 2
     assert known == examined
-    assert "must import what is changed" in unrelated
     assert "must pass before code is changed" in failing
     assert (project / "tiny" / "digits.py").read_text() == DIGITS
     assert "digits.py" in {path.name for path in (tmp_path / "work").rglob("*")}

@@ -26,21 +26,22 @@ import json
 import os
 import platform
 import sys
-import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
 from checkpoint import Checkpoint, Scores
 from classifiers import network_of, of_recipe, parameters, pyramid_of
 from classifying import CHANGE, COLUMNS, Classification, Samples
 from pictures import Pictures, read, split
+from scripts import exit_code, head, positive, row, temporary_store
 from settings import Settings
 from training import SECONDS, Experiment, mean_and_deviation
-
-from cheblienet_graphs import CheblienetError
-from cheblienet_models import StoreError
 
 HELP = {
     "network": "graph, plain (3 x 3 convolutions) or escnn",
@@ -75,13 +76,7 @@ HELP = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    given = parsed(arguments)
-    try:
-        classify(given)
-    except (ValueError, StoreError, CheblienetError, OSError, ImportError) as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return exit_code(partial(classify, parsed(arguments)))
 
 
 def classify(given: argparse.Namespace) -> None:
@@ -89,15 +84,13 @@ def classify(given: argparse.Namespace) -> None:
     settings = chosen(given)
     pictures = read(given.path, given.size)
     height, width = pictures.images.shape[2:]
-    with tempfile.TemporaryDirectory() as folder:
-        store = given.store or Path(folder) / "graphs.zarr"
-        pyramid = pyramid_of(settings, store, height, width)
-        candidates = [
-            Classification(settings, samples(pictures, seed, given), pyramid, seed, given.device)
-            for seed in range(given.first_seed, given.first_seed + given.seeds)
-        ]
-        checkpoint = Checkpoint(given.checkpoint, kept(settings, pictures, given))
-        scores, _ = Experiment(candidates, candidates[0].epochs).run(checkpoint)
+    pyramid = pyramid_of(settings, given.store or temporary_store(), height, width)
+    candidates = [
+        Classification(settings, samples(pictures, seed, given), pyramid, seed, given.device)
+        for seed in range(given.first_seed, given.first_seed + given.seeds)
+    ]
+    checkpoint = Checkpoint(given.checkpoint, kept(settings, pictures, given))
+    scores, _ = Experiment(candidates, candidates[0].epochs).run(checkpoint)
     result = Result(settings, candidates, scores)
     print(result.text())
     if given.csv:
@@ -148,17 +141,16 @@ class Result:
         lines = [
             f"Accuracy in % on {test:,} test images, {train:,} to train on",
             f"{first.steps:,} steps, {self.parameters:,} parameters\n",
-            f"| seed | {' | '.join(names)} |",
-            f"|---|{'---|' * len(names)}",
+            head("seed", *names),
         ]
         for candidate, found in zip(self.candidates, self.scores, strict=True):
             cells = [f"{found[name]:.2f}" for name in COLUMNS]
             cells += [f"{found[CHANGE]:.1e}", f"{found[SECONDS]:.0f}"]
-            lines.append(f"| {candidate.seed} | {' | '.join(cells)} |")
+            lines.append(row(candidate.seed, *cells))
         cells = [mean_and_deviation([f[name] for f in self.scores], ".2f") for name in COLUMNS]
         change = max(found[CHANGE] for found in self.scores)
         seconds = mean_and_deviation([found[SECONDS] for found in self.scores], ".0f")
-        return "\n".join([*lines, f"| all | {' | '.join(cells)} | {change:.1e} | {seconds} |"])
+        return "\n".join([*lines, row("all", *cells, f"{change:.1e}", seconds)])
 
     def rows(self) -> list[dict[str, Any]]:
         """Of each seed the settings and the scores."""
@@ -229,13 +221,6 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--csv", type=Path, help="a row a seed")
     parser.add_argument("--json", type=Path, help="the same, and what it was measured with")
     return parser.parse_args(arguments)
-
-
-def positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
-    return number
 
 
 if __name__ == "__main__":

@@ -32,14 +32,18 @@ from pathlib import Path
 
 import climatenet_profile
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
 from checkpoint import Checkpoint, Scores
 from climatenet_data import CHANNELS, CLASSES, Data, load
+from scripts import exit_code, parser_of, positive, print_head, print_row, pyramid_of
 from torch import Tensor, nn
 from training import Experiment, Training, mean_and_deviation
 
-from cheblienet_graphs import CheblienetError, GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import Pyramid, StoreError, UNet, open_store
+from cheblienet_models import Pyramid, UNet, open_store
 
 COLUMNS = (*CLASSES, "mean of the two", "mean of all")
 
@@ -157,9 +161,9 @@ def report(data: Data, epochs: int, scores: Sequence[Scores], seconds: float) ->
         f"F1 on {len(test)} test samples, {len(training)} to train on, mean +- deviation over "
         f"{len(scores)} seeds, {epochs} epochs\n"
     )
-    print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
-    cells = [mean_and_deviation([run[name] for run in scores], ".3f") for name in COLUMNS]
-    print(f"| {' | '.join(cells)} |\n\n{seconds:.0f} s")
+    print_head(*COLUMNS)
+    print_row(*(mean_and_deviation([run[name] for run in scores], ".3f") for name in COLUMNS))
+    print(f"\n{seconds:.0f} s")
 
 
 def spec_of(subdivisions: int | None) -> GraphSpec:
@@ -175,8 +179,7 @@ def opened(arguments: argparse.Namespace) -> Pyramid:
     """The graph named, or the recipe's, built if it is not there."""
     if arguments.graph:
         return open_store(arguments.store)[arguments.graph]
-    published = build(spec_of(arguments.subdivisions), arguments.store)
-    return open_store(arguments.store)[f"{published.name}@{published.version}"]
+    return pyramid_of(spec_of(arguments.subdivisions), arguments.store)
 
 
 def profile(arguments: argparse.Namespace) -> None:
@@ -216,15 +219,8 @@ def segment(arguments: argparse.Namespace) -> None:
     report(data, arguments.epochs, scores, seconds)
 
 
-def positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
-    return number
-
-
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("path", type=Path, nargs="?", help=".npz, NetCDF or a folder of NetCDF")
     parser.add_argument("--epochs", type=positive, default=20)
     parser.add_argument("--batch", type=positive, default=4)
@@ -245,12 +241,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     given = parsed(arguments)
-    try:
-        profile(given) if given.profile else segment(given)
-    except (ValueError, StoreError, CheblienetError, OSError) as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return exit_code(partial(profile if given.profile else segment, given))
 
 
 if __name__ == "__main__":

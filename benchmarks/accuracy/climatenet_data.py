@@ -1,13 +1,13 @@
 """Samples of ClimateNet: files of fields and labels, read, checked and brought to the sphere."""
 
-import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from pictures import digest_of
 from torch import Tensor
 from tqdm import tqdm
 
@@ -49,12 +49,7 @@ class Data:
     @property
     def digest(self) -> str:
         """Of every number, so that a checkpoint is not continued on other data."""
-        found = hashlib.sha256()
-        for tensor in (self.fields, self.labels, self.test):
-            if tensor is not None:
-                found.update(str(tuple(tensor.shape)).encode())
-                found.update(tensor.numpy().data.cast("B"))
-        return found.hexdigest()
+        return digest_of(self.fields, self.labels, *([] if self.test is None else [self.test]))
 
     def split(self, seed: int) -> tuple[Tensor, Tensor]:
         """Numbers of the training and of the test samples."""
@@ -72,103 +67,63 @@ def read(path: Path) -> Iterator[tuple[int, Raw]]:
     Raises:
         ValueError: there is none, or one is not as it should be.
     """
+    files = [path]
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.suffix in NETCDF)
-        if not files:
-            raise ValueError(f"The folder {path} has no NetCDF files ({', '.join(NETCDF)}).")
-        parts = [file.relative_to(path).parts[0] for file in files]
-        is_split = {"train", "test"} <= set(parts)
-        if is_split and (odd := sorted(set(parts) - {"train", "test"})):
-            raise ValueError(f"{path} has NetCDF files outside train/ and test/: {odd[0]}.")
-        for file, part in zip(files, parts, strict=True):
-            yield (
-                len(files),
-                checked(read_netcdf(file, is_test=part == "test" if is_split else None)),
-            )
-    elif not path.is_file():
-        raise ValueError(f"There is no file or folder {path}.")
-    elif path.suffix in NETCDF:
-        yield 1, checked(read_netcdf(path))
-    elif path.suffix == ".npz":
-        yield 1, checked(read_npz(path))
-    else:
-        raise ValueError(
-            f"{path} must be .npz, NetCDF ({', '.join(NETCDF)}) or a folder of NetCDF."
-        )
+    if not files or (files == [path] and path.suffix not in (".npz", *NETCDF)):
+        raise ValueError(f"{path} must be .npz, NetCDF ({', '.join(NETCDF)}) or a folder of these.")
+    parts = [file.relative_to(path).parts[:1] for file in files]
+    is_split = set(parts) == {("train",), ("test",)}
+    for file, part in zip(files, parts, strict=True):
+        try:
+            raw = read_npz(file) if file.suffix == ".npz" else read_netcdf(file)
+        except (OSError, EOFError, KeyError) as error:
+            raise ValueError(f"{file} can't be read: {error}") from error
+        if is_split:
+            raw = replace(raw, test=np.full(len(raw.fields), part == ("test",)))
+        yield len(files), checked(raw)
 
 
 def read_npz(path: Path) -> Raw:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError) as error:
-        raise ValueError(f"{path} can't be read as .npz: {error}") from error
-    if missing := [name for name in ("fields", "labels") if name not in arrays]:
-        found = ", ".join(arrays) or "nothing"
-        raise ValueError(f"{path} must have an array {missing[0]!r}. It has {found}.")
-    fields = arrays["fields"]
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    fields, test = arrays["fields"], None
     if fields.ndim not in (3, 4) or fields.shape[1] != len(CHANNELS) or 0 in fields.shape:
         raise ValueError(
             f"fields in {path} must be (N, {len(CHANNELS)}, lat, lon) or (N, {len(CHANNELS)}, "
             f"points). Got {fields.shape}."
         )
     if "channels" in arrays:
-        fields = fields[:, channel_order([str(name) for name in arrays["channels"]], path)]
-    test = test_flags(arrays["split"], path) if "split" in arrays else None
-    axes = climatenet_axes(fields.shape[2:], arrays) if fields.ndim == 4 else None
-    return Raw(str(path), fields, arrays["labels"], axes, test)
-
-
-def channel_order(names: list[str], path: Path) -> list[int]:
-    """Where each of CHANNELS is among the names."""
-    if sorted(names) != sorted(CHANNELS):
-        odd = sorted(set(names) ^ set(CHANNELS)) or names
-        raise ValueError(
-            f"channels in {path} must be the 16 names {', '.join(CHANNELS)}, in any order. "
-            f"Missing or unknown: {', '.join(odd)}."
-        )
-    return [names.index(name) for name in CHANNELS]
-
-
-def test_flags(split: np.ndarray, path: Path) -> np.ndarray:
-    names = split.astype(str)
-    is_test = np.isin(names, ["test", "1", "True"])
-    if not (is_test | np.isin(names, ["train", "0", "False"])).all():
-        raise ValueError(f'split in {path} must be "train" or "test", or 0 or 1, for each sample.')
-    return is_test
-
-
-def climatenet_axes(
-    grid: tuple[int, ...], arrays: dict[str, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Latitudes and longitudes in degrees, ClimateNet's for the grid where there are none."""
-    height, width = grid
+        names = [str(name) for name in arrays["channels"]]
+        if sorted(names) != sorted(CHANNELS):
+            raise ValueError(f"channels in {path} must be {', '.join(CHANNELS)}, in any order.")
+        fields = fields[:, [names.index(name) for name in CHANNELS]]
+    if "split" in arrays:
+        parts = arrays["split"].astype(str)
+        test = np.isin(parts, ["test", "1", "True"])
+        if not (test | np.isin(parts, ["train", "0", "False"])).all():
+            raise ValueError(f'split in {path} must be "train" or "test", or 0 or 1.')
+    if fields.ndim == 3:
+        return Raw(str(path), fields, arrays["labels"], None, test)
+    # ClimateNet's axes where there are none.
+    height, width = fields.shape[2:]
     latitudes = arrays.get("latitudes", np.linspace(-90, 90, height))
     longitudes = arrays.get("longitudes", np.arange(width) * (360 / width))
-    return latitudes, longitudes
+    return Raw(str(path), fields, arrays["labels"], (latitudes, longitudes), test)
 
 
-def read_netcdf(path: Path, *, is_test: bool | None = None) -> Raw:
+def read_netcdf(path: Path) -> Raw:
     try:
         import xarray
     except ImportError:
         raise ValueError(
             f"Reading {path} takes xarray: pip install xarray netcdf4, or convert it to .npz."
         ) from None
-    try:
-        with xarray.open_dataset(path) as dataset:
-            missing = [n for n in (*CHANNELS, "LABELS", "lat", "lon") if n not in dataset]
-            found = {n: planes(dataset[n]) for n in (*CHANNELS, "LABELS") if not missing}
-            axes = tuple(dataset[n].values for n in ("lat", "lon") if not missing)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path} can't be read: {error}") from error
-    if missing:
-        raise ValueError(f"{path} must have the variables {', '.join(missing)}.")
-    columns = list(found.values())
-    if len({column.shape for column in columns}) > 1:
-        raise ValueError(f"The variables of {path} must have equal shapes, LABELS included.")
-    test = None if is_test is None else np.full(len(columns[0]), is_test)
-    return Raw(str(path), np.stack(columns[:-1], axis=1), columns[-1], (axes[0], axes[1]), test)
+    with xarray.open_dataset(path) as dataset:
+        columns = [planes(dataset[name]) for name in (*CHANNELS, "LABELS")]
+        latitudes, longitudes = (dataset[name].values for name in ("lat", "lon"))
+    fields = np.stack(columns[:-1], axis=1)
+    return Raw(str(path), fields, columns[-1], (latitudes, longitudes), None)
 
 
 def planes(variable: Any) -> np.ndarray:
@@ -184,22 +139,12 @@ def checked(raw: Raw) -> Raw:
         ValueError: a shape, a number or a label is not as it should be.
     """
     fields, labels = raw.fields, raw.labels
-    expected = (len(fields), *fields.shape[2:])
-    if labels.shape != expected:
-        raise ValueError(
-            f"labels in {raw.where} must be {expected} for its fields {fields.shape}. "
-            f"Got {labels.shape}."
-        )
-    if raw.test is not None and raw.test.shape != (len(fields),):
-        raise ValueError(
-            f"split in {raw.where} must be ({len(fields)},), one for each sample. "
-            f"Got {raw.test.shape}."
-        )
-    if fields.dtype.kind not in "fiu" or labels.dtype.kind not in "fiub":
-        raise ValueError(
-            f"fields and labels in {raw.where} must be numbers. "
-            f"Got {fields.dtype} and {labels.dtype}."
-        )
+    shapes = {"labels": (labels, (len(fields), *fields.shape[2:]))}
+    if raw.test is not None:
+        shapes["split"] = raw.test, (len(fields),)
+    for name, (array, shape) in shapes.items():
+        if array.shape != shape:
+            raise ValueError(f"{name} in {raw.where} must be {shape}. Got {array.shape}.")
     for name, channel in zip(CHANNELS, fields.swapaxes(0, 1), strict=True):
         if bad := int((~np.isfinite(channel)).sum()):
             raise ValueError(
@@ -209,7 +154,7 @@ def checked(raw: Raw) -> Raw:
     if len(odd):
         meaning = ", ".join(f"{number} {name}" for number, name in enumerate(CLASSES))
         raise ValueError(f"labels in {raw.where} must be {meaning}. Found {odd[0]}.")
-    return Raw(raw.where, fields.astype(np.float32), labels.astype(np.int64), raw.axes, raw.test)
+    return replace(raw, fields=fields.astype(np.float32), labels=labels.astype(np.int64))
 
 
 def on_sphere(raw: Raw, pyramid: Pyramid) -> tuple[Tensor, Tensor]:
@@ -236,34 +181,23 @@ def on_sphere(raw: Raw, pyramid: Pyramid) -> tuple[Tensor, Tensor]:
     return fields, labels
 
 
-def check_sphere(pyramid: Pyramid) -> None:
-    manifold = pyramid.spec["manifold"]
-    if manifold not in ("so3", "s2"):
-        raise ValueError(
-            f"ClimateNet takes a graph on the sphere, so3 or s2. {pyramid.name}@{pyramid.version} "
-            f"is on {manifold}."
-        )
-
-
 def load(path: Path, pyramid: Pyramid) -> Data:
     """All samples of a file or a folder, on the finest level's points.
 
     Raises:
         ValueError: they are not as they should be; one sentence says what.
     """
-    check_sphere(pyramid)
-    fields: list[Tensor] = []
-    labels: list[Tensor] = []
-    test: list[Tensor] = []
+    if pyramid.spec["manifold"] not in ("so3", "s2"):
+        raise ValueError(f"ClimateNet takes a graph on the sphere, so3 or s2. Got {pyramid.name}.")
+    parts, tests = [], []
     with tqdm(desc="reading", unit="file", disable=None) as bar:
         for total, raw in read(path):
             bar.total = total
-            for parts, found in zip((fields, labels), on_sphere(raw, pyramid), strict=True):
-                parts.append(found)
-            if raw.test is not None:
-                test.append(torch.from_numpy(raw.test))
+            parts.append(on_sphere(raw, pyramid))
+            tests += [] if raw.test is None else [torch.from_numpy(raw.test)]
             bar.update()
-    data = Data(torch.cat(fields), torch.cat(labels), torch.cat(test) if test else None)
+    fields, labels = (torch.cat(part) for part in zip(*parts, strict=True))
+    data = Data(fields, labels, torch.cat(tests) if tests else None)
     sizes = [len(part) for part in data.split(0)]
     if min(sizes) < 1:
         raise ValueError(

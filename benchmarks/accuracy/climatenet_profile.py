@@ -2,37 +2,30 @@
 
     python benchmarks/accuracy/climatenet_profile.py STORE GRAPH THREADS
 
-Memory is that of the whole process, so this one does nothing else.
+Memory is that of the whole process, so this one does nothing else, and imports no builder.
 """
 
 import statistics
 import sys
 import time
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # turns
+
 from climatenet_data import CHANNELS, CLASSES
-from process_memory import memory
 from torch import Tensor, nn
 from torch.optim import Optimizer
+from turns import peak_memory, resident_memory
 
 from cheblienet_models import Pyramid, UNet, open_store
 
 STEPS = 5
 
 
-@dataclass(frozen=True)
-class Step:
-    """Milliseconds of the parts of a training step."""
-
-    forward: float
-    backward: float
-    update: float
-
-
-def steps(pyramid: Pyramid, network: nn.Module) -> list[Step]:
+def steps(pyramid: Pyramid, network: nn.Module) -> list[list[float]]:
     """As many as STEPS, after one that isn't counted; on noise."""
     optimizer = torch.optim.Adam(network.parameters())
     base = pyramid.levels[0].grid[1:]
@@ -40,7 +33,8 @@ def steps(pyramid: Pyramid, network: nn.Module) -> list[Step]:
     return [step(network, optimizer, fields, labels) for _ in range(STEPS + 1)][1:]
 
 
-def step(network: nn.Module, optimizer: Optimizer, fields: Tensor, labels: Tensor) -> Step:
+def step(network: nn.Module, optimizer: Optimizer, fields: Tensor, labels: Tensor) -> list[float]:
+    """Milliseconds of its forward, its backward and the optimizer's update."""
     times = [time.perf_counter()]
     loss = nn.functional.nll_loss(network(fields), labels)
     times.append(time.perf_counter())
@@ -49,7 +43,7 @@ def step(network: nn.Module, optimizer: Optimizer, fields: Tensor, labels: Tenso
     times.append(time.perf_counter())
     optimizer.step()
     times.append(time.perf_counter())
-    return Step(*(1e3 * (after - before) for before, after in pairwise(times)))
+    return [1e3 * (after - before) for before, after in pairwise(times)]
 
 
 def main(store: Path, name: str, threads: int) -> None:
@@ -60,13 +54,12 @@ def main(store: Path, name: str, threads: int) -> None:
     weights = sum(parameter.numel() for parameter in network.parameters())
     print(f"{name}: {pyramid.levels[0].num_vertices:,} vertices, {weights:,} weights")
     print(f"One training step at batch 1 on {threads} threads, median of {STEPS}\n")
-    before = memory("VmRSS")
-    taken = steps(pyramid, network)
-    parts = [[s.forward for s in taken], [s.backward for s in taken], [s.update for s in taken]]
+    before = resident_memory()
+    parts = zip(*steps(pyramid, network), strict=True)
     times = " | ".join(f"{statistics.median(part):.0f} ms" for part in parts)
-    print("| forward | backward | optimiser | peak memory | before the first step |")
+    print("| forward | backward | optimizer | peak memory | before the first step |")
     print("|---|---|---|---|---|")
-    print(f"| {times} | {memory('VmHWM') / 1e6:.0f} MB | {before / 1e6:.0f} MB |")
+    print(f"| {times} | {peak_memory() / 1e6:.0f} MB | {before / 1e6:.0f} MB |")
 
 
 if __name__ == "__main__":

@@ -13,24 +13,28 @@ truth's a crossing is torn, above it is a blob.
     python benchmarks/accuracy/crossings.py [--noise 0.25 0.5 1] [--scenes 5]
 """
 
-import argparse
 import itertools
-import tempfile
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, gaussian_filter
+from scripts import graph_of, parser_of, print_head, print_row
 from skimage.filters import frangi, meijering, sato
 from skimage.restoration import denoise_nl_means, denoise_tv_chambolle
 from training import mean_and_deviation
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Graph, OrientedLift, Project, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Graph, OrientedLift, Project
 
 Array = NDArray[np.float64]
 Filter = Callable[[Array], Array]
@@ -83,21 +87,18 @@ class Scene:
         return float((at - ground) / (away - ground))
 
 
-def diffused(graph: Graph, time: float, mode: str) -> Filter:
-    """A cake's scores after a time in squared pixels, reduced over orientations."""
-    lift, project = OrientedLift(graph), Project(graph, "max" if mode == "max" else "sum")
-    scale = graph.eigenvalue_scale
-    if scale is None:
-        raise ValueError(f"{graph.label} has no eigenvalue_scale; build it again.")
+def diffused(lift: OrientedLift, graph: Graph, time: float, mode: Literal["max", "sum"]) -> Filter:
+    """A lift's scores after a time in squared pixels, reduced over orientations and scales."""
+    project = Project(graph, mode)
     # The operator's lengths are in widths of the image.
-    t = time / SIDE**2 * scale
+    t = time / graph.grid[-1] ** 2 * (graph.eigenvalue_scale or np.nan)
 
     @torch.no_grad()
     def filtered(image: Array) -> Array:
         scores = lift(torch.from_numpy(image)[None, None].float())
         if t:
             scores = graph.diffuse(scores, t, tolerance=1e-4)
-        return np.asarray(project(scores).view(image.shape).double().numpy())
+        return np.asarray(project(scores).amax(1).view(image.shape).double().numpy())
 
     return filtered
 
@@ -108,40 +109,30 @@ def methods(graphs: dict[int, Graph], noise: float) -> Iterator[tuple[str, dict[
     widths = (0.7, 1, 1.5, 2, 3)
     yield "Gaussian", {f"{w:g}": partial(gaussian_filter, sigma=w) for w in widths}
     weights = (0.15, 0.3, 0.6, 1, 1.5, 2)
-    yield (
-        "total variation",
-        {f"{w:g}": partial(denoise_tv_chambolle, weight=w) for w in weights},
-    )
-    yield (
-        "non-local means",
-        {
-            f"{h:g}": partial(
-                denoise_nl_means, patch_size=7, patch_distance=11, h=h * noise, sigma=noise
-            )
-            for h in (0.3, 0.5, 0.7, 0.9)
-        },
-    )
+    yield "total variation", {f"{w:g}": partial(denoise_tv_chambolle, weight=w) for w in weights}
+    means = partial(denoise_nl_means, patch_size=7, patch_distance=11, sigma=noise)
+    yield "non-local means", {f"{h:g}": partial(means, h=h * noise) for h in (0.3, 0.5, 0.7, 0.9)}
     for ridge in (frangi, sato, meijering):
         sigmas = ((1.0,), (1.5,), (2.0,), (3.0,), (1.0, 2.0, 3.0))
         yield (
             ridge.__name__,
-            {
-                f"{', '.join(map('{:g}'.format, s))} px": partial(
-                    ridge, sigmas=s, black_ridges=False
-                )
-                for s in sigmas
-            },
+            {pixels(s): partial(ridge, sigmas=s, black_ridges=False) for s in sigmas},
         )
-    one = graphs[ALPHAS[0]]
-    yield "scores, sum of diffused (a blur)", {f"t = {t}": diffused(one, t, "sum") for t in TIMES}
-    yield "scores, maximum", {"": diffused(one, 0, "max")}
-    yield (
-        "scores, maximum of diffused",
-        {
-            f"alpha {alpha}, t = {t}": diffused(graphs[alpha], t, "max")
-            for alpha, t in itertools.product(ALPHAS, TIMES)
-        },
-    )
+    lifts = {alpha: OrientedLift(graph) for alpha, graph in graphs.items()}
+    one, lift = graphs[ALPHAS[0]], lifts[ALPHAS[0]]
+    blurred = {f"t = {t}": diffused(lift, one, t, "sum") for t in TIMES}
+    yield "scores, sum of diffused (a blur)", blurred
+    yield "scores, maximum", {"": diffused(lift, one, 0, "max")}
+    kept = {
+        f"alpha {alpha}, t = {t}": diffused(lifts[alpha], graphs[alpha], t, "max")
+        for alpha, t in itertools.product(ALPHAS, TIMES)
+    }
+    yield "scores, maximum of diffused", kept
+
+
+def pixels(lengths: tuple[float, ...]) -> str:
+    """'1, 1.5 px'."""
+    return f"{', '.join(map('{:g}'.format, lengths))} px"
 
 
 def psnr(image: Array, truth: Array) -> float:
@@ -166,37 +157,23 @@ def calibrated(filtered: Filter, noisy: list[Array], scenes: list[Scene]) -> tup
     return float(score), lambda image: slope * filtered(image) + constant
 
 
-def cells(filtered: Filter, noisy: list[Array], scenes: list[Scene]) -> str:
+def cells(filtered: Filter, noisy: list[Array], scenes: list[Scene]) -> list[str]:
     """The columns of a table: PSNR, that at crossings, bridge."""
     pairs = [(filtered(image), scene) for image, scene in zip(noisy, scenes, strict=True)]
     whole = [psnr(image, scene.brightness) for image, scene in pairs]
     near = [psnr(image[scene.near], scene.brightness[scene.near]) for image, scene in pairs]
     bridges = [scene.bridge(image) for image, scene in pairs]
     columns = (whole, ".1f"), (near, ".1f"), (bridges, ".2f")
-    return " | ".join(mean_and_deviation(*column) for column in columns)
+    return [mean_and_deviation(*column) for column in columns]
 
 
-def graphs(store: Path) -> dict[int, Graph]:
-    """By alpha: diffusion hardly leaves a line, nor its orientation, the less the larger alpha."""
-    found = {}
-    for alpha in ALPHAS:
-        spec = GraphSpec(
-            "se2",
-            SIDE,
-            orientations=16,
-            eps_squared=0.01,
-            alpha=alpha,
-            weights="selling",
-            levels=1,
-        )
-        built = build(spec, store, name=f"alpha{alpha}")
-        found[alpha] = open_store(store)[built.name].levels[0]
-    return found
+METRIC: dict[str, Any] = {"eps_squared": 0.01, "weights": "selling", "levels": 1}
+"""Diffusion hardly leaves a line, nor its orientation, the less the larger alpha."""
 
 
 def main() -> None:
     """Choose settings on the training scenes, and print what they give on others."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--noise", type=float, nargs="+", default=[0.25, 0.5, 1.0])
     parser.add_argument("--scenes", type=int, default=5)
     arguments = parser.parse_args()
@@ -204,18 +181,18 @@ def main() -> None:
     train, test = scenes[:TRAINING], scenes[TRAINING:]
     truth = mean_and_deviation([scene.bridge(scene.brightness) for scene in test], ".2f")
     print(f"The truth's bridge: {truth}\n")
-    print("| noise | method | setting | PSNR, dB | at crossings | bridge |")
-    print("|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as folder:
-        built = graphs(Path(folder) / "graphs.zarr")
-        for noise in arguments.noise:
-            added = np.random.default_rng(0).standard_normal((len(scenes), SIDE, SIDE))
-            noisy = [s.brightness + noise * n for s, n in zip(scenes, added, strict=True)]
-            for name, settings in methods(built, noise):
-                tried = {k: calibrated(f, noisy[:TRAINING], train) for k, f in settings.items()}
-                best = max(tried, key=lambda k: tried[k][0])
-                found = cells(tried[best][1], noisy[TRAINING:], test)
-                print(f"| {noise:g} | {name} | {best} | {found} |", flush=True)
+    print_head("noise", "method", "setting", "PSNR, dB", "at crossings", "bridge")
+    graphs = {
+        a: graph_of(GraphSpec("se2", SIDE, orientations=16, alpha=a, **METRIC)) for a in ALPHAS
+    }
+    for noise in arguments.noise:
+        added = np.random.default_rng(0).standard_normal((len(scenes), SIDE, SIDE))
+        noisy = [s.brightness + noise * n for s, n in zip(scenes, added, strict=True)]
+        for name, settings in methods(graphs, noise):
+            tried = {k: calibrated(f, noisy[:TRAINING], train) for k, f in settings.items()}
+            best = max(tried, key=lambda k: tried[k][0])
+            found = cells(tried[best][1], noisy[TRAINING:], test)
+            print_row(f"{noise:g}", name, best, *found)
 
 
 if __name__ == "__main__":

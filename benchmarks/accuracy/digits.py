@@ -10,23 +10,24 @@ circle, tell them apart.
     python benchmarks/accuracy/digits.py
 """
 
-import argparse
-import tempfile
-from collections.abc import Mapping
+import sys
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
 from checkpoint import Scores
 from rotations import turned
+from scripts import graph_of, print_head, print_row
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
-from training import Experiment, Training, mean_and_deviation
+from training import Training, epochs_and_seeds, mean_and_deviation, of_each, with_one_cycle
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Pyramid, WideResNet, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Pyramid, WideResNet
 
 SIDE = 16
 TEST = 500
@@ -42,6 +43,7 @@ SPECS = {
 }
 
 
+@cache
 def digits() -> tuple[Tensor, Tensor]:
     """Images (1797, 1, 16, 16) with mean 0 and deviation 1, and labels (1797,)."""
     data = load_digits()
@@ -54,13 +56,11 @@ def digits() -> tuple[Tensor, Tensor]:
 class Digits:
     """A network that is to read upright digits, on a split and from weights drawn by a seed.
 
-    `kind` names one of SPECS, `pyramid` is its graph; `images` (N, 1, 16, 16), `labels` (N,).
+    `kind` names one of SPECS, `pyramid` is its graph.
     """
 
     kind: str
     pyramid: Pyramid
-    images: Tensor
-    labels: Tensor
     seed: int
     epochs: int
 
@@ -69,24 +69,19 @@ class Digits:
         return f"{self.kind}, seed {self.seed}"
 
     def start(self) -> Training:
-        """Adam with one-cycle learning rate."""
-        images, labels = (part[self._order[TEST:]] for part in (self.images, self.labels))
+        images, labels = (part[self._order[TEST:]] for part in digits())
         torch.manual_seed(self.seed)
         network = WideResNet(self.pyramid, 1, 10, kernel_size=4, depth=1, widen=1)
-        optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
-        steps = self.epochs * -(-len(images) // BATCH)
-        return Training(
-            network,
-            optimizer,
-            loss=lambda batch: nn.functional.nll_loss(network(images[batch]), labels[batch]),
-            order=lambda _: torch.randperm(len(images)),
-            batch=BATCH,
-            schedule=torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps),
-        )
+
+        def loss(batch: Tensor) -> Tensor:
+            return nn.functional.nll_loss(network(images[batch]), labels[batch])
+
+        how = {"epochs": self.epochs, "batch": BATCH}
+        return with_one_cycle(network, loss, len(images), **how, rate=RATE)
 
     def scores(self, network: nn.Module) -> Scores:
         """Accuracy in % by column, and the most that 90-degree turns change a log-probability."""
-        images, labels = (part[self._order[:TEST]] for part in (self.images, self.labels))
+        images, labels = (part[self._order[:TEST]] for part in digits())
         quarter = [network(torch.rot90(images, turn, (2, 3))) for turn in range(4)]
         outputs = [*quarter[:2], network(turned(images, self.seed))]
         correct = [(output.argmax(1) == labels).float().mean().item() for output in outputs]
@@ -98,39 +93,20 @@ class Digits:
     def _order(self) -> Tensor:
         """Of all samples; the first TEST are for testing."""
         generator = torch.Generator().manual_seed(self.seed)
-        return torch.randperm(len(self.images), generator=generator)
-
-
-def row(name: str, runs: list[Scores], level: Mapping[str, Any]) -> str:
-    """A line of the table."""
-    cells = [mean_and_deviation([run[column] for run in runs], ".1f") for column in COLUMNS]
-    degree = 2 * level["edges"] / level["vertices"]
-    change = max(run[CHANGE] for run in runs)
-    return f"| {name} | {' | '.join(cells)} | {degree:.1f} | {change:.1e} |"
+        return torch.randperm(len(digits()[0]), generator=generator)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--seeds", type=int, default=5)
-    arguments = parser.parse_args()
-    epochs, samples = arguments.epochs, digits()
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        built = {name: build(spec, store) for name, spec in SPECS.items()}
-        opened = open_store(store)
-        pyramids = {name: opened[f"{one.name}@{one.version}"] for name, one in built.items()}
-        candidates = [
-            Digits(name, pyramid, *samples, seed, epochs)
-            for seed in range(arguments.seeds)
-            for name, pyramid in pyramids.items()
-        ]
-        scores, _ = Experiment(candidates, epochs).run()
-    print(f"Accuracy in % on {TEST} test digits, mean +- deviation over {arguments.seeds} seeds\n")
-    print(f"| network | {' | '.join(COLUMNS)} | edges per vertex | {CHANGE} |")
-    print(f"|---|{'---|' * len(COLUMNS)}---|---|")
-    for index, (name, one) in enumerate(built.items()):
-        print(row(name, scores[index :: len(built)], one.levels[0]))
+    options = epochs_and_seeds(__doc__, epochs=8, seeds=5)
+    scores = of_each(SPECS, Digits, **options)
+    seeds = options["seeds"]
+    print(f"Accuracy in % on {TEST} test digits, mean +- deviation over {seeds} seeds\n")
+    print_head("network", *COLUMNS, "edges per vertex", CHANGE)
+    for kind, runs in scores.items():
+        cells = [mean_and_deviation([run[column] for run in runs], ".1f") for column in COLUMNS]
+        graph = graph_of(SPECS[kind])
+        degree = 2 * graph.num_edges / graph.num_vertices
+        print_row(kind, *cells, f"{degree:.1f}", f"{max(run[CHANGE] for run in runs):.1e}")
 
 
 if __name__ == "__main__":

@@ -15,18 +15,20 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
 from classifiers import network_of, pyramid_of
+from scripts import exit_code
 from settings import Settings
-from studies import Images, Run, carried_out
+from studies import Images, Run, carried_out, study_parser
 from study_plans import CONTENDERS, TEST, TRAIN
 from study_tables import equal_time_table, write_page
 from throughput import Augmenting, installed, milliseconds, of_one_size
-
-from cheblienet_graphs import CheblienetError
-from cheblienet_models import StoreError
 
 SIDE = 28
 
@@ -78,21 +80,9 @@ def compare(given: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", type=Path)
-    parser.add_argument("results", type=Path)
+    parser = study_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="of processor time")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--page", type=Path, help="Markdown file with markers for the table")
-    given = parser.parse_args(arguments)
-    given.results.mkdir(parents=True, exist_ok=True)
-    try:
-        compare(given)
-    except (ValueError, StoreError, CheblienetError, OSError) as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return exit_code(partial(compare, parser.parse_args(arguments)))
 
 
 if __name__ == "__main__":

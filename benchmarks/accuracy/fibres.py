@@ -20,10 +20,9 @@ processor, and memory is what the process' peak grows by.
 dipy is needed: pip install dipy. Its kernel takes minutes, and much longer for longer times.
 """
 
-import argparse
 import itertools
 import multiprocessing
-import tempfile
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,14 +31,18 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from process_memory import memory
-from scipy.ndimage import gaussian_filter
-from torch import Tensor
 
-from cheblienet_graphs import GraphSpec, build
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+from scripts import graph_of, parser_of, print_head, print_row
+from torch import Tensor
+from turns import peak_memory
+
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.axes import axis_set
-from cheblienet_models import FromHarmonics, Lift, ToHarmonics, harmonics_matrix, open_store
+from cheblienet_models import FromHarmonics, Lift, ToHarmonics, harmonics_matrix
 
 Floats = NDArray[np.float64]
 
@@ -72,6 +75,12 @@ class Bundles:
 def axes() -> Tensor:
     """(n_o, 3) of the graph."""
     return torch.tensor(axis_set(AXES).points)
+
+
+def on_axes(coefficients: Tensor) -> Tensor:
+    """(n_o, D, H, W) values of (coefficients, D, H, W)."""
+    values = harmonics_matrix(axes(), DEGREE, "tournier07")
+    return torch.einsum("nk,kzyx->nzyx", values, coefficients)
 
 
 def bundles() -> Bundles:
@@ -133,26 +142,20 @@ class Outcome:
 
 def diffused(coefficients: Tensor, times: Sequence[float], **spec: Any) -> Outcome:
     """By diffusion on the graph."""
-    began, before = time.process_time(), memory("VmHWM")
+    began, before = time.process_time(), peak_memory()
     # The unit of length is the volume's width.
     xi = 1 / RATIO**0.5 / SIDE
-    whole = GraphSpec("r3s2", SIDE, axes=AXES, xi=xi, levels=1, **spec)
-    with tempfile.TemporaryDirectory() as folder:
-        built = build(whole, Path(folder) / "graphs.zarr", workers=1)
-        graph = open_store(Path(folder) / "graphs.zarr")[built.name].levels[0]
-        prepared = time.process_time() - began
-        scale = graph.eigenvalue_scale
-        assert scale is not None  # each build stores it
-        fields, applied = {}, {}
-        for t in times:
-            began = time.process_time()
-            signal = Lift(graph)(
-                FromHarmonics(graph, DEGREE, "tournier07")(coefficients[None, None])
-            )
-            part = graph.diffuse(signal.float(), t / SIDE**2 * scale, density=True, tolerance=1e-3)
-            fields[t] = graph.to_grid(part)[0, 0].double().numpy()
-            applied[t] = time.process_time() - began
-    return Outcome(fields, dict.fromkeys(times, prepared), applied, memory("VmHWM") - before)
+    graph = graph_of(GraphSpec("r3s2", SIDE, axes=AXES, xi=xi, levels=1, **spec), workers=1)
+    prepared, scale = time.process_time() - began, graph.eigenvalue_scale
+    assert scale is not None  # each build stores it
+    fields, applied = {}, {}
+    for t in times:
+        began = time.process_time()
+        signal = Lift(graph)(FromHarmonics(graph, DEGREE, "tournier07")(coefficients[None, None]))
+        part = graph.diffuse(signal.float(), t / SIDE**2 * scale, density=True, tolerance=1e-3)
+        fields[t] = graph.to_grid(part)[0, 0].double().numpy()
+        applied[t] = time.process_time() - began
+    return Outcome(fields, dict.fromkeys(times, prepared), applied, peak_memory() - before)
 
 
 def convolved(coefficients: Tensor, times: Sequence[float]) -> Outcome:
@@ -161,9 +164,8 @@ def convolved(coefficients: Tensor, times: Sequence[float]) -> Outcome:
     from dipy.denoise.enhancement_kernel import EnhancementKernel
     from dipy.denoise.shift_twist_convolution import convolve_sf
 
-    before = memory("VmHWM")
-    values = harmonics_matrix(axes(), DEGREE, "tournier07")
-    field = torch.einsum("nk,kzyx->xyzn", values, coefficients)
+    before = peak_memory()
+    field = on_axes(coefficients).permute(3, 2, 1, 0)
     both = np.ascontiguousarray(torch.cat([field, field], dim=3).numpy())
     fields, prepared, applied = {}, {}, {}
     for t in times:
@@ -177,27 +179,24 @@ def convolved(coefficients: Tensor, times: Sequence[float]) -> Outcome:
         found = np.asarray(convolve_sf(both, kernel, num_threads=1, normalize=False))
         fields[t] = found.reshape(SIDE, SIDE, SIDE, 2, -1).mean(3).T
         applied[t] = time.process_time() - began
-    return Outcome(fields, prepared, applied, memory("VmHWM") - before)
+    return Outcome(fields, prepared, applied, peak_memory() - before)
 
 
 def blurred(coefficients: Tensor, times: Sequence[float]) -> Outcome:
     """By a Gaussian filter, the same for all axes."""
-    before = memory("VmHWM")
-    values = harmonics_matrix(axes(), DEGREE, "tournier07")
+    before = peak_memory()
     fields, applied = {}, {}
     for t in times:
         began = time.process_time()
-        field = torch.einsum("nk,kzyx->nzyx", values, coefficients).numpy()
+        field = on_axes(coefficients).numpy()
         fields[t] = np.stack([gaussian_filter(part, (2 * t) ** 0.5) for part in field])
         applied[t] = time.process_time() - began
-    return Outcome(fields, dict.fromkeys(times, 0.0), applied, memory("VmHWM") - before)
+    return Outcome(fields, dict.fromkeys(times, 0.0), applied, peak_memory() - before)
 
 
 def unchanged(coefficients: Tensor, _: Sequence[float]) -> Outcome:
     """The noise itself."""
-    values = harmonics_matrix(axes(), DEGREE, "tournier07")
-    field = torch.einsum("nk,kzyx->nzyx", values, coefficients).numpy()
-    return Outcome({0.0: field}, {0.0: 0.0}, {0.0: 0.0}, 0.0)
+    return Outcome({0.0: on_axes(coefficients).numpy()}, {0.0: 0.0}, {0.0: 0.0}, 0.0)
 
 
 def alone(method: Callable[..., Outcome], *given: Any, **more: Any) -> Outcome:
@@ -215,8 +214,7 @@ class Truth:
 
     def errors(self, field: Floats) -> tuple[float, float]:
         """Relative, of all voxels and of those at crossings, after the best factor for all."""
-        values = harmonics_matrix(axes(), DEGREE, "tournier07")
-        truth = torch.einsum("nk,kzyx->nzyx", values, self.coefficients)
+        truth = on_axes(self.coefficients)
         given = torch.from_numpy(field)
         given = given * ((given * truth).sum() / given.square().sum())
         crossing = self.found.crossings
@@ -258,45 +256,36 @@ def _dense(count: int) -> Tensor:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--times", type=float, nargs="*", default=[0.5, 1.0, 2.0], help="of dipy")
     arguments = parser.parse_args()
     found = bundles()
     clean = distribution(found)
     truth, noise = Truth(found, clean), noisy(clean)
-    runs: list[tuple[str, Callable[..., Outcome], Sequence[float], dict[str, Any]]] = [
-        ("nothing", unchanged, (0.0,), {}),
-        ("Gaussian filter", blurred, TIMES, {}),
-        *(
-            (
-                f"diffuse, eps^2 = {squared:g}, {weights}",
-                diffused,
-                TIMES,
-                {"eps_squared": squared, "weights": weights},
-            )
-            for squared, weights in ((0.1, "kernel"), (0.1, "selling"), (0.02, "selling"))
-        ),
-        ("dipy", convolved, arguments.times, {}),
-    ]
+    runs: dict[str, tuple[Callable[..., Outcome], Sequence[float], dict[str, Any]]] = {
+        "nothing": (unchanged, (0.0,), {}),
+        "Gaussian filter": (blurred, TIMES, {}),
+    }
+    for squared, weights in ((0.1, "kernel"), (0.1, "selling"), (0.02, "selling")):
+        spec: dict[str, Any] = {"eps_squared": squared, "weights": weights}
+        runs[f"diffuse, eps^2 = {squared:g}, {weights}"] = diffused, TIMES, spec
+    runs["dipy"] = convolved, arguments.times, {}
     print(f"{SIDE}^3 voxels, {AXES} axes; {int(found.crossings.sum())} voxels at crossings")
     clear = truth.peaks(unchanged(clean, ()).fields[0.0])[0]
     print(f"without noise peaks are {clear:.1f} degrees off\n")
-    print("| method | time | error | at crossings | peaks off | lost | prepare s | apply s | MB |")
-    print(f"|---|{'---|' * 8}")
-    for name, method, times, spec in runs:
+    errors = "error", "at crossings", "peaks off", "lost"
+    print_head("method", "time", *errors, "prepare s", "apply s", "MB")
+    for name, (method, times, spec) in runs.items():
         if not times:
             continue
         outcome = alone(method, noise, times, **spec)
         by_time = {t: truth.errors(field) for t, field in outcome.fields.items()}
         best = min(by_time, key=lambda t: by_time[t][0])
         angle, lost = truth.peaks(outcome.fields[best])
-        everywhere, crossing = by_time[best]
-        print(
-            f"| {name} | {best:g} of {', '.join(f'{t:g}' for t in by_time)} | {everywhere:.3f} | "
-            f"{crossing:.3f} | {angle:.1f} deg | {100 * lost:.0f} % | {outcome.prepared[best]:.1f} "
-            f"| {outcome.applied[best]:.2f} | {outcome.memory / 1e6:.0f} |",
-            flush=True,
-        )
+        cells = [f"{best:g} of {', '.join(f'{t:g}' for t in by_time)}"]
+        cells += [f"{error:.3f}" for error in by_time[best]]
+        cells += [f"{angle:.1f} deg", f"{100 * lost:.0f} %", f"{outcome.prepared[best]:.1f}"]
+        print_row(name, *cells, f"{outcome.applied[best]:.2f}", f"{outcome.memory / 1e6:.0f}")
 
 
 if __name__ == "__main__":

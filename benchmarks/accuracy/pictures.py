@@ -6,35 +6,42 @@ folder of pictures for each class, or with train/ and test/ of these; and .npz w
 or (N, H, W, C) uint8 and labels (N,), or the same of each part: x_train, y_train, x_test, y_test.
 """
 
+import gzip
 import hashlib
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
-from picture_files import (
-    CIFAR_10,
-    CIFAR_100,
-    IDX,
-    STL,
-    Raw,
-    read_cifar,
-    read_idx,
-    read_npz,
-    read_stl,
-    reason,
-)
-from picture_folders import PICTURES, read_folders, visible
-from resizing import resized
-from torch import Tensor
+from picture_folders import class_folders, own_split, pixels_of, visible
+from torch import Tensor, nn
 
-KNOWN = (
-    "IDX (*images-idx3-ubyte, *labels-idx1-ubyte), CIFAR-10, CIFAR-100 or STL-10 in binary (.bin), "
-    f"a folder of class folders with pictures ({', '.join(PICTURES)}), .npz"
+Array = npt.NDArray[Any]
+Part = tuple[Array, Array, bool]
+"""Images (n, C, H, W) uint8 and labels (n,) of some files, and whether they are to test on."""
+
+KNOWN = "IDX, CIFAR-10, CIFAR-100 or STL-10 in binary, a folder of class folders, .npz"
+IDX_IMAGES = re.compile(r"(.*)images[-.]idx3-ubyte(\.gz)?")
+IDX_TEST = re.compile(r"(.*[-_.])?(t10k|test)[-_.]")
+IDX_PART = re.compile(r"train|t10k|test")
+CIFAR_IMAGE, STL_IMAGE = (3, 32, 32), (3, 96, 96)
+NPZ = (
+    (("images", "labels", False),),
+    (("x_train", "y_train", False), ("x_test", "y_test", True)),
+    (("train_images", "train_labels", False), ("test_images", "test_labels", True)),
 )
-PICKLED = ("data_batch_1", "batches.meta")
-MOST_CLASSES = 65_536
+DAMAGE = (OSError, EOFError, LookupError, zlib.error, zipfile.BadZipFile)
+"""What readers of damaged files raise, but for ValueError."""
+MOST_CHANNELS, MOST_CLASSES = 4, 65_536
 TEST_SHARE = 0.2
+AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -44,14 +51,12 @@ class Pictures:
     Args:
         images: (N, C, H, W) uint8.
         labels: (N,) int64 in [0, classes).
-        names: of the classes; digits where the files have none.
         is_test: (N,) bool, the split that the files have; None where they have none.
         digest: SHA-256 of images and labels, so that a checkpoint is not continued on others.
     """
 
     images: Tensor
     labels: Tensor
-    names: tuple[str, ...]
     is_test: Tensor | None
     digest: str
 
@@ -67,21 +72,24 @@ def read(path: Path, size: int | None = None) -> Pictures:
     Raises:
         ValueError: they are not as they should be; one sentence says what.
     """
-    if size is not None and size < 1:
-        raise ValueError(f"`size={size}` must be 1 or more pixels.")
     try:
-        raw = _checked(path, _read(path, size))
-    except OSError as error:
-        raise ValueError(f"{path} can't be read: {reason(error)}.") from error
-    images, labels = torch.from_numpy(raw.images), torch.from_numpy(raw.labels)
-    images = resized(images, size) if size is not None else images.contiguous()
-    return Pictures(
-        images=images,
-        labels=labels,
-        names=raw.names or tuple(str(number) for number in range(int(labels.max()) + 1)),
-        is_test=None if raw.is_test is None else torch.from_numpy(raw.is_test),
-        digest=_digest(images, labels),
-    )
+        parts = [part for part in _read(path, size) if len(part[1])]
+    except DAMAGE as error:
+        raise ValueError(f"{path} can't be read: {' '.join(str(error).split())}") from error
+    parts.sort(key=lambda part: part[2])
+    if len({part[0].shape[1:] for part in parts}) != 1:
+        raise ValueError(f"{path} must have images of one size; give --size to bring all to one.")
+    labels = torch.from_numpy(np.concatenate([part[1] for part in parts]).astype(np.int64))
+    if len(labels.unique()) < 2 or labels.min() < 0 or labels.max() >= MOST_CLASSES:
+        raise ValueError(
+            f"{path} must have pictures of two or more classes, numbered from 0 on. "
+            f"Got {labels.unique().tolist()}."
+        )
+    images = torch.from_numpy(np.concatenate([part[0] for part in parts]))
+    images = images.contiguous() if size is None else resized(images, size)
+    is_test = torch.tensor([part[2] for part in parts for _ in part[1]])
+    own = is_test.any() and not is_test.all()
+    return Pictures(images, labels, is_test if own else None, digest_of(images, labels))
 
 
 def split(
@@ -94,109 +102,167 @@ def split(
     four fifths) and the next `test` (a fifth) are taken. The first of many are the few.
 
     Raises:
-        ValueError: more are asked for than there are, or fewer than one.
+        ValueError: more are asked for than there are.
     """
-    for name, count in (("train", train), ("test", test)):
-        if count is not None and count < 1:
-            raise ValueError(f"`{name}={count}` must be 1 or more pictures.")
     generator = torch.Generator().manual_seed(seed)
     if pictures.is_test is not None:
         parts = ((~pictures.is_test).nonzero()[:, 0], pictures.is_test.nonzero()[:, 0])
         shuffled = [part[torch.randperm(len(part), generator=generator)] for part in parts]
-        return (
-            _taken("train", parts[0], shuffled[0], train),
-            _taken("test", parts[1], shuffled[1], test),
-        )
-    total = len(pictures.images)
-    fifth = max(1, round(TEST_SHARE * total))
-    first, next_ = (train or total - fifth), (test or fifth)
-    if first + next_ > total:
+        few = zip(parts, shuffled, (train, test), strict=True)
+        first, last = (part if count is None else drawn[:count] for part, drawn, count in few)
+    else:
+        order = torch.randperm(len(pictures.images), generator=generator)
+        fifth = test or max(1, round(TEST_SHARE * len(order)))
+        most = train or max(0, len(order) - fifth)
+        first, last = order[:most], order[most : most + fifth]
+    if len(first) < (train or 1) or len(last) < (test or 1):
         raise ValueError(
-            f"There are {total:,} pictures, too few for {first:,} to train and {next_:,} to test "
-            "on; ask for fewer."
+            f"There are {len(pictures.images):,} pictures, too few for {train or 'some'} to train "
+            f"and {test or 'some'} to test on; ask for fewer."
         )
-    order = torch.randperm(total, generator=generator)
-    return order[:first], order[first : first + next_]
+    return first, last
 
 
-def _taken(name: str, all_: Tensor, shuffled: Tensor, count: int | None) -> Tensor:
-    if count is None:
-        return all_
-    if count > len(all_):
-        raise ValueError(
-            f"`{name}={count}` must be at most {len(all_):,}, the pictures that the files have to "
-            f"{name} on."
-        )
-    return shuffled[:count]
-
-
-def _read(path: Path, size: int | None) -> Raw:
-    if path.is_dir():
-        return _read_folder(path, size)
-    if not path.is_file():
-        raise ValueError(f"There is no file or folder {path}.")
-    if match := IDX.fullmatch(path.name):
-        if match[2].startswith("labels"):
-            raise ValueError(f"{path} has labels; give the file of its images, or the folder.")
-        return read_idx(path)
-    if path.suffix == ".npz":
-        return read_npz(path)
-    if path.suffix != ".bin":
-        raise ValueError(f"{path} is in no known format. Known are: {KNOWN}.")
-    if path.stem.endswith(("_X", "_y")):
-        raise ValueError(f"{path} is one of several files of STL-10; give {path.parent}.")
-    return read_cifar(path, 100 if path.name in CIFAR_100 else 10)
-
-
-def _read_folder(path: Path, size: int | None) -> Raw:
-    entries = visible(path)
-    if not entries:
-        raise ValueError(f"{path} is empty. It must have one of: {KNOWN}.")
-    if any(IDX.fullmatch(entry.name) and entry.is_file() for entry in entries):
-        return read_idx(path)
-    if any(entry.match(pattern) for entry in entries for pattern in CIFAR_10):
-        return read_cifar(path, 10)
-    names = [entry.name for entry in entries]
-    if any(name in names for name in CIFAR_100):
-        return read_cifar(path, 100)
-    if any(name in names for name in STL):
-        return read_stl(path)
-    if any(name in names for name in PICKLED):
-        raise ValueError(f"{path} has CIFAR as Python pickles; load its binary version (.bin).")
-    if len(entries) == 1 and entries[0].is_dir():
-        raise ValueError(
-            f"{path} has the folder {names[0]} alone. Give that, or folders of two or more classes."
-        )
-    if any(entry.is_dir() or entry.suffix.lower() in PICTURES for entry in entries):
-        return read_folders(path, size)
-    found = ", ".join(names[:3])
-    raise ValueError(f"{path} is in no known format, it has {found}. Known are: {KNOWN}.")
-
-
-def _checked(path: Path, raw: Raw) -> Raw:
-    """The same, with labels as int64."""
-    if 0 in raw.images.shape:
-        raise ValueError(f"{path} has no pixels; its images are {raw.images.shape}.")
-    lowest, highest = int(raw.labels.min()), int(raw.labels.max())
-    if lowest < 0 or highest >= MOST_CLASSES:
-        odd = lowest if lowest < 0 else highest
-        raise ValueError(f"Labels in {path} must be 0 to {MOST_CLASSES - 1:,}. Found {odd}.")
-    if raw.names is not None and highest >= len(raw.names):
-        raise ValueError(
-            f"{path} must have a name for each class. Got {len(raw.names)} names and the label "
-            f"{highest}."
-        )
-    if raw.is_test is not None and len(np.unique(raw.is_test)) == 1:
-        raise ValueError(f"{path} must have pictures to train and to test on, or no split.")
-    if lowest == highest:
-        name = raw.names[lowest] if raw.names else lowest
-        raise ValueError(f"{path} must have pictures of two or more classes. Got {name} alone.")
-    return Raw(raw.images, raw.labels.astype(np.int64), raw.names, raw.is_test)
-
-
-def _digest(images: Tensor, labels: Tensor) -> str:
+def digest_of(*tensors: Tensor) -> str:
+    """SHA-256 of the shape and of every number of each."""
     found = hashlib.sha256()
-    for tensor in (images, labels):
+    for tensor in tensors:
         found.update(str(tuple(tensor.shape)).encode())
         found.update(tensor.numpy().data.cast("B"))
     return found.hexdigest()
+
+
+def resized(images: Tensor, size: int) -> Tensor:
+    """The central squares of images (N, C, H, W) uint8, as (N, C, size, size) uint8.
+
+    Smaller ones are averages over areas, larger ones bilinear between pixels; both are rounded.
+    """
+    height, width = images.shape[2:]
+    side = min(height, width)
+    top, left = (height - side) // 2, (width - side) // 2
+    squares = images[..., top : top + side, left : left + side]
+    how: dict[str, Any] = {"mode": "bilinear", "antialias": True}
+    how = {"mode": "area"} if size < side else how
+    parts = [
+        nn.functional.interpolate(part.float(), (size, size), **how).round().clamp(0, 255)
+        for part in squares.split(AT_ONCE)
+    ]
+    return squares.contiguous() if side == size else torch.cat(parts).to(torch.uint8)
+
+
+def _read(path: Path, size: int | None) -> Iterator[Part]:
+    """What the files of a folder, or one file, have."""
+    files = visible(path) if path.is_dir() else [path]
+    names = {file.name: file for file in files}
+    # Of a file that is there twice the plain one counts.
+    idx = {m[1]: names[name] for name in reversed(names) if (m := IDX_IMAGES.fullmatch(name))}
+    if len({IDX_PART.sub("", prefix) for prefix in idx}) > 1:
+        raise ValueError(f"{path} must have IDX files of one set. Got {', '.join(sorted(idx))}.")
+    if idx:
+        yield from (_idx(file) for _, file in sorted(idx.items()))
+    elif stl := [names[name] for name in ("train_X.bin", "test_X.bin") if name in names]:
+        yield from map(_stl, stl)
+    elif any(name.endswith(".bin") for name in names):
+        fine = "train.bin" in names or "test.bin" in names
+        binary = (file for name, file in names.items() if name.endswith(".bin"))
+        yield from (_cifar(file, 2 if fine else 1) for file in binary)
+    elif path.suffix == ".npz":
+        yield from _npz(path)
+    elif path.is_dir() and any(file.is_dir() for file in files):
+        yield from _folders(path, size)
+    else:
+        raise ValueError(f"{path} is in no known format, or not there. Known are: {KNOWN}.")
+
+
+def _idx(file: Path) -> Part:
+    labels = file.with_name(file.name.replace("images", "labels").replace("idx3", "idx1"))
+    part = _same_number(file, _idx_array(file, 3)[:, None], _idx_array(labels, 1))
+    return (*part, IDX_TEST.match(file.name) is not None)
+
+
+def _idx_array(file: Path, sides: int) -> Array:
+    contents = file.read_bytes()
+    contents = gzip.decompress(contents) if file.suffix == ".gz" else contents
+    header = 4 + 4 * sides
+    shape = [int.from_bytes(contents[at : at + 4], "big") for at in range(4, header, 4)]
+    if contents[:4] != bytes([0, 0, 8, sides]) or len(contents) != header + math.prod(shape):
+        raise ValueError(f"{file} is no IDX file of {sides} sides, or not whole; load it anew.")
+    return np.frombuffer(contents, np.uint8, offset=header).reshape(shape)
+
+
+def _records(file: Path, length: int) -> Array:
+    """(n, length) uint8."""
+    contents = np.fromfile(file, np.uint8)
+    if len(contents) % length:
+        raise ValueError(
+            f"{file} must have {length:,} bytes for each image. Got {len(contents):,} in all; "
+            "load it anew."
+        )
+    return contents.reshape(-1, length)
+
+
+def _cifar(file: Path, labels: int) -> Part:
+    """Of one or two bytes of labels the last counts: the finer ones of CIFAR-100."""
+    records = _records(file, labels + math.prod(CIFAR_IMAGE))
+    images = records[:, labels:].reshape(-1, *CIFAR_IMAGE)
+    return images, records[:, labels - 1], file.name.startswith("test")
+
+
+def _stl(file: Path) -> Part:
+    """Each channel is stored column by column; labels count from 1."""
+    columns = _records(file, math.prod(STL_IMAGE)).reshape(-1, *STL_IMAGE)
+    labels = np.fromfile(file.with_name(file.name.replace("_X", "_y")), np.uint8)
+    part = _same_number(file, columns.swapaxes(2, 3), labels.astype(np.int64) - 1)
+    return (*part, file.name.startswith("test"))
+
+
+def _npz(path: Path) -> Iterator[Part]:
+    with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+        sets = [s for s in NPZ if {name for pair in s for name in pair[:2]} <= set(file.files)]
+        if not sets:
+            raise ValueError(f"{path} must have the arrays images and labels. Got {file.files}.")
+        arrays = [(file[images], file[labels], is_test) for images, labels, is_test in sets[0]]
+    for images, labels, is_test in arrays:
+        shape = images.shape
+        if images.dtype != np.uint8 or len(shape) not in (3, 4) or shape[3:] > (MOST_CHANNELS,):
+            raise ValueError(
+                f"Images in {path} must be uint8, (N, H, W) or (N, H, W, C). "
+                f"Got {images.dtype} {shape}."
+            )
+        if labels.dtype.kind not in "biu" or labels.size != len(labels):
+            raise ValueError(
+                f"Labels in {path} must be whole numbers (N,). Got {labels.dtype} {labels.shape}."
+            )
+        channels = images[:, None] if len(shape) == 3 else np.moveaxis(images, 3, 1)
+        yield (*_same_number(path, channels, labels.reshape(-1)), is_test)
+
+
+def _same_number(file: Path, images: Array, labels: Array) -> tuple[Array, Array]:
+    if len(images) != len(labels):
+        raise ValueError(
+            f"{file} must have one label for each image. Got {len(images):,} images and "
+            f"{len(labels):,} labels."
+        )
+    return images, labels
+
+
+def _folders(path: Path, size: int | None) -> Iterator[Part]:
+    """Pictures of class folders, brought to size x size one by one; without size all have one."""
+    training, test = own_split(path)
+    names = [folder.name for folder in class_folders(training)]
+    found: list[tuple[Array, int, bool]] = []
+    for part in (training, *([test] if test else [])):
+        for folder in class_folders(part):
+            if folder.name not in names:
+                raise ValueError(f"{folder} is of a class without pictures to train on.")
+            for file in visible(folder):
+                pixels = pixels_of(file)
+                if size is not None:
+                    pixels = resized(torch.from_numpy(pixels)[None], size)[0].numpy()
+                found.append((pixels, names.index(folder.name), part == test))
+    if len({pixels.shape[1:] for pixels, _, _ in found}) > 1:
+        raise ValueError(f"Pictures in {path} must have one size; give --size to bring all to one.")
+    channels = max((len(pixels) for pixels, _, _ in found), default=1)
+    for pixels, label, is_test in found:
+        image = np.broadcast_to(pixels, (channels, *pixels.shape[1:]))
+        yield image[None], np.array([label]), is_test

@@ -9,23 +9,26 @@ chosen on the training photographs; the test photographs are seen once.
     python benchmarks/accuracy/ridges.py FOLDER [--side 160] [--noise 0 1]
 """
 
-import argparse
 import itertools
-import tempfile
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from skimage.filters import frangi, meijering, sato
-from sklearn.metrics import precision_recall_curve, roc_auc_score
-from torch import Tensor
-from vessels import TRAINING, Photograph, photographs
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Graph, OrientedLift, Project, open_store
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
+from crossings import diffused, pixels
+from numpy.typing import NDArray
+from scripts import graph_of, parser_of, print_head, print_row
+from skimage.filters import frangi, meijering, sato
+from torch import Tensor
+from vessels import TRAINING, Photograph, auc_and_f1, photographs
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Graph, OrientedLift
 
 Scored = Callable[[Tensor], NDArray[np.float64]]
 """(H, W) green -> (H, W) how much of a vessel each pixel is."""
@@ -50,33 +53,15 @@ def ridge(filtered: Callable[..., NDArray[np.float64]], sigmas: tuple[float, ...
     return lambda green: filtered(green.numpy().astype(np.float64), sigmas=sigmas)
 
 
-def oriented(graph: Graph, wavelengths: tuple[float, ...], time: float | None) -> Scored:
+def oriented(graph: Graph, wavelengths: tuple[float, ...], time: float) -> Scored:
     """The maximum over orientations and scales of a lift, diffused for a time in squared pixels."""
-    lift, project = OrientedLift(graph, "gabor", wavelengths), Project(graph, "max")
-    pixel = 1 / graph.grid[-1]
-    scale = graph.eigenvalue_scale
-    if scale is None:
-        raise ValueError(f"{graph.label} has no eigenvalue_scale; build it again.")
-
-    @torch.no_grad()
-    def scored(green: Tensor) -> NDArray[np.float64]:
-        scores = lift(-green[None, None])
-        if time is not None:
-            # The operator's lengths are in widths of the image.
-            scores = graph.diffuse(scores, time * pixel**2 * scale, tolerance=1e-4)
-        flat: Tensor = project(scores).amax(1)
-        return flat[0].view(green.shape).numpy().astype(np.float64)
-
-    return scored
+    filtered = diffused(OrientedLift(graph, "gabor", wavelengths), graph, time, "max")
+    return lambda green: filtered(-green.numpy())
 
 
-def auc_and_f1(data: list[Photograph], scored: Scored) -> tuple[float, float]:
-    """Over all pixels in the fields of view, in %."""
-    parts = [(scored(one.green)[one.field.numpy()], one.vessels[one.field].numpy()) for one in data]
-    score, vessel = (np.concatenate(part) for part in zip(*parts, strict=True))
-    precision, recall, _ = precision_recall_curve(vessel, score)
-    best = (2 * precision * recall / (precision + recall + 1e-12)).max()
-    return 100 * float(roc_auc_score(vessel, score)), 100 * float(best)
+def tested(data: list[Photograph], scored: Scored) -> tuple[float, float]:
+    """AUC and the best F1 over all pixels in the fields of view, in %."""
+    return auc_and_f1((scored(p.green)[p.field.numpy()], p.vessels[p.field].numpy()) for p in data)
 
 
 def noisy(data: list[Photograph], sigma: float, seed: int) -> list[Photograph]:
@@ -96,42 +81,30 @@ def methods(graph: Graph) -> Iterator[tuple[str, dict[str, Scored]]]:
     """Each with all settings that are tried."""
     for filtered in (frangi, sato, meijering):
         yield filtered.__name__, {pixels(s): ridge(filtered, s) for s in SIGMAS}
-    yield "oriented maximum", {pixels(w): oriented(graph, w, None) for w in WAVELENGTHS}
+    yield "oriented maximum", {pixels(w): oriented(graph, w, 0) for w in WAVELENGTHS}
     pairs = itertools.product(WAVELENGTHS, TIMES)
     yield "oriented, diffused", {f"{pixels(w)}, t = {t:g}": oriented(graph, w, t) for w, t in pairs}
 
 
-def pixels(lengths: tuple[float, ...]) -> str:
-    """'1, 1.5 px'."""
-    return f"{', '.join(map('{:g}'.format, lengths))} px"
-
-
 def main() -> None:
     """Choose settings on the training photographs, and print the scores of the others."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--side", type=int, default=160, help="height of the photographs, pixels")
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 1.0])
     arguments = parser.parse_args()
     data = photographs(arguments.folder, arguments.side)
     height, width = data[0].green.shape
-    with tempfile.TemporaryDirectory() as folder:
-        built = build(GraphSpec("se2", (width, height), **METRIC), Path(folder) / "graphs.zarr")
-        graph = open_store(Path(folder) / "graphs.zarr")[built.name].levels[0]
-        scores = [f"{score} at {angle}" for score in ("AUC", "F1") for angle in ANGLES]
-        print(f"| noise | method | settings | {' | '.join(scores)} |")
-        print("|" + "---|" * (3 + len(scores)))
-        for sigma in arguments.noise:
-            train, test = noisy(data[:TRAINING:4], sigma, 0), noisy(data[TRAINING:], sigma, 1)
-            for name, settings in methods(graph):
-                aucs = {said: auc_and_f1(train, scored)[0] for said, scored in settings.items()}
-                best = max(aucs, key=aucs.__getitem__)
-                found = [
-                    auc_and_f1([one.turned(angle) for one in test], settings[best])
-                    for angle in ANGLES
-                ]
-                cells = [f"{pair[n]:.1f}" for n in range(2) for pair in found]
-                print(f"| {sigma:g} | {name} | {best} | {' | '.join(cells)} |", flush=True)
+    graph = graph_of(GraphSpec("se2", (width, height), **METRIC))
+    scores = [f"{score} at {angle}" for score in ("AUC", "F1") for angle in ANGLES]
+    print_head("noise", "method", "settings", *scores)
+    for sigma in arguments.noise:
+        train, test = noisy(data[:TRAINING:4], sigma, 0), noisy(data[TRAINING:], sigma, 1)
+        for name, settings in methods(graph):
+            best = max(settings, key=lambda setting: tested(train, settings[setting])[0])
+            found = [tested([p.turned(angle) for p in test], settings[best]) for angle in ANGLES]
+            cells = [f"{pair[n]:.1f}" for n in range(2) for pair in found]
+            print_row(f"{sigma:g}", name, best, *cells)
 
 
 if __name__ == "__main__":

@@ -11,22 +11,25 @@ filaments and blobs.
     python benchmarks/accuracy/sphere.py
 """
 
-import argparse
 import statistics
-import tempfile
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
-from checkpoint import Scores
-from torch import Tensor, nn
-from training import Experiment, Training, mean_and_deviation
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Pyramid, UNet, open_store
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
+from checkpoint import Scores
+from scripts import print_head, print_row, unit_vectors
+from torch import Tensor, nn
+from training import Training, epochs_and_seeds, mean_and_deviation, of_each, with_one_cycle
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Pyramid, UNet
 
 CLASSES = ("neither", "blob", "filament")
 TRAINING, TEST, BATCH, RATE = 240, 120, 8, 1e-2
@@ -37,13 +40,6 @@ SPECS = {
     "eps = 1": GraphSpec("so3", eps=1, **COMMON),
     "eps^2 = 0.1": GraphSpec("so3", eps_squared=0.1, **COMMON),
 }
-
-
-def unit_vectors(pyramid: Pyramid) -> Tensor:
-    """(points, 3) of the base of the finest level."""
-    graph = pyramid.levels[0]
-    beta, gamma = graph.coordinates[: graph.num_vertices // graph.orientations, -2:].T
-    return torch.stack([beta.sin() * gamma.cos(), beta.sin() * gamma.sin(), beta.cos()], dim=1)
 
 
 def rotations(count: int, generator: torch.Generator) -> Tensor:
@@ -120,27 +116,17 @@ class Segmentation:
         return f"{self.metric}, seed {self.seed}"
 
     def start(self) -> Training:
-        """Adam with one-cycle learning rate, classes weighted by the inverse of their frequency."""
+        """Classes are weighted by the inverse of their frequency."""
         fields, labels = self._samples["training"]
         torch.manual_seed(self.seed)
         network = UNet(self.pyramid, 1, len(CLASSES), channels=CHANNELS)
-        optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
-        steps = self.epochs * -(-len(fields) // BATCH)
         weight = labels.numel() / labels.flatten().bincount(minlength=len(CLASSES)).float()
 
         def loss(batch: Tensor) -> Tensor:
             return nn.functional.nll_loss(network(fields[batch]), labels[batch], weight)
 
-        return Training(
-            network,
-            optimizer,
-            loss=lambda batch: nn.functional.nll_loss(
-                network(fields[batch]), labels[batch], weight
-            ),
-            order=lambda _: torch.randperm(len(fields)),
-            batch=BATCH,
-            schedule=torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps),
-        )
+        how = {"epochs": self.epochs, "batch": BATCH}
+        return with_one_cycle(network, loss, len(fields), **how, rate=RATE)
 
     def scores(self, network: nn.Module) -> Scores:
         """F1 in % by column."""
@@ -153,7 +139,10 @@ class Segmentation:
     @cached_property
     def _samples(self) -> dict[str, tuple[Tensor, Tensor]]:
         """Fields and labels to train on, to test on, and to test on turned."""
-        points, generator = unit_vectors(self.pyramid), torch.Generator().manual_seed(self.seed)
+        points, generator = (
+            unit_vectors(self.pyramid.levels[0]),
+            torch.Generator().manual_seed(self.seed),
+        )
         return {
             "training": samples(points, TRAINING, generator, turned=False),
             "as trained": samples(points, TEST, generator, turned=False),
@@ -161,36 +150,17 @@ class Segmentation:
         }
 
 
-def report(kinds: Sequence[str], scores: list[Scores], fields: int) -> None:
-    """Print the table; scores are by seed, for each of the kinds, on so many fields."""
-    columns = list(scores[0])
-    seeds = len(scores) // len(kinds)
-    print(f"F1 in % on {fields} fields, mean +- deviation over {seeds} seeds\n")
-    print(f"| metric | {' | '.join(columns)} |")
-    print(f"|---|{'---|' * len(columns)}")
-    for index, kind in enumerate(kinds):
-        runs = scores[index :: len(kinds)]
-        cells = [mean_and_deviation([run[column] for run in runs], ".1f") for column in columns]
-        print(f"| {kind} | {' | '.join(cells)} |")
+def report(scores: Mapping[str, list[Scores]], fields: int) -> None:
+    """Print the table of the scores on so many fields, by kind of graph and by seed."""
+    first = next(iter(scores.values()))
+    print(f"F1 in % on {fields} fields, mean +- deviation over {len(first)} seeds\n")
+    print_head("metric", *first[0])
+    for kind, runs in scores.items():
+        print_row(kind, *(mean_and_deviation([r[n] for r in runs], ".1f") for n in first[0]))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--seeds", type=int, default=5)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        built = {kind: build(spec, store, device="cpu") for kind, spec in SPECS.items()}
-        opened = open_store(store)
-        pyramids = {kind: opened[f"{one.name}@{one.version}"] for kind, one in built.items()}
-        candidates = [
-            Segmentation(kind, pyramid, seed, arguments.epochs)
-            for seed in range(arguments.seeds)
-            for kind, pyramid in pyramids.items()
-        ]
-        scores, _ = Experiment(candidates, arguments.epochs).run()
-    report(list(SPECS), scores, TEST)
+    report(of_each(SPECS, Segmentation, **epochs_and_seeds(__doc__, epochs=8, seeds=5)), TEST)
 
 
 if __name__ == "__main__":

@@ -19,22 +19,25 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
 from checkpoint import Scores
 from classifiers import parameters, pyramid_of
 from classifying import Classification, Samples
 from pictures import Pictures, read, split
+from scripts import exit_code, parser_of
 from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN
 from study_tables import draw, invariance, table, write_page
 from tqdm import tqdm
 from training import SECONDS
 
-from cheblienet_graphs import CheblienetError
-from cheblienet_models import Pyramid, StoreError
+from cheblienet_models import Pyramid
 
 
 @dataclass(frozen=True)
@@ -177,22 +180,28 @@ def study(given: argparse.Namespace) -> None:
     print(f"\n{invariance(all_found)}\n\n{time.perf_counter() - began:.0f} s")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def results_folder(text: str) -> Path:
+    """Made where it is not there."""
+    Path(text).mkdir(parents=True, exist_ok=True)
+    return Path(text)
+
+
+def study_parser(documentation: str) -> argparse.ArgumentParser:
+    """Of a script whose runs are kept."""
+    parser = parser_of(documentation)
     parser.add_argument("data", type=Path)
-    parser.add_argument("results", type=Path)
-    parser.add_argument("--only", nargs="+", choices=list(STUDIES), default=list(STUDIES))
+    parser.add_argument("results", type=results_folder)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--page", type=Path, help="Markdown file with markers for the tables")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = study_parser(__doc__)
+    parser.add_argument("--only", nargs="+", choices=list(STUDIES), default=list(STUDIES))
     given = parser.parse_args(arguments)
-    given.results.mkdir(parents=True, exist_ok=True)
-    try:
-        study(given)
-    except (ValueError, StoreError, CheblienetError, OSError) as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return exit_code(partial(study, given))
 
 
 if __name__ == "__main__":

@@ -2,12 +2,16 @@
 
 import re
 import statistics
+import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
 from checkpoint import Scores
 from classifying import CHANGE, FRESH
+from scripts import head, row
 from study_plans import Study
 from training import SECONDS, mean_and_deviation
 
@@ -20,8 +24,7 @@ def table(study: Study, found: Found) -> str:
     """Markdown: a row a variant, accuracy in % as mean +- deviation over seeds."""
     shown = [*SHOWN, *[FRESH] * any(FRESH in one for scores in found.values() for one in scores)]
     columns = [f"{name}, paper" for name in study.paper]
-    head = [study.parameter, *shown, *columns, "parameters", "processor s"]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines = [head(study.parameter, *shown, *columns, "parameters", "processor s")]
     for variant, scores in found.items():
         cells = [
             mean_and_deviation([one[name] for one in scores], ".1f") if name in scores[0] else ""
@@ -30,8 +33,7 @@ def table(study: Study, found: Found) -> str:
         known = study.paper.values()
         cells += [f"{values[variant]:.1f}" if variant in values else "" for values in known]
         seconds = mean_and_deviation([one[SECONDS] for one in scores], ".0f")
-        cells += [f"{scores[0]['parameters']:,.0f}", seconds]
-        lines.append(f"| {variant} | {' | '.join(cells)} |")
+        lines.append(row(variant, *cells, f"{scores[0]['parameters']:,.0f}", seconds))
     return "\n".join(lines)
 
 
@@ -39,15 +41,12 @@ def equal_time_table(
     found: Found, milliseconds: Mapping[str, float], steps: Mapping[str, int]
 ) -> str:
     """Markdown: a row a network, with the time of a step and how many steps it took."""
-    head = ["network", "parameters", "ms a step", "steps", *SHOWN, "processor s"]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines = [head("network", "parameters", "ms a step", "steps", *SHOWN, "processor s")]
     for name, scores in found.items():
-        accuracies = [
-            mean_and_deviation([one[column] for one in scores], ".1f") for column in SHOWN
-        ]
-        seconds = mean_and_deviation([one[SECONDS] for one in scores], ".0f")
-        size = f"{scores[0]['parameters']:,.0f} | {milliseconds[name]:.0f} | {steps[name]:,}"
-        lines.append(f"| {name} | {size} | {' | '.join(accuracies)} | {seconds} |")
+        cells = [f"{scores[0]['parameters']:,.0f}", f"{milliseconds[name]:.0f}", f"{steps[name]:,}"]
+        cells += [mean_and_deviation([one[column] for one in scores], ".1f") for column in SHOWN]
+        cells.append(mean_and_deviation([one[SECONDS] for one in scores], ".0f"))
+        lines.append(row(name, *cells))
     return "\n".join(lines)
 
 

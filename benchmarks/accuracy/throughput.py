@@ -9,27 +9,29 @@ backward and Adam's on 32 images of 28 x 28. Times are processor time, all threa
 GPU they are by the clock.
 """
 
-import argparse
 import importlib.util
 import os
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
 from classifiers import network_of, parameters, pyramid_of
+from layers import with_pyg
 from rotations import augmented
+from scripts import parser_of, print_head, print_row, temporary_store
 from settings import Settings
 from study_plans import CONTENDERS
 from torch import Tensor, nn
+from turns import in_turns
 
-from cheblienet_models import ChebConv, Graph
-
-SIDE, BATCH, CLASSES = 28, 32, 10
+SIDE, BATCH, CLASSES, STEPS = 28, 32, 10, 3
 
 
 class Augmenting(nn.Module):
@@ -50,49 +52,6 @@ class Augmenting(nn.Module):
         return y
 
 
-class PygChebConv(nn.Module):
-    """PyG's layer with the weights and the graph of one of ours: (B, C, V) -> (B, C', V).
-
-    Args:
-        ours: the layer that it computes the same as.
-        graph: its graph.
-    """
-
-    def __init__(self, ours: ChebConv, graph: Graph) -> None:
-        super().__init__()
-        from torch_geometric.nn import ChebConv as Layer  # no dependency of ours
-
-        size, inner, outer = ours.weight.shape
-        self.layer = Layer(inner, outer, size, bias=ours.bias is not None, node_dim=-2)
-        if ours.bias is not None:
-            self.layer.bias.data = ours.bias.detach().clone()
-        for line, weight in zip(self.layer.lins, ours.weight, strict=True):
-            line.weight.data = weight.detach().T.clone()
-        entries = graph.laplacian.to_sparse_coo().coalesce()
-        rows, columns = entries.indices()
-        edges = rows != columns
-        rows, columns = rows[edges], columns[edges]
-        root = graph.degree.to(rows.device).sqrt()
-        weights = -entries.values()[edges] * graph.lambda_max / 2 * root[rows] * root[columns]
-        self.index, self.lambda_max = torch.stack([rows, columns]), graph.lambda_max
-        self.register_buffer("weights", weights, persistent=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, C, V) -> (B, C', V)."""
-        weights = self.get_buffer("weights")
-        y: Tensor = self.layer(x.transpose(1, 2), self.index, weights, lambda_max=self.lambda_max)
-        return y.transpose(1, 2)
-
-
-def with_pyg(network: nn.Module) -> nn.Module:
-    """The network with PyG's layer wherever there is a ChebConv, changed in place."""
-    for module in list(network.modules()):
-        for name, child in list(module.named_children()):
-            if isinstance(child, ChebConv):
-                setattr(module, name, PygChebConv(child, child.graph))
-    return network
-
-
 def milliseconds(
     networks: Mapping[str, nn.Module], rounds: int, side: int = SIDE, device: str = "cpu"
 ) -> dict[str, list[float]]:
@@ -100,43 +59,29 @@ def milliseconds(
 
     Args:
         networks: by name, for images (B, 1, side, side).
-        rounds: in each of which every network takes a turn of three steps.
+        rounds: in each of which every network takes a turn of STEPS steps.
         side: in pixels.
         device: where they are.
     """
     torch.manual_seed(0)
     images = torch.randn(BATCH, 1, side, side, device=device)
     labels = torch.randint(CLASSES, (BATCH,), device=device)
-    steps = {name: _step(network, images, labels) for name, network in networks.items()}
-    for step in steps.values():
-        step()
-    took: dict[str, list[float]] = {name: [] for name in networks}
-    for _ in range(rounds):
-        for name, step in steps.items():
-            began = _now(device)
-            for _ in range(3):
-                step()
-            took[name].append(1e3 * (_now(device) - began) / 3)
-    return took
+    steps = {name: _steps(network, images, labels) for name, network in networks.items()}
+    clock = time.process_time if device == "cpu" else time.perf_counter
+    took = in_turns(steps, rounds, device, clock, warm=True)
+    return {name: [1e3 * seconds / STEPS for seconds in times] for name, times in took.items()}
 
 
-def _step(network: nn.Module, images: Tensor, labels: Tensor) -> Callable[[], None]:
+def _steps(network: nn.Module, images: Tensor, labels: Tensor) -> Callable[[], None]:
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
 
-    def step() -> None:
-        optimizer.zero_grad()
-        nn.functional.nll_loss(network(images), labels).backward()
-        optimizer.step()
+    def steps() -> None:
+        for _ in range(STEPS):
+            optimizer.zero_grad()
+            nn.functional.nll_loss(network(images), labels).backward()
+            optimizer.step()
 
-    return step
-
-
-def _now(device: str) -> float:
-    """Processor time; on a GPU, when its queue is done, the clock's."""
-    if device.startswith("cuda"):
-        torch.cuda.synchronize()
-        return time.perf_counter()
-    return time.process_time()
+    return steps
 
 
 def networks(store: Path, device: str) -> dict[str, nn.Module]:
@@ -186,25 +131,22 @@ def _there(package: str) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--device", default="cpu")
     given = parser.parse_args(arguments)
     torch.set_num_threads(given.threads)
-    with tempfile.TemporaryDirectory() as folder:
-        made = networks(Path(folder) / "graphs.zarr", given.device)
-        took = milliseconds(made, given.rounds, device=given.device)
-    first = next(iter(made))
-    print("| network | parameters | ms a step | least, most | images a second | over the first |")
-    print("|---|---|---|---|---|---|")
-    for name, times in took.items():
-        middle = statistics.median(times)
-        ratio = statistics.median(a / b for a, b in zip(times, took[first], strict=True))
-        print(
-            f"| {name} | {parameters(made[name]):,} | {middle:.0f} | {min(times):.0f}, "
-            f"{max(times):.0f} | {1e3 * BATCH / middle:,.0f} | {ratio:.1f} |"
-        )
+    made = networks(temporary_store(), given.device)
+    took = milliseconds(made, given.rounds, device=given.device)
+    first = next(iter(took.values()))
+    times = "ms a step", "least, most", "images a second", "over the first"
+    print_head("network", "parameters", *times)
+    for name, one in took.items():
+        middle, spread = statistics.median(one), f"{min(one):.0f}, {max(one):.0f}"
+        ratio = statistics.median(a / b for a, b in zip(one, first, strict=True))
+        cells = f"{middle:.0f}", spread, f"{1e3 * BATCH / middle:,.0f}", f"{ratio:.1f}"
+        print_row(name, f"{parameters(made[name]):,}", *cells)
 
 
 if __name__ == "__main__":

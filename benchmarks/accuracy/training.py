@@ -5,17 +5,26 @@ else is here: epochs, progress, scores, and going on after an interruption.
 """
 
 import statistics
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
 from checkpoint import Checkpoint, Saved, Scores
+from scripts import parser_of, pyramid_of
 from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Pyramid
 
 SECONDS = "processor seconds"
 """Of a training, all threads together; beside the scores of its network."""
@@ -115,16 +124,11 @@ class Experiment:
     candidates: Sequence[Candidate]
     epochs: int
 
-    def run(
-        self,
-        checkpoint: Checkpoint | None = None,
-        after_epoch: Callable[[int, int], None] = lambda *_: None,
-    ) -> tuple[list[Scores], float]:
+    def run(self, checkpoint: Checkpoint | None = None) -> tuple[list[Scores], float]:
         """Scores of each candidate, and seconds, those before an interruption included.
 
         Args:
             checkpoint: to continue from and to write to after each epoch; None keeps nothing.
-            after_epoch: called with a candidate's index and its epochs done, when these are saved.
 
         Raises:
             ValueError: the checkpoint is of something else.
@@ -147,7 +151,6 @@ class Experiment:
                     keep(training.state())
                     bar.update()
                     bar.set_postfix(loss=f"{loss:.4f}")
-                    after_epoch(index, training.epoch)
                 with torch.no_grad():
                     found = candidate.scores(training.network.eval())
                 scores.append({**found, SECONDS: training.seconds})
@@ -166,6 +169,60 @@ class Experiment:
         done = len(saved.scores) * self.epochs + (saved.run["epoch"] if saved.run else 0)
         total = len(self.candidates) * self.epochs
         return tqdm(total=total, initial=done, unit="epoch", disable=None)
+
+
+def with_one_cycle(
+    network: nn.Module,
+    loss: Callable[[Tensor], Tensor],
+    samples: int,
+    *,
+    epochs: int,
+    batch: int,
+    rate: float,
+) -> Training:
+    """By Adam, whose learning rate goes up to `rate` and down again; batches are drawn anew."""
+    optimizer = torch.optim.Adam(network.parameters(), lr=rate)
+    steps = epochs * -(-samples // batch)
+    return Training(
+        network,
+        optimizer,
+        loss=loss,
+        order=lambda _: torch.randperm(samples),
+        batch=batch,
+        schedule=torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps),
+    )
+
+
+def of_each(
+    specs: Mapping[str, GraphSpec],
+    candidate: Callable[[str, Pyramid, int, int], Candidate],
+    epochs: int,
+    seeds: int,
+) -> dict[str, list[Scores]]:
+    """Scores of the seeds by kind of graph, all trained seed by seed.
+
+    Args:
+        specs: by kind.
+        candidate: of a kind, its graphs, a seed and as many epochs.
+        epochs: of each.
+        seeds: how many.
+    """
+    pyramids = {kind: pyramid_of(spec, device="cpu") for kind, spec in specs.items()}
+    candidates = [
+        candidate(kind, pyramid, seed, epochs)
+        for seed in range(seeds)
+        for kind, pyramid in pyramids.items()
+    ]
+    scores, _ = Experiment(candidates, epochs).run()
+    return {kind: scores[index :: len(specs)] for index, kind in enumerate(specs)}
+
+
+def epochs_and_seeds(documentation: str, epochs: int, seeds: int) -> dict[str, int]:
+    """Options of a script for `of_each`, with these defaults."""
+    parser = parser_of(documentation)
+    parser.add_argument("--epochs", type=int, default=epochs)
+    parser.add_argument("--seeds", type=int, default=seeds)
+    return vars(parser.parse_args())
 
 
 def mean_and_deviation(values: Sequence[float], form: str) -> str:

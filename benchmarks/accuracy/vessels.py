@@ -11,29 +11,31 @@ over all pixels of the test photographs, F1 the best over thresholds.
     python benchmarks/accuracy/vessels.py FOLDER [--networks r2 se2 ...] [--seeds 3] [--steps 400]
 """
 
-import argparse
 import csv
 import math
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from composed import compose
-from convolutional import ConvolutionalUNet
+
+sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
+
+from classifiers import parameters
+from networks import ConvolutionalUNet, compose
 from numpy.typing import NDArray
 from PIL import Image
+from scripts import parser_of, print_head, print_row, pyramid_of
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 from torch import Tensor, nn
 from training import mean_and_deviation
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Pyramid, UNet, load_weights, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Pyramid, UNet, load_weights
 
 TRAINING = 20
 ANGLES = (0, 45, 90)
@@ -43,8 +45,6 @@ RATE = 1e-2
 PARAMETERS = 60_000
 DARK = 30 / 255
 """Red below this is outside the field of view."""
-
-Maker = Callable[[Pyramid | None, float], nn.Module]
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,10 @@ class Kind:
     options: dict[str, Any]
     composed: bool = False
 
+    def pyramid(self, height: int, width: int) -> Pyramid | None:
+        """The graphs of a size."""
+        return pyramid_of(GraphSpec(size=(width, height), **self.graph)) if self.graph else None
+
     def network(self, pyramid: Pyramid | None, width: int) -> nn.Module:
         """Of a width: the number of channels on the finest level."""
         if pyramid is None:
@@ -128,29 +132,34 @@ class Kind:
 
     def width(self, pyramid: Pyramid | None) -> int:
         """That for which the number of weights is nearest to PARAMETERS."""
-        sizes = {w: _weights(self.network(pyramid, w)) for w in range(2, 40)}
+        sizes = {w: parameters(self.network(pyramid, w)) for w in range(2, 40)}
         return min(sizes, key=lambda w: abs(sizes[w] - PARAMETERS))
 
 
 ORIENTED = {"manifold": "se2", "orientations": 6, "weights": "selling", "levels": 3}
+DIRECTED = ORIENTED | {"directional": 0.05}
 KINDS = {
     "conv": Kind(None, {}),
     "r2": Kind({"manifold": "r2", "weights": "selling", "levels": 3}, {}),
     "se2": Kind(ORIENTED, {}),
     "se2 Gaussian": Kind(ORIENTED | {"weights": "kernel"}, {}),
     "se2 cake": Kind(ORIENTED, {"lift": "cake"}),
-    "se2 directional": Kind(ORIENTED | {"directional": 0.05}, {"operators": "directional"}),
-    "se2 composed": Kind(
-        ORIENTED | {"directional": 0.05}, {"operators": "directional"}, composed=True
-    ),
-    "se2 both": Kind(
-        ORIENTED | {"directional": 0.05}, {"operators": "directional", "lift": "cake"}
-    ),
+    "se2 directional": Kind(DIRECTED, {"operators": "directional"}),
+    "se2 composed": Kind(DIRECTED, {"operators": "directional"}, composed=True),
+    "se2 both": Kind(DIRECTED, {"operators": "directional", "lift": "cake"}),
 }
 
 
-def _weights(network: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in network.parameters())
+def auc_and_f1(pixels: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[float, float]:
+    """Of all pixels of some photographs together, in %; F1 is the best over thresholds.
+
+    Args:
+        pixels: of each photograph scores and whether there is a vessel, (n,) each.
+    """
+    score, vessel = (np.concatenate(part) for part in zip(*pixels, strict=True))
+    precision, recall, _ = precision_recall_curve(vessel, score)
+    best = (2 * precision * recall / (precision + recall + 1e-12)).max()
+    return 100 * float(roc_auc_score(vessel, score)), 100 * float(best)
 
 
 @dataclass(frozen=True)
@@ -169,22 +178,15 @@ class Run:
 class Study:
     """Trains and tests networks on the photographs of a folder."""
 
-    def __init__(self, folder: Path, side: int, store: Path) -> None:
+    def __init__(self, folder: Path, side: int) -> None:
         data = photographs(folder, side)
-        self.train, self.test, self.store = data[:TRAINING], data[TRAINING:], store
-
-    def pyramid(self, kind: Kind, height: int, width: int) -> Pyramid | None:
-        """The graph of a size."""
-        if kind.graph is None:
-            return None
-        built = build(GraphSpec(size=(width, height), **kind.graph), self.store)
-        return open_store(self.store)[f"{built.name}@{built.version}"]
+        self.train, self.test = data[:TRAINING], data[TRAINING:]
 
     def run(self, name: str, seed: int, steps: int, seconds: float) -> Run:
         """Train for so many steps, or processor seconds where these are less, and test."""
         kind = KINDS[name]
         generator = torch.Generator().manual_seed(seed)
-        pyramid = self.pyramid(kind, PATCH, PATCH)
+        pyramid = kind.pyramid(PATCH, PATCH)
         width = kind.width(pyramid)
         torch.manual_seed(seed)
         network = kind.network(pyramid, width)
@@ -201,41 +203,38 @@ class Study:
             optimizer.step()
             done += 1
         took = time.process_time() - began
-        auc, f1 = self._tested(kind, width, network.eval())
-        return Run(name, seed, _weights(network), done, took, auc, f1)
+        tested = self._tested(kind, width, network.eval())
+        auc, f1 = ({angle: pair[n] for angle, pair in tested.items()} for n in range(2))
+        return Run(name, seed, parameters(network), done, took, auc, f1)
 
     @torch.no_grad()
-    def _tested(
-        self, kind: Kind, width: int, trained: nn.Module
-    ) -> tuple[dict[int, float], dict[int, float]]:
-        """AUC and best F1 by angle."""
-        whole, pyramid = trained, self.pyramid(kind, *self.test[0].green.shape)
+    def _tested(self, kind: Kind, width: int, trained: nn.Module) -> dict[int, tuple[float, float]]:
+        """AUC and best F1 of the log-odds by angle."""
+        whole, pyramid = trained, kind.pyramid(*self.test[0].green.shape)
         if pyramid is not None:
             whole = kind.network(pyramid, width).eval()
             load_weights(whole, trained.state_dict(), allow_other_graph=True)
-        auc, f1 = {}, {}
-        for angle in ANGLES:
-            scores, truth = zip(*self._pixels(whole, angle), strict=True)
-            score, vessel = np.concatenate(scores), np.concatenate(truth)
-            auc[angle] = 100 * float(roc_auc_score(vessel, score))
-            precision, recall, _ = precision_recall_curve(vessel, score)
-            f1[angle] = 100 * float((2 * precision * recall / (precision + recall + 1e-12)).max())
-        return auc, f1
 
-    def _pixels(
-        self, network: nn.Module, angle: int
-    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
-        """Log-odds and truth of the pixels in the field of each test photograph."""
-        for photograph in self.test:
-            one = photograph.turned(angle)
-            out = network(one.green[None, None])[0]
-            odds = out[1] - out[0]
-            yield odds[one.field].numpy(), one.vessels[one.field].numpy()
+        def pixels(one: Photograph) -> tuple[NDArray[Any], NDArray[Any]]:
+            out = whole(one.green[None, None])[0]
+            return (out[1] - out[0])[one.field].numpy(), one.vessels[one.field].numpy()
+
+        return {a: auc_and_f1([pixels(one.turned(a)) for one in self.test]) for a in ANGLES}
+
+
+def write_csv(file: Path, runs: list[Run]) -> None:
+    """A line for each run and angle."""
+    with file.open("w", newline="") as opened:
+        table = csv.writer(opened)
+        table.writerow(["network", "seed", "weights", "steps", "seconds", "angle", "auc", "f1"])
+        for r in runs:
+            first = [r.network, r.seed, r.weights, r.steps, round(r.seconds, 1)]
+            table.writerows([*first, angle, r.auc[angle], r.f1[angle]] for angle in ANGLES)
 
 
 def main() -> None:
     """Train all kinds with all seeds, tell of each run, and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--networks", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--seeds", type=int, default=3)
@@ -247,23 +246,15 @@ def main() -> None:
     parser.add_argument("--csv", type=Path, help="file to write all runs to")
     arguments = parser.parse_args()
     runs: list[Run] = []
-    with tempfile.TemporaryDirectory() as folder:
-        study = Study(arguments.folder, arguments.side, Path(folder) / "graphs.zarr")
-        for seed in range(arguments.seeds):
-            for name in arguments.networks:
-                run = study.run(name, seed, arguments.steps, arguments.seconds)
-                runs.append(run)
-                print(run, file=sys.stderr, flush=True)
+    study = Study(arguments.folder, arguments.side)
+    for seed in range(arguments.seeds):
+        for name in arguments.networks:
+            runs.append(study.run(name, seed, arguments.steps, arguments.seconds))
+            print(runs[-1], file=sys.stderr, flush=True)
     if arguments.csv:
-        with arguments.csv.open("w", newline="") as file:
-            table = csv.writer(file)
-            table.writerow(["network", "seed", "weights", "steps", "seconds", "angle", "auc", "f1"])
-            for r in runs:
-                for angle in ANGLES:
-                    first = [r.network, r.seed, r.weights, r.steps, round(r.seconds, 1)]
-                    table.writerow([*first, angle, r.auc[angle], r.f1[angle]])
-    print("| network | weights | steps | AUC upright | 45 | 90 | F1 upright | 45 | 90 | s |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+        write_csv(arguments.csv, runs)
+    scores = "AUC upright", "45", "90", "F1 upright", "45", "90"
+    print_head("network", "weights", "steps", *scores, "s")
     for name in arguments.networks:
         own: list[Run] = [run for run in runs if run.network == name]
         cells = [mean_and_deviation([r.auc[a] for r in own], ".1f") for a in ANGLES]
@@ -271,7 +262,7 @@ def main() -> None:
         took = mean_and_deviation([r.seconds for r in own], ".0f")
         done = sorted({r.steps for r in own})
         steps = " to ".join(f"{n:,}" for n in dict.fromkeys((done[0], done[-1])))
-        print(f"| {name} | {own[0].weights:,} | {steps} | {' | '.join(cells)} | {took} |")
+        print_row(name, f"{own[0].weights:,}", steps, *cells, took)
 
 
 if __name__ == "__main__":

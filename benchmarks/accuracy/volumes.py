@@ -12,22 +12,19 @@ mean over blobs and tubes.
     python benchmarks/accuracy/volumes.py
 """
 
-import argparse
 import itertools
-import tempfile
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import torch
 from checkpoint import Scores
 from sphere import f1, report, rotations
 from torch import Tensor, nn
-from training import Experiment, Training
+from training import Training, epochs_and_seeds, of_each, with_one_cycle
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Pyramid, UNet, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Pyramid, UNet
 
 SIDE = 16
 TRAINING, TEST, BATCH, RATE = 240, 64, 8, 1e-2
@@ -143,12 +140,10 @@ class Segmentation:
         return f"{self.metric}, seed {self.seed}"
 
     def start(self) -> Training:
-        """Adam with one-cycle learning rate, classes weighted by the inverse of their frequency."""
+        """Classes are weighted by the inverse of their frequency."""
         fields = self._samples["training"]
         torch.manual_seed(self.seed)
         network = UNet(self.pyramid, 1, CLASSES, channels=CHANNELS)
-        optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
-        steps = self.epochs * -(-TRAINING // BATCH)
         counts = fields.labels[:, BALL].flatten().bincount(minlength=CLASSES).float()
         weight = counts.sum() / counts
 
@@ -156,14 +151,8 @@ class Segmentation:
             log_probabilities = network(fields.values[batch])
             return nn.functional.nll_loss(log_probabilities, fields.labels[batch], weight)
 
-        return Training(
-            network,
-            optimizer,
-            loss=loss,
-            order=lambda _: torch.randperm(TRAINING),
-            batch=BATCH,
-            schedule=torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps),
-        )
+        how = {"epochs": self.epochs, "batch": BATCH}
+        return with_one_cycle(network, loss, TRAINING, **how, rate=RATE)
 
     def scores(self, network: nn.Module) -> Scores:
         """F1 in % by column, and the largest change of log-probabilities under the 24 rotations."""
@@ -207,27 +196,13 @@ SHOWN = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--seeds", type=int, default=3)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "graphs.zarr"
-        built = {kind: build(spec, store, device="cpu") for kind, spec in SPECS.items()}
-        opened = open_store(store)
-        pyramids = {kind: opened[f"{one.name}@{one.version}"] for kind, one in built.items()}
-        candidates = [
-            Segmentation(kind, pyramid, seed, arguments.epochs)
-            for seed in range(arguments.seeds)
-            for kind, pyramid in pyramids.items()
-        ]
-        scores, _ = Experiment(candidates, arguments.epochs).run()
-    changes = [run.pop("change") for run in scores]
-    report(
-        list(SPECS),
-        [{title: run[column] for column, title in SHOWN.items()} for run in scores],
-        TEST,
-    )
+    scores = of_each(SPECS, Segmentation, **epochs_and_seeds(__doc__, epochs=4, seeds=3))
+    changes = [run["change"] for runs in scores.values() for run in runs]
+    shown = {
+        kind: [{title: run[column] for column, title in SHOWN.items()} for run in runs]
+        for kind, runs in scores.items()
+    }
+    report(shown, TEST)
     print(f"\nlargest change of log-probabilities under the 24 rotations: {max(changes):.1e}")
 
 

@@ -19,118 +19,53 @@ import numpy as np
 
 from cheblienet_graphs import GraphSpec, build
 
-SPECS: dict[str, dict[str, Any]] = {
-    "r2-kernel": {"manifold": "r2", "size": "24x16"},
-    "r2-periodic-matched": {
-        "manifold": "r2",
-        "size": 16,
-        "boundary": "periodic",
-        "weights": "matched",
-    },
-    "r2-selling": {"manifold": "r2", "size": "20x12", "weights": "selling"},
-    "r2-random": {"manifold": "r2", "points": 300, "seed": 3},
-    "r2-random-periodic": {"manifold": "r2", "points": 200, "seed": 1, "boundary": "periodic"},
-    "r2-pruned": {"manifold": "r2", "size": "12x10", "boundary": "periodic", "neighbors": 12},
-    "se2-paper": {"manifold": "se2", "size": 32, "orientations": 6},
-    "se2-readme": {"manifold": "se2", "size": 48, "orientations": 6, "eps": 0.1},
-    "se2-laplace": {
-        "manifold": "se2",
-        "size": "20x14",
-        "orientations": 5,
-        "kernel": "laplace",
-        "bandwidth": 0.5,
-    },
-    "se2-cauchy": {
-        "manifold": "se2",
-        "size": 16,
-        "orientations": 4,
-        "kernel": "cauchy",
-        "laplacian": "combinatorial",
-    },
-    "se2-rectangular": {
-        "manifold": "se2",
-        "size": 16,
-        "orientations": 4,
-        "kernel": "rectangular",
-        "lambda_max": 2,
-    },
-    "se2-matched": {
-        "manifold": "se2",
-        "size": 24,
-        "orientations": 8,
-        "weights": "matched",
-        "boundary_correction": False,
-    },
-    "se2-matched-corrected": {
-        "manifold": "se2",
-        "size": 24,
-        "orientations": 8,
-        "weights": "matched",
-    },
-    "se2-matched-periodic": {
-        "manifold": "se2",
-        "size": 24,
-        "orientations": 6,
-        "weights": "matched",
-        "boundary": "periodic",
-        "neighbors": 32,
-    },
-    "se2-selling": {
-        "manifold": "se2",
-        "size": 32,
-        "orientations": 6,
-        "weights": "selling",
-        "boundary_correction": False,
-    },
-    "se2-selling-corrected": {
-        "manifold": "se2",
-        "size": "24x40",
-        "orientations": 6,
-        "eps": 0.1,
-        "weights": "selling",
-        "eigenpairs": 5,
-    },
-    "r3-matched-corrected": {"manifold": "r3", "size": "8x6x10", "weights": "matched"},
-    "se2-selling-periodic": {
-        "manifold": "se2",
-        "size": "24x32",
-        "orientations": 4,
-        "weights": "selling",
-        "boundary": "periodic",
-    },
-    "se2-eigenpairs": {
-        "manifold": "se2",
-        "size": 16,
-        "orientations": 4,
-        "boundary": "periodic",
-        "weights": "selling",
-        "eigenpairs": 10,
-        "levels": 2,
-    },
-    "se2-auto": {"manifold": "se2", "size": 16, "orientations": 6, "xi": "auto"},
-    "se2-pruned": {"manifold": "se2", "size": 16, "orientations": 6},
-    "se2-random": {"manifold": "se2", "points": 150, "orientations": 4},
-    "s2-icosahedral": {"manifold": "s2", "subdivisions": 3},
-    "s2-matched": {"manifold": "s2", "subdivisions": 3, "weights": "matched", "neighbors": 24},
-    "s2-healpix": {"manifold": "s2", "nside": 8},
-    "s2-equiangular": {"manifold": "s2", "bandlimit": 8, "neighbors": 16},
-    "s2-random": {"manifold": "s2", "points": 300, "seed": 2},
-    "so3-icosahedral": {"manifold": "so3", "subdivisions": 2, "orientations": 6},
-    "so3-auto": {
-        "manifold": "so3",
-        "subdivisions": 2,
-        "orientations": 6,
-        "in_plane_fraction": 0.4,
-    },
-    "so3-healpix-matched": {
-        "manifold": "so3",
-        "nside": 4,
-        "orientations": 6,
-        "weights": "matched",
-        "neighbors": 24,
-    },
-    "so3-equiangular": {"manifold": "so3", "bandlimit": 6, "orientations": 4, "neighbors": 24},
-    "so3-random": {"manifold": "so3", "points": 100, "orientations": 4},
+SPECS = {
+    "r2-kernel": GraphSpec("r2", "24x16"),
+    "r2-periodic-matched": GraphSpec("r2", 16, boundary="periodic", weights="matched"),
+    "r2-selling": GraphSpec("r2", "20x12", weights="selling"),
+    "r2-random": GraphSpec("r2", points=300, seed=3),
+    "r2-random-periodic": GraphSpec("r2", points=200, seed=1, boundary="periodic"),
+    "r2-pruned": GraphSpec("r2", "12x10", boundary="periodic", neighbors=12),
+    "se2-paper": GraphSpec("se2", 32, orientations=6),
+    "se2-readme": GraphSpec("se2", 48, orientations=6, eps=0.1),
+    "se2-laplace": GraphSpec("se2", "20x14", orientations=5, kernel="laplace", bandwidth=0.5),
+    "se2-cauchy": GraphSpec("se2", 16, orientations=4, kernel="cauchy", laplacian="combinatorial"),
+    "se2-rectangular": GraphSpec("se2", 16, orientations=4, kernel="rectangular", lambda_max=2),
+    "se2-matched": GraphSpec(
+        "se2", 24, orientations=8, weights="matched", boundary_correction=False
+    ),
+    "se2-matched-corrected": GraphSpec("se2", 24, orientations=8, weights="matched"),
+    "se2-matched-periodic": GraphSpec(
+        "se2", 24, orientations=6, weights="matched", boundary="periodic", neighbors=32
+    ),
+    "se2-selling": GraphSpec(
+        "se2", 32, orientations=6, weights="selling", boundary_correction=False
+    ),
+    "se2-selling-corrected": GraphSpec(
+        "se2", "24x40", orientations=6, eps=0.1, weights="selling", eigenpairs=5
+    ),
+    "r3-matched-corrected": GraphSpec("r3", "8x6x10", weights="matched"),
+    "se2-selling-periodic": GraphSpec(
+        "se2", "24x32", orientations=4, weights="selling", boundary="periodic"
+    ),
+    "se2-eigenpairs": GraphSpec(
+        "se2", 16, orientations=4, boundary="periodic", weights="selling", eigenpairs=10, levels=2
+    ),
+    "se2-auto": GraphSpec("se2", 16, orientations=6, xi="auto"),
+    "se2-pruned": GraphSpec("se2", 16, orientations=6),
+    "se2-random": GraphSpec("se2", points=150, orientations=4),
+    "s2-icosahedral": GraphSpec("s2", subdivisions=3),
+    "s2-matched": GraphSpec("s2", subdivisions=3, weights="matched", neighbors=24),
+    "s2-healpix": GraphSpec("s2", nside=8),
+    "s2-equiangular": GraphSpec("s2", bandlimit=8, neighbors=16),
+    "s2-random": GraphSpec("s2", points=300, seed=2),
+    "so3-icosahedral": GraphSpec("so3", subdivisions=2, orientations=6),
+    "so3-auto": GraphSpec("so3", subdivisions=2, orientations=6, in_plane_fraction=0.4),
+    "so3-healpix-matched": GraphSpec(
+        "so3", nside=4, orientations=6, weights="matched", neighbors=24
+    ),
+    "so3-equiangular": GraphSpec("so3", bandlimit=6, orientations=4, neighbors=24),
+    "so3-random": GraphSpec("so3", points=100, orientations=4),
 }
 SEARCHED = {"engine": "pruned", "device": "cpu"}
 """Of lattices named so."""
@@ -148,7 +83,7 @@ def made_with() -> dict[str, str]:
 
 def arrays(name: str, folder: Path, **how: Any) -> tuple[str, dict[str, dict[str, Any]]]:
     """The spec's digest, and what each array file of a build comes to."""
-    spec = GraphSpec(**SPECS[name])
+    spec = SPECS[name]
     if name.endswith("-pruned"):
         how |= SEARCHED
     built = build(spec, folder / "g.zarr", name="g", force=True, **how)

@@ -76,20 +76,15 @@ def of_models(store: Path) -> dict[str, Call]:
     lifted = of.OrientedLift(graph)
     diffused = {"x": signal, "t": 0.1, "density": True, "tolerance": 1e-3, "training": False}
     down, smooth = plane.pooling(0), {"x": signal, "function": lambda e: 1 / (1 + e)}
-    return {
+    found = {
         "BatchNorm": Call(
             of.BatchNorm, {"num_features": 3, "eps": 1e-5, "momentum": 0.1}, (signal,)
         ),
-        "BatchNorm.forward": Call(of.BatchNorm(3), {"x": signal}),
         "ChebConv": Call(of.ChebConv, {**conv, "save_basis": True}, (signal,)),
         "ChebConv(directional)": Call(of.ChebConv, {**conv, "operators": "directional"}, (signal,)),
-        "ChebConv.forward": Call(of.ChebConv(**sizes), {"x": signal}),
         "Diffusion": Call(of.Diffusion, {**diffusion, "tolerance": 1e-3}, (signal,)),
-        "Diffusion.forward": Call(of.Diffusion(3, graph), {"x": signal}),
         "FromHarmonics": Call(of.FromHarmonics, harmonic, (torch.randn(1, 1, 6, 5),)),
-        "FromHarmonics.forward": Call(of.FromHarmonics(**harmonic), {"x": torch.randn(1, 1, 6, 5)}),
         "GlobalPool": Call(of.GlobalPool, {"mode": "mean"}, (signal,)),
-        "GlobalPool.forward": Call(of.GlobalPool("mean"), {"x": signal}),
         "Graph": Call(of.Graph, {"reopen": graph.handle, "stored": None}),
         "Graph.convolve": Call(graph.convolve, {"x": signal, "y": signal}),
         "Graph.diffuse": Call(graph.diffuse, diffused),
@@ -105,7 +100,6 @@ def of_models(store: Path) -> dict[str, Call]:
         "Graph.polynomial": Call(graph.polynomial, {"function": torch.cos, "tolerance": 0.1}),
         "Graph.to_grid": Call(graph.to_grid, {"x": signal, "fill": 0.0, "order": "nested"}),
         "LatLonToVertices": Call(of.LatLonToVertices, resampled, (field,)),
-        "LatLonToVertices.forward": Call(of.LatLonToVertices(**grid), {"x": field}),
         "LatLonToVertices.from_dataarray": Call(
             of.LatLonToVertices.from_dataarray, {"pyramid": sphere, "array": None}
         ),
@@ -121,14 +115,11 @@ def of_models(store: Path) -> dict[str, Call]:
         "LevelMap": Call(of.LevelMap, {"reopen": down.handle, "matrix": None}),
         "LevelMap.save_npz": Call(down.save_npz, {"path": store.parent / "matrix.npz"}),
         "Lift": Call(of.Lift, {"graph": graph, "order": "nested"}, (images,)),
-        "Lift.forward": Call(of.Lift(graph), {"x": images}),
         "OrientedLift": Call(
             of.OrientedLift, {"graph": graph, "kind": "cake", "scales": [4.0]}, (images,)
         ),
-        "OrientedLift.forward": Call(lifted, {"x": images}),
         "OrientedLift.inverse": Call(lifted.inverse, {"scores": signal}),
         "Project": Call(of.Project, {"graph": graph, "mode": "mean"}, (signal,)),
-        "Project.forward": Call(of.Project(graph, "mean"), {"x": signal}),
         "Pyramid": Call(
             of.Pyramid,
             dict.fromkeys(("identity", "levels", "poolings", "unpoolings"))
@@ -137,21 +128,14 @@ def of_models(store: Path) -> dict[str, Call]:
         "Pyramid.pooling": Call(plane.pooling, {"level": 0}),
         "Pyramid.unpooling": Call(plane.unpooling, {"level": 0}),
         "ResidualBlock": Call(of.ResidualBlock, {**sizes, "operators": "laplacian"}, (signal,)),
-        "ResidualBlock.forward": Call(of.ResidualBlock(**sizes), {"x": signal}),
         "SpatialPool": Call(of.SpatialPool, pool, (signal,)),
-        "SpatialPool.forward": Call(of.SpatialPool(**pool), {"x": signal}),
         "SpatialUnpool": Call(of.SpatialUnpool, pool, (coarse,)),
-        "SpatialUnpool.forward": Call(of.SpatialUnpool(**pool), {"x": coarse}),
         "Store": Call(of.Store, {"path": store, "verify": True}),
         "Store.get": Call(opened.get, {"key": "plane"}),
         "ToHarmonics": Call(of.ToHarmonics, harmonic, (torch.randn(1, 1, 6, 5),)),
-        "ToHarmonics.forward": Call(of.ToHarmonics(**harmonic), {"x": torch.randn(1, 1, 6, 5)}),
         "UNet": Call(of.UNet, unet, (images,)),
-        "UNet.forward": Call(of.UNet(**unet), {"signal": images}),
         "VerticesToLatLon": Call(of.VerticesToLatLon, resampled, (torch.randn(2, 3, 42),)),
-        "VerticesToLatLon.forward": Call(of.VerticesToLatLon(**grid), {"x": torch.randn(2, 3, 42)}),
         "WideResNet": Call(of.WideResNet, wide, (images,)),
-        "WideResNet.forward": Call(small, {"images": images}),
         "check_finite": Call(of.check_finite, {"name": "mine", "x": images}),
         "harmonics_matrix": Call(
             of.harmonics_matrix,
@@ -185,6 +169,17 @@ def of_models(store: Path) -> dict[str, Call]:
             },
         ),
     }
+    return found | {
+        f"{name}.forward": forward for name, call in found.items() for forward in forwards(call)
+    }
+
+
+def forwards(call: Call) -> Iterator[Call]:
+    """Of a layer, the call of what it makes."""
+    if call.then and inspect.isclass(call.function):
+        layer = call.function(**call.arguments)
+        (signal,) = inspect.signature(layer.forward).parameters
+        yield Call(layer, {signal: call.then[0]})
 
 
 def of_graphs(store: Path) -> dict[str, Call]:

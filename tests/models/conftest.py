@@ -40,7 +40,7 @@ def masked_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("masked") / "graphs.zarr"
     for name, (spec, mask) in masked.GRAPHS.items():
         build(spec, path, name=f"whole-{name}")
-        masked.publish_masked(path, f"whole-{name}", name, mask)
+        masked.build_masked(path, f"whole-{name}", name, mask)
     return path
 
 

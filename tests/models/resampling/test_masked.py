@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from masked import Mask, publish_masked
+from masked import Mask, build_masked
 from numpy.polynomial.legendre import legval
 from sphere_fields import EVERY_METHOD, angles, areas, harmonics, on_grid
 
@@ -46,7 +46,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, spec in SPECS.items():
         build(spec, path, name=name)
         for kind, mask in MASKS.items():
-            publish_masked(path, name, f"{name}-{kind}", mask)
+            build_masked(path, name, f"{name}-{kind}", mask)
     return path
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from masked import GRAPHS, disc, publish_masked
+from masked import GRAPHS, build_masked, disc
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import open_store
@@ -49,14 +49,14 @@ def test_a_mask_that_breaks_all_but_the_half_turn(tmp_path: Path) -> None:
         return abs(x - y) < 4
 
     build(GraphSpec("se2", 10, orientations=4, levels=1), tmp_path / "g.zarr", name="whole")
-    publish_masked(tmp_path / "g.zarr", "whole", "part", parallelogram)
+    build_masked(tmp_path / "g.zarr", "whole", "part", parallelogram)
     assert set(symmetries(open_store(tmp_path / "g.zarr")["part"], [0])) == {"rotation_180"}
 
 
 def test_periodic_planes_with_a_hole_do_not_shift(tmp_path: Path) -> None:
     spec = GraphSpec("r2", 8, boundary="periodic", levels=1)
     build(spec, tmp_path / "g.zarr", name="whole")
-    publish_masked(tmp_path / "g.zarr", "whole", "part", disc)
+    build_masked(tmp_path / "g.zarr", "whole", "part", disc)
     store = open_store(tmp_path / "g.zarr")
     assert {"translation_x", "translation_y"} <= set(symmetries(store["whole"], [0]))
     assert set(symmetries(store["part"], [0])) == PLANE

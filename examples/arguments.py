@@ -1,0 +1,31 @@
+"""What the examples take on their command lines."""
+
+import argparse
+from pathlib import Path
+
+
+def duration(text: str) -> float:
+    """A time of diffusion, from 0."""
+    time = float(text)
+    if not 0 <= time < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be at least 0 and finite. Got {text}.")
+    return time
+
+
+def positive(text: str) -> int:
+    """A number of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
+    return number
+
+
+def new_picture(text: str) -> Path:
+    """Where a picture can be written."""
+    from PIL import Image  # an extra that volumes do without
+
+    file = Path(text)
+    kind = Image.registered_extensions().get(file.suffix.lower())
+    if kind not in Image.SAVE or not file.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"must be a picture, as .png, in a folder. Got {text}.")
+    return file
