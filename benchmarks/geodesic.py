@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scripts import print_head, print_row
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.neighbours.stencil import Stencils
+from cheblienet_graphs.search.stencil import Stencils
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 

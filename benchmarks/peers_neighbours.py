@@ -1,4 +1,4 @@
-"""Neighbours under one anisotropic left-invariant metric, found in several ways.
+"""NeighborRule under one anisotropic left-invariant metric, found in several ways.
 
 Ours finds all edges from nothing but the specification: stencils on SE(2)'s lattice, the pruned
 search on SO(3). Others look for the nearest vertices of each among all; our rule, whole shells of
@@ -21,10 +21,10 @@ from turns import in_turns, installed, progress, refusals, times_or_refusal
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.neighbours import offsets, search
-from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.cloud import Cloud, cloud
-from cheblienet_graphs.neighbours.rule import last_whole_shell
+from cheblienet_graphs.search import offsets, search
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.cloud import Cloud, cloud
+from cheblienet_graphs.search.rule import last_whole_shell
 from cheblienet_graphs.typing import Floats, Indices
 
 SAME_LENGTH = 1e-9
@@ -107,7 +107,7 @@ class Sampled:
         if self.spec.sampling_kind.regular:
             radii, tolerance = self.squared_radii, offsets.SHELL
         else:
-            tolerance = search.SHELL
+            tolerance = lists.SHELL
             radii = np.array([last_whole_shell(row, NEIGHBORS, tolerance) for row in squared])
         row, place = np.nonzero(squared <= radii[:, None] * (1 + tolerance))
         column = others[row, place]
@@ -229,7 +229,7 @@ def edges_of(sampled: Sampled, found: Edges | Nearest) -> Edges:
 
 def neighbours(rounds: int, device: str, *, quick: bool) -> None:
     """Print the table: at each size every contender that can be afforded there."""
-    print("### Neighbours\n")
+    print("### NeighborRule\n")
     print(
         f"K = {NEIGHBORS}, eps^2 = 0.1, float64. Who finds other edges than ours is refused: a "
         "ball tree needs the triangle inequality, which a distance by logarithms does not have.\n"

@@ -20,8 +20,8 @@ from turns import machine, peak_memory, seconds_of
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.cloud import Cloud, cloud
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.cloud import Cloud, cloud
 
 NEIGHBORS = 16
 ROWS = 200

@@ -37,8 +37,8 @@ from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
-from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.engines import Neighbours
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.engines import NeighborRule
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.weights.scattered import matched_edges
 
@@ -138,7 +138,7 @@ class Graph:
             sampling = _turned(sampling, turn)
         self.metric, self.manifold = spec.metric(0), spec.geometry
         sampled = SampledManifold(sampling, self.manifold, self.metric)
-        engine = Neighbours(sampled, spec.searched_neighbors, Choice("pruned", "cpu")).engine()
+        engine = NeighborRule(sampled, spec.searched_neighbors, Choice("pruned", "cpu")).engine()
         self.coordinates, self.areas = sampling.coordinates(), sampling.areas()
         lengths = Lengths(self.manifold, self.metric, self.coordinates)
         began = time.perf_counter()

@@ -7,7 +7,7 @@ import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.neighbours.choice import Choice, choose
+from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 
 NEEDED = {("stencil", "cpu"), ("pruned", "cpu")}

@@ -15,7 +15,7 @@ from cheblienet_cli.specification import options_of
 from cheblienet_graphs.errors import InputError, OtherGraphWarning, RecipeError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
-from cheblienet_graphs.neighbours.choice import DEVICES, ENGINES
+from cheblienet_graphs.search.choice import DEVICES, ENGINES
 from cheblienet_graphs.quoting import quoted
 
 if TYPE_CHECKING:

@@ -254,7 +254,7 @@ def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
 def _with_lists(build: Build, level: Level) -> Level:
     """The level with the rings of images that its lists of nearest vertices take."""
     # It needs torch, which edges of Voronoi cells do without.
-    from cheblienet_graphs.neighbours.search import list_type
+    from cheblienet_graphs.search.lists import list_type
 
     shape = (level.full_vertices, level.spec.searched_neighbors)
 

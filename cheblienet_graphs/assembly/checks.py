@@ -11,8 +11,8 @@ import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy
-from cheblienet_graphs.neighbours.connected import Components, lattice_components
-from cheblienet_graphs.neighbours.stencil import reach
+from cheblienet_graphs.search.connected import Components, lattice_components
+from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, Spell, lines
 from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.rows import Ends, Entries, Scaling
-from cheblienet_graphs.neighbours.masked import LookedUp, MaskedStencils, Piece
-from cheblienet_graphs.neighbours.stencil import StencilEngine, nearest_image
+from cheblienet_graphs.search.masked import LookedUp, MaskedStencils, Piece
+from cheblienet_graphs.search.stencil import StencilEngine, nearest_image
 from cheblienet_graphs.sparse import (
     RowBlock,
     ascending_sums,

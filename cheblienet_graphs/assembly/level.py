@@ -11,11 +11,11 @@ import scipy.sparse
 
 from cheblienet_graphs.assembly.xi import alpha_of
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.engines import Neighbours
-from cheblienet_graphs.neighbours.masked import Inside, MaskedStencils
-from cheblienet_graphs.neighbours.rule import Scratch
-from cheblienet_graphs.neighbours.stencil import StencilEngine
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.engines import NeighborRule
+from cheblienet_graphs.search.masked import Inside, MaskedStencils
+from cheblienet_graphs.search.rule import Scratch
+from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
@@ -164,9 +164,9 @@ class Level:
         return SampledManifold(self.sampling, self.spec.geometry, self.metric)
 
     @cached_property
-    def neighbours(self) -> Neighbours:
+    def neighbours(self) -> NeighborRule:
         """The neighbours of all vertices by the rule: whoever wants them asks here."""
-        return Neighbours(self.sampled(), self.spec.searched_neighbors, self.choice)
+        return NeighborRule(self.sampled(), self.spec.searched_neighbors, self.choice)
 
     @cached_property
     def stencils(self) -> StencilEngine:

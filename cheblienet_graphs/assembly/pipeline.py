@@ -29,7 +29,7 @@ from cheblienet_graphs.errors import OtherGraphWarning, Remedy
 from cheblienet_graphs.machine import Kept, Pool
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
-from cheblienet_graphs.neighbours.choice import Choice, choose
+from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts

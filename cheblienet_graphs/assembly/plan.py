@@ -7,7 +7,7 @@ import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy, SpecError, Words
-from cheblienet_graphs.neighbours.choice import Choice, choose
+from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import human_bytes
 from cheblienet_graphs.store.staged import csr_nbytes, index_type

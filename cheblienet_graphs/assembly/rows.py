@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.assembly.level import LISTED, Level
-from cheblienet_graphs.neighbours.masked import InsideEngine, InsideLengths
-from cheblienet_graphs.neighbours.rule import Engine, Lengths
+from cheblienet_graphs.search.masked import InsideEngine, InsideLengths
+from cheblienet_graphs.search.rule import Engine, Lengths
 from cheblienet_graphs.sparse import RowBlock, exact_sum, laplacian, rescaled, with_diagonal
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import EdgeWeights, KernelWeights, ListedEdges
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.neighbours.search import MutualNeighbours, NeighbourLists
+    from cheblienet_graphs.search.lists import MutualNeighbours, NeighbourLists
 
 Ends = npt.NDArray[np.signedinteger[Any]]
 """(rows + 1,) where each row begins, and where the last one ends."""
@@ -104,7 +104,7 @@ class SearchedRows:
     def nearest(self) -> "MutualNeighbours":
         """The neighbours of all vertices by the rule, once they are listed."""
         # It needs torch, which edges of Voronoi cells do without.
-        from cheblienet_graphs.neighbours.search import MutualNeighbours
+        from cheblienet_graphs.search.lists import MutualNeighbours
 
         lists = self.level.scratch(self.level.lists_name).mapped()
         return MutualNeighbours(lists, self.level.full.num_points)

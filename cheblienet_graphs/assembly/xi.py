@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.neighbours.engines import Neighbours
+from cheblienet_graphs.search.engines import NeighborRule
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spec import GraphSpec
@@ -73,7 +73,7 @@ def in_plane_fraction(level: "Level", alpha: float, advance: Progress) -> float:
     metric = spec.metric_of_alpha(alpha, number)
     shown = f"level {number}: trying xi = {metric.xi:.3g}"
     sampled = SampledManifold(level.full, spec.geometry, metric)
-    neighbours = Neighbours(sampled, spec.searched_neighbors, level.choice)
+    neighbours = NeighborRule(sampled, spec.searched_neighbors, level.choice)
     try:
         edges = neighbours.counted(level.lists, partial(advance, shown))
     except SpecError:

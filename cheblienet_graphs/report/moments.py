@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.moments import edge_moments
-from cheblienet_graphs.neighbours.stencil import Stencils, reach
+from cheblienet_graphs.search.stencil import Stencils, reach
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling

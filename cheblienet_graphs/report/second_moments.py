@@ -16,7 +16,7 @@ from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
-from cheblienet_graphs.neighbours.stencil import Stencils
+from cheblienet_graphs.search.stencil import Stencils
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric, deviations, effective_metric
 from cheblienet_graphs.samplings.lattice import Lattice

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.neighbours.rule import Lengths
+from cheblienet_graphs.search.rule import Lengths
 from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import Kernel
@@ -117,7 +117,7 @@ class ListedEdges:
         return np.diff(self._starts[start : stop + 1])
 
     def columns(self, start: int, stop: int) -> Indices:
-        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+        """NeighborRule of the vertices start..stop, vertex after vertex, ascending in each."""
         return self._columns[self._starts[start] : self._starts[stop]]
 
     def weights(self, block: RowBlock) -> Floats:

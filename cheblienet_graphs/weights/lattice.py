@@ -25,8 +25,8 @@ from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import FlatManifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
-from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.neighbours.stencil import (
+from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
+from cheblienet_graphs.search.stencil import (
     OffsetTable,
     StencilEngine,
     Stencils,

@@ -7,8 +7,8 @@ from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
-from cheblienet_graphs.neighbours.rule import Engine, Lengths, last_whole_shell
-from cheblienet_graphs.neighbours.search import SHELL
+from cheblienet_graphs.search.rule import Engine, Lengths, last_whole_shell
+from cheblienet_graphs.search.lists import SHELL
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Indices

@@ -46,7 +46,7 @@ def test_doctor_explains_a_missing_compiler(
     import sys
 
     code = (
-        "from cheblienet_graphs.neighbours.choice import Choice;"
+        "from cheblienet_graphs.search.choice import Choice;"
         "from cheblienet_graphs.assembly.level import Level;"
         "from cheblienet_graphs import GraphSpec, CheblienetError; import numpy as np\n"
         "try: Level(GraphSpec('r2', 8), Choice('keops', 'cpu')).neighbours.engine()\n"
@@ -65,7 +65,7 @@ def test_doctor_explains_a_missing_compiler(
 
 
 def test_keops_explains_a_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cheblienet_graphs.neighbours.keops import remedy
+    from cheblienet_graphs.search.keops import remedy
 
     monkeypatch.setenv("KEOPS_CACHE_FOLDER", "/proc/nowhere")
     assert "can't write to its cache in /proc/nowhere" in remedy(OSError("no"))
@@ -74,7 +74,7 @@ def test_keops_explains_a_cache_that_cannot_be_written(monkeypatch: pytest.Monke
 def test_keops_that_is_not_installed_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cheblienet_graphs.neighbours import keops
+    from cheblienet_graphs.search import keops
 
     def absent(name: str) -> str:
         raise PackageNotFoundError(name)

@@ -11,7 +11,7 @@ from builds import Whole
 from cheblienet_graphs import build
 from cheblienet_graphs.machine import processes
 
-PRELOADED = ["cheblienet_graphs.assembly.pipeline", "cheblienet_graphs.neighbours.pruned"]
+PRELOADED = ["cheblienet_graphs.assembly.pipeline", "cheblienet_graphs.search.pruned"]
 
 
 @pytest.fixture(scope="session")

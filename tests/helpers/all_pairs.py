@@ -10,14 +10,14 @@ from sphere_truth import Edges, edges_of_rows, rows_of
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
-from cheblienet_graphs.neighbours import search
-from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.cloud import Cloud, cloud
-from cheblienet_graphs.neighbours.engines import Neighbours
-from cheblienet_graphs.neighbours.keops import KeopsSearch
-from cheblienet_graphs.neighbours.nearest import Shells
-from cheblienet_graphs.neighbours.pruned import PrunedSearch
-from cheblienet_graphs.neighbours.rule import Engine, Lengths
+from cheblienet_graphs.search import search
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.cloud import Cloud, cloud
+from cheblienet_graphs.search.engines import NeighborRule
+from cheblienet_graphs.search.keops import KeopsSearch
+from cheblienet_graphs.search.nearest import Shells
+from cheblienet_graphs.search.pruned import PrunedSearch
+from cheblienet_graphs.search.rule import Engine, Lengths
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 
 PRUNED = Choice("pruned", "cpu")
@@ -59,7 +59,7 @@ def engine_and_lengths(spec: GraphSpec, choice: Choice = PRUNED) -> tuple[Engine
     return found_by(Level(spec, choice).neighbours)
 
 
-def found_by(neighbours: Neighbours) -> tuple[Engine, Lengths]:
+def found_by(neighbours: NeighborRule) -> tuple[Engine, Lengths]:
     rings = RINGS if neighbours.sampled.sampling.periodic else 0
     return neighbours.engine(), neighbours.lengths(neighbours.lists(rings))
 
@@ -77,7 +77,7 @@ def searched(
     sampling: Sampling, manifold: str, metric: Metric, count: int, choice: Choice = PRUNED
 ) -> Edges:
     sampled = SampledManifold(sampling, MANIFOLDS[manifold], metric)
-    return listed(*found_by(Neighbours(sampled, count, choice)), sampling.num_vertices)
+    return listed(*found_by(NeighborRule(sampled, count, choice)), sampling.num_vertices)
 
 
 @lru_cache(maxsize=4)

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from cheblienet_graphs.manifolds import spectra
-from cheblienet_graphs.neighbours import search
-from cheblienet_graphs.neighbours.cloud import PairLengths
-from cheblienet_graphs.neighbours.offsets import Ellipsoids
-from cheblienet_graphs.neighbours.pruned import PrunedSearch
+from cheblienet_graphs.search import search
+from cheblienet_graphs.search.cloud import PairLengths
+from cheblienet_graphs.search.offsets import Ellipsoids
+from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.spectrum import lanczos, numeric
 
 

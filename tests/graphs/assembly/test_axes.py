@@ -8,7 +8,7 @@ from masks import check_masked, points_mask
 from space_truth import voxels
 
 from cheblienet_graphs import GraphSpec, build, inspect, verify
-from cheblienet_graphs.neighbours import masked
+from cheblienet_graphs.search import masked
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.store import staged
 from cheblienet_graphs.store.facts import read_facts

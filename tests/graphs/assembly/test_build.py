@@ -18,7 +18,7 @@ from cheblienet_graphs import (
     open_group,
 )
 from cheblienet_graphs.errors import OtherGraphWarning
-from cheblienet_graphs.neighbours.choice import choose
+from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.spec.edges import KERNELS
 from cheblienet_graphs.store.layout import check_version
 

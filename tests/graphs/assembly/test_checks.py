@@ -12,10 +12,10 @@ from scipy.sparse.csgraph import connected_components
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect
 from cheblienet_graphs.assembly.checks import sentences
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.neighbours import connected
-from cheblienet_graphs.neighbours.choice import choose
-from cheblienet_graphs.neighbours.connected import lattice_components
-from cheblienet_graphs.neighbours.stencil import StencilEngine
+from cheblienet_graphs.search import connected
+from cheblienet_graphs.search.choice import choose
+from cheblienet_graphs.search.connected import lattice_components
+from cheblienet_graphs.search.stencil import StencilEngine
 
 
 def engine_of(spec: GraphSpec) -> StencilEngine:

@@ -15,8 +15,8 @@ from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.machine import Here, Kept
 from cheblienet_graphs.machine.threads import own_device
-from cheblienet_graphs.neighbours import search
-from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.search import search
+from cheblienet_graphs.search.choice import Choice
 
 SPECS = {
     "sphere": GraphSpec("so3", subdivisions=2, orientations=3, levels=2),

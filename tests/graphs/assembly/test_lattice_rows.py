@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly.lattice_rows import Axis
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.sparse import inverse_root, laplacian, rescaled, with_diagonal
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.weights.edges import KernelWeights

@@ -8,7 +8,7 @@ from builds import SPECS
 from cheblienet_graphs import GraphSpec, SpecError, build, plan
 from cheblienet_graphs.assembly import plan as sizes
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.neighbours.choice import choose
+from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.layout import check_version
 
 

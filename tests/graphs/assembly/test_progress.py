@@ -7,7 +7,7 @@ import pytest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.neighbours import pruned
+from cheblienet_graphs.search import pruned
 
 Call = tuple[str, int, int]
 

@@ -9,7 +9,7 @@ import pytest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.neighbours.search import MutualNeighbours
+from cheblienet_graphs.search.lists import MutualNeighbours
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.weights import lattice, matching
 
@@ -25,7 +25,7 @@ SPECS = {
 KINDS = {
     *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "MutualNeighbours", "PrunedSearch"),
     *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
-    *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "Neighbours"),
+    *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "NeighborRule"),
 }
 
 

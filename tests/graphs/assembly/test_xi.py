@@ -7,7 +7,7 @@ import pytest
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.xi import first_guess, scanned, searched
-from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.spec.words import reached
 
 

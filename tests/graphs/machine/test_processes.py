@@ -21,7 +21,7 @@ from cheblienet_graphs.assembly.level import Level, Place
 from cheblienet_graphs.assembly.sweeps import Filled, Weighed, do_block
 from cheblienet_graphs.assembly.versions import software
 from cheblienet_graphs.machine import Kept, drop, processes, with_held
-from cheblienet_graphs.neighbours.choice import choose
+from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.writer import Staging
 
 ELSEWHERE = {"masked matched", "masked torus", "random torus"}

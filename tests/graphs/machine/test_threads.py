@@ -24,7 +24,7 @@ from cheblienet_graphs.machine.threads import (
     threads_each,
     torch_threads,
 )
-from cheblienet_graphs.neighbours.pruned import PrunedSearch
+from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.spec import words
 
 

@@ -8,9 +8,9 @@ import pytest
 from moments import of_lattice
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.neighbours.connected import Components, lattice_components
-from cheblienet_graphs.neighbours.offsets import Stencil
-from cheblienet_graphs.neighbours.stencil import StencilEngine
+from cheblienet_graphs.search.connected import Components, lattice_components
+from cheblienet_graphs.search.offsets import Stencil
+from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.sparse import with_diagonal
 from cheblienet_graphs.weights.boundary import missing

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from cheblienet_graphs.neighbours.masked import MaskedStencils
-from cheblienet_graphs.neighbours.offsets import Stencil
-from cheblienet_graphs.neighbours.stencil import StencilEngine
+from cheblienet_graphs.search.masked import MaskedStencils
+from cheblienet_graphs.search.offsets import Stencil
+from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.samplings.lattice import Lattice
 
 NEAR = [(-1, 0), (0, -1), (0, 1), (1, 0)]

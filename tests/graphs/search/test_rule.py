@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from cheblienet_graphs.neighbours.rule import last_whole_shell
+from cheblienet_graphs.search.rule import last_whole_shell
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cheblienet_graphs.neighbours.offsets import Stencil
-from cheblienet_graphs.neighbours.stencil import StencilEngine, reach
+from cheblienet_graphs.search.offsets import Stencil
+from cheblienet_graphs.search.stencil import StencilEngine, reach
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Indices
 

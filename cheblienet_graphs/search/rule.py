@@ -27,7 +27,7 @@ class Engine(Protocol):
         """(stop - start,) number of neighbours of each vertex."""
 
     def columns(self, start: int, stop: int) -> Indices:
-        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+        """NeighborRule of the vertices start..stop, vertex after vertex, ascending in each."""
 
 
 class Lengths(Protocol):

@@ -7,9 +7,9 @@ import pytest
 from all_pairs import SOME, edges, engine_and_lengths, listed, name
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.neighbours import cloud as clouds
-from cheblienet_graphs.neighbours import pruned, search
-from cheblienet_graphs.neighbours.pruned import PrunedSearch
+from cheblienet_graphs.search import cloud as clouds
+from cheblienet_graphs.search import pruned, search
+from cheblienet_graphs.search.pruned import PrunedSearch
 
 
 def blocks_called(monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -11,7 +11,7 @@ from sphere_truth import Edges
 from truth import brute_force_edges
 
 from cheblienet_graphs import GraphSpec, SpecError
-from cheblienet_graphs.neighbours.stencil import Stencils
+from cheblienet_graphs.search.stencil import Stencils
 from cheblienet_graphs.samplings.sampling import SampledManifold
 
 

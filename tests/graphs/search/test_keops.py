@@ -13,10 +13,10 @@ import pytest
 from all_pairs import DEVICES, SOME, cloud_of, edges, name, nearest
 
 from cheblienet_graphs import CheblienetError, GraphSpec
-from cheblienet_graphs.neighbours import keops
-from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.keops import KeopsSearch
-from cheblienet_graphs.neighbours.pruned import PrunedSearch
+from cheblienet_graphs.search import keops
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.keops import KeopsSearch
+from cheblienet_graphs.search.pruned import PrunedSearch
 
 LARGEST = [
     ({"manifold": "so3", "subdivisions": 3, "orientations": 3}, 16),
@@ -70,7 +70,7 @@ KILLED = """if True:
     from all_pairs import cloud_of
 
     from cheblienet_graphs import GraphSpec
-    from cheblienet_graphs.neighbours.keops import KeopsSearch
+    from cheblienet_graphs.search.keops import KeopsSearch
     from pykeops.common.keops_io import LoadKeOps_cpp
 
     def half(command):
@@ -90,7 +90,7 @@ WATCHED = """if True:
     from all_pairs import cloud_of
 
     from cheblienet_graphs import GraphSpec
-    from cheblienet_graphs.neighbours import keops
+    from cheblienet_graphs.search import keops
 
     def modules():
         found = Path(sys.argv[1]).rglob("pykeops_cpp*.so")
@@ -128,7 +128,7 @@ def test_all_is_compiled_under_the_lock_and_half_a_module_is_compiled_again(tmp_
 
 def test_a_file_of_formulas_is_replaced_when_it_is_whole(tmp_path: Path) -> None:
     """KeOps would rewrite it in place; a process that ends in between would leave half of it."""
-    start = "from cheblienet_graphs.neighbours.keops import _lazy_tensor; _lazy_tensor()\n"
+    start = "from cheblienet_graphs.search.keops import _lazy_tensor; _lazy_tensor()\n"
     first = _run(start, tmp_path)
     assert (first.returncode, first.stdout) == (0, "")
     before = {file: file.read_bytes() for file in tmp_path.rglob("*.pkl")}

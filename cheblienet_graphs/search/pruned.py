@@ -17,8 +17,8 @@ from scipy.spatial import KDTree
 from torch import Tensor
 
 from cheblienet_graphs.manifolds import Elements, Metric, Point
-from cheblienet_graphs.neighbours.cloud import Cloud
-from cheblienet_graphs.neighbours.nearest import Shells
+from cheblienet_graphs.search.cloud import Cloud
+from cheblienet_graphs.search.nearest import Shells
 from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = {"cpu": 2**17, "cuda": 2**25}

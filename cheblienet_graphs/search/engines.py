@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.cloud import PairLengths
-from cheblienet_graphs.neighbours.rule import Lengths, Scratch, too_few
-from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.cloud import PairLengths
+from cheblienet_graphs.search.rule import Lengths, Scratch, too_few
+from cheblienet_graphs.search.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.neighbours.search import MutualNeighbours, NeighbourLists
+    from cheblienet_graphs.search.lists import MutualNeighbours, NeighbourLists
 
 Advance = Callable[[int, int], None]
 """Told how many vertices are done, of how many."""
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class NeighborRule:
     """The neighbours of all vertices of a sampling by the neighbour rule.
 
     Nothing is computed before it is asked for.
@@ -82,7 +82,7 @@ class Neighbours:
 
     def lists(self, rings: int = 0) -> "NeighbourLists":
         """A search that goes over some of all vertices at a time, among so many rings of images."""
-        from cheblienet_graphs.neighbours.search import NeighbourLists  # torch: stencils do without
+        from cheblienet_graphs.search.lists import NeighbourLists  # torch: stencils do without
 
         radii = self.rule.squared_radii if self._on_lattice else None
         return NeighbourLists(self.sampled, self.count, self.choice, radii, rings)
@@ -120,7 +120,7 @@ class Neighbours:
         return isinstance(self.sampled.sampling, Lattice)
 
     def _searched(self, scratch: Scratch, advance: Advance) -> "MutualNeighbours":
-        from cheblienet_graphs.neighbours.search import MutualNeighbours, list_type
+        from cheblienet_graphs.search.lists import MutualNeighbours, list_type
 
         points, vertices = self.sampled.sampling.num_points, self.sampled.sampling.num_vertices
         lists = scratch((vertices, self.count), list_type(vertices))

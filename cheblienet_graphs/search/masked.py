@@ -1,4 +1,4 @@
-"""Neighbours on a part of a sampling: the edges of the whole with both ends inside.
+"""NeighborRule on a part of a sampling: the edges of the whole with both ends inside.
 
 On a lattice they are the stencils' offsets, looked up in a map of what is inside.
 """
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.neighbours.rule import Engine, Lengths
-from cheblienet_graphs.neighbours.stencil import StencilEngine, at_sides
+from cheblienet_graphs.search.rule import Engine, Lengths
+from cheblienet_graphs.search.stencil import StencilEngine, at_sides
 from cheblienet_graphs.typing import Floats, Indices
 
 INT32_LIMIT = 2**31 - 1
@@ -83,7 +83,7 @@ class InsideEngine:
         return degrees
 
     def columns(self, start: int, stop: int) -> Indices:
-        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+        """NeighborRule of the vertices start..stop, vertex after vertex, ascending in each."""
         pieces = (columns for _, columns in self._edges(start, stop))
         return np.concatenate([np.empty(0, np.int64), *pieces])
 

@@ -1,4 +1,4 @@
-"""Neighbours of positions and axes: every engine against all pairs."""
+"""NeighborRule of positions and axes: every engine against all pairs."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ from axes_edges import edges
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.samplings.axes import axis_set
 
 SETS = [("6", 32), ("7", 48), ("12", 64)]

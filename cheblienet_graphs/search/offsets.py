@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.neighbours.rule import last_whole_shell
+from cheblienet_graphs.search.rule import last_whole_shell
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
@@ -27,7 +27,7 @@ SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Stencil:
-    """Neighbours of a vertex, ascending by orientation and offset.
+    """NeighborRule of a vertex, ascending by orientation and offset.
 
     Args:
         orientation: (N,) of the neighbours.

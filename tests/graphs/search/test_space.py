@@ -9,10 +9,10 @@ from space_truth import edges, radius_of_lattice
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
-from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.connected import lattice_components
-from cheblienet_graphs.neighbours.offsets import Stencil
-from cheblienet_graphs.neighbours.stencil import StencilEngine, Stencils
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.connected import lattice_components
+from cheblienet_graphs.search.offsets import Stencil
+from cheblienet_graphs.search.stencil import StencilEngine, Stencils
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 

@@ -10,7 +10,7 @@ from sphere_truth import edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
-from cheblienet_graphs.neighbours.pruned import PrunedSearch
+from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.random import Random
 

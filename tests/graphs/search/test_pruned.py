@@ -20,7 +20,7 @@ from sphere_truth import edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.neighbours.choice import Choice
+from cheblienet_graphs.search.choice import Choice
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -105,7 +105,7 @@ def test_images_all_around_few_points(
 def test_few_points_on_the_sphere(
     points: int, seed: int, orientations: int, count: int, alpha: float, eps: float
 ) -> None:
-    """Neighbours are a quarter turn away and farther, or all others are neighbours."""
+    """NeighborRule are a quarter turn away and farther, or all others are neighbours."""
     spec = GraphSpec(
         "so3",
         points=points,

@@ -15,11 +15,11 @@ from truth import se2_squared_distance
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
-from cheblienet_graphs.neighbours import cloud
-from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.offsets import OffsetDistances
-from cheblienet_graphs.neighbours.pruned import PrunedSearch
-from cheblienet_graphs.neighbours.rule import too_few
+from cheblienet_graphs.search import cloud
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.offsets import OffsetDistances
+from cheblienet_graphs.search.pruned import PrunedSearch
+from cheblienet_graphs.search.rule import too_few
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 
@@ -149,7 +149,7 @@ def test_least_number_of_neighbours_is_found_by_bisection() -> None:
 
 @pytest.mark.slow
 def test_rings_of_images_double(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neighbours more than a hundred periods away are found by a few searches."""
+    """NeighborRule more than a hundred periods away are found by a few searches."""
     work = Work(monkeypatch, LIMITS | {"searches": 10, "distances": 3e7})
     fields = {"points": 5, "orientations": 2, "eps": 0.001, "xi": 10, "neighbors": 1024}
     level = Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED)

@@ -1,4 +1,4 @@
-"""Neighbours that are searched for: edges join vertices that list each other."""
+"""NeighborRule that are searched for: edges join vertices that list each other."""
 
 import math
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ import torch
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.threads import own_device, threads_each, torch_threads
-from cheblienet_graphs.neighbours import offsets
-from cheblienet_graphs.neighbours.choice import Choice
-from cheblienet_graphs.neighbours.cloud import Cloud, cloud
-from cheblienet_graphs.neighbours.nearest import Search, Shells
-from cheblienet_graphs.neighbours.pruned import PrunedSearch
+from cheblienet_graphs.search import offsets
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.cloud import Cloud, cloud
+from cheblienet_graphs.search.nearest import Search, Shells
+from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -82,7 +82,7 @@ class NeighbourLists:
     def _search(self) -> Search:
         if self._choice.engine == "keops":
             # Not every machine can compile what KeOps needs.
-            from cheblienet_graphs.neighbours.keops import KeopsSearch
+            from cheblienet_graphs.search.keops import KeopsSearch
 
             return KeopsSearch(self.cloud, own_device(self._choice.device))
         return PrunedSearch(self.cloud, own_device(self._choice.device))
@@ -163,7 +163,7 @@ class MutualNeighbours:
         return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def columns(self, start: int, stop: int) -> Indices:
-        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+        """NeighborRule of the vertices start..stop, vertex after vertex, ascending in each."""
         pieces = (lists[mutual] for lists, mutual in self._mutual(start, stop))
         return np.concatenate([np.empty(0, np.int64), *pieces])
 

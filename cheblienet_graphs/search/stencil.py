@@ -1,4 +1,4 @@
-"""Neighbours on a lattice: one stencil per orientation gives the whole graph.
+"""NeighborRule on a lattice: one stencil per orientation gives the whole graph.
 
 The metric is left-invariant, so the offsets of a vertex's neighbours depend on its orientation
 only. Finding them takes n_o small tables of distances; the rest is index arithmetic.
@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.neighbours.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.neighbours.rule import too_few
+from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
+from cheblienet_graphs.search.rule import too_few
 from cheblienet_graphs.samplings.lattice import Lattice, Places
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.typing import Floats, Indices
@@ -188,7 +188,7 @@ def reach(stencils: Sequence[Stencil]) -> tuple[int, ...]:
 
 
 class StencilEngine:
-    """Neighbours by index arithmetic: a row is its own index plus constant offsets.
+    """NeighborRule by index arithmetic: a row is its own index plus constant offsets.
 
     Args:
         lattice: of the vertices.
@@ -234,7 +234,7 @@ class StencilEngine:
         return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def columns(self, start: int, stop: int) -> Indices:
-        """Neighbours of the vertices start..stop, vertex after vertex, ascending in each."""
+        """NeighborRule of the vertices start..stop, vertex after vertex, ascending in each."""
         pieces = (vertices[there] for vertices, there in self._rows(start, stop))
         return np.concatenate([np.empty(0, np.int64), *pieces])
 
