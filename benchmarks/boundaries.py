@@ -10,7 +10,7 @@ with its sign, and the order from one size to the next. Thin has eps = 0.1. Cons
 - cut: stencils cut off at the sides (`boundary_correction=False`);
 - corrected: with edges along the sides, as built (`boundary_correction=True`);
 - first part: with edges for what is cut off alone, not for what the layer takes;
-- without fibre: corrected, but the steps between orientations;
+- without fiber: corrected, but the steps between orientations;
 - two rows: the same edges, half of them in the row next to the outermost;
 - mirrored: edges across a side lead to the mirror image of their end, at the mirrored orientation;
 - half cells: outermost vertices on the sides themselves: edges along these and masses halved.
@@ -98,11 +98,11 @@ def cut(found: LatticeWeights) -> Edges:
     return edges
 
 
-def corrected(found: LatticeWeights, *, rows: int = 1, fibre: bool = True) -> Laplacian:
+def corrected(found: LatticeWeights, *, rows: int = 1, fiber: bool = True) -> Laplacian:
     edges = cut(found)
     for axis, (steps, weights) in enumerate(zip(found.along_sides, found.side_values, strict=True)):
         for k, (s, values) in enumerate(zip(steps, weights, strict=True)):
-            kept = np.full(len(s), 1) if fibre else s.orientation == k
+            kept = np.full(len(s), 1) if fiber else s.orientation == k
             for depth in range(rows):
                 edges.add(k, s.orientation, s.offsets, values * kept / rows, (axis, depth))
     return edges.laplacian()
@@ -167,7 +167,7 @@ CONSTRUCTIONS: dict[str, Callable[[LatticeWeights], Laplacian]] = {
     "cut": lambda found: cut(found).laplacian(),
     "corrected": corrected,
     "first part": first_part,
-    "without fibre": lambda found: corrected(found, fibre=False),
+    "without fiber": lambda found: corrected(found, fiber=False),
     "two rows": lambda found: corrected(found, rows=2),
     "mirrored": mirrored,
     "half cells": half_cells,

@@ -73,7 +73,7 @@ def found(way: str, sampling: Sampling, grid: Pixels) -> Entries:
 
 def blobs(grid: Pixels) -> Floats:
     """(pixels, BLOBS) around random places."""
-    beta, gamma = np.meshgrid(*grid.centres, indexing="ij")
+    beta, gamma = np.meshgrid(*grid.centers, indexing="ij")
     pixels = unit_vectors(beta.ravel(), gamma.ravel())
     places = np.random.default_rng(0).normal(size=(3, BLOBS))
     places /= np.linalg.norm(places, axis=0)

@@ -81,7 +81,7 @@ def cap_spectrum(count: int) -> NDArray[np.float64]:
 
 
 def disc(size: int, weights: str) -> GraphSpec:
-    """Pixels whose centres are within the disc."""
+    """Pixels whose centers are within the disc."""
     y, x = (np.mgrid[:size, :size] - (size - 1) / 2) / size
     return GraphSpec("r2", mask=x**2 + y**2 < 1 / 4, weights=weights, levels=1)
 

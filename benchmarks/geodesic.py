@@ -2,12 +2,12 @@
 
     python benchmarks/geodesic.py            # three minutes
 
-The straight path exp(t log) to an element is no geodesic, so its length, by which neighbours are
+The straight path exp(t log) to an element is no geodesic, so its length, by which neighbors are
 chosen and weighed, is an upper bound of the distance. Geodesics are found by shooting: momenta
 follow the Lie-Poisson equations, and Newton's method, from the logarithms of all candidates and
 from velocities around them, finds those that arrive; the shortest counts. Those missed could only
 be shorter still. For n_o = 6, K = 16, alpha = 1, by eps^2: how much too long the norm is at most,
-within the neighbourhood (stencil) and within twice its radius, and how many of the 16 nearest by
+within the neighborhood (stencil) and within twice its radius, and how many of the 16 nearest by
 one distance are among the 16 nearest by the other, least and most over orientations.
 """
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scripts import print_head, print_row
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.search.stencil import Stencils
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.search.stencil import Stencils
 
 Floats = NDArray[np.float64]
 N_O, K, PIXELS = 6, 16, 64
@@ -109,7 +109,7 @@ def print_eps(eps_squared: float) -> None:
     sampled = SampledManifold(lattice, spec.geometry, spec.metric(0))
     radii = np.sqrt(Stencils.of(sampled, K).squared_radii) * PIXELS
     diagonal = np.array(spec.geometry.weights(metric))
-    (angles,) = lattice.fibre_coordinates.T
+    (angles,) = lattice.fiber_coordinates.T
     near, far, agree = 0.0, 0.0, []
     for theta, radius in zip(angles, radii, strict=True):
         box = np.arange(-math.ceil(2 * radius), math.ceil(2 * radius) + 1)
@@ -129,8 +129,8 @@ def print_eps(eps_squared: float) -> None:
 
 def main() -> None:
     np.seterr(over="ignore", invalid="ignore")  # of velocities that lead nowhere
-    distances_up_to = "within the neighbourhood", "within twice its radius"
-    print_head("eps^2", *distances_up_to, "of 16 neighbours agree")
+    distances_up_to = "within the neighborhood", "within twice its radius"
+    print_head("eps^2", *distances_up_to, "of 16 neighbors agree")
     for eps_squared in (1.0, 0.1, 0.01):
         print_eps(eps_squared)
 

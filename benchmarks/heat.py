@@ -2,7 +2,7 @@
 
 A unit of heat starts at one vertex of the torus times the orientations, at theta = -pi/6, with
 eps^2 = xi^2 = 0.1. The exact solution is summed from the eigenfunctions of the operator: plane
-waves on the base times Mathieu functions on the fibre; the graph's is `Graph.diffuse`, in float64,
+waves on the base times Mathieu functions on the fiber; the graph's is `Graph.diffuse`, in float64,
 for times of the operator. Both are compared at the vertices: half the L1 distance, which is the
 share of the heat that is in the wrong place.
 
@@ -83,7 +83,7 @@ def diffused(graph: Graph) -> np.ndarray:
 
 
 def start_of(n_o: int) -> int:
-    """Index of the orientation theta = -pi/6, not one that the lattice favours."""
+    """Index of the orientation theta = -pi/6, not one that the lattice favors."""
     return n_o // 3
 
 

@@ -33,14 +33,14 @@ class Steps:
         self.network = WideResNet(pyramid, 1, 10, kernel_size=4, depth=2, widen=2).to(device)
         self.images = torch.randn(BATCH, 1, 28, 28, device=device)
         self.labels = torch.randint(10, (BATCH,), device=device)
-        self.optimiser = torch.optim.SGD(self.network.parameters(), lr=1e-3)
+        self.optimizer = torch.optim.SGD(self.network.parameters(), lr=1e-3)
 
     def __call__(self) -> None:
         """Take one, with its update of the weights."""
-        self.optimiser.zero_grad()
+        self.optimizer.zero_grad()
         loss = nn.functional.nll_loss(self.network(self.images), self.labels)
         loss.backward()
-        self.optimiser.step()
+        self.optimizer.step()
 
 
 def main() -> None:

@@ -4,11 +4,11 @@
 
 transport: eps = 1. An edge of the sphere joins frames that are parallel along it. As these fall
 between two orientations, its weight is shared by both, linearly, which keeps first moments 0 and
-adds w t (1 - t) delta^2 to the second moment of rotation; the fibre edges of each vertex are made
+adds w t (1 - t) delta^2 to the second moment of rotation; the fiber edges of each vertex are made
 weaker by that. Where they would become negative, which is counted, they are left out. Largest
 error of the first 10 and 30 eigenvalues at xi = 0.5, and its order.
 
-budget: the vertices without enough of a fibre edge, at alpha = 1.
+budget: the vertices without enough of a fiber edge, at alpha = 1.
 
 anisotropic: eps < 1. The only weights on Delaunay's edges that are exact for linear functions on
 each triangle are those of piecewise linear finite elements; how many are negative, of six
@@ -64,7 +64,7 @@ def transported(points: Floats, i: NDArray[Any], j: NDArray[Any]) -> Floats:
 
 
 def lifted(size: dict[str, Any], orientations: int, xi: float) -> tuple[Any, Floats, float]:
-    """(V, V) W, (V,) areas, and the share of vertices whose fibre edges would be negative."""
+    """(V, V) W, (V,) areas, and the share of vertices whose fiber edges would be negative."""
     sampling = GraphSpec("s2", levels=1, **size).full_sampling(0)
     rows, columns, values = voronoi_entries(sampling)
     once = rows < columns
@@ -75,21 +75,21 @@ def lifted(size: dict[str, Any], orientations: int, xi: float) -> tuple[Any, Flo
     t = steps - low
     spread = w * t * (1 - t) * delta**2
     added = np.bincount(i, spread, count) + np.bincount(j, spread, count)
-    fibre = (2 * areas / xi**2 - added) / (2 * math.sin(delta) ** 2)
+    fiber = (2 * areas / xi**2 - added) / (2 * math.sin(delta) ** 2)
     parts = []
     for k in range(orientations):
         for step, share in ((low, w * (1 - t)), (low + 1, w * t)):
             parts.append((k * count + i, (k + step) % orientations * count + j, share))
         own, following = np.arange(count), (k + 1) % orientations * count
-        parts.append((k * count + own, following + own, fibre.clip(min=0)))
+        parts.append((k * count + own, following + own, fiber.clip(min=0)))
     start, end, weights = map(np.concatenate, zip(*parts, strict=True))
     shape = (orientations * count, orientations * count)
     half = scipy.sparse.coo_array((weights, (start, end)), shape=shape).tocsr()
-    return half + half.T, np.tile(areas, orientations), float((fibre < 0).mean())
+    return half + half.T, np.tile(areas, orientations), float((fiber < 0).mean())
 
 
 def transport() -> None:
-    print_head("points", "n_o", "first 10", "first 30 (order)", "without enough of a fibre edge")
+    print_head("points", "n_o", "first 10", "first 30 (order)", "without enough of a fiber edge")
     families: dict[str, list[tuple[dict[str, Any], int]]] = {
         "icosphere": [({"subdivisions": n}, 6 * 2 ** (n - 1)) for n in (1, 2, 3)],
         "HEALPix": [({"nside": n}, 3 * n) for n in (2, 4)],

@@ -7,7 +7,7 @@ them, without any limit: the window damps the rest.
 Turns: the largest difference between the scores of the turned image and the turned scores, over the
 largest score, for rotations by 90 degrees and flips. By 15 degrees no lattice turns: an image of
 smooth lines that is known everywhere is drawn straight and turned, and the scores of the turned one
-are compared with the scores of the other, turned about the centre (splines of fifth order,
+are compared with the scores of the other, turned about the center (splines of fifth order,
 scipy.ndimage.rotate) and along theta (exact where the angle is a number of steps of theta, else by
 a periodic cubic spline). Root mean square of the difference over that of the scores' deviation from
 their mean, in the middle 32 x 32 pixels: what there is of the plane around these, before it goes on
@@ -64,7 +64,7 @@ def reconstruction(lift: OrientedLift, images: Tensor) -> float:
     return float((lift.inverse(lift(images)) - images).norm() / images.norm())
 
 
-def fibres(lift: OrientedLift, images: Tensor) -> Tensor:
+def fibers(lift: OrientedLift, images: Tensor) -> Tensor:
     """(B, C S, n_o, H, W)."""
     scores: Tensor = lift(images)
     return scores.reshape(*scores.shape[:2], *lift.grid)
@@ -73,15 +73,15 @@ def fibres(lift: OrientedLift, images: Tensor) -> Tensor:
 def exact_turns(lift: OrientedLift) -> tuple[float, float]:
     """Largest relative differences under rotations by 90 degrees and flips, in float32."""
     images = torch.randn(4, 1, *lift.grid[1:])
-    n_o, scores = lift.grid[0], fibres(lift, images)
+    n_o, scores = lift.grid[0], fibers(lift, images)
     mirror = [(n_o - k) % n_o for k in range(n_o)]
     turned = [
-        fibres(lift, torch.rot90(images, -t, (2, 3)))
+        fibers(lift, torch.rot90(images, -t, (2, 3)))
         - torch.rot90(scores, -t, (3, 4)).roll(t * n_o // 2, 2)
         for t in (1, 2, 3)
     ]
     flipped = [
-        fibres(lift, images.flip(axis)) - scores.flip(axis + 1)[:, :, mirror] for axis in (2, 3)
+        fibers(lift, images.flip(axis)) - scores.flip(axis + 1)[:, :, mirror] for axis in (2, 3)
     ]
     largest = scores.abs().max()
     quarter, flip = (max(float(d.abs().max() / largest) for d in ds) for ds in (turned, flipped))
@@ -89,7 +89,7 @@ def exact_turns(lift: OrientedLift) -> tuple[float, float]:
 
 
 def drawn(size: int, turned: float) -> Array:
-    """(size, size) bent lines about the centre, turned from x towards y, y down."""
+    """(size, size) bent lines about the center, turned from x toward y, y down."""
     y, x = np.mgrid[:size, :size] - (size - 1) / 2
     x, y = np.cos(turned) * x + np.sin(turned) * y, -np.sin(turned) * x + np.cos(turned) * y
     rng, found = np.random.default_rng(1), np.zeros((size, size))
@@ -115,13 +115,13 @@ def relative(found: Array, expected: Array) -> float:
     return float(np.sqrt(np.square(middle(found - expected)).mean() / np.square(spread).mean()))
 
 
-def about_centre(values: Array, angle: float) -> Array:
-    """The last two axes turned from x towards y."""
+def about_center(values: Array, angle: float) -> Array:
+    """The last two axes turned from x toward y."""
     degrees = -math.degrees(angle)
     return np.asarray(rotate(values, degrees, axes=(-2, -1), reshape=False, order=5, mode="mirror"))
 
 
-def along_fibre(values: Array, steps: float) -> Array:
+def along_fiber(values: Array, steps: float) -> Array:
     """(n_o, H, W) shifted by steps of theta: exactly, or by a periodic cubic spline."""
     n_o = len(values)
     if abs(steps - round(steps)) < 1e-9:
@@ -136,9 +136,9 @@ def turn_by(lift: OrientedLift, angle: float) -> tuple[float, float]:
     """Relative errors of the scores and of the image under a rotation."""
     straight, turned = (drawn(lift.grid[1], by) for by in (0, angle))
     images = torch.from_numpy(np.stack([straight, turned])[:, None])
-    scores, expected = fibres(lift, images)[:, 0].numpy()
-    moved = along_fibre(about_centre(scores, angle), angle * lift.grid[0] / math.pi)
-    return relative(moved, expected), relative(about_centre(straight, angle), turned)
+    scores, expected = fibers(lift, images)[:, 0].numpy()
+    moved = along_fiber(about_center(scores, angle), angle * lift.grid[0] / math.pi)
+    return relative(moved, expected), relative(about_center(straight, angle), turned)
 
 
 def whole_filters(lift: OrientedLift) -> Tensor:

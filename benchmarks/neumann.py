@@ -25,7 +25,7 @@ def neumann_spectrum(
     """The smallest eigenvalues of -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) on a rectangle times R / pi.
 
     It is [0, 1] x [0, height]. No heat flows through its edges: the natural condition of the form
-    integral of (A1 f)^2 + eps^2 (A2 f)^2 + xi^-2 (A3 f)^2. That is minimised over products of
+    integral of (A1 f)^2 + eps^2 (A2 f)^2 + xi^-2 (A3 f)^2. That is minimized over products of
     Legendre polynomials in x and y and exp(2 i m theta), by Galerkin's method: with A1 along
     (cos theta, sin theta), the form's coefficients are Fourier polynomials in theta.
 
@@ -57,7 +57,7 @@ def neumann_spectrum(
 
 
 def _fourier(frequency: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """1, cos 2 theta, sin 2 theta, cos 4 theta and so on, normalised: frequencies and products.
+    """1, cos 2 theta, sin 2 theta, cos 4 theta and so on, normalized: frequencies and products.
 
     Returns:
         m of each, negative for sines; the matrices of the products by cos 2 theta and sin 2 theta.

@@ -1,9 +1,9 @@
-"""Side by side with what else there is, in one run: neighbours, layers, networks, escnn's layer.
+"""Side by side with what else there is, in one run: neighbors, layers, networks, escnn's layer.
 
 Who computes the same as ours is compared with it first, and refused where it differs; then all take
 turns, and medians are printed with their quartiles. Ratios are taken round by round.
 
-    python benchmarks/peers.py [--rounds 7] [--device cpu|cuda] [--parts neighbours layers ...]
+    python benchmarks/peers.py [--rounds 7] [--device cpu|cuda] [--parts neighbors layers ...]
 
 Packages that are not here are left out, with a line on how to install them: scikit-learn,
 torch_geometric, deepsphere, escnn (which brings a numpy below 2).
@@ -18,7 +18,7 @@ import torch
 sys.path.append(str(Path(__file__).parent / "accuracy"))  # scripts there import each other by name
 
 from peers_layers import chebyshev_layers
-from peers_neighbours import neighbours
+from peers_neighbors import neighbors
 from peers_sphere import sphere
 from peers_steerable import steerable_layers
 from scripts import parser_of
@@ -29,7 +29,7 @@ PACKAGES = (
     *("torch_geometric", "deepsphere", "escnn", "cheblienet"),
 )
 PARTS = {
-    "neighbours": neighbours,
+    "neighbors": neighbors,
     "layers": chebyshev_layers,
     "sphere": sphere,
     "steerable": steerable_layers,

@@ -30,7 +30,7 @@ IN, CLASSES, KERNEL_SIZE, BATCH = 16, 3, 4, 4
 SAME_OUTPUT, SAME_GRADIENT = 1e-5, 0.02
 """Largest differences in float64: of outputs relative to the largest, of gradients in their norm.
 
-PyG normalises weights anew that are stored in float32, so its outputs are some 1e-6 apart. That
+PyG normalizes weights anew that are stored in float32, so its outputs are some 1e-6 apart. That
 puts some of ten million units on the other side of 0, and each turns the gradient where it is."""
 HALVINGS = 10
 """Of the interval in which factors of widths are sought."""

@@ -1,4 +1,4 @@
-"""Finding neighbours on SO(3): the pruned search against brute force, in one run.
+"""Finding neighbors on SO(3): the pruned search against brute force, in one run.
 
 Icosahedral levels x 6 orientations, K = 16, the paper's metric. Brute force evaluates every pair
 in float64 torch, block by block, and takes the nearest; on a CPU it is extrapolated from 200 rows.
@@ -63,7 +63,7 @@ def search_seconds(level: Level, device: str) -> tuple[float, int]:
 
     def work() -> None:
         nonlocal total
-        total = level.neighbours.engine().total_degree
+        total = level.neighbors.engine().total_degree
 
     return seconds_of(work, device), total
 

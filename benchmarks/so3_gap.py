@@ -37,9 +37,9 @@ from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
-from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.weights.scattered import matched_edges
 
 Floats = NDArray[np.float64]
@@ -276,7 +276,7 @@ def sizes() -> None:
 
 
 def metrics() -> None:
-    """Other metrics, and other numbers of neighbours."""
+    """Other metrics, and other numbers of neighbors."""
     print_head(*HEAD)
     size = {"subdivisions": 3, "orientations": 12}
     for eps in (1.0, 0.316, 0.1):

@@ -10,7 +10,7 @@ and how much the grid's symmetries change the stored Laplacian.
 s2: the first 15 nonzero eigenvalues of Delta over l (l + 1), up to one scale (least squares): the
 largest deviation of a single eigenvalue and of the mean of a multiplet, the spread within l = 3.
 
-se2, so3: joint refinement of base and fibre at fixed eps^2 = xi^2 = 0.1. Largest relative error of
+se2, so3: joint refinement of base and fiber at fixed eps^2 = xi^2 = 0.1. Largest relative error of
 the first 30 nonzero eigenvalues of the stored operator, its scale from second moments, none free;
 stored edges per vertex, and the time of a Chebyshev convolution on the graph, forward and
 backward.

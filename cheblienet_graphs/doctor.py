@@ -78,7 +78,7 @@ def _cuda_remedy() -> str:
 
 def _columns(choice: Choice) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     spec = GraphSpec("se2", 8, orientations=4, neighbors=8, levels=1)
-    engine = Level(spec, choice).neighbours.engine()
+    engine = Level(spec, choice).neighbors.engine()
     return engine.columns(0, spec.num_vertices)
 
 

@@ -74,12 +74,12 @@ def ascending_sums(values: Floats) -> Floats:
 
 
 def with_diagonal(start: int, degrees: Indices, columns: Indices) -> RowBlock:
-    """The rows of neighbours, each vertex itself inserted in ascending order.
+    """The rows of neighbors, each vertex itself inserted in ascending order.
 
     Args:
         start: the first vertex.
-        degrees: (rows,) number of neighbours.
-        columns: (sum of degrees,) neighbours, ascending in each row.
+        degrees: (rows,) number of neighbors.
+        columns: (sum of degrees,) neighbors, ascending in each row.
     """
     vertices = np.arange(start, start + len(degrees))
     indptr = np.concatenate([[0], np.cumsum(degrees + 1)])
@@ -87,10 +87,10 @@ def with_diagonal(start: int, degrees: Indices, columns: Indices) -> RowBlock:
     ends = np.concatenate([[0], np.cumsum(degrees)])
     diagonal = indptr[:-1] + before[ends[1:]] - before[ends[:-1]]
     merged = np.empty(indptr[-1], np.int64)
-    is_neighbour = np.ones(len(merged), bool)
-    is_neighbour[diagonal] = False
+    is_neighbor = np.ones(len(merged), bool)
+    is_neighbor[diagonal] = False
     merged[diagonal] = vertices
-    merged[is_neighbour] = columns
+    merged[is_neighbor] = columns
     return RowBlock(start, start + len(degrees), indptr, merged)
 
 

@@ -15,15 +15,15 @@ from cheblienet_cli.specification import options_of
 from cheblienet_graphs.errors import InputError, OtherGraphWarning, RecipeError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
-from cheblienet_graphs.search.choice import DEVICES, ENGINES
 from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.search.choice import DEVICES, ENGINES
 
 if TYPE_CHECKING:
     from cheblienet_graphs import GraphSpec
     from cheblienet_graphs.assembly.versions import Published
 
 HOW = {
-    f"--engine {'|'.join(ENGINES)}": "What finds neighbours; all find the same.  [default: stencil "
+    f"--engine {'|'.join(ENGINES)}": "What finds neighbors; all find the same.  [default: stencil "
     "on lattices, else pruned]",
     f"--device {'|'.join(DEVICES)}": "Where distances are evaluated.  [default: cuda where there "
     "is one and the engine can use it]",

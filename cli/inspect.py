@@ -122,7 +122,7 @@ def neighbors(
 ) -> None:
     """List the edges of one vertex, the nearest first: components, distance and weight.
 
-    Components are those of the way to the neighbour in the left-invariant frame: forward and
+    Components are those of the way to the neighbor in the left-invariant frame: forward and
     sideways in the metric's unit of length, rotation in degrees (with --json in radians); of axes
     along, twice across, and the tilts.
     """

@@ -15,7 +15,7 @@ from cheblienet_graphs.quoting import quoted
     cls=Once,
     epilog=examples(
         "clg plot spectrum -o spectrum.svg",
-        "clg plot neighbourhood se2-96x96x6 -o edges.png",
+        "clg plot neighborhood se2-96x96x6 -o edges.png",
         "clg plot heat plane isotropic se2-96x96x6 -o heat.png",
     ),
 )
@@ -50,7 +50,8 @@ def plot(
     NAME may be left out where the store has one graph; `heat` draws several beside each other.
     Figures need matplotlib: pip install 'cheblienet[plot]'.
     """
-    from cheblienet_graphs.plot import FIGURES, Asked, open_graph, write_figure  # help does without
+    # Help does without.
+    from cheblienet_graphs.plot import FIGURES, OLD_NAMES, Asked, open_graph, write_figure
 
     figures = {known.name: known for known in FIGURES}
     if listed:
@@ -58,6 +59,7 @@ def plot(
             raise click.UsageError("--list must stand alone: it does nothing else.")
         print_table([(known.name, known.title) for known in FIGURES])
         return
+    figure = OLD_NAMES.get(figure or "", figure)
     if figure not in figures:
         given = "FIGURE is missing." if figure is None else f"There is no figure {quoted(figure)}."
         raise click.UsageError(f"{given} Choose one of {', '.join(figures)}.")

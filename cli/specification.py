@@ -33,7 +33,7 @@ POINTS = {
 PLANE = {
     "--size N|WxH": f"Pixels of the finest level of a lattice, width x height, in {limits.SIDE}.  "
     "[default: that of the mask]",
-    "--mask FILE": "Keep the pixels that are inside: grey image or .npy, row 0 at y = 0. Inside is "
+    "--mask FILE": "Keep the pixels that are inside: gray image or .npy, row 0 at y = 0. Inside is "
     "True, or above half of the range, as 128 is of 255.",
     **RANDOM,
     **POINTS,
@@ -66,7 +66,7 @@ SPHERE = {
     **POINTS,
     "--units degrees": "Say that points of your own are in degrees, where they look like radians.",
     "--mask FILE[:VARIABLE]": "Keep the points that are inside: .npy with a boolean for each; or, "
-    "taken at the nearest pixel, .npy or grey image of the whole sphere, north up from longitude "
+    "taken at the nearest pixel, .npy or gray image of the whole sphere, north up from longitude "
     "-180, or NetCDF on latitudes and longitudes, where inside is 1, above half of fractions, or "
     "what is not missing.",
     "--mask-order nested|ring": "Order of a HEALPix mask with a boolean for each point.  "
@@ -77,7 +77,7 @@ SPHERE = {
 ORIENTATIONS = {
     "--orientations N": f"How many orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6]",
 }
-FIBRE = {
+FIBER = {
     "--alpha X": "Sets xi^2 = alpha n_o A on each level, A the area of {point}, in "
     f"{limits.ALPHA}.  [default: 1]",
     "--xi X|alpha|auto": "Length that one radian of rotation counts for, {unit}, in "
@@ -103,7 +103,7 @@ OF_SIDES = {
 COMMON = {
     "--weights {weights}": "Weights of edges: the paper's kernel of distance; or made for the "
     "metric, matched: the nearest to the kernel's{selling}{voronoi}.  [default: kernel]",
-    "--neighbors K": f"At most this many neighbours, in {limits.NEIGHBORS}.  "
+    "--neighbors K": f"At most this many neighbors, in {limits.NEIGHBORS}.  "
     "[default: {neighbors}]",
     f"--kernel {'|'.join(KERNELS)}": "Which function of distance weighs an edge.  "
     "[default: gaussian]",
@@ -163,10 +163,10 @@ def options_of(manifold: Manifold) -> Callable[[Function], Function]:
     sizes = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}[manifold.base.name]
 
     def decorate(command: Function) -> Function:
-        every = _sampling(manifold) | sizes | AXES | ORIENTATIONS | FIBRE
+        every = _sampling(manifold) | sizes | AXES | ORIENTATIONS | FIBER
         every |= COMMON | OF_SIDES | OF_POINTS | OF_DIRECTIONS
         for described, text in reversed(every.items()):
-            hidden = not manifold.oriented and described in {*FIBRE, *ORIENTATIONS, *OF_DIRECTIONS}
+            hidden = not manifold.oriented and described in {*FIBER, *ORIENTATIONS, *OF_DIRECTIONS}
             hidden |= described in ({*ORIENTATIONS, *OF_DIRECTIONS} if axes else AXES)
             lattices_alone = {*OF_SIDES, *OF_DIRECTIONS}
             hidden |= described in (OF_POINTS if manifold.base.flat else lattices_alone)

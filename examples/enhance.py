@@ -63,15 +63,15 @@ def main() -> None:
     parser.add_argument("--time", type=duration, default=32, help="of diffusion, in squared pixels")
     parser.add_argument("--dark", action="store_true", help="lines are darker than the ground")
     arguments = parser.parse_args()
-    grey = np.asarray(Image.open(arguments.picture).convert("L"), np.float32) / 255
-    if grey.min() == grey.max():
-        raise ValueError(f"{arguments.picture} is of one grey: it has no lines.")
-    picture = torch.from_numpy(1 - grey if arguments.dark else grey)
+    gray = np.asarray(Image.open(arguments.picture).convert("L"), np.float32) / 255
+    if gray.min() == gray.max():
+        raise ValueError(f"{arguments.picture} is of one gray: it has no lines.")
+    picture = torch.from_numpy(1 - gray if arguments.dark else gray)
     with tempfile.TemporaryDirectory() as folder:
-        graph = line_graph(grey.shape[1], grey.shape[0], Path(folder) / "graphs.zarr")
+        graph = line_graph(gray.shape[1], gray.shape[0], Path(folder) / "graphs.zarr")
         lines = enhanced(graph, picture, arguments.time)
     lines = (lines - lines.min()) / (lines.max() - lines.min())
-    both = np.hstack([grey, 1 - lines.numpy() if arguments.dark else lines.numpy()])
+    both = np.hstack([gray, 1 - lines.numpy() if arguments.dark else lines.numpy()])
     Image.fromarray(np.uint8(np.rint(255 * both))).save(arguments.enhanced)
 
 

@@ -1,7 +1,7 @@
 """Train a small U-Net with directional Laplacians to trace vessels, in minutes.
 
 It is trained on square patches of the photographs, and applied to a whole one: on another graph of
-the same specification, whose neighbourhoods are the same in pixels, the weights are the same
+the same specification, whose neighborhoods are the same in pixels, the weights are the same
 functions. The network is equivariant: a turned photograph gives the turned map.
 
     python examples/train_vessels.py "chase/*.jpg" "chase/*_1stHO.png" MAP.png [--steps 400]

@@ -32,11 +32,11 @@ def photograph(file: Path, side: int) -> tuple[Tensor, NDArray[np.bool_]]:
     """(H, W) green without slow changes, of deviation 1 in the field of view, and that field."""
     image = Image.open(file).convert("RGB")
     size = (max(1, round(image.width * side / image.height)), side)
-    colours = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32)
-    field = colours[..., 0] > DARK
-    if not field.any() or np.ptp(colours[field, 1]) == 0:
+    colors = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32)
+    field = colors[..., 0] > DARK
+    if not field.any() or np.ptp(colors[field, 1]) == 0:
         raise ValueError(f"{file} has no field of view in which green changes.")
-    green = np.where(field, colours[..., 1], np.float32(0))
+    green = np.where(field, colors[..., 1], np.float32(0))
     # Less the mean of what is near in the field: illumination varies, and outside, at 0, no step
     # is left that would look like a vessel.
     near = size[1] / 20

@@ -62,8 +62,8 @@ def test_vessel_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     field = np.hypot(x - 48, y - 40) < 36
     noise = np.random.default_rng(0).standard_normal(lines.shape)
     green = np.where(field, 0.6 - 0.2 * lines + 0.1 * noise, 0)
-    colours = np.stack([0.8 * field, green, 0 * green], axis=-1)
-    photograph = saved(tmp_path / "fundus.png", colours)
+    colors = np.stack([0.8 * field, green, 0 * green], axis=-1)
+    photograph = saved(tmp_path / "fundus.png", colors)
     run(monkeypatch, "vessel_map.py", photograph, tmp_path / "out.png", "--side", HEIGHT)
     _, vessels = halves(tmp_path / "out.png")
     assert correlation(vessels[field], lines[field]) > 0.7

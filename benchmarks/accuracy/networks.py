@@ -130,7 +130,7 @@ class Steerable(nn.Module):
         def convolution(before: Any, after: Any, size: int) -> Any:
             return steerable.R2Conv(before, after, size, padding=size // 2, bias=False)
 
-        def normalised(before: Any) -> list[Any]:
+        def normalized(before: Any) -> list[Any]:
             return [steerable.InnerBatchNorm(before), steerable.ReLU(before)]
 
         self.images = steerable.FieldType(space, channels * [space.trivial_repr])
@@ -140,15 +140,15 @@ class Steerable(nn.Module):
         for number, width in enumerate(widths):
             for a, b in pairwise([last, *[width] * settings.depth]):
                 before, after = field(a), field(b)
-                first = *normalised(before), convolution(before, after, 3)
-                second = *normalised(after), convolution(after, after, 3)
+                first = *normalized(before), convolution(before, after, 3)
+                second = *normalized(after), convolution(after, after, 3)
                 self.branches.append(steerable.SequentialModule(*first, *second))
                 self.skips.append(nn.Identity() if a == b else convolution(before, after, 1))
                 self.pools.append(nn.Identity())
             last = width
             if number < pools:
                 self.pools[-1] = steerable.PointwiseMaxPool(field(width), 2)
-        self.last = nn.ModuleList([*normalised(field(last)), steerable.GroupPooling(field(last))])
+        self.last = nn.ModuleList([*normalized(field(last)), steerable.GroupPooling(field(last))])
         self.wrap = steerable.GeometricTensor
         self.classify = nn.Linear(last, classes)
 

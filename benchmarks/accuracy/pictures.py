@@ -1,4 +1,4 @@
-"""Labelled pictures to train classifiers on, from files that users have: read, checked and split.
+"""Labeled pictures to train classifiers on, from files that users have: read, checked and split.
 
 Known are: IDX as MNIST has (a folder, or a file of images with its labels beside it, gzipped or
 not); CIFAR-10, CIFAR-100 and STL-10 in binary (their folder, or one file of CIFAR); a folder with a
@@ -62,7 +62,7 @@ class Pictures:
 
 
 def read(path: Path, size: int | None = None) -> Pictures:
-    """All labelled pictures of a file or a folder.
+    """All labeled pictures of a file or a folder.
 
     Args:
         path: of one of the formats above.

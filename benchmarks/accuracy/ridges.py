@@ -65,7 +65,7 @@ def tested(data: list[Photograph], scored: Scored) -> tuple[float, float]:
 
 
 def noisy(data: list[Photograph], sigma: float, seed: int) -> list[Photograph]:
-    """With Gaussian noise of this deviation added to the normalised green."""
+    """With Gaussian noise of this deviation added to the normalized green."""
     generator = torch.Generator().manual_seed(seed)
     return [
         Photograph(

@@ -62,17 +62,17 @@ def samples(
         return low + (high - low) * torch.rand(shape, generator=generator, dtype=torch.float64)
 
     def shapes() -> tuple[Tensor, Tensor, Tensor]:
-        """Centres near the equator, and how far each point is east and north of them, radians."""
+        """Centers near the equator, and how far each point is east and north of them, radians."""
         longitude, latitude = uniform(-torch.pi, torch.pi), uniform(-0.4, 0.4)
         east = torch.cat([-longitude.sin(), longitude.cos(), 0 * longitude], dim=2)
-        centre = torch.cat(
+        center = torch.cat(
             [latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin(), latitude.sin()],
             dim=2,
         )
-        north = torch.linalg.cross(centre, east)
+        north = torch.linalg.cross(center, east)
         # What was at x is at R x: the field there is that of R^-1 x.
         at = points @ turns
-        along = [torch.einsum("npc,nkc->nkp", at, axis) for axis in (centre, east, north)]
+        along = [torch.einsum("npc,nkc->nkp", at, axis) for axis in (center, east, north)]
         return along[0], along[1], torch.atan2(along[2], along[0])
 
     height = uniform(0.8, 1.2)

@@ -2,10 +2,10 @@
 
 The data are CHASE_DB1's 28 fundus photographs with traced vessels (Fraz et al., 2012), a folder of
 its .jpg and _1stHO.png files; the first 20 train, the last 8 test. The green channel is reduced to
---side pixels of height and normalised within the field of view, in which scores are taken. Networks
+--side pixels of height and normalized within the field of view, in which scores are taken. Networks
 of about equal numbers of weights are trained on the same random patches, for the same number of
 steps, or with --seconds for the same processor time; graphs of whole photographs then have the same
-filters, as neighbourhoods in lattice units do not depend on the size. AUC is that of the ROC curve
+filters, as neighborhoods in lattice units do not depend on the size. AUC is that of the ROC curve
 over all pixels of the test photographs, F1 the best over thresholds.
 
     python benchmarks/accuracy/vessels.py FOLDER [--networks r2 se2 ...] [--seeds 3] [--steps 400]
@@ -49,7 +49,7 @@ DARK = 30 / 255
 
 @dataclass(frozen=True)
 class Photograph:
-    """A photograph: (H, W) normalised green, vessels, and the field of view, both boolean."""
+    """A photograph: (H, W) normalized green, vessels, and the field of view, both boolean."""
 
     green: Tensor
     vessels: Tensor
@@ -76,11 +76,11 @@ def photographs(folder: Path, side: int) -> list[Photograph]:
     for file in sorted(folder.glob("Image_*.jpg")):
         image = Image.open(file).convert("RGB")
         size = (round(image.width * side / image.height) // 4 * 4, side // 4 * 4)
-        colours = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32) / 255
+        colors = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32) / 255
         traced = Image.open(file.with_name(f"{file.stem}_1stHO.png")).convert("L")
         vessels = np.asarray(traced.resize(size, Image.Resampling.BOX)) > 127
-        field = colours[..., 0] > DARK
-        green = np.where(field, colours[..., 1], 0)
+        field = colors[..., 0] > DARK
+        green = np.where(field, colors[..., 1], 0)
         inside = green[field]
         green = np.where(field, (green - inside.mean()) / inside.std(), 0)
         found.append(Photograph(*map(torch.from_numpy, (green.astype(np.float32), vessels, field))))

@@ -90,14 +90,14 @@ def samples(count: int, seed: int, *, turned: bool) -> Fields:
         drawn = torch.rand(count, *shape, generator=generator, dtype=torch.float64)
         return low + (high - low) * drawn
 
-    def centres(number: int) -> Tensor:
+    def centers(number: int) -> Tensor:
         """(count, number, 3) in a ball of 5 voxels."""
         vectors = torch.randn(count, number, 3, generator=generator, dtype=torch.float64)
         return 5 * uniform(0, 1, number, 1) ** (1 / 3) * nn.functional.normalize(vectors, dim=2)
 
     tilt, around = uniform(0, 0.2, 2), uniform(0, 2 * torch.pi, 2)
     along = torch.stack([tilt.sin() * around.cos(), tilt.sin() * around.sin(), tilt.cos()], dim=2)
-    tubes, blobs = centres(2), centres(3)
+    tubes, blobs = centers(2), centers(3)
     length, widths = uniform(3, 5, 2, 1), (uniform(0.8, 1.1, 2, 1), uniform(1.4, 2.0, 3, 1))
     heights = uniform(0.8, 1.2, 2, 1), uniform(0.8, 1.2, 3, 1)
     noise = NOISE * torch.randn(count, int(BALL.sum()), generator=generator, dtype=torch.float64)

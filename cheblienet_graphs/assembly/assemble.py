@@ -246,7 +246,7 @@ def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
     measured = build.sweep(Measured(level), vertices * neighbors)
     entries = sum(result["entries"] for result in measured)
     if not entries:
-        raise level.neighbours.too_few()
+        raise level.neighbors.too_few()
     mean = rounded(sum(result["squared_lengths"] for result in measured)) / entries
     return replace(level, mean=mean), None
 
@@ -264,7 +264,7 @@ def _with_lists(build: Build, level: Level) -> Level:
         listed = build.sweep(Lists(among), shape[0] * shape[1])
         return float(max(result["farthest"] for result in listed))
 
-    return replace(level, rings=level.neighbours.enough_rings(search))
+    return replace(level, rings=level.neighbors.enough_rings(search))
 
 
 def _listed(build: Build, level: Level) -> Result:
@@ -295,7 +295,7 @@ def _matched(build: Build, level: Level) -> tuple[Edges, tuple[Indices, Indices]
 
     rows = build.kept.of(SearchedRows, level)
     if rows.nearest.total_degree == 0:
-        raise level.neighbours.too_few()
+        raise level.neighbors.too_few()
     build.show(level, "matching weights to the metric", 0, rows.nearest.total_degree)
     found = matched_edges(level.spec, level.sampled(), rows.nearest, rows.lengths)
     return found.entries, found.dropped, found.bandwidth

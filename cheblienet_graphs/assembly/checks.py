@@ -11,12 +11,12 @@ import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy
-from cheblienet_graphs.search.connected import Components, lattice_components
-from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, Spell, lines
 from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes
 from cheblienet_graphs.report.second_moments import closeness, faults, remedy
+from cheblienet_graphs.search.connected import Components, lattice_components
+from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Indices
 
@@ -41,7 +41,7 @@ class LevelCheck:
         finding: that with causes and a remedy; `moments` is that in words.
         components: connected ones; None where counting would have taken long, then
         least_components: says how many there are at least.
-        isolated: vertices without neighbours.
+        isolated: vertices without neighbors.
         largest_cell: of the Voronoi cells of points of one's own, in units of their mean; None
             where areas are not such cells.
     """

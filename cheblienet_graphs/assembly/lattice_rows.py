@@ -4,8 +4,8 @@ The metric is left-invariant, so all rows far from the boundary are one row, shi
 any size is a small one of which the middle place along each axis stands for as many as it takes.
 Rows are computed on the small one and written down for the large one.
 
-In a part of a lattice, numbers of neighbours grow as those of the pixels do along a line of pixels
-whose neighbours are all inside: such runs are copies of their first row. Only rows near the mask's
+In a part of a lattice, numbers of neighbors grow as those of the pixels do along a line of pixels
+whose neighbors are all inside: such runs are copies of their first row. Only rows near the mask's
 edge are looked up.
 """
 
@@ -59,7 +59,7 @@ class Axis:
 
     Args:
         size: of the large one.
-        reach: of the stencils. A row depends on its neighbours' neighbours.
+        reach: of the stencils. A row depends on its neighbors' neighbors.
     """
 
     def __init__(self, size: int, reach: int) -> None:
@@ -148,7 +148,7 @@ class LatticeRows:
         if level.offset_weights is not None:
             given = level.offset_weights.on(self._small)
             return given, given.weights(block)
-        lengths = level.neighbours.rule.on(self._small)
+        lengths = level.neighbors.rule.on(self._small)
         squared = lengths.squared_distances(block.rows, block.columns)
         total = rounded(exact_sum(block.sums(squared), self._times))
         mean = total / level.stencils.total_degree
@@ -208,7 +208,7 @@ class MaskedRows:
 
     Attributes:
         level: with all that was computed of it.
-        stencils: the neighbours inside.
+        stencils: the neighbors inside.
         bandwidth: the kernel's t, None without a kernel.
     """
 
@@ -220,7 +220,7 @@ class MaskedRows:
         whole, given = LatticeRows(level).weights, level.offset_weights
         self.bandwidth = whole.bandwidth
         if isinstance(whole, KernelWeights):
-            lengths = level.neighbours.rule.squared_lengths
+            lengths = level.neighbors.rule.squared_lengths
             by_offset = [[whole.of_squared_lengths(squared)] for squared in lengths]
         else:
             by_offset = given.offset_values if given else []
@@ -303,7 +303,7 @@ class MaskedRows:
         return starts[long], lengths[long], np.flatnonzero(np.repeat(~long, lengths))
 
     def _values(self, found: LookedUp, scaling: Scaling) -> npt.NDArray[np.float32]:
-        """(M, N) entries of Delta, or rescaled; of no meaning where there is no neighbour."""
+        """(M, N) entries of Delta, or rescaled; of no meaning where there is no neighbor."""
         here = scaling.inverse_root[found.vertices]
         there = scaling.inverse_root[np.where(found.inside, found.columns, 0)]
         # One product of both factors, as `sparse.laplacian` has it, for the same bits.
@@ -316,7 +316,7 @@ class MaskedRows:
         return rescaled(entries, found.diagonal, scaling.lambda_max).astype(np.float32)
 
     def _entries(self, found: LookedUp) -> Floats:
-        """(N,) or (M, N) weights of the neighbours, 0 of the vertex itself."""
+        """(N,) or (M, N) weights of the neighbors, 0 of the vertex itself."""
         everywhere, *sides = self._weights[found.orientation]
         entries: Floats = everywhere[found.which]
         for there, weights in zip(self.stencils.at_sides(found), sides, strict=False):

@@ -1,4 +1,4 @@
-"""One level of a build: its sampling, metric and neighbours, and its arrays once it is staged."""
+"""One level of a build: its sampling, metric and neighbors, and its arrays once it is staged."""
 
 import json
 from dataclasses import dataclass, field, fields, replace
@@ -11,16 +11,16 @@ import scipy.sparse
 
 from cheblienet_graphs.assembly.xi import alpha_of
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.engines import NeighborRule
-from cheblienet_graphs.search.masked import Inside, MaskedStencils
-from cheblienet_graphs.search.rule import Scratch
-from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.samplings.voronoi import most_sides
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.engines import NeighborRule
+from cheblienet_graphs.search.masked import Inside, MaskedStencils
+from cheblienet_graphs.search.rule import Scratch
+from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.store import layout
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from cheblienet_graphs.weights.lattice import LatticeWeights
 
 STENCILS = Choice("stencil", "cpu")
-"""Makes directional Laplacians, whatever finds the neighbours of the metric's."""
+"""Makes directional Laplacians, whatever finds the neighbors of the metric's."""
 
 SOLUTION = "matched-weights"
 """Scratch array of the matched weights of a lattice."""
@@ -71,13 +71,13 @@ class Level:
 
     Args:
         spec: of the build; of a staged level as a store tells it, without arrays.
-        choice: the engine that finds neighbours, and its device.
+        choice: the engine that finds neighbors, and its device.
         number: 0 is the finest.
         xi: of the metric where it is known already; else it is solved for where it is "auto".
         direction: whose Laplacian it is, one of the spec's directional ones; None for the metric's,
             which comes with the points.
         staged: where; None for a level that is not.
-        rings: of images around a periodic domain, among which neighbours are searched for.
+        rings: of images around a periodic domain, among which neighbors are searched for.
         mean: of the squared lengths of all edges, once they are measured; None where weights do not
             follow from them.
         lists: makes the array of a search's lists, where xi is solved for.
@@ -164,19 +164,19 @@ class Level:
         return SampledManifold(self.sampling, self.spec.geometry, self.metric)
 
     @cached_property
-    def neighbours(self) -> NeighborRule:
-        """The neighbours of all vertices by the rule: whoever wants them asks here."""
+    def neighbors(self) -> NeighborRule:
+        """The neighbors of all vertices by the rule: whoever wants them asks here."""
         return NeighborRule(self.sampled(), self.spec.searched_neighbors, self.choice)
 
     @cached_property
     def stencils(self) -> StencilEngine:
-        """The neighbours on a whole lattice: by the rule, or where weights have others, theirs.
+        """The neighbors on a whole lattice: by the rule, or where weights have others, theirs.
 
         Raises:
             SpecError: there are no edges, or no such weights.
         """
         weights = self.offset_weights
-        return self.neighbours.rule.engine if weights is None else weights.engine
+        return self.neighbors.rule.engine if weights is None else weights.engine
 
     @cached_property
     def offset_weights(self) -> "LatticeWeights | None":
@@ -239,7 +239,7 @@ class Level:
 
     @cached_property
     def stencils_inside(self) -> StencilEngine | MaskedStencils:
-        """The neighbours on a lattice, those inside the mask where there is one."""
+        """The neighbors on a lattice, those inside the mask where there is one."""
         inside = self.inside
         return self.stencils if inside is None else MaskedStencils(self.stencils, inside.places)
 

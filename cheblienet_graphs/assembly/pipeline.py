@@ -90,7 +90,7 @@ def build(
 
     Raises:
         TypeError: spec is no GraphSpec.
-        SpecError: the neighbour rule gives no edge, weights vanish, an argument is out of range, or
+        SpecError: the neighbor rule gives no edge, weights vanish, an argument is out of range, or
             there is no such engine or device here.
         StoreError: the store can't be written, or holds something else of that name.
         CheblienetError: a library that this sampling or engine needs does not work here, or a

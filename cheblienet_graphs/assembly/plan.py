@@ -41,7 +41,7 @@ class PlannedLevel:
 class Plan:
     """The levels that a build would publish; `nbytes` is the size of their arrays.
 
-    On lattices the numbers are exact; elsewhere, where neighbours have to be searched for, edges,
+    On lattices the numbers are exact; elsewhere, where neighbors have to be searched for, edges,
     entries and bytes are upper bounds.
     """
 
@@ -56,7 +56,7 @@ def plan(spec: GraphSpec) -> Plan:
 
     Raises:
         TypeError: spec is no GraphSpec.
-        SpecError: the neighbour rule gives no edge, which is known beforehand on lattices.
+        SpecError: the neighbor rule gives no edge, which is known beforehand on lattices.
     """
     check_spec(spec)
     return planned(spec, levels_of(spec, choose(spec.sampling, device="cpu", weights=spec.weights)))

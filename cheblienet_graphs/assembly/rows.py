@@ -14,7 +14,7 @@ from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import EdgeWeights, KernelWeights, ListedEdges
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.search.lists import MutualNeighbours, NeighbourLists
+    from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
 
 Ends = npt.NDArray[np.signedinteger[Any]]
 """(rows + 1,) where each row begins, and where the last one ends."""
@@ -96,23 +96,23 @@ class SearchedRows:
         self._last: tuple[RowBlock, Floats] | None = None
 
     @cached_property
-    def lists(self) -> "NeighbourLists":
+    def lists(self) -> "NeighborLists":
         """The search among the level's rings of images."""
-        return self.level.neighbours.lists(self.level.rings)
+        return self.level.neighbors.lists(self.level.rings)
 
     @cached_property
-    def nearest(self) -> "MutualNeighbours":
-        """The neighbours of all vertices by the rule, once they are listed."""
+    def nearest(self) -> "MutualNeighbors":
+        """The neighbors of all vertices by the rule, once they are listed."""
         # It needs torch, which edges of Voronoi cells do without.
-        from cheblienet_graphs.search.lists import MutualNeighbours
+        from cheblienet_graphs.search.lists import MutualNeighbors
 
         lists = self.level.scratch(self.level.lists_name).mapped()
-        return MutualNeighbours(lists, self.level.full.num_points)
+        return MutualNeighbors(lists, self.level.full.num_points)
 
     @cached_property
     def lengths(self) -> Lengths:
         """The function that measures all edges."""
-        return self.level.neighbours.lengths(self.lists)
+        return self.level.neighbors.lengths(self.lists)
 
     @property
     def bandwidth(self) -> float | None:

@@ -87,7 +87,7 @@ class Lists(Sweep):
     """Lists the nearest vertices of each, a few base points at a time, whatever the mask."""
 
     name: ClassVar[str] = "lists"
-    shown: ClassVar[str] = "finding neighbours"
+    shown: ClassVar[str] = "finding neighbors"
     parts: ClassVar[int] = 16
 
     @property

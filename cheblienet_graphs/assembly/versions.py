@@ -131,7 +131,7 @@ def software(sampling: str, engine: str) -> dict[str, str]:
 
     Args:
         sampling: of the graph; some use a library of their own.
-        engine: that finds neighbours; "stencil" does without torch.
+        engine: that finds neighbors; "stencil" does without torch.
 
     Raises:
         CheblienetError: the library of the sampling is not installed.
@@ -150,7 +150,7 @@ def check_worker(sampling: str, engine: str, folder: Path) -> None:
 
     Args:
         sampling: of the graph.
-        engine: that finds neighbours.
+        engine: that finds neighbors.
         folder: in which the build is staged.
 
     Raises:

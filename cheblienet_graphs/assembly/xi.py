@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.search.engines import NeighborRule
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.search.engines import NeighborRule
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Progress
 
@@ -73,9 +73,9 @@ def in_plane_fraction(level: "Level", alpha: float, advance: Progress) -> float:
     metric = spec.metric_of_alpha(alpha, number)
     shown = f"level {number}: trying xi = {metric.xi:.3g}"
     sampled = SampledManifold(level.full, spec.geometry, metric)
-    neighbours = NeighborRule(sampled, spec.searched_neighbors, level.choice)
+    neighbors = NeighborRule(sampled, spec.searched_neighbors, level.choice)
     try:
-        edges = neighbours.counted(level.lists, partial(advance, shown))
+        edges = neighbors.counted(level.lists, partial(advance, shown))
     except SpecError:
         if not spec.sampling_kind.regular:  # a search is refused for other reasons
             raise
@@ -103,7 +103,7 @@ def first_guess(spec: GraphSpec) -> float:
         return rho * math.pow(cubed_radius, 2 / 3) / n_o
     delta = math.pi / n_o
     steps = np.arange(1, n_o // 2 + 1)
-    # Both ways round, but the step by half the fibre leads to one orientation only.
+    # Both ways round, but the step by half the fiber leads to one orientation only.
     share = np.where(2 * steps == n_o, 1.0, 2.0) * np.sinc(steps * delta / (2 * math.pi)) ** 2
     squared_radius = edges / (math.pi * spec.eps)  # in units of A
     return _rho(share, steps, 1.0, target, 1.0) * squared_radius / (delta**2 * n_o)
@@ -136,9 +136,9 @@ def scanned(fraction: Fraction, target: float, guess: float) -> float:
     Returns:
         alpha, the geometric middle of the plateau.
     """
-    centre = guess
+    center = guess
     for _ in range(WINDOWS):
-        alphas = np.geomspace(centre / 4, centre * 4, STEPS)
+        alphas = np.geomspace(center / 4, center * 4, STEPS)
         found = np.array([fraction(float(alpha)) for alpha in alphas])
         if np.isnan(found).all():
             return guess
@@ -147,11 +147,11 @@ def scanned(fraction: Fraction, target: float, guess: float) -> float:
         middles = np.sqrt(alphas[starts] * alphas[ends])
         miss = np.nan_to_num(abs(found[starts] - target), nan=math.inf)
         best = np.lexsort((abs(np.log(middles / guess)), np.round(miss, 9)))[0]
-        centre = float(middles[best])
+        center = float(middles[best])
         inside = starts[best] > 0 and ends[best] < STEPS - 1
         if inside or miss[best] <= CLOSE_ENOUGH:
             break
-    return centre
+    return center
 
 
 class _Trial(NamedTuple):

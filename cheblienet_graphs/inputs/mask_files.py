@@ -1,4 +1,4 @@
-"""Masks from files: .npy; grey images, through Pillow, which is an extra; NetCDF; NIfTI."""
+"""Masks from files: .npy; gray images, through Pillow, which is an extra; NetCDF; NIfTI."""
 
 import warnings
 from pathlib import Path
@@ -29,9 +29,9 @@ FORMATS = ("PNG", "TIFF", "BMP", "GIF", "JPEG", "PPM", "WEBP")
 """What Pillow may take a file for. By itself it goes by the contents alone, and hands PostScript to
 Ghostscript, which runs it, whatever the file is called."""
 FORM = "an image"
-GREY = {"1", "L", "I;16", "I;16B", "I;16L", "I;16N"}
+GRAY = {"1", "L", "I;16", "I;16B", "I;16L", "I;16N"}
 TRANSPARENT = {"LA", "La", "PA", "RGBA", "RGBa"}
-REMEDY = 'Save it as 8-bit grey, as PIL.Image.open(FILE).convert("L") does'
+REMEDY = 'Save it as 8-bit gray, as PIL.Image.open(FILE).convert("L") does'
 SUFFIXES = (".npy", *IMAGES, *NETCDF, *NIFTI)
 DIMENSIONS = (1, 2, 3)
 
@@ -42,7 +42,7 @@ def read_mask(source: str | Path) -> Booleans | LatLonMask | Volume:
     - `.npy`: (points,) in the order of a sampling of the sphere, in HEALPix nested or ring;
       (height, width) of the plane, row 0 at y = 0, or of the whole sphere, as
       `LatLonMask.whole_sphere`; or (depth, height, width) of space.
-    - Grey images of 8 or 16 bits, one frame: (height, width) as above, the top row first.
+    - Gray images of 8 or 16 bits, one frame: (height, width) as above, the top row first.
     - NetCDF: a variable on latitudes and longitudes.
     - NIfTI, .nii or .nii.gz, of one value a voxel: 0 outside, another one inside.
 
@@ -86,7 +86,7 @@ def _array(file: Path) -> Booleans:
 
 
 def _image(file: Path) -> Values:
-    """The pixels of a grey image of one frame.
+    """The pixels of a gray image of one frame.
 
     Returns:
         (height, width) bool, uint8 or uint16, the top row first.
@@ -103,25 +103,25 @@ def _image(file: Path) -> Values:
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         try:
             with Image.open(file, formats=FORMATS) as image:
-                return _grey(image, file)
+                return _gray(image, file)
         except Image.DecompressionBombError as error:
             raise InputError(f"{file} is too large for an image; save it as .npy.") from error
         except UnidentifiedImageError as error:
             raise InputError(f"{file} is no image, or a damaged one.") from error
 
 
-def _grey(image: "Image.Image", file: Path) -> Values:
+def _gray(image: "Image.Image", file: Path) -> Values:
     frames: Any = getattr(image, "n_frames", 1)
     if frames != 1:
         raise InputError(f"{file} must have one frame. Got {frames}; save one as its own file.")
     if image.mode in TRANSPARENT or "transparency" in image.info:
         raise InputError(f"{file} has transparent pixels (mode {image.mode}). {REMEDY}.")
     if image.mode == "P":
-        colours = np.asarray(image.convert("RGB"))
-        if (colours == colours[..., :1]).all():
-            return np.asarray(colours[..., 0])
-    if image.mode not in GREY:
-        what = "is not of 8 bits" if image.mode in {"I", "F"} else "has colours"
+        colors = np.asarray(image.convert("RGB"))
+        if (colors == colors[..., :1]).all():
+            return np.asarray(colors[..., 0])
+    if image.mode not in GRAY:
+        what = "is not of 8 bits" if image.mode in {"I", "F"} else "has colors"
         raise InputError(f"{file} {what} (mode {image.mode}). {REMEDY}.")
     return np.asarray(image)
 

@@ -48,7 +48,7 @@ def inside_of_image(values: Values) -> Booleans:
     if values.dtype == np.bool_:
         return np.array(values, dtype=np.bool_)
     if values.dtype.newbyteorder("=") not in IMAGE_TYPES:
-        raise AmbiguousError(f"holds {values.dtype} values, no 8-bit grey; save it as 8-bit grey")
+        raise AmbiguousError(f"holds {values.dtype} values, no 8-bit gray; save it as 8-bit gray")
     most = np.iinfo(values.dtype).max
     if values.size and values.max() == 1:
         raise AmbiguousError(
@@ -159,7 +159,7 @@ class LatLonMask:
     def whole_sphere(cls, inside: Booleans) -> "LatLonMask":
         """A mask on an image of the whole sphere: north up, its left edge at longitude -180.
 
-        Pixel (i, j) of H x W has its centre at latitude 90 - (i + 1/2) 180/H and longitude
+        Pixel (i, j) of H x W has its center at latitude 90 - (i + 1/2) 180/H and longitude
         -180 + (j + 1/2) 360/W.
 
         Args:
@@ -214,7 +214,7 @@ class LatLonMask:
         gap = 360 - (ascending[-1] - start)
         whole = gap <= WHOLE * max(steps[0], steps[-1])
         before, after = (gap / 2, gap / 2) if whole else (steps[0] / 2, steps[-1] / 2)
-        # Western edges of the columns, degrees east of the first one's centre.
+        # Western edges of the columns, degrees east of the first one's center.
         borders = np.concatenate([[-before], (ascending[1:] + ascending[:-1]) / 2 - start])
         east = (longitudes - start + before + ROUNDING) % 360 - before
         within = east <= ascending[-1] - start + after + 2 * ROUNDING

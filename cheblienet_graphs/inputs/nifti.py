@@ -93,7 +93,7 @@ def write_nifti(target: str | Path, values: Values, affine: Floats) -> None:
     Args:
         target: path of a file .nii, or .nii.gz, which is compressed.
         values: (D, H, W) or (C, D, H, W); booleans become 8-bit integers.
-        affine: (4, 4), from voxels (i, j, k, 1) to the world, in millimetres.
+        affine: (4, 4), from voxels (i, j, k, 1) to the world, in millimeters.
 
     Raises:
         SpecError: a shape or dtype that can't be written, an affine with shear.

@@ -53,7 +53,7 @@ class Volume:
 
     @property
     def spacing(self) -> tuple[float, float, float]:
-        """Distance of neighbouring voxels along i, j and k, in the world's unit; of 6 digits.
+        """Distance of neighboring voxels along i, j and k, in the world's unit; of 6 digits.
 
         Sides that differ by less than 1e-5 of themselves are equal: headers are rounded.
         """

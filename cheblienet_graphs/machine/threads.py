@@ -143,7 +143,7 @@ def own_device(device: str) -> str:
     """The device for this process: of several GPUs one that no other build of this user has.
 
     Worker processes may have GPUs where the building process has none, which then searches its own
-    blocks on its CPU. The neighbours found are the same.
+    blocks on its CPU. The neighbors found are the same.
 
     Args:
         device: "cpu" or "cuda".

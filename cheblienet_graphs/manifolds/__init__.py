@@ -1,6 +1,6 @@
 """The manifolds, by name. A new one is a file beside this one and a name in `_ALL`.
 
-Bases, fibres and the interface are tested with the manifolds, spectra with graphs in `spectrum`.
+Bases, fibers and the interface are tested with the manifolds, spectra with graphs in `spectrum`.
 """
 
 from cheblienet_graphs.manifolds.flat import R2, R3

@@ -1,4 +1,4 @@
-"""The bases of manifolds, plane, space and sphere, and the fibres over their points.
+"""The bases of manifolds, plane, space and sphere, and the fibers over their points.
 
 Only the standard library is imported at first, so that the command line can show its help at once.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(eq=False)
 class Base:
-    """A homogeneous space whose points carry the fibre of a manifold.
+    """A homogeneous space whose points carry the fiber of a manifold.
 
     Args:
         name: in messages.
@@ -50,12 +50,12 @@ SPHERE = Base(
 
 
 @dataclass(frozen=True)
-class Fibre:
+class Fiber:
     """The samples over each point of a base: a single one unless a class below has more."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the coordinates along the fibre."""
+        """Names of the coordinates along the fiber."""
         return ()
 
     @property
@@ -64,7 +64,7 @@ class Fibre:
         return False
 
     def areas(self, count: int) -> tuple[float, ...]:
-        """The share of the fibre that each of `count` samples has, in units of the mean."""
+        """The share of the fiber that each of `count` samples has, in units of the mean."""
         return (1.0,) * count
 
     def samples(self, count: int) -> list[tuple[float, ...]]:
@@ -72,7 +72,7 @@ class Fibre:
         return [()] * count
 
     def steps(self, _count: int, _xi: float) -> list[tuple[int, float]]:
-        """Steps from a sample's index to those of its neighbours, and the edges' weights.
+        """Steps from a sample's index to those of its neighbors, and the edges' weights.
 
         None where they are not the same for all samples.
 
@@ -83,11 +83,11 @@ class Fibre:
         return []
 
 
-NO_FIBRE = Fibre()
+NO_FIBER = Fiber()
 
 
 @dataclass(frozen=True)
-class AnglesModuloPi(Fibre):
+class AnglesModuloPi(Fiber):
     """Orientations: angles that differ by pi are the same one.
 
     Args:
@@ -113,7 +113,7 @@ class AnglesModuloPi(Fibre):
     def steps(self, count: int, xi: float) -> list[tuple[int, float]]:
         """Steps to both sides, with weights 1 / (xi sin delta)^2 with delta = pi / n_o.
 
-        Instead of 1 / (xi delta)^2: the lowest mode along the fibre, cos 2 theta, then has its
+        Instead of 1 / (xi delta)^2: the lowest mode along the fiber, cos 2 theta, then has its
         exact eigenvalue.
         """
         if count == 1:
@@ -124,12 +124,12 @@ class AnglesModuloPi(Fibre):
 
 
 @dataclass(frozen=True)
-class ListedAxes(Fibre):
+class ListedAxes(Fiber):
     """Axes in space: unit vectors, of which opposite ones are the same.
 
     Args:
         points: one for each sample; none where the set is still to be chosen.
-        shares: of the fibre, in units of their mean: areas of the cells on the projective plane.
+        shares: of the fiber, in units of their mean: areas of the cells on the projective plane.
     """
 
     points: tuple[tuple[float, ...], ...] = ()

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cheblienet_graphs.manifolds.base import NO_FIBRE, Base, Fibre
+from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
 
 if TYPE_CHECKING:
     from cheblienet_graphs.typing import Floats
@@ -57,7 +57,7 @@ class Manifold(ABC):
     meaning: str = ""
     """The title in words for those who do not know it; empty where it is enough."""
     base: Base
-    fibre: Fibre = NO_FIBRE
+    fiber: Fiber = NO_FIBER
     columns: tuple[str, ...]
     """Names of the coordinates, in the order in which they are stored."""
     frame: tuple[str, ...]
@@ -67,7 +67,7 @@ class Manifold(ABC):
     selling_neighbors: int | None = None
     """Largest degree of Selling's stencils; None where there are none."""
     least_matched_neighbors: int = 1
-    """Fewer neighbours than this can't be weighted to match a metric."""
+    """Fewer neighbors than this can't be weighted to match a metric."""
     anisotropic: str | None = None
     """Name of the manifold over the same base with anisotropic metrics; None on that one itself,
     and where there is none."""
@@ -79,8 +79,8 @@ class Manifold(ABC):
 
     @property
     def oriented(self) -> bool:
-        """Whether a fibre of orientations lies over each point of the base."""
-        return bool(self.fibre.columns)
+        """Whether a fiber of orientations lies over each point of the base."""
+        return bool(self.fiber.columns)
 
     def weights(self, metric: Metric) -> tuple[float, ...]:
         """Diagonal entries of R, one for each component of the logarithm; ones by default."""
@@ -134,6 +134,6 @@ class FlatManifold(Manifold):
         The matrix sum_a f_a f_a^T / R_aa is what Selling's formula decomposes.
 
         Args:
-            sample: of the fibre.
+            sample: of the fiber.
             metric: R.
         """

@@ -30,7 +30,7 @@ def edge_moments(
         manifold: its logarithms are the components.
         metric: the unit of length along each direction; components are scaled by sqrt(R).
         starts: (N, d) coordinates of the vertices at which the moments are taken.
-        ends: (N, d) of their neighbours.
+        ends: (N, d) of their neighbors.
 
     Returns:
         sqrt(R) c, shape (N, dim), and sqrt(R) c c^T sqrt(R), shape (N, dim, dim).
@@ -38,7 +38,7 @@ def edge_moments(
     candidates = _logarithms(manifold, starts, ends)
     scale = np.sqrt(manifold.weights(metric))
     angle = _angles(manifold, candidates)
-    if manifold.fibre.columns and not manifold.fibre.cyclic:
+    if manifold.fiber.columns and not manifold.fiber.cyclic:
         candidates[:, manifold.base.dimension :] *= np.sinc(angle / np.pi)[:, None]
     scaled = scale[:, None] * candidates
     least = angle <= angle.min(axis=0) + TIE
@@ -54,7 +54,7 @@ def least_logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> tuple[
     Args:
         manifold: its logarithms are the components.
         starts: (N, d) coordinates of the vertices from which the edges are seen.
-        ends: (N, d) of their neighbours.
+        ends: (N, d) of their neighbors.
 
     Returns:
         (M,) edge of each candidate, ascending, twice where both count, and (M, dim) components.

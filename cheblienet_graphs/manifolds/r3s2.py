@@ -28,7 +28,7 @@ class R3S2(FlatManifold):
     columns = ("x", "y", "z", "nx", "ny", "nz")
     frame = ("along", "across", "across", "tilt", "tilt")
     base = SPACE
-    fibre = ListedAxes()
+    fiber = ListedAxes()
     default_neighbors = 32
     default_eps = math.sqrt(0.1)
     selling_neighbors = 27  # 12 along space, and to axes at most 15, on ico81

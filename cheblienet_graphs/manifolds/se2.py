@@ -21,12 +21,12 @@ class SE2(FlatManifold):
     columns = ("x", "y", "theta")
     frame = ("forward", "sideways", "rotation")
     base = PLANE
-    fibre = AnglesModuloPi("theta")
+    fiber = AnglesModuloPi("theta")
     default_neighbors = 16
     default_eps = math.sqrt(0.1)
     selling_neighbors = 8
     coordinates_in_words = (
-        "x (right) and y (down) in widths of the {domain}, theta from x towards y, in [-pi/2, pi/2)"
+        "x (right) and y (down) in widths of the {domain}, theta from x toward y, in [-pi/2, pi/2)"
     )
     operator_in_words = "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), per width^2"
 

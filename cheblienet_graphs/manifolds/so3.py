@@ -25,12 +25,12 @@ class SO3(Manifold):
     columns = ("alpha", "beta", "gamma")
     frame = ("forward", "sideways", "rotation")
     base = SPHERE
-    fibre = AnglesModuloPi("alpha")
+    fiber = AnglesModuloPi("alpha")
     default_neighbors = 16
     default_eps = math.sqrt(0.1)
     least_matched_neighbors = 24
     coordinates_in_words = (
-        "alpha from south towards east, in [-pi/2, pi/2), beta (colatitude) in [0, pi], "
+        "alpha from south toward east, in [-pi/2, pi/2), beta (colatitude) in [0, pi], "
         "gamma (longitude, east) in {longitudes}"
     )
     operator_in_words = (

@@ -1,6 +1,6 @@
 """Exact spectra of the manifolds' Laplace-Beltrami operators.
 
-On a flat torus the operator acts separately on each plane wave exp(i k . x): over it on the fibre
+On a flat torus the operator acts separately on each plane wave exp(i k . x): over it on the fiber
 as a matrix, tridiagonal in a suitable basis.
 """
 
@@ -36,7 +36,7 @@ def over_points(count: int, extent: tuple[float, ...]) -> Floats:
 def over_angles(count: int, metric: Metric, extent: tuple[float, ...]) -> Floats:
     """The smallest eigenvalues on a torus times orientations, R / pi.
 
-    For a base frequency kappa the operator acts on the fibre as
+    For a base frequency kappa the operator acts on the fiber as
     kappa^2 (1 + eps^2)/2 + xi^-2 (-d^2/dtheta^2 + 2 q cos 2 theta),
     q = xi^2 kappa^2 (1 - eps^2) / 4: Mathieu's operator on functions of period pi.
     """
@@ -106,7 +106,7 @@ def of_asymmetric_top(count: int, metric: Metric) -> Floats:
 
 
 def _smallest_over_waves(
-    count: int, extent: tuple[float, ...], over: OverWave, lowest: Lowest, first_of_fibre: float
+    count: int, extent: tuple[float, ...], over: OverWave, lowest: Lowest, first_of_fiber: float
 ) -> Floats:
     """All eigenvalues up to a cutoff that is doubled until there are enough.
 
@@ -119,13 +119,13 @@ def _smallest_over_waves(
         extent: sides of the torus.
         over: the eigenvalues over a frequency.
         lowest: the smallest of these.
-        first_of_fibre: the first eigenvalue over frequency 0 that is not 0.
+        first_of_fiber: the first eigenvalue over frequency 0 that is not 0.
 
     Returns:
         (count,) ascending, multiplicities repeated.
     """
     highest = 4 * math.pi**2 / max(extent) ** 2
-    cutoff = min(lowest(highest), first_of_fibre)
+    cutoff = min(lowest(highest), first_of_fiber)
     while True:
         while lowest(highest) <= cutoff:
             highest *= 2
@@ -167,7 +167,7 @@ def _mathieu(metric: Metric, squared: float, cutoff: float, **selected: Any) -> 
 def _spheroidal(metric: Metric, squared: float, m: int, limit: float, **selected: Any) -> Floats:
     """Eigenvalues for one m >= 0 over |k|^2 = squared, those of the matrix up to a limit.
 
-    The matrix is the operator's less eps^2 kappa^2, times xi^2, in normalised spherical harmonics.
+    The matrix is the operator's less eps^2 kappa^2, times xi^2, in normalized spherical harmonics.
     """
     q = metric.xi**2 * squared * (1 - metric.eps**2)
     # Beyond the turning point l (l + 1) = limit vectors fall off like exp(-l^2 / (2 sqrt q)).

@@ -19,7 +19,7 @@ from cheblienet_graphs.report.rows import (
 )
 from cheblienet_graphs.report.text import connections, remarks, size, symmetries
 from cheblienet_graphs.report.verdict import Consistency
-from cheblienet_graphs.spec import GraphSpec, fibres
+from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.spec.words import percent
 
 MOST_EIGENVALUES = 40
@@ -123,7 +123,7 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         if level.effective_metric
     }
     if not groups:
-        none = "No point has all its neighbours inside the mask, so nothing was measured."
+        none = "No point has all its neighbors inside the mask, so nothing was measured."
         return _part(title, none)
     explained = (
         "Around a vertex the Laplacian acts through the second moments of its edges, "
@@ -132,13 +132,13 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         + (", xi^2 as asked," if oriented else "")
         + " and nothing mixes."
     )
-    if spec.weights == "selling" and spec.geometry.fibre.cyclic and spec.orientations > 1:
+    if spec.weights == "selling" and spec.geometry.fiber.cyclic and spec.orientations > 1:
         explained += (
-            " Selling's edges across orientations are made for the first mode along the fibre, "
+            " Selling's edges across orientations are made for the first mode along the fiber, "
             "which shows here as a smaller xi^2."
         )
     columns = [
-        fibres.word(spec) if oriented else "",
+        fibers.word(spec) if oriented else "",
         f"eps^2 (asked {asked})",
         *(["xi^2 / asked"] if oriented else []),
         "mixing of directions",
@@ -150,9 +150,9 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
 
 def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[Row]:
     rows: list[Row] = []
-    samples, oriented = fibres.samples_of(spec), spec.geometry.oriented
+    samples, oriented = fibers.samples_of(spec), spec.geometry.oriented
     for metric, ratio in zip(level.effective_metric, turning(level), strict=True):
-        title = fibres.title(samples, metric.orientation, " ") if oriented else "all points"
+        title = fibers.title(samples, metric.orientation, " ") if oriented else "all points"
         realised = [metric.eps_squared, *([ratio] if oriented else [])]
         cells = [UNKNOWN if number is None else f"{number:.3g}" for number in realised]
         cells += [percent(x) if x > 1e-9 else "0" for x in (metric.leakage, metric.deviation)]

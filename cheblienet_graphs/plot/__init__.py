@@ -9,8 +9,8 @@ both are apart, and axes are the reader's own:
 
 A whole figure with its caption comes from `figure_named("spectrum").drawn(graph, Asked())`.
 
-`opened` is tested by all tests of tests/graphs/plot, `neighbourhood_panels` in
-test_neighbourhood.py.
+`opened` is tested by all tests of tests/graphs/plot, `neighborhood_panels` in
+test_neighborhood.py.
 """
 
 from cheblienet_graphs.errors import SpecError
@@ -18,7 +18,7 @@ from cheblienet_graphs.plot import (
     eigenmaps,
     equivariance,
     heat,
-    neighbourhood_panels,
+    neighborhood_panels,
     sparsity,
     spectrum,
     subgraphs,
@@ -27,9 +27,9 @@ from cheblienet_graphs.plot.eigenmaps import draw_eigenmaps, eigenmaps_of
 from cheblienet_graphs.plot.equivariance import draw_equivariance, equivariance_of
 from cheblienet_graphs.plot.figure import Asked, Figure, svg_of, write_figure
 from cheblienet_graphs.plot.heat import draw_heat, heat_of
-from cheblienet_graphs.plot.neighbourhood import neighbourhood_of
-from cheblienet_graphs.plot.neighbourhood_panels import (
-    draw_neighbourhood,
+from cheblienet_graphs.plot.neighborhood import neighborhood_of
+from cheblienet_graphs.plot.neighborhood_panels import (
+    draw_neighborhood,
     draw_planes,
     draw_rotation,
 )
@@ -39,7 +39,7 @@ from cheblienet_graphs.plot.spectrum import draw_spectrum, spectrum_of
 from cheblienet_graphs.plot.subgraphs import draw_subgraph, subgraphs_of
 
 FIGURES: tuple[Figure, ...] = (
-    neighbourhood_panels.FIGURE,
+    neighborhood_panels.FIGURE,
     spectrum.FIGURE,
     heat.FIGURE,
     equivariance.FIGURE,
@@ -48,14 +48,19 @@ FIGURES: tuple[Figure, ...] = (
     sparsity.FIGURE,
 )
 """In order of worth, which is that of the report; a new figure is a module and a line here."""
+OLD_NAMES = {"neighbourhood": "neighborhood"}
+"""As names of figures, and of functions below, were spelled until 0.2; to go a release later."""
+draw_neighbourhood, neighbourhood_of = draw_neighborhood, neighborhood_of
 
 __all__ = [
     "FIGURES",
+    "OLD_NAMES",
     "Asked",
     "Figure",
     "draw_eigenmaps",
     "draw_equivariance",
     "draw_heat",
+    "draw_neighborhood",
     "draw_neighbourhood",
     "draw_planes",
     "draw_rotation",
@@ -66,6 +71,7 @@ __all__ = [
     "equivariance_of",
     "figure_named",
     "heat_of",
+    "neighborhood_of",
     "neighbourhood_of",
     "open_graph",
     "sparsity_of",
@@ -83,6 +89,6 @@ def figure_named(name: str) -> Figure:
         SpecError: there is none.
     """
     for figure in FIGURES:
-        if figure.name == name:
+        if figure.name == OLD_NAMES.get(name, name):
             return figure
     raise SpecError("figure", f"one of {', '.join(known.name for known in FIGURES)}", name)

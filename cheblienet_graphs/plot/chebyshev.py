@@ -79,11 +79,11 @@ def heat_on(arrays: LevelArrays, vertex: int, time: float) -> Floats:
         time: t, in units of 1 / Delta.
 
     Raises:
-        NotDrawnError: the vertex has no mass, as it has no neighbours.
+        NotDrawnError: the vertex has no mass, as it has no neighbors.
     """
     mass = arrays.mass.astype(np.float64)
     if mass[vertex] <= 0:
-        raise NotDrawnError(f"vertex {vertex} has no neighbours, so no heat leaves it.")
+        raise NotDrawnError(f"vertex {vertex} has no neighbors, so no heat leaves it.")
     start = np.zeros(len(mass))
     start[vertex] = mass.mean() / math.sqrt(mass[vertex])
     series = heat_series(time * arrays.of_level.lambda_max / 2)

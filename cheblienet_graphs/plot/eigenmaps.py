@@ -19,7 +19,7 @@ from cheblienet_graphs.plot.pictures import (
 from cheblienet_graphs.plot.places import Places, places_of
 from cheblienet_graphs.plot.spectrum import connected, soon_computed, too_large, unit_of
 from cheblienet_graphs.sparse import inverse_root
-from cheblienet_graphs.spec.fibres import counted, title, words
+from cheblienet_graphs.spec.fibers import counted, title, words
 from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import integer

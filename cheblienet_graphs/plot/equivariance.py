@@ -22,7 +22,7 @@ from cheblienet_graphs.plot.pictures import (
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.plot.turning import Symmetry, Turning, rotation, symmetries_of
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.fibres import counted, title, words
+from cheblienet_graphs.spec.fibers import counted, title, words
 from cheblienet_graphs.spec.words import percent
 from cheblienet_graphs.typing import Floats
 

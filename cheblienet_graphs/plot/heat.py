@@ -22,7 +22,7 @@ from cheblienet_graphs.plot.pictures import (
     shown_orientations,
 )
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
-from cheblienet_graphs.spec.fibres import counted, title, word
+from cheblienet_graphs.spec.fibers import counted, title, word
 from cheblienet_graphs.typing import Floats, Indices
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Diffusion:
 
     @property
     def together(self) -> Floats:
-        """(points,) heat over each point; axes that have more of the fibre count for more."""
+        """(points,) heat over each point; axes that have more of the fiber count for more."""
         areas = self.places.points.areas().reshape(self.density.shape)
         total: Floats = (areas / areas.mean(axis=0) * self.density).sum(axis=0)
         return total
@@ -142,7 +142,7 @@ def heat_of(
 
     Raises:
         SpecError: the level or the vertex is out of range.
-        NotDrawnError: the vertex has no neighbours, or the graphs can't be drawn together.
+        NotDrawnError: the vertex has no neighbors, or the graphs can't be drawn together.
     """
     graphs = (graph, *beside)
     _check_together(graphs)
@@ -356,13 +356,13 @@ def _caption(graphs: tuple[OpenedGraph, ...], data: Heat) -> str:
     )
 
 
-def _way(graph: Diffusion, fibre: str) -> str:
+def _way(graph: Diffusion, fiber: str) -> str:
     """How heat goes on a graph."""
     if not graph.oriented:
         return "spreads evenly"
     if not graph.anisotropic:
-        return f"spreads evenly at every {fibre}, as eps = 1"
-    return f"runs along the {fibre} that it is at, and bends where that changes"
+        return f"spreads evenly at every {fiber}, as eps = 1"
+    return f"runs along the {fiber} that it is at, and bends where that changes"
 
 
 FIGURE = Figure(

@@ -15,7 +15,7 @@ from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec.fibres import samples_of
+from cheblienet_graphs.spec.fibers import samples_of
 from cheblienet_graphs.spec.units import visible_unit
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
@@ -26,7 +26,7 @@ quickly, off the equator and off the corners of the icosahedron, which are speci
 ONE_SIDED = 0.2
 """Length of the points' mean above which they cover a part of the sphere only."""
 AROUND = 6
-"""A place shows no point where all are farther than points are from this many of their neighbours,
+"""A place shows no point where all are farther than points are from this many of their neighbors,
 the most isolated of them left out."""
 ISOLATED = 0.99
 CROWDED = 0.8
@@ -43,7 +43,7 @@ class Places:
         spacing: of the points, in units of the base's coordinates: widths, or radians.
         flat: whether the base is.
         unit: in which readers see lengths: that of spacings, or degrees of arc.
-        samples: (n_o, f) of the fibre over each point: angles in radians, or axes in space.
+        samples: (n_o, f) of the fiber over each point: angles in radians, or axes in space.
     """
 
     points: Sampling
@@ -256,7 +256,7 @@ def chosen_vertex(graph: OpenedGraph, level: int, vertex: int | None) -> int:
 
     It is over `Places.middle`, which has room around it, and on the whole sphere is like most
     points: the equator's beginning is special there, and the mean of given points may be at an end.
-    Where that one has no neighbour, it is the first of the vertices with the most.
+    Where that one has no neighbor, it is the first of the vertices with the most.
 
     Raises:
         SpecError: the level or the vertex is out of range.
@@ -272,7 +272,7 @@ def chosen_vertex(graph: OpenedGraph, level: int, vertex: int | None) -> int:
 
 
 def typical_spacing(positions: Floats) -> float:
-    """The side of the square that a point has for itself, from distances to its neighbours.
+    """The side of the square that a point has for itself, from distances to its neighbors.
 
     Args:
         positions: (N, d) of points of a plane or a sphere.

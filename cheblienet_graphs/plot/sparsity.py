@@ -8,7 +8,7 @@ import numpy as np
 from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL, Asked, Figure
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.sparse import row_blocks, rows
-from cheblienet_graphs.spec.fibres import samples_of, title, word, words
+from cheblienet_graphs.spec.fibers import samples_of, title, word, words
 from cheblienet_graphs.spec.words import percent
 from cheblienet_graphs.typing import Floats
 

@@ -12,7 +12,7 @@ from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.plot.pictures import lines
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.spec import words
-from cheblienet_graphs.spec.fibres import named, word
+from cheblienet_graphs.spec.fibers import named, word
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import matplotlib.figure
 
 MOST = 100
-"""Vertices of the part, unless the first neighbours are more."""
+"""Vertices of the part, unless the first neighbors are more."""
 KAPPA = 0.5
 FLAT = 1e-6
 """Distance from the picture's plane, in spacings, up to which a vertex lies in it."""

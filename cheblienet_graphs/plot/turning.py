@@ -20,7 +20,7 @@ LINEAR = 1e-6
 POWERS = 6
 """Most multiples of a rotation that are measured."""
 DEGREE = 3
-NEIGHBOURS = {1: 8, 2: 24, 3: 56}
+NEIGHBORS = {1: 8, 2: 24, 3: 56}
 """Points whose values are taken, by dimension: about twice as many as the polynomial has terms."""
 NEAR = 0.2
 """Distance, in that of the farthest point taken, below which weights no longer grow."""
@@ -117,7 +117,7 @@ def turn_of(places: Places, permutation: Indices, axes: list[Floats]) -> tuple[i
 
 
 def rotation(axis: Floats, degrees: float) -> Floats:
-    """(3, 3) the rotation about a unit vector, about z from x towards y."""
+    """(3, 3) the rotation about a unit vector, about z from x toward y."""
     turn: Floats = Rotation.from_rotvec(math.radians(degrees) * axis).as_matrix()
     return turn
 
@@ -133,7 +133,7 @@ def interpolation(points: Floats, places: Floats) -> scipy.sparse.csr_array:
         points: (P, d) positions.
         places: (N, d).
     """
-    count = min(NEIGHBOURS[points.shape[1]], len(points))
+    count = min(NEIGHBORS[points.shape[1]], len(points))
     _, near = KDTree(points).query(places, k=[*range(1, count + 1)])
     offsets = points[near] - places[:, None]
     squared = (offsets**2).sum(axis=2)
@@ -229,7 +229,7 @@ class Turning:
         return values[0], values[1:]
 
     def _turned(self, positions: Floats, turn: Floats) -> Floats:
-        """Positions turned: on flat bases about the middle, on the sphere about its centre."""
+        """Positions turned: on flat bases about the middle, on the sphere about its center."""
         if not self.places.flat:
             return positions @ turn.T
         middle: Floats = self.places.vectors[self.point]

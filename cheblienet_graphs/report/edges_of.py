@@ -16,7 +16,7 @@ from cheblienet_graphs.report.moments import periods, weighted
 from cheblienet_graphs.report.places import Nearest, nearest_vertex
 from cheblienet_graphs.report.rows import aligned
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec import GraphSpec, fibres, units
+from cheblienet_graphs.spec import GraphSpec, fibers, units
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
@@ -110,14 +110,14 @@ class Neighbors:
         if self.asked is not None:
             lines.append(f"  {self._how_far(self.asked)}")
         if not len(self.vertices):
-            return "\n".join([*lines, "  no neighbours"])
+            return "\n".join([*lines, "  no neighbors"])
         if spec.axes is not None:
             frame = axis_frame(self.coordinates[3:])[1:].tolist()
-            first, second = map(fibres.vector_in_words, frame)
+            first, second = map(fibers.vector_in_words, frame)
             lines.append(f"  across 1 is {first}, across 2 is {second}; tilts are to these")
         count, pixel = len(self.vertices), units.visible(spec, self.level, 1.0)
         shown = f"{pixel:.4g} {units.visible_unit(spec)}"
-        several = f"{count} neighbour{'s' if count > 1 else ''}"
+        several = f"{count} neighbor{'s' if count > 1 else ''}"
         lines += [f"  {several}; lengths in {units.unit(spec)}, of which one is {shown}", ""]
         cells = _cells(columns, self.ends), _cells(self.directions, self.components)
         rows = [["vertex", *_names(columns), *_names(self.directions), "distance", "weight"]]

@@ -19,7 +19,7 @@ LARGE_CELLS = (
 TEMPLATES = {
     # verdicts
     "inconsistent": "not consistent with its metric",
-    "not measured": "not compared with its metric: no point has all its neighbours inside the mask",
+    "not measured": "not compared with its metric: no point has all its neighbors inside the mask",
     "not compared": (
         "second moments consistent with its metric: {close}; spectrum not compared: {why}"
     ),
@@ -43,8 +43,8 @@ TEMPLATES = {
     # causes
     "apart": "falls into {count:,} components",
     "one orientation": "has one orientation, so nothing turns",
-    "unlinked": "{fibres} are not linked, as no edge leads to another one (a smaller {0} does)",
-    "nothing forward": "at some {fibres} no neighbour lies forward",
+    "unlinked": "{fibers} are not linked, as no edge leads to another one (a smaller {0} does)",
+    "nothing forward": "at some {fibers} no neighbor lies forward",
     "eps": "realises eps^2 = {realised}, asked {asked:.4g}",
     "xi": "realises {realised} of the xi^2 asked for",
     "mixed": "second moments mix directions by {share}",
@@ -63,17 +63,17 @@ TEMPLATES = {
     "one component": "one component",
     "components": APART,
     "components, neighbors": APART + "; more {0} may link them",
-    "components, fibre": APART + "; a smaller {0} links {fibres}, a larger one links points",
+    "components, fiber": APART + "; a smaller {0} links {fibers}, a larger one links points",
     "components, mask": APART + "; what is inside the mask may be in as many pieces",
     "not counted": "components not counted, `clg inspect` counts them",
     "at least": "falls into at least {count:,} components, `clg inspect` counts them",
-    "isolated": "vertices without neighbours: {count:,}",
-    "in plane": IN_PLANE + "the closest that any xi tried gives with these points and neighbours",
+    "isolated": "vertices without neighbors: {count:,}",
+    "in plane": IN_PLANE + "the closest that any xi tried gives with these points and neighbors",
     "in plane, mask": (
         IN_PLANE + "xi is solved for on the whole sampling, of which these are the edges inside"
     ),
     "more neighbors": (
-        "up to {count:.0f} neighbours, more than K = {most}: those added so that the weights can "
+        "up to {count:.0f} neighbors, more than K = {most}: those added so that the weights can "
         "match the metric"
     ),
     "dropped": "{count:,} edges left out, as their matched weight is 0",

@@ -32,7 +32,7 @@ class LevelReport(LevelFacts):
     Args:
         level: 0 is the finest.
         sparsity: share of zeros of the Laplacian.
-        degree: min, mean, max number of neighbours.
+        degree: min, mean, max number of neighbors.
         components: connected components.
         eigenvalues: the smallest of Delta, ascending, repeated by multiplicity.
         multiplicities: of the distinct eigenvalues; the last may have more copies.
@@ -142,6 +142,6 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
 
 
 def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:
-    """The smallest, mean and largest number of neighbours."""
+    """The smallest, mean and largest number of neighbors."""
     degrees = np.diff(laplacian.indptr) - 1
     return {name: float(getattr(degrees, name)()) for name in ("min", "mean", "max")}

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.moments import edge_moments
-from cheblienet_graphs.search.stencil import Stencils, reach
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.search.stencil import Stencils, reach
 from cheblienet_graphs.sparse import row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.reader import LevelArrays, MappedWeights
@@ -39,7 +39,7 @@ class EffectiveMetric:
 
     Args:
         orientation: index k of theta = -pi/2 + k pi/n_o; 0 where there are no orientations.
-        eps_squared: M22 / M11, in space the mean of M22 and M33 over M11; None where no neighbour
+        eps_squared: M22 / M11, in space the mean of M22 and M33 over M11; None where no neighbor
             lies forward.
         xi_squared: M11 over the moment of rotation, of axes over the mean of both tilts; None where
             there are no orientations or none are linked.
@@ -49,7 +49,7 @@ class EffectiveMetric:
         squared_reach: sum_j w_ij c_a^4 / sum_j w_ij c_a^2, c in units of the metric, of the
             direction a in which that is largest. By the next term of its Taylor series an
             eigenvalue lambda is low by lambda squared_reach / 12 at most, relatively.
-        turning_reach: the same of the directions of the fibre alone; 0 without orientations.
+        turning_reach: the same of the directions of the fiber alone; 0 without orientations.
         first_moment: |sum_j w_ij c| over sqrt(sum_j w_ij sum_j w_ij |c|^2), in [0, 1], c in units
             of the metric: the median over the points. On irregular points eigenvalues are low
             unless it is small, or becomes so as points are added.
@@ -234,7 +234,7 @@ def eigenvalue_scale(level: WeightedLevel) -> float | None:
     With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
     mean degree, for the normalized one, where degrees are equal. All but kernel weights have
     m = 2, in units of the mean area of all points. None where the metric can be measured nowhere,
-    or no vertex has a neighbour.
+    or no vertex has a neighbor.
 
     Args:
         level: its edges.

@@ -11,7 +11,7 @@ from cheblienet_graphs.report.moments import periods
 from cheblienet_graphs.samplings.axes import angles_between
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec import GraphSpec, fibres
+from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import parsed
 
@@ -57,7 +57,7 @@ def nearest_vertex(spec: GraphSpec, sampling: Sampling, at: str | Sequence[float
             raise SpecError("at", f"inside the {part} of the graph", Found(f"{found} inside"))
     if not spec.geometry.oriented:
         return Nearest(point, distance, None)
-    samples = np.array(fibres.samples_of(spec))
+    samples = np.array(fibers.samples_of(spec))
     if spec.axes is not None:
         turns = angles_between(sample[None], samples)[0]
     else:
@@ -74,12 +74,12 @@ def _parsed(
         numbers = [parsed(number) for number in (at.split(",") if isinstance(at, str) else at)]
     except (ValueError, TypeError):
         numbers = []
-    base, fibre = spec.geometry.base, spec.geometry.fibre.columns
+    base, fiber = spec.geometry.base, spec.geometry.fiber.columns
     limits = zip(numbers, _limits(sampling), strict=False)
     place, sample = np.array(numbers[: base.dimension]), np.array(numbers[base.dimension :])
     length = float(np.linalg.norm(sample)) if spec.axes is not None else 1.0
     if (
-        len(numbers) != base.dimension + len(fibre)
+        len(numbers) != base.dimension + len(fiber)
         or not all(low <= number <= high for number, (low, high) in limits)
         or not 0 < length < math.inf
     ):
@@ -114,7 +114,7 @@ def _form(spec: GraphSpec, sampling: Sampling) -> str:
         for name, (low, high) in zip(names, _limits(sampling), strict=True)
     ]
     unit = "degrees" if sampling.extent is None else "widths of the domain"
-    angles = [column.upper() for column in spec.geometry.fibre.columns]
+    angles = [column.upper() for column in spec.geometry.fiber.columns]
     turned = "".join(f", {angle} in degrees" for angle in angles)
     if spec.axes is not None:
         turned = ", NX,NY,NZ along the axis, not all 0"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.spec import GraphSpec, fibres, units, words
+from cheblienet_graphs.spec import GraphSpec, fibers, units, words
 
 UNKNOWN = "-"
 
@@ -134,11 +134,11 @@ def reading(spec: GraphSpec) -> list[str]:
     """An explanation of the tables' words."""
     lines, several = (
         ["Level 0 is the finest.", "Sparsity is the share of zeros."],
-        fibres.words(spec),
+        fibers.words(spec),
     )
     if spec.geometry.oriented:
         lines += [
-            f"The in-plane fraction is the share of edges within one {fibres.word(spec)}.",
+            f"The in-plane fraction is the share of edges within one {fibers.word(spec)}.",
             f"Realised eps^2: least .. largest over the {several}; smaller is more anisotropic.",
             "xi is the length that one radian of rotation counts for.",
         ]
@@ -184,8 +184,8 @@ def aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
 def _grid(level: LevelReport, by: str) -> str:
     """The grid as a size: width x height x orientations."""
     orientations, *base = level.grid
-    fibre = [] if level.xi is None else [orientations]
-    return by.join(map(str, [*reversed(base), *fibre]))
+    fiber = [] if level.xi is None else [orientations]
+    return by.join(map(str, [*reversed(base), *fiber]))
 
 
 def _inside(level: LevelReport) -> str:

@@ -16,28 +16,28 @@ from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
-from cheblienet_graphs.search.stencil import Stencils
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric, deviations, effective_metric
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.spec import GraphSpec, fibres, words
+from cheblienet_graphs.search.stencil import Stencils
+from cheblienet_graphs.spec import GraphSpec, fibers, words
 
 CLOSE = 0.15
 """Second moments are those of the metric where they deviate by no more than this, relatively."""
 EXACT = 1e-4
 """Relative deviation that storing weights in float32 may cause."""
 LARGER = (24, 32, 48, 64, 96, 128)
-"""Numbers of neighbours that are tried for a suggestion."""
+"""Numbers of neighbors that are tried for a suggestion."""
 
 
 def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> str:
     """'exact', or the deviation in words."""
     off = deviation_from(spec, metric, metrics)
     close = "exact" if off < EXACT else f"within {words.percent(off)}"
-    if spec.weights == "selling" and spec.geometry.fibre.cyclic and spec.orientations > 1:
-        close += " (fibre edges made for its first mode)"
+    if spec.weights == "selling" and spec.geometry.fiber.cyclic and spec.orientations > 1:
+        close += " (fiber edges made for its first mode)"
     return f"{close} on average" if spec.weights == "voronoi" else close
 
 
@@ -59,11 +59,11 @@ def deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetri
 
 
 def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
-    """xi^2 that second moments should give: Selling's fibre edges correct for the step's length.
+    """xi^2 that second moments should give: Selling's fiber edges correct for the step's length.
 
     The moments of axes do so themselves.
     """
-    if spec.weights != "selling" or not spec.geometry.fibre.cyclic:
+    if spec.weights != "selling" or not spec.geometry.fiber.cyclic:
         return metric.xi**2
     step = math.pi / spec.orientations
     return (metric.xi * math.sin(step) / step) ** 2
@@ -79,14 +79,14 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
     """
     if deviation_from(spec, metric, metrics) <= CLOSE:
         return []
-    wrong, fibre = [], {"fibres": fibres.words(spec)}
+    wrong, fiber = [], {"fibers": fibers.words(spec)}
     if spec.geometry.oriented and not any(m.xi_squared for m in metrics):
-        scaled_by = Remedy(fibres.scaled_by(spec))
-        unlinked = Finding("unlinked", numbers=fibre, remedies=(scaled_by,))
+        scaled_by = Remedy(fibers.scaled_by(spec))
+        unlinked = Finding("unlinked", numbers=fiber, remedies=(scaled_by,))
         wrong.append(unlinked if spec.orientations > 1 else Finding("one orientation"))
     along = [m.eps_squared for m in metrics if m.eps_squared is not None]
     if len(along) < len(metrics):
-        wrong.append(Finding("nothing forward", numbers=fibre))
+        wrong.append(Finding("nothing forward", numbers=fiber))
     elif max(abs(value / metric.eps**2 - 1) for value in along) > CLOSE:
         realised = words.interval(min(along), max(along))
         wrong.append(Finding("eps", numbers={"realised": realised, "asked": metric.eps**2}))
@@ -113,7 +113,7 @@ def remedy(
     Args:
         spec: of the build.
         sampled: the level's points with the metric asked for.
-        try_larger: whether to search for a number of neighbours that is enough on a lattice.
+        try_larger: whether to search for a number of neighbors that is enough on a lattice.
     """
     manifold, kind = spec.geometry, spec.sampling_kind
     matched = Remedy("weights", "matched")
@@ -121,7 +121,7 @@ def remedy(
         return _advice("or more", Remedy("orientations", 4))
     if kind.regular and spec.weights != "kernel":
         # Their second moments are right, so what is left are lengths of edges.
-        return more_of_fibre(spec)
+        return more_of_fiber(spec)
     if kind.regular:
         larger = [count for count in LARGER if try_larger and count > spec.searched_neighbors]
         # The least K of those tried that has the right moments; a larger one need not have them.
@@ -142,7 +142,7 @@ def remedy(
     return _advice("more", Remedy("neighbors")) if spec.searched_neighbors < most else None
 
 
-def more_of_fibre(spec: GraphSpec) -> Finding | None:
+def more_of_fiber(spec: GraphSpec) -> Finding | None:
     """Advice to take more orientations or axes; None where there are none, or no more."""
     most = limits.ORIENTATIONS.high if spec.axes is None else max(limits.AXES.values())
     if not spec.geometry.oriented or spec.orientations >= most:

@@ -17,7 +17,7 @@ from cheblienet_graphs.report.rows import (
     reading,
     rows_of,
 )
-from cheblienet_graphs.spec import GraphSpec, fibres, words
+from cheblienet_graphs.spec import GraphSpec, fibers, words
 
 WIDTH = 80
 """Width of lines that are sentences; the table may be wider."""
@@ -136,8 +136,8 @@ def connections(spec: GraphSpec, level: LevelReport) -> Iterator[Finding]:
     if spec.mask is not None:
         yield remark("components, mask", numbers=count)
     elif spec.orientations > 1:
-        numbers, smaller = count | {"fibres": fibres.words(spec)}, Remedy(fibres.scaled_by(spec))
-        yield remark("components, fibre", numbers=numbers, remedies=(smaller,))
+        numbers, smaller = count | {"fibers": fibers.words(spec)}, Remedy(fibers.scaled_by(spec))
+        yield remark("components, fiber", numbers=numbers, remedies=(smaller,))
     elif spec.kernel:
         yield remark("components, neighbors", numbers=count, remedies=(Remedy("neighbors"),))
     else:

@@ -13,11 +13,11 @@ from cheblienet_graphs.report.second_moments import (
     closeness,
     consistent_inside,
     faults,
-    more_of_fibre,
+    more_of_fiber,
     remedy,
 )
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.spec import GraphSpec, fibres, words
+from cheblienet_graphs.spec import GraphSpec, fibers, words
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
 from cheblienet_graphs.typing import Floats
 
@@ -42,7 +42,7 @@ CONSISTENCY: dict[str, Consistency] = {
 "consistent": one component, second moments those of the metric, and the first eigenvalues those of
 the operator; "not compared": consistent as far as known, but no eigenvalues were compared; "too
 coarse": the length of the edges explains the errors, so a graph with finer points or more of the
-fibre may not have them; else "inconsistent".
+fiber may not have them; else "inconsistent".
 """
 
 
@@ -96,7 +96,7 @@ def compared(
 
     Args:
         spectrum: the smallest eigenvalues of Delta.
-        scale: factor by which they estimate the operator's; None where no vertex has a neighbour.
+        scale: factor by which they estimate the operator's; None where no vertex has a neighbor.
         exact: (M,) or more eigenvalues of the operator; None where none are known.
         masked: whether the graph covers a part of its domain.
     """
@@ -150,11 +150,11 @@ def verdict(
     reach = max(m.squared_reach for m in metrics)
     if not moments and not apart and comparison.too_coarse(reach):
         waves = 2 * math.pi / math.sqrt(float(comparison.exact.max()) * reach)
-        # Steps of a fibre are as long on a finer grid, unless xi is smaller there.
+        # Steps of a fiber are as long on a finer grid, unless xi is smaller there.
         turning = max(m.turning_reach for m in metrics) >= reach
-        what = f"too few {fibres.words(spec)}" if turning else "too coarse"
+        what = f"too few {fibers.words(spec)}" if turning else "too coarse"
         numbers = close | error | {"what": what, "waves": waves}
-        advice = more_of_fibre(spec) if turning else None
+        advice = more_of_fiber(spec) if turning else None
         return Finding("coarse spectrum", numbers=numbers, advice=advice)
     causes = [Finding("apart", numbers={"count": components})] if apart else []
     causes += moments

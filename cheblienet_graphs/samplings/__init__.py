@@ -1,4 +1,4 @@
-"""The samplings: points of a base, each with the same fibre over it.
+"""The samplings: points of a base, each with the same fiber over it.
 
 `manifolds.base` names those of each base. What all promise is tested in `test_samplings.py`, masks
 with the rooms that use them.

@@ -46,7 +46,7 @@ class GivenPoints:
     Args:
         points: number of points of each level, finest first.
         areas: "given", or "voronoi": those of Voronoi cells.
-        sha256: digest of the normalised points, and areas where they are given, of all levels.
+        sha256: digest of the normalized points, and areas where they are given, of all levels.
         extent: width, 1, and height of the domain on the plane; None on the sphere.
         level: the one it stands for, 0 the finest.
         arrays: the points by level, as far as they are known.
@@ -197,7 +197,7 @@ class Given(Scattered):
             SpecError: only their digest is known.
         """
         _ = size.known
-        return cls(setting.orientations, setting.manifold.fibre, size, setting.periodic)
+        return cls(setting.orientations, setting.manifold.fiber, size, setting.periodic)
 
     @property
     def extent(self) -> tuple[float, float] | None:

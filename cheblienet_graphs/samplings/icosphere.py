@@ -81,16 +81,16 @@ class Icosphere(Points):
     def base_areas(self) -> Floats:
         """(points,) areas of the Voronoi cells, in units of their mean.
 
-        All triangles are acute, so a triangle's circumcentre lies within it and joins the cells of
-        its corners: each edge and the circumcentre bound one right triangle of either end's cell.
+        All triangles are acute, so a triangle's circumcenter lies within it and joins the cells of
+        its corners: each edge and the circumcenter bound one right triangle of either end's cell.
         """
         corners = self.mesh.points[self.mesh.faces]
         first, second, third = corners.transpose(1, 0, 2)
-        centre = _normalised(np.cross(second - first, third - first))
+        center = _normalized(np.cross(second - first, third - first))
         areas: Floats = np.zeros(len(self.mesh.points))
         for start, end in ((0, 1), (1, 2), (2, 0)):
-            middle = _normalised(corners[:, start] + corners[:, end])
-            share = _triangle_areas(corners[:, start], middle, centre)
+            middle = _normalized(corners[:, start] + corners[:, end])
+            share = _triangle_areas(corners[:, start], middle, center)
             for corner in (start, end):
                 areas += np.bincount(self.mesh.faces[:, corner], share, len(areas))
         areas /= areas.mean()
@@ -143,7 +143,7 @@ def _icosahedron() -> Mesh:
     corners = [
         np.roll([0.0, y, z * GOLDEN], shift) for shift in range(3) for y in (1, -1) for z in (1, -1)
     ]
-    points = _normalised(np.array(corners))
+    points = _normalized(np.array(corners))
     edge = np.linalg.norm(points - points[:, None], axis=2) < 1.1
     corners_of = itertools.combinations(range(12), 3)
     faces = [(a, b, c) for a, b, c in corners_of if edge[a, b] and edge[b, c] and edge[a, c]]
@@ -160,7 +160,7 @@ def _subdivided(mesh: Mesh) -> Mesh:
     low, high = ends.min(axis=2), ends.max(axis=2)
     edges, position = np.unique(low * count + high, return_inverse=True)
     parents = np.stack([edges // count, edges % count], axis=1)
-    midpoints = _normalised(mesh.points[parents[:, 0]] + mesh.points[parents[:, 1]])
+    midpoints = _normalized(mesh.points[parents[:, 0]] + mesh.points[parents[:, 1]])
     ab, bc, ca = (position.reshape(mesh.faces.shape) + count).T
     a, b, c = mesh.faces.T
     faces = np.concatenate(
@@ -169,7 +169,7 @@ def _subdivided(mesh: Mesh) -> Mesh:
     return Mesh(np.concatenate([mesh.points, midpoints]), faces, parents)
 
 
-def _normalised(vectors: Floats) -> Floats:
+def _normalized(vectors: Floats) -> Floats:
     unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit
 

@@ -1,4 +1,4 @@
-"""The regular lattice in a box, with a fibre of orientations over each pixel or voxel."""
+"""The regular lattice in a box, with a fiber of orientations over each pixel or voxel."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ import numpy as np
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE
-from cheblienet_graphs.manifolds.base import NO_FIBRE, Base, Fibre, ListedAxes
+from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber, ListedAxes
 from cheblienet_graphs.samplings.axes import axis_set, image_of
 from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
@@ -33,7 +33,7 @@ class Motion:
         name: of the symmetry.
         axes: for each axis the one that is mapped to it.
         signs: 1 where the order of places along the axis is kept, -1 where it is reversed.
-        quarter_turns: number of rotations by 90 degrees, from x towards y, of orientations in the
+        quarter_turns: number of rotations by 90 degrees, from x toward y, of orientations in the
             plane.
         handedness: -1 where it reverses the sense of rotation, else 1.
     """
@@ -93,8 +93,8 @@ class Lattice(SamplingKind):
 
     Args:
         shape: (height, width) or (depth, height, width).
-        orientations: number of samples along the fibre, n_o; 1 where there is none.
-        fibre: over each pixel.
+        orientations: number of samples along the fiber, n_o; 1 where there is none.
+        fiber: over each pixel.
         periodic: whether opposite sides are glued.
         spacings: of the pixels along each axis, in the order of the shape and in units of the
             spacing along x; empty for pixels with equal sides.
@@ -102,7 +102,7 @@ class Lattice(SamplingKind):
 
     shape: tuple[int, ...]
     orientations: int = 1
-    fibre: Fibre = NO_FIBRE
+    fiber: Fiber = NO_FIBER
     periodic: bool = False
     spacings: tuple[float, ...] = ()
 
@@ -174,12 +174,12 @@ class Lattice(SamplingKind):
     @classmethod
     def sampled(cls, size: Size, setting: Setting) -> "Lattice":
         """A lattice of this size."""
-        fibre = setting.manifold.fibre
+        fiber = setting.manifold.fiber
         if setting.axes is not None:
             axes = axis_set(setting.axes)
-            fibre = ListedAxes(tuple(map(tuple, axes.points.tolist())), tuple(axes.areas.tolist()))
+            fiber = ListedAxes(tuple(map(tuple, axes.points.tolist())), tuple(axes.areas.tolist()))
         spacings = (setting.spacing or ())[::-1]
-        return cls(cls.grid(size), setting.orientations, fibre, setting.periodic, spacings)
+        return cls(cls.grid(size), setting.orientations, fiber, setting.periodic, spacings)
 
     @property
     def width(self) -> int:
@@ -231,7 +231,7 @@ class Lattice(SamplingKind):
         """Orientation and places of vertex indices, each of their shape."""
         places: list[Indices] = []
         for side in self.shape[:0:-1]:
-            row = vertices // side  # faster than divmod: // by a scalar is vectorised
+            row = vertices // side  # faster than divmod: // by a scalar is vectorized
             places.append(vertices - row * side)
             vertices = row
         first = self.shape[0]
@@ -247,18 +247,18 @@ class Lattice(SamplingKind):
         return index
 
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, columns) positions and fibre coordinates, or those of the vertices start..stop.
+        """(V, columns) positions and fiber coordinates, or those of the vertices start..stop.
 
         Filled in line by line along x, as all but x is the same on a line.
         """
         first, last, _ = slice(start, stop).indices(self.num_vertices)
         lines = np.arange(first // self.width, -(-last // self.width))
         orientation, places = self.decode(lines * self.width)
-        d, fibre = len(self.shape), self.fibre_coordinates[orientation]
-        found = np.empty((len(lines), self.width, d + fibre.shape[1]))
+        d, fiber = len(self.shape), self.fiber_coordinates[orientation]
+        found = np.empty((len(lines), self.width, d + fiber.shape[1]))
         found[:, :, 0] = np.arange(self.width) * float(self.relative[-1]) / self.width
         found[:, :, 1:d] = self._positions(places)[:, None, 1:]
-        found[:, :, d:] = fibre[:, None]
+        found[:, :, d:] = fiber[:, None]
         skipped = first - first // self.width * self.width
         return found.reshape(-1, found.shape[2])[skipped : skipped + max(last - first, 0)]
 
@@ -285,18 +285,18 @@ class Lattice(SamplingKind):
         """
         steps = (offsets * np.array(self.sides))[:, ::-1]
         starts = np.concatenate(
-            [np.zeros(steps.shape), self.fibre_coordinates[orientation]], axis=1
+            [np.zeros(steps.shape), self.fiber_coordinates[orientation]], axis=1
         )
-        return starts, np.concatenate([steps, self.fibre_coordinates[others]], axis=1)
+        return starts, np.concatenate([steps, self.fiber_coordinates[others]], axis=1)
 
     def areas(self, start: int = 0, stop: int | None = None) -> Floats:
         """(V,) areas of the cells in units of their mean, or of the vertices start..stop.
 
-        1 for each pixel, times the share of the fibre that a sample of axes has.
+        1 for each pixel, times the share of the fiber that a sample of axes has.
         """
         first, last, _ = slice(start, stop).indices(self.num_vertices)
         ends = np.clip(np.arange(self.orientations + 1) * self.num_points, first, max(last, first))
-        return np.repeat(self.fibre.areas(self.orientations), np.diff(ends))
+        return np.repeat(self.fiber.areas(self.orientations), np.diff(ends))
 
     def _blocks(self) -> Indices:
         """(blocks, 2^d) the pixels of blocks of 2 pixels a side."""
@@ -342,9 +342,9 @@ class Lattice(SamplingKind):
                 yield f"translation_{letter}", self.encode(k, moved)
 
     def _images(self, motion: Motion) -> tuple[bool, Indices | None]:
-        """Whether samples of the fibre go to samples exactly, and (n_o,) where each goes."""
-        if self.fibre.columns and not self.fibre.cyclic:
-            return True, image_of(self.fibre_coordinates, motion.matrix)
+        """Whether samples of the fiber go to samples exactly, and (n_o,) where each goes."""
+        if self.fiber.columns and not self.fiber.cyclic:
+            return True, image_of(self.fiber_coordinates, motion.matrix)
         k, n_o = np.arange(self.orientations), self.orientations
-        exact = not self.fibre.columns or motion.quarter_turns * n_o % 2 == 0
+        exact = not self.fiber.columns or motion.quarter_turns * n_o % 2 == 0
         return exact, (motion.handedness * k + motion.quarter_turns * n_o // 2) % n_o

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cheblienet_graphs.manifolds.base import NO_FIBRE, Fibre
+from cheblienet_graphs.manifolds.base import NO_FIBER, Fiber
 from cheblienet_graphs.samplings.maps import LevelMap, NearestMaps
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, plane_cells, sphere_cells
@@ -49,21 +49,21 @@ class Points(SamplingKind):
     """Points on the unit sphere unless there is an `extent`, times orientations.
 
     Args:
-        orientations: samples of the fibre; 1 where there is none.
-        fibre: over each point.
+        orientations: samples of the fiber; 1 where there is none.
+        fiber: over each point.
         size: as its class accepts it.
         periodic: whether opposite sides of a flat domain are glued.
     """
 
     orientations: int = 1
-    fibre: Fibre = NO_FIBRE
+    fiber: Fiber = NO_FIBER
     size: Any = 1
     periodic: bool = False
 
     @classmethod
     def sampled(cls, size: Size, setting: Setting) -> "Points":
         """The points of this size."""
-        return cls(setting.orientations, setting.manifold.fibre, size, setting.periodic)
+        return cls(setting.orientations, setting.manifold.fiber, size, setting.periodic)
 
     @cached_property
     @abstractmethod
@@ -104,16 +104,16 @@ class Points(SamplingKind):
 
         On the plane (V, 2) x, y, or (V, 3) x, y, theta.
         """
-        fibre, point = self._vertices(start, stop)
+        fiber, point = self._vertices(start, stop)
         if self.extent is not None:
-            return np.column_stack([self.base_points[point], fibre])
+            return np.column_stack([self.base_points[point], fiber])
         beta, gamma = (angle[point] for angle in self.angles)
-        return np.column_stack([fibre, beta, gamma])
+        return np.column_stack([fiber, beta, gamma])
 
     def _vertices(self, start: int, stop: int | None) -> tuple[Floats, Indices]:
-        """Fibre coordinates (N, f) and points (N,) of the vertices start..stop; None is V."""
+        """Fiber coordinates (N, f) and points (N,) of the vertices start..stop; None is V."""
         index = np.arange(*slice(start, stop).indices(self.num_vertices))
-        return self.fibre_coordinates[index // self.num_points], index % self.num_points
+        return self.fiber_coordinates[index // self.num_points], index % self.num_points
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) of the isometries that map the sampling to itself."""
@@ -124,7 +124,7 @@ class Points(SamplingKind):
             distance, image = tree.query(self.base_points @ matrix.T)
             if distance.max() > ON_THE_GRID or len(np.unique(image)) < len(image):
                 continue
-            steps = self._orientation_steps(matrix, image) if self.fibre.columns else 0.0
+            steps = self._orientation_steps(matrix, image) if self.fiber.columns else 0.0
             whole = np.round(steps)
             exact = np.abs(steps - whole).max() <= ON_THE_GRID
             handedness = 1 if np.linalg.det(matrix) > 0 else -1

@@ -60,9 +60,9 @@ class Random(Scattered):
     @classmethod
     def sampled(cls, size: Size, setting: Setting) -> "Random":
         """Points in the unit square, or on the sphere."""
-        fibred = setting.orientations, setting.manifold.fibre
+        fibered = setting.orientations, setting.manifold.fiber
         drawn = setting.seed or 0, setting.finest
-        return cls(*fibred, size, setting.periodic, *drawn, setting.manifold.base.flat)
+        return cls(*fibered, size, setting.periodic, *drawn, setting.manifold.base.flat)
 
     @property
     def extent(self) -> tuple[float, float] | None:

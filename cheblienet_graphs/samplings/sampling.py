@@ -10,7 +10,7 @@ import numpy as np
 
 from cheblienet_graphs.limits import Integers
 from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.manifolds.base import Base, Fibre
+from cheblienet_graphs.manifolds.base import Base, Fiber
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
@@ -101,11 +101,11 @@ class Setting:
 
     Args:
         manifold: that is sampled.
-        orientations: samples of the fibre, n_o.
+        orientations: samples of the fiber, n_o.
         periodic: whether opposite sides are glued.
         seed: of random points; None where nothing is random.
         finest: size of the finest level.
-        axes: name of the set that samples the fibre; None where n_o alone says how.
+        axes: name of the set that samples the fiber; None where n_o alone says how.
         spacing: sides of voxels along x, y and z, 1 along x; None where all are equal.
     """
 
@@ -139,18 +139,18 @@ class SamplingKind(Sampling):
     schemas: ClassVar[tuple[str, str]] = ("1.0", "1.0")
     """The schema of versions with one level, and of those with several."""
 
-    fibre: Fibre
+    fiber: Fiber
     """The same over each point."""
 
     @cached_property
-    def fibre_coordinates(self) -> Floats:
-        """(n_o, f) coordinates of the samples along the fibre; f = 0 where there is none."""
-        samples = np.array(self.fibre.samples(self.orientations))
-        return samples.reshape(self.orientations, len(self.fibre.columns))
+    def fiber_coordinates(self) -> Floats:
+        """(n_o, f) coordinates of the samples along the fiber; f = 0 where there is none."""
+        samples = np.array(self.fiber.samples(self.orientations))
+        return samples.reshape(self.orientations, len(self.fiber.columns))
 
     @classmethod
     def parse(cls, size: object, base: Base) -> Size:
-        """Check a size and normalise it.
+        """Check a size and normalize it.
 
         Raises:
             SpecError: it is not valid.

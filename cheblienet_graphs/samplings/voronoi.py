@@ -1,6 +1,6 @@
 """Voronoi diagrams, by the sides that cells share, and the areas of cells.
 
-The circumcentres of two Delaunay triangles with a common edge are the ends of the side that the
+The circumcenters of two Delaunay triangles with a common edge are the ends of the side that the
 cells of that edge's ends share. Points so close that Qhull takes them for one share a cell equally.
 """
 
@@ -177,22 +177,22 @@ def _triangulated(
 
     mesh = Delaunay(points)
     a, b, c = points[mesh.simplices].transpose(1, 0, 2)
-    to_centre = _to_circumcentres(b - a, c - a)
-    centres = a + to_centre
+    to_center = _to_circumcenters(b - a, c - a)
+    centers = a + to_center
     near, far, (one, other) = _pairs(mesh.simplices, mesh.neighbors)
     side, height = (
         np.linalg.norm(x, axis=1)
-        for x in (centres[near] - centres[far], (points[one] - points[other]) / 2)
+        for x in (centers[near] - centers[far], (points[one] - points[other]) / 2)
     )
     shares = side * height / 2
     diagram = Diagram((one, other), side, 2 * height, shares, mesh.coplanar, sources, inside)
     kept = (mesh.simplices < len(inside)).any(axis=1)
-    radius = np.linalg.norm(to_centre, axis=1)[kept, None]
-    beyond = np.maximum(radius - centres[kept], centres[kept] + radius - sides)
+    radius = np.linalg.norm(to_center, axis=1)[kept, None]
+    beyond = np.maximum(radius - centers[kept], centers[kept] + radius - sides)
     return diagram, float(beyond.max())
 
 
-def _to_circumcentres(u: Floats, v: Floats) -> Floats:
+def _to_circumcenters(u: Floats, v: Floats) -> Floats:
     """From corners of triangles, whose edges there are u and v; 0 where there is no triangle."""
     x = v[:, 1] * (u**2).sum(axis=1) - u[:, 1] * (v**2).sum(axis=1)
     y = u[:, 0] * (v**2).sum(axis=1) - v[:, 0] * (u**2).sum(axis=1)
@@ -202,17 +202,17 @@ def _to_circumcentres(u: Floats, v: Floats) -> Floats:
     return offsets
 
 
-def _pairs(triangles: Indices, neighbours: Indices) -> tuple[Indices, Indices, Indices]:
+def _pairs(triangles: Indices, neighbors: Indices) -> tuple[Indices, Indices, Indices]:
     """Both triangles of each edge, (edges,) and (edges,), and its ends, (2, edges).
 
     Args:
         triangles: (N, 3) their corners.
-        neighbours: (N, 3) the triangle across each corner's opposite edge, -1 where there is none.
+        neighbors: (N, 3) the triangle across each corner's opposite edge, -1 where there is none.
     """
-    near, corner = np.nonzero(neighbours > np.arange(len(triangles))[:, None])
+    near, corner = np.nonzero(neighbors > np.arange(len(triangles))[:, None])
     # Qhull's numbers have 32 bits, in which a product of two may overflow.
     ends = np.stack([triangles[near, (corner + step) % 3] for step in (1, 2)]).astype(np.int64)
-    return near, neighbours[near, corner], ends
+    return near, neighbors[near, corner], ends
 
 
 def _solid_angles(a: Floats, b: Floats, c: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Exact engines that find the same neighbours: stencils, a pruned search, brute force by KeOps.
+"""Exact engines that find the same neighbors: stencils, a pruned search, brute force by KeOps.
 
 Tested as a whole: all engines against all pairs in `test_pruned.py`, `test_axes.py` and
 `test_space.py`, offsets, searches and the cloud in `test_extremes.py`, `test_blocks.py` and

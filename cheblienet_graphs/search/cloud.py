@@ -15,7 +15,7 @@ PAIRS_AT_ONCE = 2**18
 
 @dataclass(frozen=True)
 class Cloud:
-    """Base points, with their images where the domain is periodic, and the fibre over each.
+    """Base points, with their images where the domain is periodic, and the fiber over each.
 
     Args:
         manifold, metric: they define the distance.

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import StencilEngine, reach
-from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Indices
 
 ENTRIES = 2**17
@@ -36,7 +36,7 @@ def lattice_components(engine: StencilEngine) -> Components:
     """Count without visiting the vertices: O(n_o K), and the edges of a small window."""
     lattice, stencils = engine.lattice, engine.stencils
     # Edges along sides join no more than they would if they were everywhere.
-    groups = list(_groups([around.stencil for around in engine.neighbourhoods]))
+    groups = list(_groups([around.stencil for around in engine.neighborhoods]))
     if lattice.periodic:
         around = np.diag(lattice.shape).tolist()
         exact = sum(Generated.by([*group, *around]).index for group in groups)

@@ -1,4 +1,4 @@
-"""The neighbours of a sampling's vertices, whichever engine finds them."""
+"""The neighbors of a sampling's vertices, whichever engine finds them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.cloud import PairLengths
 from cheblienet_graphs.search.rule import Lengths, Scratch, too_few
 from cheblienet_graphs.search.stencil import StencilEngine, Stencils
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.search.lists import MutualNeighbours, NeighbourLists
+    from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
 
 Advance = Callable[[int, int], None]
 """Told how many vertices are done, of how many."""
@@ -24,7 +24,7 @@ Advance = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class NeighborRule:
-    """The neighbours of all vertices of a sampling by the neighbour rule.
+    """The neighbors of all vertices of a sampling by the neighbor rule.
 
     Nothing is computed before it is asked for.
 
@@ -40,7 +40,7 @@ class NeighborRule:
 
     @cached_property
     def rule(self) -> Stencils:
-        """The neighbour rule on a lattice, and the lengths of its edges.
+        """The neighbor rule on a lattice, and the lengths of its edges.
 
         Raises:
             SpecError: there are no edges.
@@ -51,8 +51,8 @@ class NeighborRule:
         sampled = SampledManifold(lattice, self.sampled.manifold, self.sampled.metric)
         return Stencils.of(sampled, self.count)
 
-    def engine(self) -> "StencilEngine | MutualNeighbours":
-        """All neighbours, by the chosen engine in this process alone.
+    def engine(self) -> "StencilEngine | MutualNeighbors":
+        """All neighbors, by the chosen engine in this process alone.
 
         Raises:
             SpecError: there are no edges.
@@ -66,8 +66,8 @@ class NeighborRule:
 
     def counted(
         self, scratch: Scratch = np.empty, advance: Advance = lambda *_: None
-    ) -> "StencilEngine | MutualNeighbours":
-        """All neighbours, by the quickest engine, where their number matters.
+    ) -> "StencilEngine | MutualNeighbors":
+        """All neighbors, by the quickest engine, where their number matters.
 
         There may be none off lattices.
 
@@ -80,12 +80,12 @@ class NeighborRule:
         """
         return self.rule.engine if self._on_lattice else self._searched(scratch, advance)
 
-    def lists(self, rings: int = 0) -> "NeighbourLists":
+    def lists(self, rings: int = 0) -> "NeighborLists":
         """A search that goes over some of all vertices at a time, among so many rings of images."""
-        from cheblienet_graphs.search.lists import NeighbourLists  # torch: stencils do without
+        from cheblienet_graphs.search.lists import NeighborLists  # torch: stencils do without
 
         radii = self.rule.squared_radii if self._on_lattice else None
-        return NeighbourLists(self.sampled, self.count, self.choice, radii, rings)
+        return NeighborLists(self.sampled, self.count, self.choice, radii, rings)
 
     def enough_rings(self, search: Callable[[int], float]) -> int:
         """The number of rings of images that searches take.
@@ -99,7 +99,7 @@ class NeighborRule:
             rings = self.lists(tried).enough_rings(search(tried))
         return rings
 
-    def lengths(self, lists: "NeighbourLists") -> Lengths:
+    def lengths(self, lists: "NeighborLists") -> Lengths:
         """The one function that measures the rule's edges, whichever engine found them.
 
         Args:
@@ -119,8 +119,8 @@ class NeighborRule:
     def _on_lattice(self) -> bool:
         return isinstance(self.sampled.sampling, Lattice)
 
-    def _searched(self, scratch: Scratch, advance: Advance) -> "MutualNeighbours":
-        from cheblienet_graphs.search.lists import MutualNeighbours, list_type
+    def _searched(self, scratch: Scratch, advance: Advance) -> "MutualNeighbors":
+        from cheblienet_graphs.search.lists import MutualNeighbors, list_type
 
         points, vertices = self.sampled.sampling.num_points, self.sampled.sampling.num_vertices
         lists = scratch((vertices, self.count), list_type(vertices))
@@ -136,4 +136,4 @@ class NeighborRule:
             return farthest
 
         self.enough_rings(search)
-        return MutualNeighbours(lists, points)
+        return MutualNeighbors(lists, points)

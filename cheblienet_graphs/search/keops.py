@@ -1,4 +1,4 @@
-"""Nearest neighbours by brute force, every pair evaluated by KeOps: the reference for others.
+"""Nearest neighbors by brute force, every pair evaluated by KeOps: the reference for others.
 
 KeOps compiles each formula on first use, about five seconds, into a cache of its own below
 ~/.cache (or KEOPS_CACHE_FOLDER) that is particular to the user, the machine and the versions. It is
@@ -40,7 +40,7 @@ and is empty when all are whole."""
 
 
 class KeopsSearch:
-    """Exact nearest neighbours, by comparison with all vertices.
+    """Exact nearest neighbors, by comparison with all vertices.
 
     Args:
         cloud: the vertices.
@@ -94,7 +94,7 @@ class KeopsSearch:
         self, rows: tuple[Tensor, ...], columns: tuple[Tensor, ...], offset: int, width: int
     ) -> tuple[Tensor, Tensor]:
         count = min(width, len(columns[0]))
-        # KeOps compiles for a number of neighbours, and anew where there is but one row or column.
+        # KeOps compiles for a number of neighbors, and anew where there is but one row or column.
         formula = (count, len(rows[0]) == 1, len(columns[0]) == 1)
         if formula not in self._compiled:
             few = tuple(r[:2] for r in rows), tuple(c[: max(count, 2)] for c in columns)

@@ -1,4 +1,4 @@
-"""NeighborRule that are searched for: edges join vertices that list each other."""
+"""Neighbors that are searched for: edges join vertices that list each other."""
 
 import math
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ import torch
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.threads import own_device, threads_each, torch_threads
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search import offsets
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.cloud import Cloud, cloud
 from cheblienet_graphs.search.nearest import Search, Shells
 from cheblienet_graphs.search.pruned import PrunedSearch
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6
@@ -32,7 +32,7 @@ COMPARISONS_AT_ONCE = 2**23
 """Entries of lists compared together, K^2 for each vertex."""
 
 
-class NeighbourLists:
+class NeighborLists:
     """For each vertex a, the vertices within r_a.
 
     As the distance is symmetric, d(a, b) <= min(r_a, r_b) where each lists the other. On a torus
@@ -131,11 +131,11 @@ class NeighbourLists:
         return vertex
 
 
-class MutualNeighbours:
-    """An engine: vertices are neighbours where each lists the other.
+class MutualNeighbors:
+    """An engine: vertices are neighbors where each lists the other.
 
     Args:
-        lists: (V, K) of `NeighbourLists`, by vertex; may be mapped.
+        lists: (V, K) of `NeighborLists`, by vertex; may be mapped.
         points: vertices of one orientation.
     """
 
@@ -158,12 +158,12 @@ class MutualNeighbours:
         return total
 
     def degrees(self, start: int, stop: int) -> Indices:
-        """(stop - start,) number of neighbours of each vertex."""
+        """(stop - start,) number of neighbors of each vertex."""
         pieces = (mutual.sum(axis=1) for _, mutual in self._mutual(start, stop))
         return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def columns(self, start: int, stop: int) -> Indices:
-        """NeighborRule of the vertices start..stop, vertex after vertex, ascending in each."""
+        """Neighbors of the vertices start..stop, vertex after vertex, ascending in each."""
         pieces = (lists[mutual] for lists, mutual in self._mutual(start, stop))
         return np.concatenate([np.empty(0, np.int64), *pieces])
 

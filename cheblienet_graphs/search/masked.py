@@ -1,4 +1,4 @@
-"""NeighborRule on a part of a sampling: the edges of the whole with both ends inside.
+"""Neighbors on a part of a sampling: the edges of the whole with both ends inside.
 
 On a lattice they are the stencils' offsets, looked up in a map of what is inside.
 """
@@ -18,7 +18,7 @@ from cheblienet_graphs.typing import Floats, Indices
 
 INT32_LIMIT = 2**31 - 1
 ROWS_AT_ONCE = 2**16
-"""Most vertices of the whole whose neighbours are in memory together."""
+"""Most vertices of the whole whose neighbors are in memory together."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Inside:
 
 @dataclass(frozen=True)
 class InsideEngine:
-    """The neighbours inside of vertices inside.
+    """The neighbors inside of vertices inside.
 
     Args:
         whole: finds those of all vertices.
@@ -76,14 +76,14 @@ class InsideEngine:
     inside: Inside
 
     def degrees(self, start: int, stop: int) -> Indices:
-        """(stop - start,) number of neighbours of each vertex."""
+        """(stop - start,) number of neighbors of each vertex."""
         degrees = np.zeros(stop - start, np.int64)
         for rows, _ in self._edges(start, stop):
             degrees += np.bincount(rows - start, minlength=stop - start)
         return degrees
 
     def columns(self, start: int, stop: int) -> Indices:
-        """NeighborRule of the vertices start..stop, vertex after vertex, ascending in each."""
+        """Neighbors of the vertices start..stop, vertex after vertex, ascending in each."""
         pieces = (columns for _, columns in self._edges(start, stop))
         return np.concatenate([np.empty(0, np.int64), *pieces])
 
@@ -120,14 +120,14 @@ class InsideLengths:
 
 @dataclass(frozen=True)
 class LookedUp:
-    """The neighbours of some vertices of one orientation, each vertex itself among them.
+    """The neighbors of some vertices of one orientation, each vertex itself among them.
 
     Args:
         orientation: of the vertices.
         vertices: (M,) these.
-        columns: (M, N) neighbours, ascending where `inside`.
+        columns: (M, N) neighbors, ascending where `inside`.
         inside: (M, N) whether there is one.
-        which: (N,) or (M, N) the places in the orientation's neighbourhood that the columns stand
+        which: (N,) or (M, N) the places in the orientation's neighborhood that the columns stand
             for; -1 for the vertex itself.
     """
 
@@ -156,7 +156,7 @@ class MaskedStencils:
 
     def __init__(self, engine: StencilEngine, places: Indices) -> None:
         self.lattice, self.stencils, self.places = engine.lattice, engine.stencils, places
-        self.neighbourhoods, lattice = engine.neighbourhoods, engine.lattice
+        self.neighborhoods, lattice = engine.neighborhoods, engine.lattice
         self._margin = engine.reach
         vertices = lattice.orientations * len(places)
         self.dtype = np.dtype(np.int32 if vertices <= INT32_LIMIT else np.int64)
@@ -172,7 +172,7 @@ class MaskedStencils:
 
     def _table(self, k: int) -> tuple[Indices, Indices, Indices]:
         """Steps in the wide map, what to add for the orientation, and which entry, ascending."""
-        stencil = self.neighbourhoods[k].stencil
+        stencil = self.neighborhoods[k].stencil
         orientation = np.append(stencil.orientation, k)
         offsets = np.concatenate([stencil.offsets, np.zeros((1, len(self._margin)), np.int64)])
         order = np.lexsort((*offsets.T[::-1], orientation))
@@ -186,7 +186,7 @@ class MaskedStencils:
     def total_degree(self) -> int:
         """Twice the number of edges, without visiting the vertices."""
         pairs: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
-        for around in self.neighbourhoods:
+        for around in self.neighborhoods:
             # Offsets that only vertices at a side have count for all, less those away from it.
             axes = [tuple(np.flatnonzero(column).tolist()) for column in around.at_sides.T]
             sides = [() if every else at for every, at in zip(around.everywhere, axes, strict=True)]
@@ -213,7 +213,7 @@ class MaskedStencils:
             yield Piece(self, k, max(start - k * count, 0), min(stop - k * count, count))
 
     def lines(self, k: int, first: int, last: int) -> npt.NDArray[np.bool_]:
-        """(last - first, *others) whether all neighbours of pixels there are inside.
+        """(last - first, *others) whether all neighbors of pixels there are inside.
 
         None is at a corrected side, across which stencils of consistent weights always lead.
 
@@ -243,7 +243,7 @@ class MaskedStencils:
         return inside
 
     def around(self, k: int, first: int, last: int) -> npt.NDArray[np.bool_]:
-        """As `lines`, for pixels all of whose neighbours have all theirs inside, too.
+        """As `lines`, for pixels all of whose neighbors have all theirs inside, too.
 
         Those within reach of the sides are left out.
         """
@@ -263,7 +263,7 @@ class MaskedStencils:
         return found
 
     def look_up(self, k: int, numbers: Indices, *, away: bool = False) -> LookedUp:
-        """The neighbours of vertices of one orientation.
+        """The neighbors of vertices of one orientation.
 
         Args:
             k: the orientation.
@@ -271,7 +271,7 @@ class MaskedStencils:
             away: whether all are away from corrected sides: then what only these have is left out.
         """
         steps, shift, which = self._tables[k]
-        around = self.neighbourhoods[k]
+        around = self.neighborhoods[k]
         if away:
             kept = np.append(around.everywhere, True)[which]
             steps, shift, which = steps[kept], shift[kept], which[kept]
@@ -301,7 +301,7 @@ class MaskedStencils:
         return at_sides(self.lattice.decode(self.places[numbers])[1], self.lattice.shape)
 
     def _far_from_seam(self, places: Sequence[Indices]) -> npt.NDArray[np.bool_]:
-        """Whether no neighbour of a pixel is beyond a side."""
+        """Whether no neighbor of a pixel is beyond a side."""
         far = np.ones(len(places[0]), bool)
         for place, most, side in zip(places, self._margin, self.lattice.shape, strict=True):
             far &= (place >= most) & (place < side - most)
@@ -313,7 +313,7 @@ class Piece:
     """Consecutive vertices of one orientation.
 
     Args:
-        stencils: their neighbours.
+        stencils: their neighbors.
         orientation: of the vertices.
         start, stop: numbers of their pixels.
     """
@@ -338,12 +338,12 @@ class Piece:
 
     @property
     def complete(self) -> npt.NDArray[np.bool_]:
-        """(len(self),) whether no neighbour is outside."""
+        """(len(self),) whether no neighbor is outside."""
         return self._picked(self.stencils.lines)
 
     @property
     def surrounded(self) -> npt.NDArray[np.bool_]:
-        """(len(self),) whether neighbours are complete, too; False within reach of the sides."""
+        """(len(self),) whether neighbors are complete, too; False within reach of the sides."""
         return self._picked(self.stencils.around)
 
     def _picked(
@@ -356,5 +356,5 @@ class Piece:
         return said[self.places - first * line]
 
     def look_up(self, chosen: Indices, *, away: bool = False) -> LookedUp:
-        """The neighbours of some, by their places among these vertices; `away` as there."""
+        """The neighbors of some, by their places among these vertices; `away` as there."""
         return self.stencils.look_up(self.orientation, self.start + chosen, away=away)

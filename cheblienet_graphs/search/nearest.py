@@ -1,4 +1,4 @@
-"""What searches share: their interface, and the neighbour rule on many vertices, in torch."""
+"""What searches share: their interface, and the neighbor rule on many vertices, in torch."""
 
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -29,7 +29,7 @@ class Shells:
         return replace(self, squared_radii=None if radii is None else radii[orientations])
 
     def listed(self, ascending: Tensor, vertex: Tensor) -> tuple[Tensor, Tensor]:
-        """The neighbours that vertices list, orientation after orientation.
+        """The neighbors that vertices list, orientation after orientation.
 
         Args:
             ascending: (rows, N) d^2 to the nearest other vertices.
@@ -37,7 +37,7 @@ class Shells:
 
         Returns:
             (rows,) d^2 up to which vertices were needed: r^2 where known beforehand, else that of
-            the (K + 1)-th nearest, inf where there is none; and (rows, K) neighbours, -1 for none.
+            the (K + 1)-th nearest, inf where there is none; and (rows, K) neighbors, -1 for none.
         """
         width = (0, self.count + 1 - ascending.shape[1])
         ascending, vertex = pad(ascending, width, value=torch.inf), pad(vertex, width)
@@ -66,10 +66,10 @@ class Search(Protocol):
         Args:
             start: first base point.
             stop: last base point + 1.
-            shells: say which are neighbours.
+            shells: say which are neighbors.
 
         Returns:
             (n_o, stop - start) d^2 up to which vertices were needed, as `Shells.listed` has it, and
-            (n_o, stop - start, K) int64 neighbours, `orientation * images + image`, padded with -1.
+            (n_o, stop - start, K) int64 neighbors, `orientation * images + image`, padded with -1.
             On the CPU.
         """

@@ -1,4 +1,4 @@
-"""Offsets of an infinite lattice, their distances, and the stencils of the neighbour rule.
+"""Offsets of an infinite lattice, their distances, and the stencils of the neighbor rule.
 
 A logarithm over a flat base is linear in the displacement, so vertices of one orientation that are
 within a distance fill an ellipsoid for each candidate of the logarithm. Its sections along an axis
@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.search.rule import last_whole_shell
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.search.rule import last_whole_shell
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-7
@@ -27,10 +27,10 @@ SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Stencil:
-    """NeighborRule of a vertex, ascending by orientation and offset.
+    """Neighbors of a vertex, ascending by orientation and offset.
 
     Args:
-        orientation: (N,) of the neighbours.
+        orientation: (N,) of the neighbors.
         offsets: (N, d) whole pixels, in the order of the lattice's shape.
         squared_distance: (N,) d^2, lengths in pixels.
     """
@@ -43,11 +43,11 @@ class Stencil:
         return len(self.orientation)
 
     def within(self, orientation: int) -> "Stencil":
-        """The neighbours of one orientation."""
+        """The neighbors of one orientation."""
         return self.only(self.orientation == orientation)
 
     def only(self, kept: npt.NDArray[np.bool_]) -> "Stencil":
-        """The neighbours where `kept`, (len(self),), is true."""
+        """The neighbors where `kept`, (len(self),), is true."""
         return Stencil(self.orientation[kept], self.offsets[kept], self.squared_distance[kept])
 
 
@@ -63,7 +63,7 @@ class OffsetDistances:
         self._metric = sampled.metric.scaled(sampled.sampling.spacing)
 
     def stencils(self, neighbors: int) -> tuple[Floats, tuple[Stencil, ...]]:
-        """r_k^2 by orientation, and the neighbours of a vertex: d^2 <= min(r_i^2, r_k^2)."""
+        """r_k^2 by orientation, and the neighbors of a vertex: d^2 <= min(r_i^2, r_k^2)."""
         orientations = range(self._lattice.orientations)
         radii = np.array([self._radius(k, neighbors) for k in orientations])
         return radii, tuple(self._stencil(k, radii) for k in orientations)
@@ -148,10 +148,10 @@ class Ellipsoids:
     def around(
         cls, lattice: Lattice, manifold: Manifold, metric: Metric
     ) -> "tuple[Ellipsoids, ...]":
-        """The ellipsoids around a vertex of each orientation, for all those of its neighbours.
+        """The ellipsoids around a vertex of each orientation, for all those of its neighbors.
 
         Args:
-            lattice: with its fibre.
+            lattice: with its fiber.
             manifold: its base is flat.
             metric: lengths in pixels.
         """
@@ -184,12 +184,12 @@ class Ellipsoids:
         chosen = np.empty((len(which), 0), np.int64)
         for axis in range(self.pivots.shape[1]):
             pivot = self.pivots[which, axis]
-            centre = -np.einsum("nj,nj->n", self.mixed[which, axis, :axis], chosen)
+            center = -np.einsum("nj,nj->n", self.mixed[which, axis, :axis], chosen)
             half = np.sqrt(np.maximum(left, 0) / pivot)
-            slack = SLACK * (1 + abs(centre) + half)
-            low, high = np.ceil(centre - half - slack), np.floor(centre + half + slack)
+            slack = SLACK * (1 + abs(center) + half)
+            low, high = np.ceil(center - half - slack), np.floor(center + half + slack)
             row, place = _intervals(low.astype(np.int64), high.astype(np.int64))
-            left = left[row] - pivot[row] * (place - centre[row]) ** 2
+            left = left[row] - pivot[row] * (place - center[row]) ** 2
             which, chosen = which[row], np.column_stack([chosen[row], place])
         return _listed_once(self.orientation[which], chosen)
 
@@ -225,7 +225,7 @@ def _intervals(low: Indices, high: Indices) -> tuple[Indices, Indices]:
 
 
 def _listed_once(orientation: Indices, offsets: Indices) -> tuple[Indices, Indices]:
-    """The neighbours, ascending, each once: several candidates may reach the same one."""
+    """The neighbors, ascending, each once: several candidates may reach the same one."""
     most = [int(abs(column).max(initial=0)) for column in offsets.T]
     keys = orientation
     for column, reach in zip(offsets.T, most, strict=True):

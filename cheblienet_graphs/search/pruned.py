@@ -1,4 +1,4 @@
-"""Nearest neighbours on any sampling: a tree finds base points, whose fibres are compared.
+"""Nearest neighbors on any sampling: a tree finds base points, whose fibers are compared.
 
 The projection to the base is 1-Lipschitz, so a vertex at distance r lies over the base ball of
 radius r: the vertices over the M nearest base points include all that are nearer than the M-th of
@@ -27,17 +27,17 @@ PAIRS_AT_ONCE = {"cpu": 2**17, "cuda": 2**25}
 MOMENT = 8
 """Between two reports of progress this many times PAIRS_AT_ONCE distances are evaluated."""
 CANDIDATES = 32
-"""Candidates of a point that this assumes, as with usual numbers of neighbours."""
+"""Candidates of a point that this assumes, as with usual numbers of neighbors."""
 MOST_POINTS = 4096
 """Most base points between two reports of progress."""
 
 ROUNDING = 1e-9
 """Relative slack between distances on the base and on the manifold."""
 WORTHWHILE = 2
-"""A window is used where it has this many times fewer orientations than the fibre, or better."""
+"""A window is used where it has this many times fewer orientations than the fiber, or better."""
 
 
-class Fibred(Protocol):
+class Fibered(Protocol):
     """A manifold with orientations: rotation angles, and their least lengths."""
 
     def rotation_angle(self, g: Point, h: Point) -> Elements:
@@ -48,7 +48,7 @@ class Fibred(Protocol):
 
 
 class PrunedSearch:
-    """Exact nearest neighbours, distances evaluated in torch.
+    """Exact nearest neighbors, distances evaluated in torch.
 
     Args:
         cloud: the vertices.
@@ -59,7 +59,7 @@ class PrunedSearch:
         self._cloud, self._device = cloud, torch.device(device)
         self._tree = KDTree(cloud.base)
         self._elements = tuple(torch.from_numpy(e).to(self._device) for e in cloud.elements)
-        self._manifold = cast("Fibred", cloud.manifold)
+        self._manifold = cast("Fibered", cloud.manifold)
         self._pairs = PAIRS_AT_ONCE[self._device.type]
 
     @property
@@ -73,7 +73,7 @@ class PrunedSearch:
         points = np.arange(start, stop)
         orientations = self._cloud.orientations
         seen = torch.zeros(orientations, len(points), dtype=torch.float64)
-        neighbours = torch.full((orientations, len(points), shells.count), -1)
+        neighbors = torch.full((orientations, len(points), shells.count), -1)
         candidates = min(self._guess(shells.count), self._cloud.images)
         while len(points):
             across = candidates * orientations
@@ -90,21 +90,21 @@ class PrunedSearch:
                 for first in range(0, orientations, own):
                     rows = slice(first, min(first + own, orientations))
                     reach, nearest, known = self._block(block, rows, images, bound, shells)
-                    seen[rows, where], neighbours[rows, where] = reach.cpu(), nearest.cpu()
+                    seen[rows, where], neighbors[rows, where] = reach.cpu(), nearest.cpu()
                     complete &= known.cpu().numpy()
                 missed.append(block[~complete])
             points = np.concatenate(missed)
             candidates = min(2 * candidates, self._cloud.images)
-        return seen, neighbours
+        return seen, neighbors
 
     def _guess(self, count: int) -> int:
-        """Number of nearest base points over which `count` neighbours are likely to lie.
+        """Number of nearest base points over which `count` neighbors are likely to lie.
 
         A ball of radius r is nearly an ellipsoid with semi-axes r, eps r and r / xi, the last at
-        most half the fibre.
+        most half the fiber.
         """
         metric, orientations = self._cloud.metric, self._cloud.orientations
-        volume = (count + 1) / orientations  # in base points times fibres
+        volume = (count + 1) / orientations  # in base points times fibers
         flat = volume / metric.eps
         if orientations > 1:
             # r^3 4/3 eps / xi = volume; in the unit of length a base point has area 1.
@@ -125,7 +125,7 @@ class PrunedSearch:
     def _block(
         self, points: Indices, own: slice, images: Indices, bound: Floats, shells: Shells
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """(own, n) as `nearest`, neighbours (own, n, K), and (n,) whether the candidates sufficed.
+        """(own, n) as `nearest`, neighbors (own, n, K), and (n,) whether the candidates sufficed.
 
         For the vertices over the points whose orientation is one of `own`; candidates are those
         over (n, M) images, among which are all nearer than (n,) the bound, squared.
@@ -134,18 +134,18 @@ class PrunedSearch:
         orientations = torch.arange(cloud.orientations, device=device)[own]
         rows, candidates = images.shape
         here, others = (torch.from_numpy(x).to(device) for x in (points, images))
-        fibre = self._fibre(orientations, here, others, float(bound.max()))
-        squared = self._squared_distances(here, own, others, fibre)
+        fiber = self._fiber(orientations, here, others, float(bound.max()))
+        squared = self._squared_distances(here, own, others, fiber)
         row, place = (others == here[:, None]).nonzero(as_tuple=True)
-        windowed = fibre.shape[2] < cloud.orientations
-        over = fibre[:, row, :, place] if windowed else fibre[:, 0, :, 0]
+        windowed = fiber.shape[2] < cloud.orientations
+        over = fiber[:, row, :, place] if windowed else fiber[:, 0, :, 0]
         itself = over == orientations[:, None]
         squared[:, row, :, place] = squared[:, row, :, place].masked_fill(itself, math.inf)
         squared = squared.reshape(len(orientations) * rows, -1)
         ascending, which = squared.topk(min(shells.count + 1, squared.shape[1]), largest=False)
         over = which // candidates
         if windowed:
-            over = fibre.reshape(len(squared), -1).gather(1, which)
+            over = fiber.reshape(len(squared), -1).gather(1, which)
         row = torch.arange(rows, device=device).repeat(len(orientations))[:, None]
         vertex = over * cloud.images + others[row, which % candidates]
         reach, listed = shells.over(own).listed(ascending, vertex)
@@ -154,7 +154,7 @@ class PrunedSearch:
         complete |= candidates == cloud.images
         return reach.view(-1, rows), listed.reshape(-1, rows, shells.count), complete
 
-    def _fibre(self, own: Tensor, points: Tensor, others: Tensor, squared_reach: float) -> Tensor:
+    def _fiber(self, own: Tensor, points: Tensor, others: Tensor, squared_reach: float) -> Tensor:
         """Orientations over other points that may be within reach.
 
         Args:
@@ -168,7 +168,7 @@ class PrunedSearch:
             copies, where a window is not worthwhile.
         """
         orientations = self._cloud.orientations
-        cyclic = self._cloud.manifold.fibre.cyclic
+        cyclic = self._cloud.manifold.fiber.cyclic
         margin = self._margin(squared_reach) if cyclic else orientations
         if WORTHWHILE * (2 * margin + 1) > orientations:
             return torch.arange(orientations, device=own.device)[None, None, :, None]
@@ -197,12 +197,12 @@ class PrunedSearch:
         return margin
 
     def _squared_distances(
-        self, points: Tensor, own: slice, others: Tensor, fibre: Tensor
+        self, points: Tensor, own: slice, others: Tensor, fiber: Tensor
     ) -> Tensor:
         """(own, n, width, M) d^2 from vertices over points to those over candidates."""
         start = tuple(e[own][:, points][:, :, None, None] for e in self._elements)
-        if fibre.shape[2] < self._cloud.orientations:
-            end = tuple(e[fibre, others[None, :, None]] for e in self._elements)
+        if fiber.shape[2] < self._cloud.orientations:
+            end = tuple(e[fiber, others[None, :, None]] for e in self._elements)
         else:
             end = tuple(e[:, others].transpose(0, 1) for e in self._elements)
         squared: Tensor = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)

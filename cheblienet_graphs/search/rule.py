@@ -1,9 +1,9 @@
-"""The rule by which vertices are neighbours, and the interfaces of what finds and measures edges.
+"""The rule by which vertices are neighbors, and the interfaces of what finds and measures edges.
 
 The rule makes graphs symmetric and keeps the symmetries of their samplings: the radius r_a of
 a vertex is that of the largest union of whole shells of equally distant vertices with at most K
 members; an edge joins a and b where d(a, b) <= min(r_a, r_b). On lattices r_a is that of the
-infinite lattice, so vertices at the boundary have fewer neighbours but no longer edges.
+infinite lattice, so vertices at the boundary have fewer neighbors but no longer edges.
 """
 
 from collections.abc import Callable
@@ -21,13 +21,13 @@ Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
 
 
 class Engine(Protocol):
-    """Finds the neighbours of consecutive vertices; none is its own neighbour."""
+    """Finds the neighbors of consecutive vertices; none is its own neighbor."""
 
     def degrees(self, start: int, stop: int) -> Indices:
-        """(stop - start,) number of neighbours of each vertex."""
+        """(stop - start,) number of neighbors of each vertex."""
 
     def columns(self, start: int, stop: int) -> Indices:
-        """NeighborRule of the vertices start..stop, vertex after vertex, ascending in each."""
+        """Neighbors of the vertices start..stop, vertex after vertex, ascending in each."""
 
 
 class Lengths(Protocol):

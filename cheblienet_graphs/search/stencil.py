@@ -1,6 +1,6 @@
-"""NeighborRule on a lattice: one stencil per orientation gives the whole graph.
+"""Neighbors on a lattice: one stencil per orientation gives the whole graph.
 
-The metric is left-invariant, so the offsets of a vertex's neighbours depend on its orientation
+The metric is left-invariant, so the offsets of a vertex's neighbors depend on its orientation
 only. Finding them takes n_o small tables of distances; the rest is index arithmetic.
 """
 
@@ -11,16 +11,16 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.search.rule import too_few
 from cheblienet_graphs.samplings.lattice import Lattice, Places
 from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
+from cheblienet_graphs.search.rule import too_few
 from cheblienet_graphs.typing import Floats, Indices
 
 
 @dataclass(frozen=True)
-class Neighbourhood:
-    """The neighbours of the vertices of one orientation.
+class Neighborhood:
+    """The neighbors of the vertices of one orientation.
 
     Args:
         stencil: all of them.
@@ -34,8 +34,8 @@ class Neighbourhood:
     at_sides: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, stencil: Stencil, along_sides: Sequence[Stencil] = ()) -> "Neighbourhood":
-        """The neighbours of a stencil, and those along the sides across each axis.
+    def of(cls, stencil: Stencil, along_sides: Sequence[Stencil] = ()) -> "Neighborhood":
+        """The neighbors of a stencil, and those along the sides across each axis.
 
         Args:
             stencil: of all vertices.
@@ -53,10 +53,10 @@ class Neighbourhood:
             row[part] = True
         return cls(Stencil(every[:, 0], every[:, 1:], squared), found[0], found[1:])
 
-    def within(self, orientation: int) -> "Neighbourhood":
-        """The neighbours of one orientation."""
+    def within(self, orientation: int) -> "Neighborhood":
+        """The neighbors of one orientation."""
         kept = self.stencil.orientation == orientation
-        return Neighbourhood(self.stencil.only(kept), self.everywhere[kept], self.at_sides[:, kept])
+        return Neighborhood(self.stencil.only(kept), self.everywhere[kept], self.at_sides[:, kept])
 
     def present(self, places: Places, shape: Sequence[int]) -> npt.NDArray[np.bool_]:
         """(pixels, N) whether the vertices at these (pixels,) places have each."""
@@ -84,12 +84,12 @@ def at_sides(places: Places, shape: Sequence[int]) -> list[npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Stencils:
-    """The neighbour rule on a lattice, and the lengths of its edges.
+    """The neighbor rule on a lattice, and the lengths of its edges.
 
     Args:
         lattice: of the vertices.
-        stencils: the neighbours of a vertex, by its orientation.
-        squared_lengths: d^2 to each neighbour, in squared widths of the domain.
+        stencils: the neighbors of a vertex, by its orientation.
+        squared_lengths: d^2 to each neighbor, in squared widths of the domain.
         squared_radii: (n_o,) r^2 by orientation, in the same unit.
     """
 
@@ -119,7 +119,7 @@ class Stencils:
 
     @cached_property
     def engine(self) -> "StencilEngine":
-        """The neighbours on the whole lattice."""
+        """The neighbors on the whole lattice."""
         return StencilEngine(self.lattice, self.stencils)
 
     def on(self, lattice: Lattice) -> "Stencils":
@@ -143,8 +143,8 @@ class OffsetTable:
 
     Args:
         lattice: of the vertices.
-        stencils: the neighbours of a vertex, by its orientation.
-        values: a number for each neighbour.
+        stencils: the neighbors of a vertex, by its orientation.
+        values: a number for each neighbor.
     """
 
     def __init__(
@@ -188,16 +188,16 @@ def reach(stencils: Sequence[Stencil]) -> tuple[int, ...]:
 
 
 class StencilEngine:
-    """NeighborRule by index arithmetic: a row is its own index plus constant offsets.
+    """Neighbors by index arithmetic: a row is its own index plus constant offsets.
 
     Args:
         lattice: of the vertices.
-        stencils: the neighbours of a vertex, by its orientation.
+        stencils: the neighbors of a vertex, by its orientation.
         along_sides: further ones of vertices at the first and last place along an axis, by axis and
             orientation, for an open lattice; none by default.
 
     Attributes:
-        neighbourhoods: all of them, by orientation.
+        neighborhoods: all of them, by orientation.
         reach: the largest offset along each axis.
     """
 
@@ -209,10 +209,10 @@ class StencilEngine:
     ) -> None:
         self.lattice, self.stencils, self.along_sides = lattice, stencils, along_sides
         sides = zip(*along_sides, strict=True) if along_sides else [()] * len(stencils)
-        self.neighbourhoods = tuple(
-            Neighbourhood.of(stencil, steps) for stencil, steps in zip(stencils, sides, strict=True)
+        self.neighborhoods = tuple(
+            Neighborhood.of(stencil, steps) for stencil, steps in zip(stencils, sides, strict=True)
         )
-        self.reach = reach([around.stencil for around in self.neighbourhoods])
+        self.reach = reach([around.stencil for around in self.neighborhoods])
 
     def on(self, lattice: Lattice) -> "StencilEngine":
         """The same stencils on a lattice of another size."""
@@ -221,29 +221,29 @@ class StencilEngine:
     @property
     def total_degree(self) -> int:
         """Twice the number of edges, without visiting the vertices."""
-        return sum(map(self._total_degree, self.neighbourhoods))
+        return sum(map(self._total_degree, self.neighborhoods))
 
     @property
     def in_plane_degree(self) -> int:
         """The part of `total_degree` that stays within one orientation."""
-        return sum(self._total_degree(n.within(k)) for k, n in enumerate(self.neighbourhoods))
+        return sum(self._total_degree(n.within(k)) for k, n in enumerate(self.neighborhoods))
 
     def degrees(self, start: int, stop: int) -> Indices:
-        """(stop - start,) number of neighbours of each vertex."""
+        """(stop - start,) number of neighbors of each vertex."""
         pieces = (there.sum(axis=1) for _, there in self._rows(start, stop))
         return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def columns(self, start: int, stop: int) -> Indices:
-        """NeighborRule of the vertices start..stop, vertex after vertex, ascending in each."""
+        """Neighbors of the vertices start..stop, vertex after vertex, ascending in each."""
         pieces = (vertices[there] for vertices, there in self._rows(start, stop))
         return np.concatenate([np.empty(0, np.int64), *pieces])
 
     def _rows(self, start: int, stop: int) -> Iterator[tuple[Indices, npt.NDArray[np.bool_]]]:
-        """(rows, N) neighbours, and whether there is each, orientation by orientation."""
+        """(rows, N) neighbors, and whether there is each, orientation by orientation."""
         lattice, pixels = self.lattice, self.lattice.num_points
         for k in range(start // pixels, -(-stop // pixels)):
             rows = np.arange(max(start - k * pixels, 0), min(stop - k * pixels, pixels))
-            around, (_, places) = self.neighbourhoods[k], lattice.decode(rows)
+            around, (_, places) = self.neighborhoods[k], lattice.decode(rows)
             steps, there = around.stencil.offsets.T, around.present(places, lattice.shape)
             targets = [place[:, None] + step for place, step in zip(places, steps, strict=True)]
             for axis, side in enumerate(lattice.shape):
@@ -254,7 +254,7 @@ class StencilEngine:
             vertices = lattice.encode(around.stencil.orientation, targets)
             yield np.sort(vertices, axis=1) if lattice.periodic else vertices, there
 
-    def _total_degree(self, around: Neighbourhood) -> int:
+    def _total_degree(self, around: Neighborhood) -> int:
         lattice = self.lattice
         if lattice.periodic:
             return len(around.stencil) * lattice.num_points
@@ -267,7 +267,7 @@ def nearest_image(offset: Indices, period: int) -> Indices:
 
 
 def _wrapped(stencil: Stencil, k: int, lattice: Lattice) -> Stencil:
-    """The stencil on the torus: the nearest image of each neighbour, none of the vertex itself."""
+    """The stencil on the torus: the nearest image of each neighbor, none of the vertex itself."""
     sides = np.array(lattice.shape)
     offsets = (stencil.offsets + sides // 2) % sides - sides // 2
     nearest_first = np.argsort(stencil.squared_distance, kind="stable")

@@ -1,6 +1,6 @@
 """The fields of edges and operators: each is checked, normalized, and given its default.
 
-With s = d^2 and t = bandwidth x mean(s over the edges of the symmetrised graph), a kernel of the
+With s = d^2 and t = bandwidth x mean(s over the edges of the symmetrized graph), a kernel of the
 paper sees u = s / (4 t). Kernels are in method style, so numpy (through `manifolds.arrays.Array`)
 and torch both run them.
 """
@@ -30,7 +30,7 @@ negative beyond the bandwidth."""
 
 
 def edge_fields(geometry: Manifold, kind: type[SamplingKind], given: Given) -> dict[str, Any]:
-    """Weights, neighbours, kernel and bandwidth; those that do not apply are None.
+    """Weights, neighbors, kernel and bandwidth; those that do not apply are None.
 
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
@@ -165,7 +165,7 @@ def _drift(kind: type[SamplingKind], weights: str, drift: Any) -> float | None:
         remedy: str = Words("Use ", Remedy("weights", "matched"), ".")
         left_out("drift", drift, f"with {weights} weights", remedy)
     if kind.regular:
-        remedy = "On lattices neighbours come in opposite pairs, so there is no drift."
+        remedy = "On lattices neighbors come in opposite pairs, so there is no drift."
         left_out("drift", drift, "on lattices", remedy)
     return number("drift", drift, *limits.DRIFT)
 

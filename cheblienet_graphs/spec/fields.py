@@ -40,7 +40,7 @@ def normalized(given: Given) -> dict[str, Any]:
         "seed": _seed(kind, given["seed"]),
         "axes": (axes := _axes(geometry, given)),
         "spacing": _spacing(geometry, given),
-        **_fibre(geometry, axes, given),
+        **_fiber(geometry, axes, given),
         "eps": _anisotropy(geometry, given),
         **edge_fields(geometry, kind, given),
         "boundary": _boundary(geometry, given["boundary"]),
@@ -97,9 +97,9 @@ def _seed(kind: type[SamplingKind], seed: Any) -> int | None:
 
 
 def _axes(geometry: Manifold, given: Given) -> str | None:
-    """Name of the set of axes; None where the fibre has none."""
+    """Name of the set of axes; None where the fiber has none."""
     axes = given["axes"]
-    if "nx" not in geometry.fibre.columns:
+    if "nx" not in geometry.fiber.columns:
         left_out("axes", axes, f"on {geometry.name}, which has no axes")
         return None
     where = Words(f"on {geometry.name}: ", Remedy("axes"), " says how many there are")
@@ -156,7 +156,7 @@ def _relative(geometry: Manifold, spacing: Any) -> tuple[float, ...] | None:
     return None if relative == (1.0, 1.0, 1.0) else relative
 
 
-def _fibre(geometry: Manifold, axes: str | None, given: Given) -> dict[str, Any]:
+def _fiber(geometry: Manifold, axes: str | None, given: Given) -> dict[str, Any]:
     """Orientations, as many as there are axes, `xi`, `alpha` and `in_plane_fraction`."""
     names = ("orientations", "xi", "alpha", "in_plane_fraction")
     fields: dict[str, Any] = dict.fromkeys(names)

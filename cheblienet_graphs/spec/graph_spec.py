@@ -45,7 +45,7 @@ class GraphSpec(Levels):
             areas; or a sequence of such arrays, finest first.
         domain: (X0, Y0, X1, Y1) of given points on the plane; default their bounding box.
         units: "degrees", where given angles look like radians.
-        mask: booleans or grey, (H, W) or (D, H, W), of the sphere (points,) or (latitudes,
+        mask: booleans or gray, (H, W) or (D, H, W), of the sphere (points,) or (latitudes,
             longitudes); or what files hold: `LatLonMask`, `Volume`.
         mask_order: of HEALPix's pixels in the mask, "nested" (default) or "ring".
         region: of the sphere, (W, S, E, N) degrees.
@@ -152,8 +152,8 @@ class GraphSpec(Levels):
         object.__setattr__(self, "mask", mask_field(self, mask, mask_order))
         if self.num_vertices > limits.VERTICES:
             accepted = f"such that there are at most {limits.VERTICES:,} vertices"
-            fibre = "orientations" if self.axes is None else "axes"
-            fewer = Words("Or use fewer ", Remedy(fibre), ".")
+            fiber = "orientations" if self.axes is None else "axes"
+            fewer = Words("Or use fewer ", Remedy(fiber), ".")
             remedy = fewer if self.orientations > 1 else ""
             raise SpecError(self.sampling_kind.field, accepted, self.num_vertices, remedy)
         object.__setattr__(self, "eigenpairs", self._eigenpairs(eigenpairs))
@@ -188,10 +188,10 @@ class GraphSpec(Levels):
 
     @property
     def searched_neighbors(self) -> int:
-        """K, at most how many neighbours each vertex gets.
+        """K, at most how many neighbors each vertex gets.
 
         Raises:
-            ValueError: neighbours are not searched for.
+            ValueError: neighbors are not searched for.
         """
         if self.neighbors is None:
             raise ValueError(f"{self.weights} weights have no K")
@@ -209,7 +209,7 @@ class GraphSpec(Levels):
         return KERNELS[self.kernel], self.bandwidth
 
     def to_dict(self) -> dict[str, Any]:
-        """The normalised values as JSON types; fields that do not apply are left out."""
+        """The normalized values as JSON types; fields that do not apply are left out."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: _json(value) for name, value in values.items() if value is not None}
 

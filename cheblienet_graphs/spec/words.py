@@ -83,20 +83,20 @@ def done_by(processes: int, threads: int) -> str:
 
 def _domain(spec: GraphSpec) -> str:
     several = "s" if spec.orientations > 1 else ""
-    fibre = f" x {spec.orientations} orientation{several}" if spec.geometry.oriented else ""
+    fiber = f" x {spec.orientations} orientation{several}" if spec.geometry.oriented else ""
     if spec.axes is not None:
-        fibre = f" x {spec.orientations} axes" + ("" if spec.axes.isdigit() else " of an icosphere")
+        fiber = f" x {spec.orientations} axes" + ("" if spec.axes.isdigit() else " of an icosphere")
     points, size, kind = spec.base_points(0), spec.level_size(0), spec.sampling_kind
     described, boundary = kind.described(size), ""
     if spec.seed is not None:
         described += f", seed {spec.seed}"
     if spec.spacing is not None:
-        fibre += f", sides of a voxel {' : '.join(f'{side:.4g}' for side in spec.spacing)}"
+        fiber += f", sides of a voxel {' : '.join(f'{side:.4g}' for side in spec.spacing)}"
     if spec.boundary:
         corrected = ", corrected" if spec.boundary_correction else ""
         boundary = f", {spec.boundary} boundary{corrected}"
     where = described if kind.regular else f"{points:,} points ({described})"
-    return f"{spec.geometry.title}: {where}{fibre}{boundary}"
+    return f"{spec.geometry.title}: {where}{fiber}{boundary}"
 
 
 def _signals(spec: GraphSpec) -> str:
@@ -179,12 +179,12 @@ def _anisotropy(spec: GraphSpec, spell: Callable[[Remedy], str]) -> list[str]:
 
 def _edges(spec: GraphSpec) -> str:
     if spec.weights == "selling":
-        edges = f"Selling's stencils, at most {spec.neighbors} neighbours, made for the metric"
+        edges = f"Selling's stencils, at most {spec.neighbors} neighbors, made for the metric"
     elif spec.weights == "voronoi":
         edges = "edges of Voronoi cells with a common side, weights its length over the distance"
     else:
         edges = (
-            f"at most K = {spec.neighbors} neighbours, {spec.kernel} kernel, "
+            f"at most K = {spec.neighbors} neighbors, {spec.kernel} kernel, "
             f"bandwidth {spec.bandwidth:g}"
         )
     if spec.weights == "matched":

@@ -4,7 +4,7 @@ Periodic lattices are solved wave by wave (`symmetric`), small graphs densely, a
 Chebyshev-filtered subspace iteration: a block method, because symmetric graphs have multiple
 eigenvalues, of which a Lanczos recursion from a single vector can miss copies; the filter takes the
 place of a preconditioner. Where it does not converge, shift-invert Lanczos is tried on matrices
-that are small enough to factorise. Where the block would be too large for memory, eigenvalues
+that are small enough to factorize. Where the block would be too large for memory, eigenvalues
 without vectors come from Lanczos recursions with three vectors (`lanczos`), one for each sector of
 the graph's symmetries (`symmetric`). All start from fixed vectors. Source: Zhou, Saad, Tiago,
 Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace iteration",
@@ -216,7 +216,7 @@ def _solved(
         try:
             start = np.random.default_rng(0).standard_normal(size)
             solved, basis = eigsh(matrix, count, sigma=-1 - SAME, v0=start, tol=RESIDUAL / 10)
-        except (ArpackError, RuntimeError, MemoryError):  # not converged, or not factorised
+        except (ArpackError, RuntimeError, MemoryError):  # not converged, or not factorized
             return values, vectors, "chebyshev"
         order = np.argsort(solved)
         # Ritz values bound eigenvalues from above: a larger one means that copies were missed.
@@ -254,23 +254,23 @@ def _filtered(product: Product, block: Floats, cut: float, degree: int) -> Float
     The scaling keeps the recursion from overflowing where it grows, below the cut. The block is
     overwritten.
     """
-    centre, half = (1 + cut) / 2, (1 - cut) / 2
-    first = sigma = half / (-1 - centre)
+    center, half = (1 + cut) / 2, (1 - cut) / 2
+    first = sigma = half / (-1 - center)
     previous = block
-    current = _shifted(product, block, centre, sigma / half)
+    current = _shifted(product, block, center, sigma / half)
     for _ in range(degree - 1):
         following = 1 / (2 / first - sigma)
-        update = _shifted(product, current, centre, 2 * following / half)
+        update = _shifted(product, current, center, 2 * following / half)
         previous *= sigma * following
         update -= previous
         previous, current, sigma = current, update, following
     return current
 
 
-def _shifted(product: Product, block: Floats, centre: float, scale: float) -> Floats:
-    """(A - centre) X times a scale."""
+def _shifted(product: Product, block: Floats, center: float, scale: float) -> Floats:
+    """(A - center) X times a scale."""
     image = product(block)
-    image -= centre * block
+    image -= center * block
     image *= scale
     return image
 

@@ -51,7 +51,7 @@ class Staging:
     """A staged version. Use as a context manager: leaving it unpublished removes it.
 
     It stays, to be resumed, where ranges of rows are recorded as finished. Its folder is locked as
-    long as the building process lives, so that folders of killed builds can be recognised.
+    long as the building process lives, so that folders of killed builds can be recognized.
 
     Args:
         store: the store it will be published in; need not exist yet.

@@ -11,7 +11,7 @@ side, a stencil has less energy than p^T D p for each vertex. For each vertex at
 
 Neither is negative. Together they are small by one power of the spacing, which is why eigenvalues
 would converge at first order. Edges along the side with the same energy mend it: their offsets and
-weights follow from Selling's formula, as the stencils themselves do. Gradients along the fibre are
+weights follow from Selling's formula, as the stencils themselves do. Gradients along the fiber are
 free; what is cut off of them comes back on the steps from each orientation to the next.
 """
 
@@ -26,7 +26,7 @@ from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import nearest_image
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.selling import OBTUSE, Form, base_offsets
-from cheblienet_graphs.weights.tilts import FibreEdges
+from cheblienet_graphs.weights.tilts import FiberEdges
 
 FEWEST_ROWS, MOST_ROWS = 64, 2**15
 """Of the layer at a side; their number is doubled until it does not matter."""
@@ -51,9 +51,9 @@ def along_sides(
     """
     with one_blas_thread():
         dimension = stencils[0].offsets.shape[1]
-        along_fibre = _steps if cyclic else _tilts
+        along_fiber = _steps if cyclic else _tilts
         return [
-            _across(axis, stencils, values, along_fibre(axis, stencils, values))
+            _across(axis, stencils, values, along_fiber(axis, stencils, values))
             for axis in range(dimension)
         ]
 
@@ -62,7 +62,7 @@ def _across(
     axis: int,
     stencils: Sequence[Stencil],
     values: Sequence[Floats],
-    along_fibre: Sequence[FibreEdges],
+    along_fiber: Sequence[FiberEdges],
 ) -> list[Edges]:
     found = []
     for k, (stencil, weights) in enumerate(zip(stencils, values, strict=True)):
@@ -71,7 +71,7 @@ def _across(
             ((k, *np.insert(v, axis, 0).tolist()), weight)
             for v, weight in _realised(missing(stencil.offsets, weights, axis))
         ]
-        edges += [((other, *still), weight) for other, weight in along_fibre[k] if weight > OBTUSE]
+        edges += [((other, *still), weight) for other, weight in along_fiber[k] if weight > OBTUSE]
         summed: dict[tuple[int, ...], float] = {}
         for key, weight in edges:  # of two orientations each is the next one and the one before
             summed[key] = summed.get(key, 0.0) + weight
@@ -151,7 +151,7 @@ def _realised(form: Floats) -> list[tuple[tuple[int, ...], float]]:
     return base_offsets(Form(tuple((rate, tuple(direction)) for rate, direction in pairs)))
 
 
-def _steps(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[FibreEdges]:
+def _steps(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[FiberEdges]:
     """The steps from each orientation to the next and to the one before, at a side across an axis.
 
     An edge over several orientations is given back on each step between them.
@@ -173,8 +173,8 @@ def _steps(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> 
     ]
 
 
-def _tilts(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[FibreEdges]:
-    """The edges from each sample of the fibre to others, those that are cut off without their step.
+def _tilts(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[FiberEdges]:
+    """The edges from each sample of the fiber to others, those that are cut off without their step.
 
     Args:
         axis: that the side is across.

@@ -113,11 +113,11 @@ class ListedEdges:
         return int((self._rows // self._points == self._columns // self._points).sum())
 
     def degrees(self, start: int, stop: int) -> Indices:
-        """(stop - start,) number of neighbours of each vertex."""
+        """(stop - start,) number of neighbors of each vertex."""
         return np.diff(self._starts[start : stop + 1])
 
     def columns(self, start: int, stop: int) -> Indices:
-        """NeighborRule of the vertices start..stop, vertex after vertex, ascending in each."""
+        """Neighbors of the vertices start..stop, vertex after vertex, ascending in each."""
         return self._columns[self._starts[start] : self._starts[stop]]
 
     def weights(self, block: RowBlock) -> Floats:

@@ -7,9 +7,9 @@ have different ones, and edges along open sides give back what these take.
 Weights along one direction of an oriented plane are for Laplacians of their own. With e the
 direction of an orientation and e' across it: "forward" has Selling's stencils of e e^T + delta e'
 e'^T, "sideways" those of delta e e^T + e' e'^T, per squared width; "rotation" has the steps along
-the fibre alone, per squared radian, so that it does not depend on xi. Second moments are
+the fiber alone, per squared radian, so that it does not depend on xi. Second moments are
 2 diag(1, delta, 0), 2 diag(delta, 1, 0) and 2 diag(0, 0, (s / sin s)^2), s = pi / n_o, with which
-the first mode along the fibre is exact.
+the first mode along the fiber is exact.
 """
 
 import itertools
@@ -25,6 +25,8 @@ from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import FlatManifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
 from cheblienet_graphs.search.stencil import (
     OffsetTable,
@@ -33,8 +35,6 @@ from cheblienet_graphs.search.stencil import (
     at_sides,
     reach,
 )
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
@@ -45,7 +45,7 @@ from cheblienet_graphs.weights.matching import (
     SparseSystem,
     lifted,
     nearest,
-    realising,
+    realizing,
     sums_by_vertex,
 )
 from cheblienet_graphs.weights.selling import edges_along, selling, stencils_of
@@ -61,7 +61,7 @@ class LatticeWeights:
 
     Args:
         lattice: of the vertices.
-        stencils: the neighbours of a vertex, by its orientation.
+        stencils: the neighbors of a vertex, by its orientation.
         values: their weights.
         bandwidth: t of the kernel whose weights are nearest, in squared widths of the domain; None
             where they follow from the metric alone.
@@ -85,12 +85,12 @@ class LatticeWeights:
 
     @property
     def engine(self) -> StencilEngine:
-        """Their neighbours."""
+        """Their neighbors."""
         return StencilEngine(self.lattice, self.stencils, self.along_sides)
 
     @property
     def with_left_out(self) -> StencilEngine:
-        """Their neighbours, and those left out."""
+        """Their neighbors, and those left out."""
         return StencilEngine(self.lattice, self.united or self.stencils, self.along_sides)
 
     def on(self, lattice: Lattice) -> "LatticeWeights":
@@ -110,18 +110,18 @@ class LatticeWeights:
     @cached_property
     def _tables(self) -> list[OffsetTable]:
         by_orientation = list(zip(*self.offset_values, strict=True))
-        stencils = [around.stencil for around in self.engine.neighbourhoods]
+        stencils = [around.stencil for around in self.engine.neighborhoods]
         return [OffsetTable(self.lattice, stencils, values) for values in by_orientation]
 
     @cached_property
     def offset_values(self) -> list[list[Floats]]:
-        """For each orientation the weights of the neighbours, 0 where there is none.
+        """For each orientation the weights of the neighbors, 0 where there is none.
 
         First (N,) those that a vertex has everywhere, then for each axis what is added to them at
-        the sides across it, in the order of `engine.neighbourhoods`.
+        the sides across it, in the order of `engine.neighborhoods`.
         """
         found = []
-        for k, around in enumerate(self.engine.neighbourhoods):
+        for k, around in enumerate(self.engine.neighborhoods):
             masks = [around.everywhere, *around.at_sides]
             values = [self.values[k], *(side[k] for side in self.side_values)]
             rows = [np.zeros(len(around.stencil)) for _ in masks]
@@ -220,7 +220,7 @@ def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str | Rem
         f"such that every level has at least {'x'.join(map(str, reversed(needed)))} pixels, as the "
         f"stencils of this metric reach {max(reach(stencils))} pixels far"
     )
-    or_eps = Words(" or ", Remedy("eps")) if lattice.fibre.columns else ""
+    or_eps = Words(" or ", Remedy("eps")) if lattice.fiber.columns else ""
     larger = Words(", a larger ", Remedy("size"), or_eps, ", or ", instead, ".")
     remedy = Words("Give fewer ", Remedy("levels"), larger)
     size = "x".join(map(str, reversed(lattice.shape)))
@@ -239,12 +239,12 @@ class _Infinite:
         self._lattice = self._sampled.sampling
         self._manifold = cast("FlatManifold", sampled.manifold)
         self._metric = sampled.metric.scaled(self._lattice.spacing)
-        fibre = self._lattice.fibre
-        self._on_axes = bool(fibre.columns) and not fibre.cyclic
+        fiber = self._lattice.fiber
+        self._on_axes = bool(fiber.columns) and not fiber.cyclic
         self._distances = OffsetDistances(self._sampled)
 
     def nearest(self, neighbors: int) -> tuple[Stencil, ...]:
-        """The stencils of the neighbour rule."""
+        """The stencils of the neighbor rule."""
         return Stencils.of(self._sampled, neighbors).stencils
 
     def selling(self) -> Weighted:
@@ -253,12 +253,12 @@ class _Infinite:
 
     def along(self, direction: str, delta: float) -> Weighted:
         """The stencils along a direction and their weights, lengths in pixels and radians."""
-        fibre, count = self._lattice.fibre, self._lattice.orientations
+        fiber, count = self._lattice.fiber, self._lattice.orientations
         if direction == "rotation":
-            steps = edges_along(fibre, count, 1.0)
+            steps = edges_along(fiber, count, 1.0)
             return self._measured(stencils_of([()] * count, steps, self._lattice))
         rates = (1.0, delta) if direction == "forward" else (delta, 1.0)
-        frames = [self._manifold.diffusion(s, Metric(1.0)) for s in fibre.samples(count)]
+        frames = [self._manifold.diffusion(s, Metric(1.0)) for s in fiber.samples(count)]
         diffusions = [
             tuple((rate, e) for rate, (_, e) in zip(rates, frame, strict=True)) for frame in frames
         ]
@@ -299,9 +299,9 @@ class _Infinite:
         unknown = unknown.ravel()
         moments, targets = self._constraints(k, j, offsets)
         constraints = sums_by_vertex(moments, k, unknown, (len(stencils), len(first)))
-        areas = self._lattice.fibre.areas(len(stencils))
+        areas = self._lattice.fiber.areas(len(stencils))
         targets = np.outer(areas, targets).ravel()
-        start = realising(lifted(prior[first]), constraints, targets)
+        start = realizing(lifted(prior[first]), constraints, targets)
         # Selling's edges and those between axes are among these, so there are solutions; with few
         # axes they may be far from the prior.
         farthest = math.inf if self._on_axes else FARTHEST
@@ -322,7 +322,7 @@ class _Infinite:
             found: weights of an open lattice.
             values: the same in pixels^-2.
         """
-        sides = along_sides(found.stencils, values, cyclic=found.lattice.fibre.cyclic)
+        sides = along_sides(found.stencils, values, cyclic=found.lattice.fiber.cyclic)
         across = [self._measured(edges) for edges in sides]
         return replace(
             found,
@@ -333,7 +333,7 @@ class _Infinite:
     def _constraints(self, k: Indices, j: Indices, offsets: Indices) -> tuple[Floats, Floats]:
         """(N, c) moments that an edge of weight 1 adds, and (c,) targets of sums over the area.
 
-        Second moments along the base, diagonal ones first; along the fibre the second and the first
+        Second moments along the base, diagonal ones first; along the fiber the second and the first
         moment, which is the drift, or those of tilts. All others cancel in pairs of opposite edges.
         """
         starts, ends = self._lattice.edge_coordinates(k, j, offsets)

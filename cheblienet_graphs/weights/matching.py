@@ -53,7 +53,7 @@ def lifted(prior: Floats) -> Floats:
     return higher
 
 
-def realising(prior: Floats, constraints: scipy.sparse.csr_array, targets: Floats) -> Floats:
+def realizing(prior: Floats, constraints: scipy.sparse.csr_array, targets: Floats) -> Floats:
     """The prior, scaled so that it fulfils constraints on average."""
     scaled: Floats = prior * (targets.sum() / (constraints @ prior)[targets > 0].sum())
     return scaled
@@ -183,13 +183,13 @@ def nearest(
     *,
     farthest: float = FARTHEST,
 ) -> Matching:
-    """Minimise sum_e repeats_e (w_e - prior_e)^2 / prior_e where C w = targets and w >= 0.
+    """Minimize sum_e repeats_e (w_e - prior_e)^2 / prior_e where C w = targets and w >= 0.
 
     Where there is slack constraints may be missed at a cost: sum_k r_k^2 / slack_k is added, with
     r = targets - C w, which is 0 where the slack is.
 
     The dual problem has one unknown per constraint: with v = prior / repeats the weights
-    w = (prior + v C^T y)_+ minimise where y minimises the convex function
+    w = (prior + v C^T y)_+ minimize where y minimizes the convex function
     phi(y) = sum w^2 / (2 v) + sum slack y^2 / 2 - targets^T y, whose gradient is
     C w + slack y - targets. Newton's method with a line search ends after a few steps, since phi is
     quadratic while the set of positive weights does not change. -phi bounds the distance to any
@@ -252,7 +252,7 @@ def matching_with_little_drift(
 ) -> Matching:
     """The weights nearest to given ones, second moments exact and first ones small.
 
-    Minimises sum_e (w_e - w0_e)^2 / w0_e + sum_i |b_i|^2 / s, where b_i are a vertex's first
+    Minimizes sum_e (w_e - w0_e)^2 / w0_e + sum_i |b_i|^2 / s, where b_i are a vertex's first
     moments over its area and s is the allowance times the mean over vertices and components of
     sum_j w0_ij c^2 over the area's square. There are such weights wherever there are any with these
     second moments; weights without any drift need not exist.

@@ -7,9 +7,9 @@ from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
-from cheblienet_graphs.search.rule import Engine, Lengths, last_whole_shell
-from cheblienet_graphs.search.lists import SHELL
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.search.lists import SHELL
+from cheblienet_graphs.search.rule import Engine, Lengths, last_whole_shell
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Indices
 from cheblienet_graphs.weights.edges import ListedEdges
@@ -19,14 +19,14 @@ from cheblienet_graphs.weights.matching import (
     lifted,
     matching_with_little_drift,
     nearest,
-    realising,
+    realizing,
     sums_by_vertex,
 )
 
 STEPS = 8
-"""Most base points around a vertex over which parallel neighbours are added to it."""
+"""Most base points around a vertex over which parallel neighbors are added to it."""
 MOST_ADDED = 4 * STEPS
-"""Most neighbours added to a vertex, on average: two orientations may tie, and each step counts at
+"""Most neighbors added to a vertex, on average: two orientations may tie, and each step counts at
 both ends."""
 
 
@@ -37,14 +37,14 @@ def matched_edges(
 
     D - W then approximates -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) itself, as on lattices;
     nearest means least sum over edges of (w - w0)^2 / w0; with `drift` first moments are made
-    small, too. The edges are those of the neighbour rule
+    small, too. The edges are those of the neighbor rule
     united with steps to the nearest base points that keep the orientation, since an anisotropic
-    neighbourhood may have none sideways. Takes memory in proportion to the edges.
+    neighborhood may have none sideways. Takes memory in proportion to the edges.
 
     Args:
         spec: of the build.
         sampled: the level's points with their metric.
-        engine: finds the K nearest neighbours.
+        engine: finds the K nearest neighbors.
         lengths: of edges.
 
     Raises:
@@ -74,7 +74,7 @@ def matched_edges(
     targets = np.tile([2.0 * (a == b) for a, b in pairs], vertices)
     if spec.drift is None:
         constraints = sums_by_vertex(second, rows, unknown, (vertices, len(prior)))
-        prior = realising(prior, constraints, targets)
+        prior = realizing(prior, constraints, targets)
         matching = nearest(SparseSystem(constraints), targets, prior, np.ones(len(prior)))
     else:
         first = components[:, :dimension] / areas[rows, None]

@@ -1,4 +1,4 @@
-"""Selling's stencils: the fewest neighbours of a Laplacian consistent with the metric.
+"""Selling's stencils: the fewest neighbors of a Laplacian consistent with the metric.
 
 With D the matrix of the operator along the base and an obtuse superbase of Z^d, vectors b_0, ...,
 b_d with sum 0 and b_j^T D b_k <= 0, Selling's formula D = sum rho v v^T holds with rho =
@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from cheblienet_graphs.manifolds import FlatManifold, Metric
-from cheblienet_graphs.manifolds.base import Fibre
+from cheblienet_graphs.manifolds.base import Fiber
 from cheblienet_graphs.manifolds.manifold import Diffusion
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.tilts import FibreEdges, tilt_edges
+from cheblienet_graphs.weights.tilts import FiberEdges, tilt_edges
 
 OBTUSE = 1e-12
 """Products of a superbase's vectors up to this value count as 0."""
@@ -48,42 +48,42 @@ class Form:
 def selling(
     manifold: FlatManifold, metric: Metric, lattice: Lattice
 ) -> list[tuple[Indices, Indices, Floats]]:
-    """The stencil of each orientation: offsets within it, and the next samples of its fibre.
+    """The stencil of each orientation: offsets within it, and the next samples of its fiber.
 
     The weights are those of the operator -sum_a A_a^2 / R_aa, lengths in pixels, times the area of
-    a sample's cell in the fibre.
+    a sample's cell in the fiber.
 
     Args:
         manifold: its base is flat.
         metric: R, lengths in pixels.
-        lattice: infinite, for its fibre and the sides of its pixels.
+        lattice: infinite, for its fiber and the sides of its pixels.
 
     Returns:
-        For each orientation (N,) orientations and (N, d) offsets of the neighbours, in the order of
+        For each orientation (N,) orientations and (N, d) offsets of the neighbors, in the order of
         the lattice's shape, and (N,) weights.
     """
-    fibre, count = lattice.fibre, lattice.orientations
-    diffusions = [manifold.diffusion(sample, metric) for sample in fibre.samples(count)]
-    return stencils_of(diffusions, edges_along(fibre, count, metric.xi), lattice)
+    fiber, count = lattice.fiber, lattice.orientations
+    diffusions = [manifold.diffusion(sample, metric) for sample in fiber.samples(count)]
+    return stencils_of(diffusions, edges_along(fiber, count, metric.xi), lattice)
 
 
-def edges_along(fibre: Fibre, count: int, xi: float) -> list[FibreEdges]:
-    """The edges along the fibre from each of so many samples; xi is the length of one radian."""
-    if fibre.columns and not fibre.cyclic:
-        return tilt_edges(fibre, count, xi)
-    steps = fibre.steps(count, xi)
+def edges_along(fiber: Fiber, count: int, xi: float) -> list[FiberEdges]:
+    """The edges along the fiber from each of so many samples; xi is the length of one radian."""
+    if fiber.columns and not fiber.cyclic:
+        return tilt_edges(fiber, count, xi)
+    steps = fiber.steps(count, xi)
     return [[((k + step) % count, weight) for step, weight in steps] for k in range(count)]
 
 
 def stencils_of(
-    diffusions: Sequence[Diffusion], along_fibre: Sequence[FibreEdges], lattice: Lattice
+    diffusions: Sequence[Diffusion], along_fiber: Sequence[FiberEdges], lattice: Lattice
 ) -> list[tuple[Indices, Indices, Floats]]:
     """The stencils of operators along the base, one for each orientation, and of edges to others.
 
     Args:
         diffusions: rates and directions, lengths in pixels; none where nothing leads along the
             base.
-        along_fibre: edges of each orientation to others.
+        along_fiber: edges of each orientation to others.
         lattice: infinite.
 
     Returns:
@@ -92,8 +92,8 @@ def stencils_of(
     stencils = []
     sides = lattice.sides[::-1]
     still = (0,) * len(lattice.shape)
-    areas = lattice.fibre.areas(lattice.orientations)
-    for k, (diffusion, others, area) in enumerate(zip(diffusions, along_fibre, areas, strict=True)):
+    areas = lattice.fiber.areas(lattice.orientations)
+    for k, (diffusion, others, area) in enumerate(zip(diffusions, along_fiber, areas, strict=True)):
         form = Form(
             tuple(
                 (factor, tuple(part / side for part, side in zip(direction, sides, strict=True)))

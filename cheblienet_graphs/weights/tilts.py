@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cheblienet_graphs.manifolds.base import Fibre
+from cheblienet_graphs.manifolds.base import Fiber
 from cheblienet_graphs.samplings.axes import rotations_of
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.matching import (
@@ -19,7 +19,7 @@ from cheblienet_graphs.weights.matching import (
     Matching,
     SparseSystem,
     nearest,
-    realising,
+    realizing,
     sums_by_vertex,
 )
 
@@ -27,7 +27,7 @@ SAME_ANGLE = 1e-6
 """Angles this close, radians, are the same, so that symmetric pairs of axes are told together."""
 
 
-FibreEdges: TypeAlias = list[tuple[int, float]]
+FiberEdges: TypeAlias = list[tuple[int, float]]
 """Orientations that edges lead to, and their weights."""
 
 
@@ -55,18 +55,18 @@ def tilt_moments(axes: Floats, others: Floats) -> tuple[Floats, Floats]:
     return squares, np.stack([along * first, along * second], axis=1)
 
 
-def tilt_edges(fibre: Fibre, count: int, xi: float) -> list[FibreEdges]:
+def tilt_edges(fiber: Fiber, count: int, xi: float) -> list[FiberEdges]:
     """For each axis those that edges lead to, and the weights of these.
 
     They are the pairs of axes within the smallest angle at which there are weights that are not
     negative; of these the least in norm, which are unique and so have the symmetries of the set.
 
     Args:
-        fibre: a set of axes.
+        fiber: a set of axes.
         count: their number.
         xi: length of one radian.
     """
-    weights = _least(tuple(fibre.samples(count)), fibre.areas(count)) / xi**2
+    weights = _least(tuple(fiber.samples(count)), fiber.areas(count)) / xi**2
     return [[(int(j), float(row[j])) for j in np.flatnonzero(row)] for row in weights]
 
 
@@ -129,7 +129,7 @@ class _Pairs:
         shape = len(self._first), int(near.sum())
         constraints = sums_by_vertex(self._moments[kept], self._rows[kept], columns, shape)
         targets = np.outer(self._areas[self._first], TILT_TARGETS).ravel()
-        prior = realising(np.sin(self.angles[near]) ** 2, constraints, targets)
+        prior = realizing(np.sin(self.angles[near]) ** 2, constraints, targets)
         system = SparseSystem(constraints)
         found = nearest(system, targets, prior, prior * self._times[near])
         values = np.zeros(len(near))

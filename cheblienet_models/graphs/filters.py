@@ -233,7 +233,7 @@ def diffuse(
 ) -> Tensor:
     """exp(-t Delta) x, (B, C, V) -> (B, C, V), in its dtype; with a mass N as of a density.
 
-    Where N is 0 there are no neighbours, and nothing is diffused.
+    Where N is 0 there are no neighbors, and nothing is diffused.
 
     Raises:
         ValueError: x or t has another shape or dtype, x is on another device, or as `heat`.

@@ -77,11 +77,11 @@ def on_grid(
         shape = (*x.shape[:2], orientations, *base)
     if places is None:
         return x.reshape(shape)
-    points, fibres = math.prod(base), x.reshape(*x.shape[:2], x.shape[2] // count, count)
+    points, fibers = math.prod(base), x.reshape(*x.shape[:2], x.shape[2] // count, count)
     if points > count:
         check_fill(x.dtype, fill)
-    empty = x.new_full((*fibres.shape[:3], points), fill if points > count else 0)
-    return empty.index_copy(3, places.long(), fibres).view(shape)
+    empty = x.new_full((*fibers.shape[:3], points), fill if points > count else 0)
+    return empty.index_copy(3, places.long(), fibers).view(shape)
 
 
 def check_fill(dtype: torch.dtype, fill: float) -> None:

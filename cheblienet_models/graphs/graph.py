@@ -334,7 +334,7 @@ class Graph(Mapped):
         Delta is the symmetric operator of `ChebConv`, which keeps sum(sqrt(N) x), N = `mass`, the
         areas or degrees. With `density` it is N^-1/2 exp(-t Delta) N^1/2 x instead, which leaves
         constants constant, keeps sum(N x), and, as weights are not negative, leaves values between
-        the smallest and the largest; vertices without neighbours keep their values. The last holds
+        the smallest and the largest; vertices without neighbors keep their values. The last holds
         to the tolerance; the polynomial itself is exact on constants, and they and the sum stay as
         far as the rows of the stored float32 Laplacian add up: to about 3e-8 t lambda_max.
 

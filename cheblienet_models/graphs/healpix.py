@@ -44,7 +44,7 @@ def ring_indices(nside: int, nested: Indices) -> Indices:
 def rings(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices, Indices]:
     """(n,) ring from 1 in the north, place along it from 0, its pixels, whether shifted (0 or 1).
 
-    A pixel's centre is at longitude (place + shifted / 2) 2 pi / pixels. Places may be -1 or
+    A pixel's center is at longitude (place + shifted / 2) 2 pi / pixels. Places may be -1 or
     beyond the ring, once around.
 
     Args:
@@ -61,7 +61,7 @@ def rings(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices, Indic
 
 
 def faces(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices]:
-    """(n,) face, and the place in it in [0, nside): x towards the north-east, y the north-west."""
+    """(n,) face, and the place in it in [0, nside): x toward the north-east, y the north-west."""
     face, within = np.divmod(nested.astype(np.int64), nside**2)
     return face, _even_bits(within), _even_bits(within >> 1)
 

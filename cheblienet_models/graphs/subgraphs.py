@@ -1,7 +1,7 @@
 """Random sub-graphs for training, drawn anew as often as the caller likes.
 
 The pattern of the Laplacian stays as it is; what is left out gets the value 0, what is left is
-normalised again; a combinatorial Laplacian gets new degrees only. All layers on a graph that are in
+normalized again; a combinatorial Laplacian gets new degrees only. All layers on a graph that are in
 training mode see the same sub-graph; those in eval mode see the whole graph.
 """
 
@@ -40,7 +40,7 @@ def sample_vertices(
 ) -> None:
     """Keep a share of the vertices, drawn uniformly, and the edges among them.
 
-    The others keep their signals and lose their neighbours.
+    The others keep their signals and lose their neighbors.
 
     Args:
         graphs: a graph, or a pyramid for all of its levels.

@@ -98,7 +98,7 @@ def _real(wave: Tensor, m: int, basis: Basis) -> Tensor:
 def _complex(directions: Tensor, degree: int) -> dict[tuple[int, int], Tensor]:
     """Y_l^m, (n_o,) complex128, by (l, m) with 0 <= m <= l, odd l too.
 
-    Y_l^m = Q_l^m(z) (x + i y)^m. The three-term recursion of the polynomials Q, normalised, holds
+    Y_l^m = Q_l^m(z) (x + i y)^m. The three-term recursion of the polynomials Q, normalized, holds
     at the poles as well.
     """
     x, y, z = directions.unbind(1)
@@ -133,8 +133,8 @@ def axes_of(graph: Graph | Tensor) -> Tensor:
             f"Spherical harmonics are functions on the axes of r3s2; {graph.label}, grid "
             f"{graph.grid}, has none."
         )
-    fibres = graph.coordinates.view(graph.orientations, graph.num_points, -1)
-    return unit_vectors(fibres[:, 0, 3:])
+    fibers = graph.coordinates.view(graph.orientations, graph.num_points, -1)
+    return unit_vectors(fibers[:, 0, 3:])
 
 
 def unit_vectors(axes: Tensor) -> Tensor:

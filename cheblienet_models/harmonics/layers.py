@@ -29,7 +29,7 @@ class _Harmonics(Recorded):
 class FromHarmonics(_Harmonics):
     """Evaluate fields of spherical harmonics on a graph's axes.
 
-    The way from an image of coefficients, such as a fibre orientation distribution, to a signal on
+    The way from an image of coefficients, such as a fiber orientation distribution, to a signal on
     positions and axes: `Lift` takes what comes out, where the image is of the graph's size.
 
     Any degree can be evaluated; `ToHarmonics` gives back those that the axes serve, which

@@ -41,8 +41,8 @@ class Lift(nn.Module):
         """Shapes that a signal may have after batch and channels."""
         orientations, *base = self.grid
         sizes = tuple(base), (math.prod(base),), (self.num_vertices // orientations,)
-        fibres = [self.grid] if orientations > 1 else []
-        return [*dict.fromkeys(sizes), *fibres]
+        fibers = [self.grid] if orientations > 1 else []
+        return [*dict.fromkeys(sizes), *fibers]
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, *base shape), (B, C, points) or (B, C, points inside) -> (B, C, V).
@@ -61,11 +61,11 @@ class Lift(nn.Module):
             shapes = [f"(B, C, {', '.join(map(str, size))})" for size in self.sizes]
             raise ValueError(f"Lift takes {' or '.join(shapes)}. Got {tuple(x.shape)}.")
         if has_orientations(self.grid, x):
-            fibres = self._inside(x.flatten(3)).permute(2, 3, 0, 1)
+            fibers = self._inside(x.flatten(3)).permute(2, 3, 0, 1)
         else:
             inside = self._inside(x.flatten(2)).permute(2, 0, 1)
-            fibres = inside.expand(self.grid[0], -1, -1, -1)
-        return logical(fibres.contiguous().view(self.num_vertices, *x.shape[:2]))
+            fibers = inside.expand(self.grid[0], -1, -1, -1)
+        return logical(fibers.contiguous().view(self.num_vertices, *x.shape[:2]))
 
     def _inside(self, x: Tensor) -> Tensor:
         """(..., points) or (..., points inside) -> (..., points inside), in the graph's order."""
@@ -82,7 +82,7 @@ class Lift(nn.Module):
 class Project(nn.Module):
     """Reduce a signal over orientations, which makes it one on the base space.
 
-    "max" keeps crossings: where two lines meet, each has a maximum of its own along the fibre, and
+    "max" keeps crossings: where two lines meet, each has a maximum of its own along the fiber, and
     after work on the graph the larger one is taken. "sum" and "mean" are traps there. An oriented
     lift, `ChebConv` or diffusion without anything between them, and a sum are all linear and
     equivariant, and so are the three together: an isotropic blur of the image, whatever eps and
@@ -113,10 +113,10 @@ class Project(nn.Module):
         """
         floating = self.mode == "mean"
         check_signal("Project", x, ("B", "C", self.num_vertices), floating=floating)
-        fibres = vertex_major(x).view(self.orientations, -1, *x.shape[:2])
+        fibers = vertex_major(x).view(self.orientations, -1, *x.shape[:2])
         if self.mode == "max":
-            return logical(fibres.amax(0))
-        return logical(fibres.mean(0) if self.mode == "mean" else fibres.sum(0))
+            return logical(fibers.amax(0))
+        return logical(fibers.mean(0) if self.mode == "mean" else fibers.sum(0))
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""

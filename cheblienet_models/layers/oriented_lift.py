@@ -19,7 +19,7 @@ class OrientedLift(Recorded):
     """Filter an image by lines along each of the graph's orientations: orientation scores U.
 
     U(x, theta) is large where a bright line through x runs along (cos theta, sin theta), the
-    direction of A_1 at theta: x right, y down, theta from x towards y. The filters are real and
+    direction of A_1 at theta: x right, y down, theta from x toward y. The filters are real and
     even, so theta counts modulo pi, as on the graph. Nothing is trained; it is linear.
 
     "cake" wavelets cut the Fourier disc into slices (Duits et al.; Bekkers et al. 2014, "A
@@ -114,8 +114,8 @@ class OrientedLift(Recorded):
         places = self.grid_places.places
         if places is not None:
             scores = scores.index_select(4, places)
-        fibres = scores.to(x.dtype).permute(3, 4, 0, 1, 2).contiguous()
-        return logical(fibres.view(self.num_vertices, batch, channels * self.num_scales))
+        fibers = scores.to(x.dtype).permute(3, 4, 0, 1, 2).contiguous()
+        return logical(fibers.view(self.num_vertices, batch, channels * self.num_scales))
 
     def inverse(self, scores: Tensor) -> Tensor:
         """(B, C S, V) -> (B, C, H, W), the sum over orientations and scales, differentiable.

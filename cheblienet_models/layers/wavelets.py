@@ -104,7 +104,7 @@ def _gabor(
     lengths: Sequence[float], orientations: int, radius: Tensor, direction: Tensor
 ) -> Tensor:
     """Pairs of Gaussians about +- 2 pi / wavelength across the line, less their value at 0."""
-    # Along the line so long that neighbours overlap at one standard deviation.
+    # Along the line so long that neighbors overlap at one standard deviation.
     along_wave = max(ACROSS, orientations / (2 * math.pi**2))
     turned = [direction - k * math.pi / orientations for k in range(orientations // 2 + 1)]
     across = torch.stack([radius * angle.cos() for angle in turned])

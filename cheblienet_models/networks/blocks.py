@@ -80,9 +80,9 @@ class Network(Recorded):
         name, graph = type(self).__name__, self.pyramid.levels[0]
         check_tensor(name, signal)
         images = getattr(self.lift, "sizes", self.places.sizes)
-        fibres = [*[graph.grid] * (graph.orientations > 1), (graph.num_vertices,)]
-        taken = [(self.in_channels, *size) for size in images if size not in fibres]
-        taken += [(self.lifted_channels, *size) for size in fibres]
+        fibers = [*[graph.grid] * (graph.orientations > 1), (graph.num_vertices,)]
+        taken = [(self.in_channels, *size) for size in images if size not in fibers]
+        taken += [(self.lifted_channels, *size) for size in fibers]
         if tuple(signal.shape[1:]) not in taken:
             shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
             raise ValueError(f"{name} on {graph.label} takes {shapes}. Got {tuple(signal.shape)}.")

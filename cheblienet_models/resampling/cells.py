@@ -78,14 +78,14 @@ def _principal(points: Floats) -> tuple[Floats, Floats]:
 def _around_facets(points: Floats) -> tuple[Indices, Floats, Floats, Floats]:
     """(k,) point, (k, 3) starts and ends of its cell's sides, (k,) longitude within the cell.
 
-    A side lies across an edge of the convex hull, between the centres of the two facets there.
+    A side lies across an edge of the convex hull, between the centers of the two facets there.
     """
     from scipy.spatial import ConvexHull  # networks and graphs do without scipy
 
     hull = ConvexHull(points)
-    centres, corners = hull.equations[:, :3], points[hull.simplices]
+    centers, corners = hull.equations[:, :3], points[hull.simplices]
     turns = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    is_clockwise = (turns * centres).sum(1) < 0
+    is_clockwise = (turns * centers).sum(1) < 0
     triangles, beyond = (
         np.where(is_clockwise[:, None], part[:, ::-1], part).astype(np.int64)
         for part in (hull.simplices, hull.neighbors)
@@ -93,7 +93,7 @@ def _around_facets(points: Floats) -> tuple[Indices, Floats, Floats, Floats]:
     # Beyond the edge opposite to a corner, which goes from the next corner to the one after.
     owner = np.roll(triangles, -1, axis=1).ravel()
     within = np.arctan2(points[:, 1], points[:, 0])
-    return owner, centres[beyond.ravel()], np.repeat(centres, 3, axis=0), within[owner]
+    return owner, centers[beyond.ravel()], np.repeat(centers, 3, axis=0), within[owner]
 
 
 def _lunes(points: Floats) -> tuple[Indices, Floats, Floats, Floats]:

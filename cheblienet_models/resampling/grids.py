@@ -19,7 +19,7 @@ SPACING = 1e-3
 
 
 def regular_grid(height: int, width: int, *, west: float) -> tuple[Tensor, Tensor]:
-    """Centres of the pixels of an image of the whole sphere, north up.
+    """Centers of the pixels of an image of the whole sphere, north up.
 
     Args:
         height: rows, at least 2.
@@ -180,7 +180,7 @@ class Pixels:
         return edges
 
     @cached_property
-    def centres(self) -> tuple[Floats, Floats]:
+    def centers(self) -> tuple[Floats, Floats]:
         """(lat,) colatitudes and (lon,) longitudes, radians."""
         return np.radians(90 - self.latitudes), np.radians(self.longitudes)
 
@@ -230,7 +230,7 @@ class Pixels:
         return found
 
 
-def _edges(centres: Floats) -> Floats:
-    """(n + 1,) halfway between centres, and half a step beyond the outermost."""
-    middles = (centres[1:] + centres[:-1]) / 2
-    return np.concatenate([[2 * centres[0] - middles[0]], middles, [2 * centres[-1] - middles[-1]]])
+def _edges(centers: Floats) -> Floats:
+    """(n + 1,) halfway between centers, and half a step beyond the outermost."""
+    middles = (centers[1:] + centers[:-1]) / 2
+    return np.concatenate([[2 * centers[0] - middles[0]], middles, [2 * centers[-1] - middles[-1]]])

@@ -15,7 +15,7 @@ from cheblienet_models.resampling.grids import Floats, Indices
 GENERIC = np.array([0.5772156649, 0.9159655941, -0.6931471806])
 """A direction along which no two planes' normals are equally far."""
 INNER = 0.01
-"""Distance from the centre of six points that make a hull of any others enclose it."""
+"""Distance from the center of six points that make a hull of any others enclose it."""
 FULL_TURN = 8.0
 """More than the angles, radians, that are told apart by multiples of it."""
 

@@ -119,7 +119,7 @@ class VerticesToLatLon(Resampler):
     """From the points of a level to images in latitude and longitude.
 
     Methods: "bilinear" interpolates linearly on the facet of the points' convex hull that a pixel's
-    centre is on: exact at the points, and nowhere above or below the corners. A facet that is no
+    center is on: exact at the points, and nowhere above or below the corners. A facet that is no
     triangle, such as a rectangle of a lattice, is cut along all its diagonals, and the mean taken,
     which keeps the lattice's symmetries.
     "conservative" takes the mean over a pixel of a signal that is constant in each point's cell,
@@ -127,7 +127,7 @@ class VerticesToLatLon(Resampler):
     dtype: for labels. All of them keep constants.
 
     A grid may be a region, as for LatLonToVertices. On a level with a mask, the domain is the cells
-    of the points inside, which are found as LatLonToVertices says: a pixel whose centre
+    of the points inside, which are found as LatLonToVertices says: a pixel whose center
     ("conservative": whose whole area) is outside has no source and becomes `fill`, and corners of
     facets that are outside count nothing. With `skipna=True` signals may have NaN, which averages
     leave out; a pixel all of whose sources are NaN becomes `fill`, too.

@@ -26,7 +26,7 @@ def matrices(
     """The matrix and its transpose, from float64 (lat,) and (lon,); cached.
 
     Rows of targets without any source are empty: points that the grid does not reach, pixels
-    whose centre, or with "conservative" whole area, is in cells of points that are not inside.
+    whose center, or with "conservative" whole area, is in cells of points that are not inside.
     """
     lat, lon = np.frombuffer(latitudes), np.frombuffer(longitudes)
     descending = lat[0] > lat[-1]
@@ -60,8 +60,8 @@ def _bilinear(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries
 
 
 def _pixels(grid: Pixels) -> Floats:
-    """(pixels, 3) their centres as vectors, row by row."""
-    colatitudes, longitudes = grid.centres
+    """(pixels, 3) their centers as vectors, row by row."""
+    colatitudes, longitudes = grid.centers
     return unit_vectors(colatitudes[:, None], longitudes).reshape(-1, 3)
 
 

@@ -22,7 +22,7 @@ TURN = 2 * np.pi
 class Strips:
     """Rows and columns of a grid, as one hemisphere sees them from its pole.
 
-    What is outside of the grid makes up a strip towards the pole, one at the equator and, where the
+    What is outside of the grid makes up a strip toward the pole, one at the equator and, where the
     grid does not go around, a column.
 
     Attributes:

@@ -159,7 +159,7 @@ def full_sampling(name: str | None, shape: tuple[int, ...]) -> Floats | None:
 
 
 def _healpix(points: int) -> Floats:
-    """Centres of 12 nside^2 pixels in nested order (Gorski et al. 2005, eqs. 4, 5, 8, 9)."""
+    """Centers of 12 nside^2 pixels in nested order (Gorski et al. 2005, eqs. 4, 5, 8, 9)."""
     nside = math.isqrt(points // 12)
     ring, place, length, shifted = rings(nside, np.arange(points))
     cap = np.minimum(ring, 4 * nside - ring)
@@ -230,7 +230,7 @@ def _icosphere(points: int) -> Floats:
     corners = [
         np.roll([0.0, y, z * GOLDEN], shift) for shift in range(3) for y in (1, -1) for z in (1, -1)
     ]
-    vectors = _normalised(np.array(corners))
+    vectors = _normalized(np.array(corners))
     near = np.linalg.norm(vectors - vectors[:, None], axis=2) < 1.1
     a, b, c = np.meshgrid(*[np.arange(12)] * 3, indexing="ij")
     is_face = (a < b) & (b < c) & near[a, b] & near[b, c] & near[a, c]
@@ -250,7 +250,7 @@ def _subdivided(vectors: Floats, faces: Indices) -> tuple[Floats, Indices]:
     count = len(vectors)
     ends = np.sort(np.stack([faces, np.roll(faces, -1, axis=1)], axis=2), axis=2)
     edges, which = np.unique(ends[..., 0] * count + ends[..., 1], return_inverse=True)
-    middles = _normalised(vectors[edges // count] + vectors[edges % count])
+    middles = _normalized(vectors[edges // count] + vectors[edges % count])
     ab, bc, ca = (which.reshape(faces.shape) + count).T
     a, b, c = faces.T
     parts = ((a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca))
@@ -258,6 +258,6 @@ def _subdivided(vectors: Floats, faces: Indices) -> tuple[Floats, Indices]:
     return np.concatenate([vectors, middles]), pieces
 
 
-def _normalised(vectors: Floats) -> Floats:
+def _normalized(vectors: Floats) -> Floats:
     unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit

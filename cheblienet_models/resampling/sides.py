@@ -120,7 +120,7 @@ def rectangles(is_north: bool, cell: Indices, longitudes: Place, depths: Place) 
         is_north: the hemisphere.
         cell: (n,) numbers.
         longitudes: (n,) west and east, radians.
-        depths: (n,) of the sides towards the pole and towards the equator.
+        depths: (n,) of the sides toward the pole and toward the equator.
     """
     west, east = longitudes
     north, south = depths if is_north else depths[::-1]
@@ -139,7 +139,7 @@ class GreatCircle(Sides):
     Args:
         azimuth: (n,) of the normal, radians.
         across: (n,) the normal's part across the axis.
-        along: (n,) its part along the axis, towards the pole of the hemisphere.
+        along: (n,) its part along the axis, toward the pole of the hemisphere.
     """
 
     azimuth: Floats

@@ -1,4 +1,4 @@
-"""Figures of the gallery: in the project's colours and letters, on white on dark pages, too."""
+"""Figures of the gallery: in the project's colors and letters, on white on dark pages, too."""
 
 import matplotlib as mpl
 

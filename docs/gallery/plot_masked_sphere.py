@@ -41,7 +41,7 @@ signal = to_vertices(torch.tensor(field, dtype=torch.float32)[None, None])
 smooth = graph.diffuse(signal, 0.01 * graph.eigenvalue_scale, density=True)
 
 # %%
-# Left the field, in the middle its vertices, right the diffused field on the grid; land is grey.
+# Left the field, in the middle its vertices, right the diffused field on the grid; land is gray.
 
 figure, axes = plt.subplots(1, 3, figsize=(9, 2.4), sharex=True, sharey=True)
 limits = {"vmin": -5, "vmax": 35, "cmap": "cividis"}

@@ -49,7 +49,7 @@ def test_doctor_explains_a_missing_compiler(
         "from cheblienet_graphs.search.choice import Choice;"
         "from cheblienet_graphs.assembly.level import Level;"
         "from cheblienet_graphs import GraphSpec, CheblienetError; import numpy as np\n"
-        "try: Level(GraphSpec('r2', 8), Choice('keops', 'cpu')).neighbours.engine()\n"
+        "try: Level(GraphSpec('r2', 8), Choice('keops', 'cpu')).neighbors.engine()\n"
         "except CheblienetError as error: print('SAID', error)\n"
     )
     environment = os.environ | {"KEOPS_CACHE_FOLDER": str(tmp_path / "cache"), "PATH": "/nowhere"}

@@ -158,7 +158,7 @@ def test_gaussian_grids(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("r2 --points-file twice.csv", "twice.csv"),
         ("s2 --gaussian X8", "--gaussian must be "),
         ("se2 --mask absent.png", "absent.png does not exist."),
-        ("se2 --mask colour.png", "colour.png has colours (mode RGB). Save it as 8-bit grey"),
+        ("se2 --mask color.png", "color.png has colors (mode RGB). Save it as 8-bit gray"),
         ("s2 --nside 4 --mask absent.nc:sea", "absent.nc does not exist."),
         ("s2 --points-file twice.csv", "columns named latitude and longitude. Got 'x', 'y'"),
         ("s2 --nside 4 --region 0,20,20,10", "S is north of N."),
@@ -178,7 +178,7 @@ def test_one_line_for_what_is_wrong(
     for name, rows in tables.items():
         (here / f"{name}.csv").write_text(f"lat,lon\n{rows}\n")
     (here / "twice.csv").write_text("x,y\n0,0\n1,1\n0,1\n1,1\n.5,.2\n")
-    Image.fromarray(np.ones((4, 4, 3), np.uint8)).save(here / "colour.png")
+    Image.fromarray(np.ones((4, 4, 3), np.uint8)).save(here / "color.png")
     before = sorted(here.iterdir())
     code, said = failing(capsys, "build", *arguments.split())
     assert code in {1, 2}

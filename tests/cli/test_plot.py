@@ -14,7 +14,7 @@ from cheblienet_graphs.plot import FIGURES
 def test_a_figure_is_written_and_described(
     here: Path, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["plot", "neighbourhood", "torus", "--store", str(store), "-o", "a.svg"]
+    arguments = ["plot", "neighborhood", "torus", "--store", str(store), "-o", "a.svg"]
     assert run(arguments) == 0
     captured = capsys.readouterr()
     assert captured.out.startswith("Vertex 648 (x = 0.5, y = 0.5, theta = 0): ")
@@ -23,6 +23,8 @@ def test_a_figure_is_written_and_described(
     assert (here / "a.svg").read_text().startswith("<?xml")
     assert run([*arguments, "--level", "1", "--vertex", "3"]) == 0
     assert capsys.readouterr().out.startswith("Vertex 3 ")
+    assert run(["plot", "neighbourhood", *arguments[2:]]) == 0  # as it was spelled
+    assert capsys.readouterr().out == captured.out
 
 
 def test_heat_alone_draws_graphs_beside_each_other(
@@ -46,8 +48,8 @@ def test_figures_are_listed(here: Path, capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "FIGURE is missing. Choose one of neighbourhood, spectrum"),
-        (["heart", "-o", "a.png"], "There is no figure 'heart'. Choose one of neighbourhood"),
+        ([], "FIGURE is missing. Choose one of neighborhood, spectrum"),
+        (["heart", "-o", "a.png"], "There is no figure 'heart'. Choose one of neighborhood"),
         (["sparsity"], "--output must be given: a file that ends in .png, .svg or .pdf."),
         (["sparsity", "-o", "a.jpg"], "--output must be a file that ends in .png, .svg or .pdf."),
         (["sparsity", "-o", "a"], "--output must be a file that ends in .png, .svg or .pdf."),

@@ -98,7 +98,7 @@ def test_unexpected_errors_are_one_line_and_debug_shows_them(
         run(["build", "r2", "--size", "8", "--debug"])
 
 
-SIGNALLED = """
+SIGNALED = """
 import signal, sys
 from cheblienet_cli.main import main
 from cheblienet_graphs.assembly import pipeline
@@ -128,7 +128,7 @@ def test_signals_leave_what_is_said_and_no_trace_else(
 ) -> None:
     """The signal comes right before one block more is recorded."""
     command = ["build", "se2", "--size", "32", "--store", str(tmp_path / "g.zarr")]
-    program = [sys.executable, "-c", SIGNALLED, str(int(number)), str(blocks)]
+    program = [sys.executable, "-c", SIGNALED, str(int(number)), str(blocks)]
     ended = subprocess.run([*program, *command], capture_output=True, text=True, check=False)
     assert ended.returncode == expected, ended.stderr
     assert "Traceback" not in ended.stderr

@@ -51,16 +51,16 @@ GRAPHS = (st.integers(1, 30), st.floats(0, 0.3), st.integers(0, 99))
 
 @settings(deadline=None)
 @given(*GRAPHS, st.data())
-def test_each_vertex_is_inserted_among_its_neighbours(
+def test_each_vertex_is_inserted_among_its_neighbors(
     size: int, density: float, seed: int, data: st.DataObject
 ) -> None:
     graph = weighted_graph(size, density, seed)
     start = data.draw(st.integers(0, size - 1))
     stop = data.draw(st.integers(start + 1, size))
     block = block_of(graph, start, stop)
-    neighbours = graph.toarray()[start:stop] != 0
+    neighbors = graph.toarray()[start:stop] != 0
     expected = [
-        sorted({row, *np.flatnonzero(neighbours[row - start])}) for row in range(start, stop)
+        sorted({row, *np.flatnonzero(neighbors[row - start])}) for row in range(start, stop)
     ]
     assert (block.start, block.stop) == (start, stop)
     assert block.indptr.tolist() == [0, *np.cumsum([len(row) for row in expected])]

@@ -10,6 +10,7 @@ from sphere_truth import Edges, edges_of_rows, rows_of
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search import search
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.cloud import Cloud, cloud
@@ -18,7 +19,6 @@ from cheblienet_graphs.search.keops import KeopsSearch
 from cheblienet_graphs.search.nearest import Shells
 from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.search.rule import Engine, Lengths
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 
 PRUNED = Choice("pruned", "cpu")
 RINGS = 2
@@ -55,13 +55,13 @@ def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = 
 
 
 def engine_and_lengths(spec: GraphSpec, choice: Choice = PRUNED) -> tuple[Engine, Lengths]:
-    """The chosen engine, once it has found all neighbours, and what measures its edges."""
-    return found_by(Level(spec, choice).neighbours)
+    """The chosen engine, once it has found all neighbors, and what measures its edges."""
+    return found_by(Level(spec, choice).neighbors)
 
 
-def found_by(neighbours: NeighborRule) -> tuple[Engine, Lengths]:
-    rings = RINGS if neighbours.sampled.sampling.periodic else 0
-    return neighbours.engine(), neighbours.lengths(neighbours.lists(rings))
+def found_by(neighbors: NeighborRule) -> tuple[Engine, Lengths]:
+    rings = RINGS if neighbors.sampled.sampling.periodic else 0
+    return neighbors.engine(), neighbors.lengths(neighbors.lists(rings))
 
 
 def edges(spec: GraphSpec, choice: Choice = PRUNED) -> Edges:
@@ -154,6 +154,6 @@ def cloud_of(spec: GraphSpec) -> Cloud:
 
 
 def nearest(found: PrunedSearch | KeopsSearch, points: int, count: int) -> tuple:
-    """(n_o, points) r^2 and (n_o, points, K) neighbours ascending, -1 first."""
+    """(n_o, points) r^2 and (n_o, points, K) neighbors ascending, -1 first."""
     radii, vertices = found.nearest(0, points, Shells(count, search.SHELL))
     return radii.numpy(), np.sort(vertices.numpy(), axis=2)

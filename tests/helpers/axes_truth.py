@@ -40,7 +40,7 @@ def _smallest_rotation(start: np.ndarray, end: np.ndarray) -> np.ndarray:
 def cube_permutations(side: int, points: np.ndarray) -> list[np.ndarray]:
     """Permutations (V,) by the rotations of a cube of voxels with axes, index ((k z) y) x."""
     voxels = np.array([(x, y, z) for z, y, x in itertools.product(range(side), repeat=3)])
-    centred = 2 * voxels - (side - 1)
+    centered = 2 * voxels - (side - 1)
     found = []
     for order in itertools.permutations(range(3)):
         for signs in itertools.product((1, -1), repeat=3):
@@ -48,7 +48,7 @@ def cube_permutations(side: int, points: np.ndarray) -> list[np.ndarray]:
             matrix[range(3), order] = signs
             if np.linalg.det(matrix) < 0:
                 continue
-            x, y, z = ((centred @ matrix.T + side - 1) / 2).astype(int).T
+            x, y, z = ((centered @ matrix.T + side - 1) / 2).astype(int).T
             images = abs(points @ matrix.T @ points.T).argmax(axis=1)
             place = (z * side + y) * side + x
             found.append((images[:, None] * side**3 + place).ravel())

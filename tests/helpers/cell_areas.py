@@ -37,9 +37,9 @@ def polygon_areas(points: np.ndarray) -> np.ndarray:
 
     hull = ConvexHull(points)
     corners = points[hull.simplices]
-    centres = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
-    centres *= np.sign((centres * corners.mean(1)).sum(1))[:, None]
+    centers = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    centers /= np.linalg.norm(centers, axis=1, keepdims=True)
+    centers *= np.sign((centers * corners.mean(1)).sum(1))[:, None]
     areas = np.zeros(len(points))
     for a in range(3):
         for b in range(3):
@@ -49,7 +49,7 @@ def polygon_areas(points: np.ndarray) -> np.ndarray:
                 np.add.at(
                     areas,
                     hull.simplices[:, a],
-                    _girard(corners[:, a], middle, centres, corners, 3 - a - b),
+                    _girard(corners[:, a], middle, centers, corners, 3 - a - b),
                 )
     return areas
 

@@ -123,7 +123,7 @@ def auto_alpha() -> Numbers:
     return [brentq(excess, 1e-6, 1) * 0.4 * 16 / (math.pi * EPS) / delta**2 / 6]
 
 
-def neighbourhoods(eps: float, alpha: float, count: int) -> list[tuple[list[tuple], int]]:
+def neighborhoods(eps: float, alpha: float, count: int) -> list[tuple[list[tuple], int]]:
     """By orientation, ((offset, other orientation, d^2), ...) of the rule, and those in the plane.
 
     Six orientations, spacing 1.
@@ -158,7 +158,7 @@ def degrees(eps: float, count: int) -> Callable[[], Numbers]:
     """Degrees at -90, -60 and -30 degrees, then those within the orientation."""
 
     def of_three() -> Numbers:
-        three = neighbourhoods(eps, 1.0, count)[:3]
+        three = neighborhoods(eps, 1.0, count)[:3]
         return [len(edges) for edges, _ in three] + [inside for _, inside in three]
 
     return of_three
@@ -168,7 +168,7 @@ def alpha_plateau() -> Numbers:
     """The least and the largest alpha, to 1e-3, with two fifths of the edges in the plane."""
 
     def fits(thousandths: int) -> bool:
-        found = neighbourhoods(EPS, thousandths / 1000, 16)
+        found = neighborhoods(EPS, thousandths / 1000, 16)
         return 5 * sum(inside for _, inside in found) == 2 * sum(len(e) for e, _ in found)
 
     ends = []
@@ -209,7 +209,7 @@ def largest_eigenvalues() -> Numbers:
     for count in (8, 16, 32):
         edges = [
             (i, k, offset, squared)
-            for i, (own, _) in enumerate(neighbourhoods(EPS, 1.0, count))
+            for i, (own, _) in enumerate(neighborhoods(EPS, 1.0, count))
             for offset, k, squared in own
         ]
         weights = _gaussian(np.array([edge[3] for edge in edges]))
@@ -244,7 +244,7 @@ def effective_eps(count: int) -> Callable[[], Numbers]:
     """eps^2 that the paper's graph realises at -90 and at -60 degrees."""
 
     def of_two() -> Numbers:
-        found = neighbourhoods(EPS, 1.0, count)
+        found = neighborhoods(EPS, 1.0, count)
         mean = np.mean([squared for own, _ in found for _, _, squared in own])
         ratios = []
         for i, (own, _) in list(enumerate(found))[:2]:
@@ -346,7 +346,7 @@ def heat_degrees() -> Numbers:
     return found
 
 
-def first_fibre_mode() -> Numbers:
+def first_fiber_mode() -> Numbers:
     step = math.pi / 6
     return [(step / math.sin(step)) ** 2]
 
@@ -381,7 +381,7 @@ TRUTH: dict[str, Callable[[], Numbers]] = {
     "selling.reach": selling_reach,
     "side.energy": side_energy,
     "heat.degrees": heat_degrees,
-    "fibre.moment": first_fibre_mode,
+    "fiber.moment": first_fiber_mode,
     "r3s2.excess": quarter_turn_excess,
     **{f"axes.{name}": axes(name) for name in AXES},
     "tilts": widest_tilts,

@@ -9,7 +9,7 @@ from cheblienet_models import Graph
 
 
 def _lone() -> np.ndarray:
-    """A block of pixels, and one far from it, which has no neighbours."""
+    """A block of pixels, and one far from it, which has no neighbors."""
     inside = np.zeros((16, 16), bool)
     inside[2:9, 1:9] = inside[14, 14] = True
     return inside

@@ -31,7 +31,7 @@ def array(path: Path, dimensions: int) -> np.ndarray:
 
 
 def disc(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The pixels or voxels about the centre of a box, less the ones in the middle: a ring."""
+    """The pixels or voxels about the center of a box, less the ones in the middle: a ring."""
     sides = [np.arange(n) - (n - 1) / 2 for n in shape]
     radius = np.sqrt(sum(side**2 for side in np.meshgrid(*sides, indexing="ij")))
     return (radius < min(shape) / 2) & (radius > min(shape) / 8)

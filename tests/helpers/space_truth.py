@@ -46,12 +46,12 @@ def edges(
 
 def cube_symmetries(side: int) -> list[np.ndarray]:
     """The permutations (V,) of the voxels by all 48 rotations and reflections of a cube."""
-    centred = 2 * voxels((side, side, side)) - (side - 1)
+    centered = 2 * voxels((side, side, side)) - (side - 1)
     found = []
     for axes in itertools.permutations(range(3)):
         for signs in itertools.product((1, -1), repeat=3):
             matrix = np.zeros((3, 3), int)
             matrix[range(3), axes] = signs
-            x, y, z = ((centred @ matrix.T + side - 1) // 2).T
+            x, y, z = ((centered @ matrix.T + side - 1) // 2).T
             found.append((z * side + y) * side + x)
     return found

@@ -100,7 +100,7 @@ def squared_radius(squared: np.ndarray, count: int, tolerance: float) -> float:
 
 
 def edges_of_rows(rows: Iterable[np.ndarray], count: int, tolerance: float = 1e-6) -> Edges:
-    """The neighbour rule, pair by pair.
+    """The neighbor rule, pair by pair.
 
     All images count for the radius, but the vertex itself; an edge has the length to the nearest
     image, and none leads from a vertex to its own images.

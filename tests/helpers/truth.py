@@ -67,7 +67,7 @@ def brute_force_edges(
     count: int,
     periodic: bool,
 ) -> dict[tuple[int, int], float]:
-    """All edges (a, b) -> d^2 by the neighbour rule, comparing every pair; n_o None: the plane."""
+    """All edges (a, b) -> d^2 by the neighbor rule, comparing every pair; n_o None: the plane."""
     h = 1 / width
     orientations = n_o or 1
     theta = [-math.pi / 2 + i * math.pi / orientations for i in range(orientations)]

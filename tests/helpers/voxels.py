@@ -1,4 +1,4 @@
-"""Graphs of voxels made by hand: neighbours along the axes, each axis with a weight of its own."""
+"""Graphs of voxels made by hand: neighbors along the axes, each axis with a weight of its own."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -93,6 +93,6 @@ def covered(shape: tuple[int, ...], *, periodic: bool, seed: int = 0) -> np.ndar
 
 
 def line(size: int, theta: float, width: float = 1.5) -> np.ndarray:
-    """(size, size) a bright line along (cos theta, sin theta) through the centre, y down."""
+    """(size, size) a bright line along (cos theta, sin theta) through the center, y down."""
     y, x = np.mgrid[:size, :size] - (size - 1) / 2
     return np.exp(-((-np.sin(theta) * x + np.cos(theta) * y) ** 2) / (2 * (width / 2) ** 2))

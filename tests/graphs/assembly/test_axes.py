@@ -8,8 +8,8 @@ from masks import check_masked, points_mask
 from space_truth import voxels
 
 from cheblienet_graphs import GraphSpec, build, inspect, verify
-from cheblienet_graphs.search import masked
 from cheblienet_graphs.samplings.axes import axis_set
+from cheblienet_graphs.search import masked
 from cheblienet_graphs.store import staged
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import mapped_array, mapped_csr
@@ -24,8 +24,8 @@ def stored(spec: GraphSpec, folder: Path, **how: object) -> Path:
 
 def moved(side: int, name: str, matrix: np.ndarray) -> np.ndarray:
     """(V,) where a rotation of a cube of voxels takes each vertex."""
-    centred = 2 * voxels((side,) * 3) - (side - 1)
-    x, y, z = ((centred @ np.asarray(matrix).T + side - 1) // 2).astype(int).T
+    centered = 2 * voxels((side,) * 3) - (side - 1)
+    x, y, z = ((centered @ np.asarray(matrix).T + side - 1) // 2).astype(int).T
     points = axis_set(name).points
     images = abs(points @ matrix.T @ points.T).argmax(axis=1)
     base = (z * side + y) * side + x

@@ -161,7 +161,7 @@ def test_coordinates(store: Path) -> None:
     assert np.allclose(np.unique(oriented[:][:, 2]), -np.pi / 2 + np.arange(6) * np.pi / 6)
 
 
-def test_second_build_is_recognised(tmp_path: Path) -> None:
+def test_second_build_is_recognized(tmp_path: Path) -> None:
     spec = GraphSpec("r2", 8)
     assert build(spec, tmp_path / "g.zarr").built
     again = build(GraphSpec("r2", "8x8"), tmp_path / "g.zarr")

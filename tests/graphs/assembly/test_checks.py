@@ -26,7 +26,7 @@ def drawn(count: int) -> Iterator[GraphSpec]:
     """Specifications of small lattices, half of which fall into pieces."""
     choice = random.Random(1).choice
     while count:
-        fibre = {
+        fiber = {
             "orientations": choice([1, 2, 3, 6, 8]),
             "eps": choice([0.01, 0.05, 0.1, 0.3, 1]),
             **choice([{"alpha": choice([0.01, 1, 10, 1000])}, {"xi": choice([0.01, 0.3, 1])}]),
@@ -39,7 +39,7 @@ def drawn(count: int) -> Iterator[GraphSpec]:
                 neighbors=choice([4, 6, 8, 16, 24]),
                 boundary=choice(["open", "periodic"]),
                 levels=1,
-                **(fibre if manifold == "se2" else {}),
+                **(fiber if manifold == "se2" else {}),
             )
         except SpecError:
             continue

@@ -134,7 +134,7 @@ def test_plane_waves_have_their_eigenvalues_at_second_order(
 
 
 @pytest.mark.parametrize("orientations", [3, 4, 9])
-def test_the_first_mode_along_the_fibre_is_exact(tmp_path: Path, orientations: int) -> None:
+def test_the_first_mode_along_the_fiber_is_exact(tmp_path: Path, orientations: int) -> None:
     """cos 2 theta has the eigenvalue 4 of -d^2/dtheta^2."""
     spec = GraphSpec("se2", 8, orientations=orientations, levels=1, directional=1)
     built = build(spec, tmp_path / "g")

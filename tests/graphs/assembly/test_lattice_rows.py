@@ -58,7 +58,7 @@ def test_rows_written_from_a_small_lattice_are_those_of_the_large_one(
     rows = with_diagonal(0, engine.degrees(0, vertices), engine.columns(0, vertices))
     weighs = level.offset_weights
     if weights == "kernel":
-        lengths = level.neighbours.rule
+        lengths = level.neighbors.rule
         squared = rows.sums(lengths.squared_distances(rows.rows, rows.columns))
         weighs = KernelWeights.of_mean(spec, math.fsum(squared) / engine.total_degree, lengths)
     values = weighs.weights(rows)

@@ -163,7 +163,7 @@ def test_a_report_says_what_is_inside(tmp_path: Path) -> None:
 
 
 def test_moments_are_measured_inside_only(tmp_path: Path) -> None:
-    """At the edge of a mask vertices lack neighbours, which says nothing of the metric."""
+    """At the edge of a mask vertices lack neighbors, which says nothing of the metric."""
     build(GraphSpec("se2", mask=disc(24), weights="selling", levels=1), tmp_path / "g", name="disc")
     level = inspect(tmp_path / "g", "disc").levels[0]
     assert level.consistency == "not compared"

@@ -29,7 +29,7 @@ def shares(calls: list[Call], what: str) -> list[float]:
 )
 def test_a_search_advances_in_small_steps(tmp_path: Path, how: dict[str, object]) -> None:
     spec = GraphSpec("so3", subdivisions=3, orientations=6, levels=1)
-    found = shares(calls_of(spec, tmp_path / "g", **how), "level 0: finding neighbours")
+    found = shares(calls_of(spec, tmp_path / "g", **how), "level 0: finding neighbors")
     assert found == sorted(found)
     assert len(set(found)) >= 16
     assert max(b - a for a, b in pairwise(found)) < 0.15

@@ -15,7 +15,7 @@ from cheblienet_graphs.assembly.versions import software
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.store.verify import leftovers
 
-# NeighborRule so far that one ring of images around the domain has not all of them.
+# Neighbors so far that one ring of images around the domain has not all of them.
 RINGS = {
     "plane": GraphSpec("r2", "16x4", neighbors=70, boundary="periodic", levels=1, lambda_max=2),
     "three rings": GraphSpec(

@@ -9,7 +9,7 @@ import pytest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.search.lists import MutualNeighbours
+from cheblienet_graphs.search.lists import MutualNeighbors
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.weights import lattice, matching
 
@@ -23,7 +23,7 @@ SPECS = {
 }
 
 KINDS = {
-    *("Level", "LatticeRows", "SearchedRows", "NeighbourLists", "MutualNeighbours", "PrunedSearch"),
+    *("Level", "LatticeRows", "SearchedRows", "NeighborLists", "MutualNeighbors", "PrunedSearch"),
     *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
     *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "NeighborRule"),
 }
@@ -106,13 +106,13 @@ def test_searches_for_xi_lie_on_disk_on_all_levels(
 ) -> None:
     """Also those on coarser levels, where a finer one begins."""
     monkeypatch.setattr("cheblienet_graphs.assembly.xi.STARTING_POINTS", 10)
-    searched, original = [], MutualNeighbours.__init__
+    searched, original = [], MutualNeighbors.__init__
 
-    def seen(self: MutualNeighbours, lists: np.ndarray, points: int) -> None:
+    def seen(self: MutualNeighbors, lists: np.ndarray, points: int) -> None:
         original(self, lists, points)
         searched.append((points, isinstance(lists, np.memmap)))
 
-    monkeypatch.setattr(MutualNeighbours, "__init__", seen)
+    monkeypatch.setattr(MutualNeighbors, "__init__", seen)
     spec = GraphSpec("so3", subdivisions=3, orientations=4, levels=2, xi="auto")
     build(spec, tmp_path / "g", device="cpu")
     assert {points for points, _ in searched} >= {642, 162}

@@ -75,7 +75,7 @@ def half_turns(coordinates: np.ndarray) -> list[np.ndarray]:
     "fields", slow_but([f for f in SPHERES if f not in (SPHERES[4], SPHERES[8])], SPHERES)
 )
 def test_stored_spheres_realise_the_metric(tmp_path: Path, fields: dict) -> None:
-    """At every vertex; on the nearest neighbours, with the half turns' symmetries."""
+    """At every vertex; on the nearest neighbors, with the half turns' symmetries."""
     spec = GraphSpec(**({"levels": 1, "neighbors": 24} | fields), weights="matched")
     version, (facts,) = stored(spec, tmp_path)
     w = weights_of(version)
@@ -106,7 +106,7 @@ def test_stored_spheres_realise_the_metric(tmp_path: Path, fields: dict) -> None
         assert missing.sum() <= 0.05 * nearest.sum()
 
 
-def test_edges_on_the_sphere_are_neighbours_and_parallel_steps(tmp_path: Path) -> None:
+def test_edges_on_the_sphere_are_neighbors_and_parallel_steps(tmp_path: Path) -> None:
     """The union, counted with what was dropped of it."""
     fields = {"manifold": "so3", "subdivisions": 1, "neighbors": 24, "levels": 1}
     version, (facts,) = stored(GraphSpec(**fields, weights="matched"), tmp_path)
@@ -120,11 +120,11 @@ def test_edges_on_the_sphere_are_neighbours_and_parallel_steps(tmp_path: Path) -
         whole = [n for n in range(1, 9) if ranked[n] > ranked[n - 1] * (1 + 1e-6)]
         radius = ranked[whole[-1] - 1] * (1 + 1e-6)
         for b in np.flatnonzero((distance**2 <= radius) & (distance > 1e-9)):
-            fibre = b + base * np.arange(n_o)
-            relative = frames[a].inv() * frames[fibre]
+            fiber = b + base * np.arange(n_o)
+            relative = frames[a].inv() * frames[fiber]
             vectors = [relative.as_rotvec(), (relative * HALF_TURN).as_rotvec()]
             turn = np.min([abs(v[:, 2]) for v in vectors], axis=0)
-            chosen = fibre[turn <= turn.min() + 1e-6]
+            chosen = fiber[turn <= turn.min() + 1e-6]
             united[a, chosen] = united[chosen, a] = True
     edges = pattern(version).toarray() > 0
     assert not (edges & ~united).any()

@@ -70,7 +70,7 @@ def test_joint_refinement(built: Built) -> None:
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
 def test_all_rotations_of_a_cube(weights: str, boundary: str, built: Built) -> None:
     """|P' L P - L| of the rescaled Laplacian, whose eigenvalues are in [-1, 1]."""
-    # Consistent stencils on a torus need more room than the neighbour rule.
+    # Consistent stencils on a torus need more room than the neighbor rule.
     size = 8 if boundary == "periodic" and weights != "kernel" else 6
     _, operator = built(size, weights=weights, boundary=boundary)
     largest = abs(operator).sum(axis=1).max()

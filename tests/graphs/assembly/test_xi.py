@@ -43,7 +43,7 @@ def test_xi_on_the_lattice_reproduces_the_papers_split(tmp_path: Path) -> None:
 def test_other_fractions(fraction: float) -> None:
     spec = GraphSpec("so3", subdivisions=2, in_plane_fraction=fraction)
     level = Level(spec, Choice("pruned", "cpu"))
-    engine = level.neighbours.engine()
+    engine = level.neighbors.engine()
     assert abs(engine.in_plane_degree / engine.total_degree - fraction) < 0.005
 
 

@@ -123,24 +123,24 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     assert "no NetCDF file" in refusal(f"{tmp_path}/m.npy:mask")
 
 
-GREY = np.where(INSIDE, 128, 127).astype(np.uint8)
+GRAY = np.where(INSIDE, 128, 127).astype(np.uint8)
 
 
 @pytest.mark.parametrize(
     ("name", "image"),
     [
-        ("m.png", Image.fromarray(GREY)),
-        ("m.PNG", Image.fromarray(GREY)),
-        ("m.tif", Image.fromarray(GREY)),
-        ("m.bmp", Image.fromarray(GREY)),
-        ("m.pgm", Image.fromarray(GREY)),
-        ("m.gif", Image.fromarray(GREY)),
+        ("m.png", Image.fromarray(GRAY)),
+        ("m.PNG", Image.fromarray(GRAY)),
+        ("m.tif", Image.fromarray(GRAY)),
+        ("m.bmp", Image.fromarray(GRAY)),
+        ("m.pgm", Image.fromarray(GRAY)),
+        ("m.gif", Image.fromarray(GRAY)),
         ("m.png", Image.fromarray(INSIDE)),
         ("m.tif", Image.fromarray(INSIDE)),
         ("m.pbm", Image.fromarray(INSIDE)),
         ("m.png", Image.fromarray(np.where(INSIDE, 32768, 32767).astype(np.uint16))),
         ("m.tif", Image.fromarray(np.where(INSIDE, 32768, 32767).astype(np.uint16))),
-        ("m.png", Image.fromarray(GREY).convert("P")),
+        ("m.png", Image.fromarray(GRAY).convert("P")),
     ],
 )
 def test_images(tmp_path: Path, name: str, image: Image.Image) -> None:
@@ -155,19 +155,19 @@ def test_jpeg(tmp_path: Path) -> None:
     assert np.array_equal(read_mask(tmp_path / "m.jpg"), np.tri(64, 48, dtype=bool))
 
 
-COLOURED = RNG.integers(0, 256, (5, 7, 3)).astype(np.uint8)
+COLORED = RNG.integers(0, 256, (5, 7, 3)).astype(np.uint8)
 
 
 @pytest.mark.parametrize(
     ("name", "image", "message"),
     [
-        ("m.png", Image.fromarray(COLOURED), "has colours (mode RGB)"),
-        ("m.png", Image.fromarray(np.stack([GREY] * 3, axis=-1)), "has colours (mode RGB)"),
-        ("m.png", Image.fromarray(COLOURED).convert("RGBA"), "transparent pixels (mode RGBA)"),
-        ("m.png", Image.fromarray(GREY).convert("LA"), "transparent pixels (mode LA)"),
-        ("m.png", Image.fromarray(COLOURED).quantize(9), "has colours (mode P)"),
-        ("m.gif", Image.fromarray(COLOURED).quantize(9), "has colours (mode P)"),
-        ("m.tif", Image.fromarray(COLOURED).convert("CMYK"), "has colours (mode CMYK)"),
+        ("m.png", Image.fromarray(COLORED), "has colors (mode RGB)"),
+        ("m.png", Image.fromarray(np.stack([GRAY] * 3, axis=-1)), "has colors (mode RGB)"),
+        ("m.png", Image.fromarray(COLORED).convert("RGBA"), "transparent pixels (mode RGBA)"),
+        ("m.png", Image.fromarray(GRAY).convert("LA"), "transparent pixels (mode LA)"),
+        ("m.png", Image.fromarray(COLORED).quantize(9), "has colors (mode P)"),
+        ("m.gif", Image.fromarray(COLORED).quantize(9), "has colors (mode P)"),
+        ("m.tif", Image.fromarray(COLORED).convert("CMYK"), "has colors (mode CMYK)"),
         ("m.tif", Image.fromarray(INSIDE.astype(np.float32)), "not of 8 bits (mode F)"),
         ("m.tif", Image.fromarray(INSIDE.astype(np.int32)), "not of 8 bits (mode I)"),
         ("m.png", Image.fromarray(INSIDE.astype(np.uint8)), "multiply it by 255"),
@@ -192,14 +192,14 @@ def test_postscript_is_not_run(
     ghostscript.chmod(0o755)
     file = tmp_path / f"m.{suffix}"
     header = "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n%\n"
-    file.write_text(f"{header}%ImageData: 8 8 8 1 0 1 1 x\n%%EOF\n")  # grey, as masks must be
+    file.write_text(f"{header}%ImageData: 8 8 8 1 0 1 1 x\n%%EOF\n")  # gray, as masks must be
     message = refusal(file)
     assert not trace.exists()
     assert "is no image, or a damaged one" in message
 
 
 def test_images_of_several_frames(tmp_path: Path) -> None:
-    frames = [Image.fromarray(GREY), Image.fromarray(255 - GREY)]
+    frames = [Image.fromarray(GRAY), Image.fromarray(255 - GRAY)]
     for name in ("m.gif", "m.tif"):
         frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:])
         assert "must have one frame. Got 2" in refusal(tmp_path / name)
@@ -359,7 +359,7 @@ def test_damaged_netcdf(tmp_path: Path, engine: Any) -> None:
 
 
 LIBRARIES: list[tuple[str, str, Callable[[Path], Any]]] = [
-    ("PIL", "images", lambda folder: Image.fromarray(GREY).save(folder / "m.png")),
+    ("PIL", "images", lambda folder: Image.fromarray(GRAY).save(folder / "m.png")),
     ("xarray", "netcdf", lambda folder: netcdf(folder / "m.nc", m=field(INSIDE * 1.0))),
     ("h5netcdf", "netcdf", lambda folder: netcdf(folder / "m.nc", m=field(INSIDE * 1.0))),
     ("h5py", "netcdf", lambda folder: netcdf(folder / "m.nc", m=field(INSIDE * 1.0))),

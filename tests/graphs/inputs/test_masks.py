@@ -213,7 +213,7 @@ def test_no_regions(value: object) -> None:
     assert refused.value.field == "region"
 
 
-def test_regions_are_normalised() -> None:
+def test_regions_are_normalized() -> None:
     assert region(" -30, 0,30 ,1/2") == region((-30, -0.0, 30, 0.5)) == (-30.0, 0.0, 30.0, 0.5)
     assert str(region("-0,0,30,1")[0]) == "0.0"
 

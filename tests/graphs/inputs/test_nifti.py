@@ -201,8 +201,8 @@ def test_files_that_are_no_masks(tmp_path: Path) -> None:
     assert "must be 3-D, one value a voxel. Got 4 x 5 x 6 x 3" in refusal(saved(file, FILE))
     assert "must be 3-D" in refusal(saved(file, FILE[:, :, 0, 0]))
     assert "shear" in refusal(saved(file, INSIDE.astype(np.uint8), SHEARED))
-    coloured = np.zeros((4, 5, 6), [("R", "u1"), ("G", "u1"), ("B", "u1")])
-    assert "must hold numbers" in refusal(saved(file, coloured))
+    colored = np.zeros((4, 5, 6), [("R", "u1"), ("G", "u1"), ("B", "u1")])
+    assert "must hold numbers" in refusal(saved(file, colored))
     with pytest.raises(InputError, match=r"must be 4-D, several values a voxel. Got 4 x 5 x 6"):
         read_nifti(saved(file, INSIDE.astype(np.uint8)), 4)
     with pytest.raises(InputError, match=r"m.mgz must be one of .nii, .nii.gz\."):

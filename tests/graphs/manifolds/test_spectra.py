@@ -100,8 +100,8 @@ def test_isotropic_spectrum_over_axes_is_a_sum() -> None:
     waves = [
         4 * np.pi**2 * sum(map(np.square, k)) for k in itertools.product(range(-4, 5), repeat=3)
     ]
-    fibre = np.repeat([0, 6, 20, 42, 72], [1, 5, 9, 13, 17]) / 0.3
-    expected = np.sort(np.add.outer(waves, fibre), axis=None)[:200]
+    fiber = np.repeat([0, 6, 20, 42, 72], [1, 5, 9, 13, 17]) / 0.3
+    expected = np.sort(np.add.outer(waves, fiber), axis=None)[:200]
     assert R3S2(200, of_squares(1.0, 0.3), CUBE) == pytest.approx(expected, abs=1e-9)
 
 

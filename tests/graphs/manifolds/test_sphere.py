@@ -91,7 +91,7 @@ def test_so3_equals_scipy_rotations_at_special_angles(turn: float, metric: Metri
 @pytest.mark.parametrize("offset", [0.0, 1e-9, -1e-9])
 @pytest.mark.parametrize("turn", [0.0, math.pi, -math.pi, 2 * math.pi])
 def test_turning_in_place(turn: float, offset: float, eps: float) -> None:
-    """Along the fibre d = xi times the angle modulo pi, which is known without any truth."""
+    """Along the fiber d = xi times the angle modulo pi, which is known without any truth."""
     g = random_elements(50, 4)
     h = g + np.array([turn + offset, 0, 0])
     found = np.sqrt(so3_squared(g, h, Metric(eps, 0.5)))

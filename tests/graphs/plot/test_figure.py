@@ -15,7 +15,7 @@ LARGEST = 300_000
 NOTHING = {"spectrum": "64 components", "subgraphs": "No edge of its orientation"}
 """Figures of which columns of vertices have nothing, and why."""
 DRAWN = {
-    "neighbourhood": ["plane", "six", "volume", "region", "columns", "dust"],
+    "neighborhood": ["plane", "six", "volume", "region", "columns", "dust"],
     "spectrum": ["kernel torus", "dust", "columns"],
     "heat": ["masked"],
     "equivariance": ["plane"],
@@ -115,10 +115,8 @@ def test_what_a_graph_does_not_have_is_refused(asked: Asked, field: str) -> None
 
 
 def test_names_are_known() -> None:
-    assert [figure.name for figure in FIGURES][:2] == ["neighbourhood", "spectrum"]
-    with pytest.raises(
-        SpecError, match=r"figure must be one of neighbourhood, spectrum, .*'heart'"
-    ):
+    assert [figure.name for figure in FIGURES][:2] == ["neighborhood", "spectrum"]
+    with pytest.raises(SpecError, match=r"figure must be one of neighborhood, spectrum, .*'heart'"):
         figure_named("heart")
 
 

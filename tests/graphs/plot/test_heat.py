@@ -69,7 +69,7 @@ def test_heat_runs_along_the_orientation_and_evenly_in_the_isotropic_group() -> 
     x, y = own.places.offsets(own.places.vectors[own.point], own.places.vectors).T
     moments = np.einsum("kn,in,jn->kij", own.density, [x, y], [x, y])
     assert moments[2, 0, 0] > 2 * moments[2, 1, 1]  # at 0 degrees, where it started
-    assert moments[3, 0, 1] > 0.1 * moments[3, 0, 0]  # at 45 degrees, from x towards y
+    assert moments[3, 0, 1] > 0.1 * moments[3, 0, 0]  # at 45 degrees, from x toward y
     assert moments[1, 0, 1] == pytest.approx(-moments[3, 0, 1], rel=1e-3)
     for graph in (base, isotropic):
         for moment in np.einsum("kn,in,jn->kij", graph.density, [x, y], [x, y]):
@@ -104,7 +104,7 @@ def test_graphs_that_can_not_be_compared_are_not_drawn(
 def test_heat_of_an_isolated_vertex_is_not_drawn() -> None:
     graph = opened("islands")
     alone = int(np.flatnonzero(graph.level(0).degree == 0)[0])
-    with pytest.raises(NotDrawnError, match="has no neighbours"):
+    with pytest.raises(NotDrawnError, match="has no neighbors"):
         heat_of(graph, vertex=alone)
     data = heat_of(graph, vertex=0)
     assert data.graphs[0].density[0, alone] == 0

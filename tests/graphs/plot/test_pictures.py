@@ -6,7 +6,7 @@ from cheblienet_graphs.plot.pictures import around, shown_orientations, whole
 from cheblienet_graphs.plot.places import places_of
 
 
-def test_pixels_around_a_point_are_its_neighbours_on_the_lattice() -> None:
+def test_pixels_around_a_point_are_its_neighbors_on_the_lattice() -> None:
     places = places_of(opened("plane"), 0)
     [view] = around(places, 5 * 20 + 7, 2)
     y, x = np.mgrid[3:8, 5:10]

@@ -7,7 +7,7 @@ from pictured import opened
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs.errors import NotDrawnError, SpecError
-from cheblienet_graphs.plot import equivariance_of, heat_of, neighbourhood_of, subgraphs_of
+from cheblienet_graphs.plot import equivariance_of, heat_of, neighborhood_of, subgraphs_of
 from cheblienet_graphs.plot.places import chosen_vertex, places_of, typical_spacing
 
 NAMES = ["plane", "torus", "space", "random", "random torus", "sphere", "masked", "region"]
@@ -127,7 +127,7 @@ def test_a_place_far_from_points_of_a_part_of_the_sphere_shows_none() -> None:
 )
 def test_all_figures_have_the_same_middle(name: str) -> None:
     graph = opened(name)
-    vertex, around = chosen_vertex(graph, 0, None), neighbourhood_of(graph)
+    vertex, around = chosen_vertex(graph, 0, None), neighborhood_of(graph)
     assert around.views[around.middle].vertex == vertex
     assert heat_of(graph).vertex == vertex
     assert subgraphs_of(graph).vertices[0] == vertex
@@ -135,7 +135,7 @@ def test_all_figures_have_the_same_middle(name: str) -> None:
         assert equivariance_of(graph).point == vertex % graph.points(0).num_points
 
 
-def test_the_middle_has_neighbours_if_any_vertex_has() -> None:
+def test_the_middle_has_neighbors_if_any_vertex_has() -> None:
     graph = opened("islands")
     entries = np.diff(graph.level(0).laplacian.indptr)
     assert entries[chosen_vertex(graph, 0, None)] > 1
@@ -144,7 +144,7 @@ def test_the_middle_has_neighbours_if_any_vertex_has() -> None:
 
 
 @pytest.mark.parametrize("name", ["group", "masked", "volume", "plane"])
-def test_the_middle_of_a_lattice_has_all_its_neighbours(name: str) -> None:
+def test_the_middle_of_a_lattice_has_all_its_neighbors(name: str) -> None:
     graph = opened(name)
     orientation, point = divmod(chosen_vertex(graph, 0, None), graph.points(0).num_points)
     entries = np.diff(graph.level(0).laplacian.indptr).reshape(-1, graph.points(0).num_points)
@@ -152,6 +152,6 @@ def test_the_middle_of_a_lattice_has_all_its_neighbours(name: str) -> None:
 
 
 def test_a_vertex_that_is_none_is_refused() -> None:
-    for figure in (heat_of, neighbourhood_of, subgraphs_of):
+    for figure in (heat_of, neighborhood_of, subgraphs_of):
         with pytest.raises(SpecError, match=r"^vertex must be an integer in \[0, 319\]"):
             figure(opened("plane"), vertex=320)

@@ -145,7 +145,7 @@ def test_the_error_is_that_of_dense_matrices() -> None:
 
 
 @pytest.mark.parametrize("axis", [Z, DIAGONAL])
-def test_rotations_turn_about_their_axis_from_x_towards_y(axis: np.ndarray) -> None:
+def test_rotations_turn_about_their_axis_from_x_toward_y(axis: np.ndarray) -> None:
     turn = rotation(axis, 40)
     assert turn @ axis == pytest.approx(axis)
     assert turn @ turn.T == pytest.approx(np.eye(3))

@@ -17,7 +17,7 @@ from cheblienet_graphs.report.moments import EffectiveMetric
 from cheblienet_graphs.report.second_moments import faults, remedy
 from cheblienet_graphs.report.text import connections
 
-SMALLER = {"unlinked", "components, fibre"}
+SMALLER = {"unlinked", "components, fiber"}
 """Kinds whose parameter should be smaller."""
 UNLINKED = EffectiveMetric(0, 1.0, None, 0.0, 2.0, 0.0, squared_reach=1.0)
 
@@ -87,7 +87,7 @@ def test_weights_are_not_advised_to_be_what_they_are(manifold: str, weights: str
     assert Remedy("weights", weights) not in every
 
 
-def test_what_no_grid_mends_is_said_of_the_fibre(tmp_path: Path) -> None:
+def test_what_no_grid_mends_is_said_of_the_fiber(tmp_path: Path) -> None:
     """xi = 1 on every grid: the first waves are those over the orientations, four or twelve."""
     chosen = {"xi": 1, "weights": "selling", "boundary": "periodic", "levels": 1}
     few = GraphSpec("se2", 24, orientations=4, **chosen)

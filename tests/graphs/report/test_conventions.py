@@ -42,10 +42,10 @@ def test_pixels_of_an_image_are_where_the_coordinates_say(tmp_path: Path) -> Non
     assert theta.max() < math.pi / 2
     said = words.sentences(spec)[1]
     assert "x (right) and y (down) in widths of the image" in said
-    assert "theta from x towards y, in [-pi/2, pi/2)" in said
+    assert "theta from x toward y, in [-pi/2, pi/2)" in said
 
 
-def test_forward_turns_from_x_towards_y() -> None:
+def test_forward_turns_from_x_toward_y() -> None:
     for theta in (-math.pi / 2, -0.3, 0.0, 1.2):
         start = (0.2, 0.3, theta)
         forward = (0.2 + 0.1 * math.cos(theta), 0.3 + 0.1 * math.sin(theta), theta)
@@ -54,7 +54,7 @@ def test_forward_turns_from_x_towards_y() -> None:
         assert directions("se2", start, sideways) == pytest.approx([0, 0.1, 0], abs=1e-12)
 
 
-def test_forward_turns_from_south_towards_east() -> None:
+def test_forward_turns_from_south_toward_east() -> None:
     """At colatitude pi/2, where south and east are changes of beta and gamma by the arc itself."""
     step = 1e-6
     for alpha in (-math.pi / 2, -0.3, 0.0, 1.2):
@@ -62,7 +62,7 @@ def test_forward_turns_from_south_towards_east() -> None:
         found = directions("so3", (alpha, math.pi / 2, 0.4), end) / step
         assert found == pytest.approx([1, 0, 0], abs=1e-4)
     said = words.sentences(GraphSpec("so3", subdivisions=1))[1]
-    assert "alpha from south towards east, in [-pi/2, pi/2)" in said
+    assert "alpha from south toward east, in [-pi/2, pi/2)" in said
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def test_a_report_says_how_to_read_it(tmp_path: Path) -> None:
     [
         "pixel (ix, iy) at x = ix/W, y = iy/W",
         "y down as image rows",
-        "theta in [-pi/2, pi/2), from x towards y",
-        "alpha in [-pi/2, pi/2), from south towards east",
+        "theta in [-pi/2, pi/2), from x toward y",
+        "alpha in [-pi/2, pi/2), from south toward east",
         "xi W pixels per radian",
         "smaller is more anisotropic",
         "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2)",

@@ -61,7 +61,7 @@ PERIODIC = {"eps_squared": 0.1, "boundary": "periodic", "levels": 1}
 def test_spectra_converge_without_a_free_scale(
     tmp_path: Path, weights: str, bounds: tuple[float, ...]
 ) -> None:
-    """Joint refinement of base and fibre: second order on the stored operator."""
+    """Joint refinement of base and fiber: second order on the stored operator."""
     errors = []
     for n, n_o in ((16, 6), (32, 12), (64, 24)):
         spec = GraphSpec("se2", n, orientations=n_o, xi=0.1**0.5, weights=weights, **PERIODIC)
@@ -113,13 +113,13 @@ def test_verdict_on_the_sphere_looks_at_every_point(tmp_path: Path) -> None:
     assert level.effective_metric[0].deviation < 1e-5
 
 
-def test_fibre_edges_of_selling_are_longer_than_their_moments_say(tmp_path: Path) -> None:
+def test_fiber_edges_of_selling_are_longer_than_their_moments_say(tmp_path: Path) -> None:
     build(GraphSpec("se2", 16, orientations=5, weights="selling", levels=1), tmp_path / "g.zarr")
     (level,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
     step = np.pi / 5
     ratios = [metric.xi_squared / level.xi_squared for metric in level.effective_metric]
     assert ratios == pytest.approx([(np.sin(step) / step) ** 2] * 5, rel=1e-5)
-    assert "exact (fibre edges made for its first mode)" in level.verdict
+    assert "exact (fiber edges made for its first mode)" in level.verdict
 
 
 def test_quarter_turn_of_an_odd_number_of_orientations_is_approximate(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_equal_builds_are_identical(store: Path, tmp_path: Path) -> None:
 
 
 def test_the_same_files_of_another_specification(store: Path) -> None:
-    """Whole shells have 8 neighbours, whether 8 or 9 are allowed."""
+    """Whole shells have 8 neighbors, whether 8 or 9 are allowed."""
     difference = compare(store, "plane", "more")
     assert not difference.identical
     assert difference.same_files

@@ -74,7 +74,7 @@ def is_image(g: np.ndarray, h: np.ndarray, extent: tuple[float, float] | None) -
 
 
 @pytest.mark.parametrize("name", ["torus", "open"])
-def test_components_lead_to_the_neighbour_on_se2(store: Path, name: str) -> None:
+def test_components_lead_to_the_neighbor_on_se2(store: Path, name: str) -> None:
     extent = (1.0, 4 / 6) if name == "torus" else None
     spec = SPECS[name]
     xi = math.sqrt(spec.orientations) / spec.size[0]
@@ -94,7 +94,7 @@ def test_components_lead_to_the_neighbour_on_se2(store: Path, name: str) -> None
             assert distance**2 == pytest.approx(c**2 @ [1, spec.eps**-2, xi**2], rel=1e-9)
 
 
-def test_components_lead_to_the_neighbour_on_so3(store: Path) -> None:
+def test_components_lead_to_the_neighbor_on_so3(store: Path) -> None:
     spec = SPECS["turned"]
     xi = math.sqrt(3 * 4 * math.pi / 42)
     for vertex in range(0, spec.num_vertices, 11):
@@ -135,7 +135,7 @@ def test_components_in_space_go_round_the_torus(store: Path) -> None:
     assert missed == pytest.approx(np.round(missed), abs=1e-9)
 
 
-def test_components_lead_to_the_neighbour_over_axes(store: Path) -> None:
+def test_components_lead_to_the_neighbor_over_axes(store: Path) -> None:
     for vertex in (0, 100, 333, 559):
         found = neighbors_of(store, "axes", vertex=vertex)
         n = found.coordinates[3:]
@@ -248,7 +248,7 @@ def test_text_shows_angles_in_degrees(store: Path) -> None:
     lines = str(neighbors_of(store, "open", at=(0.5, 0.5, 35))).splitlines()
     assert lines[0] == "open@v001, level 0: vertex 228 at x 0.5, y 0.5, theta (deg) 18.00"
     assert lines[1].endswith("0 widths (0 pixels) and 17 degrees of rotation away")
-    assert lines[2] == "  8 neighbours; lengths in widths, of which one is 8 pixels"
+    assert lines[2] == "  8 neighbors; lengths in widths, of which one is 8 pixels"
     assert len({len(line) for line in lines[4:]}) == 1
     turned = [line.split() for line in lines[5:]]
     assert {row[6] for row in turned} == {"0.00", "36.00", "-36.00"}

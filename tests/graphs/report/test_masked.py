@@ -17,7 +17,7 @@ def pixel() -> np.ndarray:
 
 
 def test_an_unknown_scale_is_no_number(tmp_path: Path, pixel: np.ndarray) -> None:
-    """No point has all its neighbours, so nothing says what the eigenvalues estimate."""
+    """No point has all its neighbors, so nothing says what the eigenvalues estimate."""
     build(GraphSpec("se2", mask=pixel, levels=1), tmp_path / "g.zarr")
     report = inspect(tmp_path / "g.zarr")
     assert report.levels[0].eigenvalue_scale is None

@@ -58,7 +58,7 @@ def test_spectra_out_of_range(store: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("size", [{"subdivisions": 4}, {"nside": 16}])
 @pytest.mark.parametrize(
     ("settings", "single", "mean"),
-    # Few neighbours with Gaussian weights split the icosphere's multiplet l = 3 by 13 %, 3 + 4.
+    # Few neighbors with Gaussian weights split the icosphere's multiplet l = 3 by 13 %, 3 + 4.
     [({"neighbors": 24, "kernel": "rectangular"}, 0.05, 0.02), ({}, 0.075, 0.02)],
 )
 def test_spectrum_of_the_sphere(

@@ -217,7 +217,7 @@ def test_the_same_remark_is_made_once(report_on: Callable) -> None:
     dropped = [f"{level.dropped_edges:,}" for level in report.levels]
     lines = report.full_text().split("\n\n")[-1].replace("\n  ", " ").splitlines()
     assert lines[0].startswith("second moments consistent with its metric: exact; spectrum")
-    assert lines[1].startswith("all levels: up to 18 neighbours, more than K = 16")
+    assert lines[1].startswith("all levels: up to 18 neighbors, more than K = 16")
     numbers = f"{dropped[0]} and {dropped[1]}"
     assert lines[2] == f"all levels: {numbers} edges left out, as their matched weight is 0"
     assert len(lines) == 3

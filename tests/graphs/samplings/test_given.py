@@ -203,8 +203,8 @@ def test_of_many_equal_points_two_are_named_quickly() -> None:
 def shares(points: np.ndarray, extent: tuple[float, float], pixels: int = 1_000) -> np.ndarray:
     """The share of the domain's pixels that is nearest to each point."""
     steps = (np.arange(pixels) + 0.5) / pixels
-    centres = np.stack(np.meshgrid(*(steps * side for side in extent)), axis=2).reshape(-1, 2)
-    return np.bincount(KDTree(points).query(centres)[1], minlength=len(points)) / pixels**2
+    centers = np.stack(np.meshgrid(*(steps * side for side in extent)), axis=2).reshape(-1, 2)
+    return np.bincount(KDTree(points).query(centers)[1], minlength=len(points)) / pixels**2
 
 
 ON_EDGES = {

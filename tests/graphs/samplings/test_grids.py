@@ -45,11 +45,11 @@ def test_equiangular_angles(bandlimit: int) -> None:
 
 
 @pytest.mark.parametrize("bandlimit", [2, 6, 8])
-def test_equiangular_blocks_centre_on_the_coarser_points(bandlimit: int) -> None:
+def test_equiangular_blocks_center_on_the_coarser_points(bandlimit: int) -> None:
     fine, coarse = Equiangular(size=bandlimit), Equiangular(size=bandlimit // 2)
     block = fine.pooling().indices.reshape(-1, 4)
-    for angle, centre in zip(fine.angles, coarse.angles, strict=True):
-        assert np.allclose(angle[block].mean(axis=1), centre, rtol=1e-14)
+    for angle, center in zip(fine.angles, coarse.angles, strict=True):
+        assert np.allclose(angle[block].mean(axis=1), center, rtol=1e-14)
 
 
 def grid(size: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -89,17 +89,17 @@ def test_symmetries_are_isometries(points: Points, orientations: int) -> None:
     A reflection changes the handedness, so that sideways is turned round: M G_v diag(1, -1, 1) is
     the rotation that it maps G_v to.
     """
-    fibred = replace(points, orientations=orientations, fibre=ANGLES)
-    count = fibred.num_points
-    frames = rotations(fibred.coordinates()).as_matrix()
+    fibered = replace(points, orientations=orientations, fiber=ANGLES)
+    count = fibered.num_points
+    frames = rotations(fibered.coordinates()).as_matrix()
     half_turn = np.diag([-1.0, -1.0, 1.0])
     names = []
-    for name, permutation in fibred.symmetries():
+    for name, permutation in fibered.symmetries():
         names.append(name)
-        assert (np.sort(permutation) == np.arange(fibred.num_vertices)).all()
+        assert (np.sort(permutation) == np.arange(fibered.num_vertices)).all()
         image = permutation[:count] % count
         assert (permutation.reshape(orientations, count) % count == image).all()
-        moved = isometry(fibred.base_points, fibred.base_points[image])
+        moved = isometry(fibered.base_points, fibered.base_points[image])
         mirror = np.diag([1.0, np.sign(np.linalg.det(moved)), 1.0])
         assert ("reflection" in name) == (mirror[1, 1] < 0)
         expected, found = moved @ frames @ mirror, frames[permutation]

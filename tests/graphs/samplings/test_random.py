@@ -41,7 +41,7 @@ def test_random_points_are_reproducible_and_have_no_symmetries(flat: bool) -> No
 
 
 def test_random_plane_is_orientation_major() -> None:
-    points = Random(size=5, flat=True, seed=2, orientations=3, fibre=ANGLES)
+    points = Random(size=5, flat=True, seed=2, orientations=3, fiber=ANGLES)
     x, y, theta = points.coordinates().T.reshape(3, 3, 5)
     assert (np.stack([x, y], axis=2) == points.base_points).all()
     assert np.allclose(theta, np.array([[-math.pi / 2], [-math.pi / 6], [math.pi / 6]]))
@@ -49,7 +49,7 @@ def test_random_plane_is_orientation_major() -> None:
 
 @pytest.mark.parametrize("periodic", [False, True])
 def test_areas_of_random_points_are_those_of_their_cells(periodic: bool) -> None:
-    plane = Random(size=60, flat=True, seed=2, orientations=3, fibre=ANGLES, periodic=periodic)
+    plane = Random(size=60, flat=True, seed=2, orientations=3, fiber=ANGLES, periodic=periodic)
     assert (plane.areas().reshape(3, 60) == plane.base_areas).all()
     assert (plane.areas(50, 130) == plane.areas()[50:130]).all()
     assert math.isclose(plane.base_areas.mean(), 1, rel_tol=1e-14)

@@ -1,4 +1,4 @@
-"""NeighborRule of positions and axes: every engine against all pairs."""
+"""Neighbors of positions and axes: every engine against all pairs."""
 
 from functools import cache
 
@@ -9,8 +9,8 @@ from axes_edges import edges
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.samplings.axes import axis_set
+from cheblienet_graphs.search.choice import Choice
 
 SETS = [("6", 32), ("7", 48), ("12", 64)]
 
@@ -83,7 +83,7 @@ def test_in_plane_fraction_is_that_asked_for() -> None:
 def test_stencils_turn_with_the_cube() -> None:
     """Those of a rotated axis are those of the axis, rotated."""
     given = spec(12)
-    stencils = Level(given, Choice("stencil", "cpu")).neighbours.rule.stencils
+    stencils = Level(given, Choice("stencil", "cpu")).neighbors.rule.stencils
     known = axis_set("12")
     sets = [
         {(j, *offset) for j, offset in zip(s.orientation.tolist(), s.offsets.tolist(), strict=True)}

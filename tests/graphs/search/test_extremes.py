@@ -1,4 +1,4 @@
-"""Searches of extreme metrics: no neighbour is missed, and no work is done in vain."""
+"""Searches of extreme metrics: no neighbor is missed, and no work is done in vain."""
 
 import itertools
 import math
@@ -15,13 +15,13 @@ from truth import se2_squared_distance
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search import cloud
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.offsets import OffsetDistances
 from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.search.rule import too_few
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampling import SampledManifold
 
 PRUNED = Choice("pruned", "cpu")
 
@@ -40,14 +40,14 @@ def test_offsets_within_a_radius_are_all_there(
     """Against every offset of a box that holds the disc."""
     k %= orientations
     manifold = MANIFOLDS["se2"]
-    lattice = Lattice((8, 8), orientations, manifold.fibre)
+    lattice = Lattice((8, 8), orientations, manifold.fiber)
     metric = Metric(eps, xi * lattice.spacing)  # lengths in pixels
     near = OffsetDistances(SampledManifold(lattice, manifold, metric)).within(k, radius**2)
     places = np.column_stack([near.orientation, near.offsets])
     found, squared = list(map(tuple, places.tolist())), near.squared_distance
     assert found == sorted(set(found))
     side = np.arange(-13, 14)
-    theta = lattice.fibre_coordinates[:, 0]
+    theta = lattice.fiber_coordinates[:, 0]
     lengths = dict(zip(found, squared.tolist(), strict=True))
     for j in range(orientations):
         truth = se2_squared_distance(side, side[:, None], theta[k], theta[j], eps, xi)
@@ -93,7 +93,7 @@ def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
         {"manifold": "se2", "points": 20, "alpha": 10, "boundary": "periodic"},
     ],
 )
-def test_windows_of_orientations_miss_no_neighbour(
+def test_windows_of_orientations_miss_no_neighbor(
     fields: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = GraphSpec(**fields, orientations=40, neighbors=6)
@@ -105,7 +105,7 @@ def test_windows_of_orientations_miss_no_neighbour(
         return squared_distances(self, *arguments)
 
     monkeypatch.setattr(PrunedSearch, "_squared_distances", seen)
-    engine = level.neighbours.engine()
+    engine = level.neighbors.engine()
     rows = np.repeat(np.arange(spec.num_vertices), engine.degrees(0, spec.num_vertices))
     found = set(zip(rows.tolist(), engine.columns(0, spec.num_vertices).tolist(), strict=True))
     rings = 2 if fields.get("boundary") else 0
@@ -130,10 +130,10 @@ def test_too_many_images_are_refused() -> None:
     with pytest.raises(
         SpecError, match=r"eps must be larger here, where the 1024 nearest .*boundary='open'"
     ):
-        Level(spec, PRUNED).neighbours.engine()
+        Level(spec, PRUNED).neighbors.engine()
 
 
-def test_least_number_of_neighbours_is_found_by_bisection() -> None:
+def test_least_number_of_neighbors_is_found_by_bisection() -> None:
     """One of many candidates, and none up to the largest."""
     for least in (2, 3, 100, 1023, 1024):
         asked: list[int] = []
@@ -149,9 +149,9 @@ def test_least_number_of_neighbours_is_found_by_bisection() -> None:
 
 @pytest.mark.slow
 def test_rings_of_images_double(monkeypatch: pytest.MonkeyPatch) -> None:
-    """NeighborRule more than a hundred periods away are found by a few searches."""
+    """Neighbors more than a hundred periods away are found by a few searches."""
     work = Work(monkeypatch, LIMITS | {"searches": 10, "distances": 3e7})
     fields = {"points": 5, "orientations": 2, "eps": 0.001, "xi": 10, "neighbors": 1024}
     level = Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED)
-    assert level.neighbours.engine().total_degree > 0
+    assert level.neighbors.engine().total_degree > 0
     assert work.done["searches"] > 5

@@ -56,7 +56,7 @@ def test_keops_in_parts(limit: int, device: str) -> None:
     assert (vertices == expected).all()
 
 
-def test_keops_and_pruned_on_fewer_vertices_than_neighbours() -> None:
+def test_keops_and_pruned_on_fewer_vertices_than_neighbors() -> None:
     for count in (9, 10, 30):
         spec = GraphSpec("s2", sampling="random", points=10, neighbors=count)
         assert edges(spec, Choice("keops", "cpu")) == edges(spec)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import StencilEngine
-from cheblienet_graphs.samplings.lattice import Lattice
 
 NEAR = [(-1, 0), (0, -1), (0, 1), (1, 0)]
 FAR = [(-3, 2), (-2, -4), (2, 4), (3, -2)]

@@ -10,9 +10,9 @@ from sphere_truth import edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
-from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.random import Random
+from cheblienet_graphs.search.pruned import PrunedSearch
 
 TURN = Rotation.from_euler("xyz", [0.3, -1.1, 2.5])
 
@@ -76,10 +76,10 @@ class ClusteredSphere(Random):
 @pytest.mark.parametrize("count", [4, 16])
 @pytest.mark.parametrize("manifold", ["r2", "se2", "s2", "so3"])
 def test_clustered_points(manifold: str, count: int) -> None:
-    fibre, oriented = MANIFOLDS[manifold].fibre, MANIFOLDS[manifold].oriented
+    fiber, oriented = MANIFOLDS[manifold].fiber, MANIFOLDS[manifold].oriented
     flat = MANIFOLDS[manifold].base.flat
     kind = ClusteredPlane if flat else ClusteredSphere
-    sampling = kind(4 if oriented else 1, fibre, len(CLUSTERS), seed=3, flat=flat)
+    sampling = kind(4 if oriented else 1, fiber, len(CLUSTERS), seed=3, flat=flat)
     metric = Metric(0.2, 0.1) if oriented else Metric(1.0)
     measured = rows_of(manifold, sampling.coordinates(), metric.eps, metric.xi)
     expected = edges_of_rows(measured, count)
@@ -106,8 +106,8 @@ def test_shells_of_nearly_equal_distances(
     manifold: str, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     oriented = MANIFOLDS[manifold].oriented
-    fibre = MANIFOLDS[manifold].fibre
-    points = [kind(6 if oriented else 1, fibre, 1) for kind in (Jittered, Icosphere)]
+    fiber = MANIFOLDS[manifold].fiber
+    points = [kind(6 if oriented else 1, fiber, 1) for kind in (Jittered, Icosphere)]
     metric = Metric(0.3162, 1.3) if oriented else Metric(1.0)
     measured = rows_of(manifold, points[0].coordinates(), metric.eps, metric.xi)
     expected = edges_of_rows(measured, count)
@@ -128,7 +128,7 @@ class Straddled(Random):
 
 def test_a_shell_is_not_cut_at_the_last_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
     """The four candidates are those nearest on the base, and do not show where the shell ends."""
-    metric, points = Metric(0.5, 1.0), Straddled(1, MANIFOLDS["se2"].fibre, 5, flat=True)
+    metric, points = Metric(0.5, 1.0), Straddled(1, MANIFOLDS["se2"].fiber, 5, flat=True)
     measured = list(rows_of("se2", points.coordinates(), metric.eps, metric.xi))
     assert abs(measured[0][0, [1, 4]] - 1).max() < 1e-7
     monkeypatch.setattr(PrunedSearch, "_guess", lambda *_: 4)

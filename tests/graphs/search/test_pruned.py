@@ -79,7 +79,7 @@ def test_random_se2_equals_all_pairs(
 def test_images_all_around_few_points(
     points: int, seed: int, orientations: int, count: int, eps: float
 ) -> None:
-    """On so few points neighbours lie several periods away."""
+    """On so few points neighbors lie several periods away."""
     fields = {"manifold": "se2", "sampling": "random", "points": points, "seed": seed}
     spec = GraphSpec(
         **fields, orientations=orientations, eps=eps, neighbors=count, boundary="periodic"
@@ -105,7 +105,7 @@ def test_images_all_around_few_points(
 def test_few_points_on_the_sphere(
     points: int, seed: int, orientations: int, count: int, alpha: float, eps: float
 ) -> None:
-    """NeighborRule are a quarter turn away and farther, or all others are neighbours."""
+    """Neighbors are a quarter turn away and farther, or all others are neighbors."""
     spec = GraphSpec(
         "so3",
         points=points,

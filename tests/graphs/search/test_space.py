@@ -9,12 +9,12 @@ from space_truth import edges, radius_of_lattice
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.connected import lattice_components
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import StencilEngine, Stencils
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampling import SampledManifold
 
 R3 = MANIFOLDS["r3"]
 
@@ -31,7 +31,7 @@ def listed(engine: StencilEngine, vertices: int) -> set[tuple[int, int]]:
 @pytest.mark.parametrize("size", ["7x7x7", "6x5x8"])
 def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str) -> None:
     spec = GraphSpec("r3", size, neighbors=count, boundary=boundary, levels=1)
-    found = Level(spec, Choice(engine, "cpu")).neighbours.engine()
+    found = Level(spec, Choice(engine, "cpu")).neighbors.engine()
     width, height, depth = spec.size
     expected = edges((depth, height, width), count, periodic=boundary == "periodic")
     assert listed(found, spec.num_vertices) == expected
@@ -41,7 +41,7 @@ def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
 def test_brute_force_finds_the_same(boundary: str) -> None:
     spec = GraphSpec("r3", "6x5x7", neighbors=18, boundary=boundary, levels=1)
-    found = Level(spec, Choice("keops", "cpu")).neighbours.engine()
+    found = Level(spec, Choice("keops", "cpu")).neighbors.engine()
     assert listed(found, spec.num_vertices) == edges((7, 5, 6), 18, periodic=boundary == "periodic")
 
 

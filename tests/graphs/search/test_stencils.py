@@ -1,4 +1,4 @@
-"""Edges against brute force over all pairs, and the properties the neighbour rule promises."""
+"""Edges against brute force over all pairs, and the properties the neighbor rule promises."""
 
 import math
 
@@ -11,8 +11,8 @@ from sphere_truth import Edges
 from truth import brute_force_edges
 
 from cheblienet_graphs import GraphSpec, SpecError
-from cheblienet_graphs.search.stencil import Stencils
 from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.search.stencil import Stencils
 
 
 def stencils_of(spec: GraphSpec) -> Stencils:
@@ -116,7 +116,7 @@ def test_rule(spec: GraphSpec, block: int) -> None:
     assert all(a != b and squared > 0 for (a, b), squared in found.items())
 
 
-def test_too_few_neighbours_names_the_least() -> None:
+def test_too_few_neighbors_names_the_least() -> None:
     with pytest.raises(SpecError, match=r"at least 4.*Got 3"):
         stencils_of(GraphSpec("r2", 12, neighbors=3))
     assert edges(GraphSpec("r2", 12, neighbors=4))

@@ -98,10 +98,10 @@ def test_ring_order_is_that_of_healpix() -> None:
     )
 
 
-def test_grey_is_inside_above_half_of_its_range() -> None:
-    grey = np.array([[0, 127], [128, 255]], np.uint8).repeat(4, axis=0).repeat(4, axis=1)
-    assert GraphSpec("r2", mask=grey) == GraphSpec("r2", mask=grey > 127)
-    assert GraphSpec("r2", mask=(grey > 127).astype(int)) == GraphSpec("r2", mask=grey > 127)
+def test_gray_is_inside_above_half_of_its_range() -> None:
+    gray = np.array([[0, 127], [128, 255]], np.uint8).repeat(4, axis=0).repeat(4, axis=1)
+    assert GraphSpec("r2", mask=gray) == GraphSpec("r2", mask=gray > 127)
+    assert GraphSpec("r2", mask=(gray > 127).astype(int)) == GraphSpec("r2", mask=gray > 127)
 
 
 def test_the_size_is_that_of_the_mask() -> None:

@@ -1,4 +1,4 @@
-"""Specifications: normalisation, digests, refusals."""
+"""Specifications: normalization, digests, refusals."""
 
 import hashlib
 import json

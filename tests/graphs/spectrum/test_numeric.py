@@ -71,7 +71,7 @@ def test_other_solver_steps_in(store: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert not extreme_eigenpairs(laplacian, 1.4, 5, max_products=1).converged
 
 
-def test_multiplicities_are_recognised() -> None:
+def test_multiplicities_are_recognized() -> None:
     values = np.array([0.0, 1e-9, 0.5, 0.5 + 1e-9, 0.5, 0.5001, 2.0])
     assert multiplicities(values, 2.0) == [2, 3, 1, 1]
     assert multiplicities(values[:0], 2.0) == []

@@ -228,8 +228,8 @@ def test_further_facts_of_a_known_schema_are_read_over(version: Path, schema: st
     expected = inspect(version.parents[1], "g", eigenvalues=0)
 
     def later(clg: dict[str, Any]) -> None:
-        clg["schema"], clg["licence"] = schema, "MIT"
-        clg["levels"][0]["diameter"] = clg["spec"]["colour"] = clg["generator"]["host"] = 7
+        clg["schema"], clg["license"] = schema, "MIT"
+        clg["levels"][0]["diameter"] = clg["spec"]["color"] = clg["generator"]["host"] = 7
         clg["manifest"]["levels/0/degree"]["crc32"] = 7
 
     reseal(version, later)

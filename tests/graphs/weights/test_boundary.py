@@ -8,10 +8,10 @@ import pytest
 from moments import of_lattice
 
 from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.connected import Components, lattice_components
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import StencilEngine
-from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.sparse import with_diagonal
 from cheblienet_graphs.weights.boundary import missing
 
@@ -158,7 +158,7 @@ def test_sides_that_no_edge_crosses_take_nothing() -> None:
 
 
 @pytest.mark.parametrize("orientations", [5, 6])
-def test_steps_along_the_fibre_give_back_what_sides_cut(orientations: int) -> None:
+def test_steps_along_the_fiber_give_back_what_sides_cut(orientations: int) -> None:
     """The energy of a function that rises evenly with the angle, row by row next to a side."""
     spec = GraphSpec("se2", 24, orientations=orientations, eps=0.3, weights="matched", levels=1)
     found = of_lattice(spec)

@@ -58,10 +58,10 @@ def test_listed_edges_by_definition() -> None:
     assert 0 < listed.in_plane_degree == sum(within) < listed.total_degree
     for start in range(VERTICES):
         for stop in range(start, VERTICES + 1):
-            neighbours = [np.flatnonzero(row) for row in matrix[start:stop]]
+            neighbors = [np.flatnonzero(row) for row in matrix[start:stop]]
             degrees = listed.degrees(start, stop)
-            assert degrees.tolist() == [len(of_one) for of_one in neighbours]
-            assert listed.columns(start, stop).tolist() == [n for part in neighbours for n in part]
+            assert degrees.tolist() == [len(of_one) for of_one in neighbors]
+            assert listed.columns(start, stop).tolist() == [n for part in neighbors for n in part]
             block = with_diagonal(start, degrees, listed.columns(start, stop))
             assert np.array_equal(listed.weights(block), matrix[block.rows, block.columns])
     dropped = (np.array([0, 7, 3, 7]), np.array([7, 0, 7, 3]))

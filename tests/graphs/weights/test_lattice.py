@@ -189,7 +189,7 @@ ROOM = 4096
 def along(direction: str, delta: float, orientations: int, **fields: object) -> LatticeWeights:
     """On a lattice with room for everything."""
     spec = GraphSpec("se2", ROOM, orientations=orientations, levels=1, **fields)
-    lattice = Lattice((ROOM, ROOM), orientations, spec.geometry.fibre)
+    lattice = Lattice((ROOM, ROOM), orientations, spec.geometry.fiber)
     sampled = SampledManifold(lattice, spec.geometry, spec.metric(0))
     return directional_weights(sampled, direction, delta)
 
@@ -197,7 +197,7 @@ def along(direction: str, delta: float, orientations: int, **fields: object) -> 
 @pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("orientations", [2, 3, 4, 6, 7, 12])
 def test_directional_second_moments_in_the_moving_frame(orientations: int, delta: float) -> None:
-    """2 diag(1, delta, 0), 2 diag(delta, 1, 0), and along the fibre 2 (s / sin s)^2; no drift."""
+    """2 diag(1, delta, 0), 2 diag(delta, 1, 0), and along the fiber 2 (s / sin s)^2; no drift."""
     spec = GraphSpec("se2", ROOM, orientations=orientations, levels=1)
     step = math.pi / orientations
     expected = {
@@ -254,7 +254,7 @@ def test_weights_along_directions_do_not_depend_on_xi() -> None:
 
 def test_a_lattice_smaller_than_its_stencils_is_refused() -> None:
     spec = GraphSpec("se2", 4, orientations=12, levels=1)
-    lattice = Lattice((4, 4), 12, spec.geometry.fibre)
+    lattice = Lattice((4, 4), 12, spec.geometry.fiber)
     sampled = SampledManifold(lattice, spec.geometry, spec.metric(0))
     with pytest.raises(SpecError, match=r"levels must be such that .* a larger `directional`"):
         directional_weights(sampled, "forward", 1e-4)

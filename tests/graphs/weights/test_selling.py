@@ -18,7 +18,7 @@ from cheblienet_graphs.weights.selling import Form, base_offsets, selling
 def stencils(orientations: int, eps: float, xi: float) -> list[tuple[np.ndarray, ...]]:
     """Orientations, offsets and weights, lengths in pixels."""
     se2 = MANIFOLDS["se2"]
-    return selling(se2, Metric(eps, xi), Lattice((8, 8), orientations, se2.fibre))
+    return selling(se2, Metric(eps, xi), Lattice((8, 8), orientations, se2.fiber))
 
 
 @pytest.mark.parametrize("eps", [*EPS, 0.03, 0.01, 0.001])

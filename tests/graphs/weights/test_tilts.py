@@ -24,13 +24,13 @@ WIDEST = {
 }
 
 
-def fibre(axes: Axes) -> ListedAxes:
+def fiber(axes: Axes) -> ListedAxes:
     return ListedAxes(tuple(map(tuple, axes.points.tolist())), tuple(axes.areas.tolist()))
 
 
 def matrix(axes: Axes, xi: float = 1.0) -> np.ndarray:
     weights = np.zeros((len(axes),) * 2)
-    for row, edges in zip(weights, tilt_edges(fibre(axes), len(axes), xi), strict=True):
+    for row, edges in zip(weights, tilt_edges(fiber(axes), len(axes), xi), strict=True):
         for other, weight in edges:
             row[other] = weight
     return weights

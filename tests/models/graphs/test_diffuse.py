@@ -197,7 +197,7 @@ def test_the_maximum_principle(heated_graphs: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["lone", "lone-combinatorial"])
-def test_vertices_without_neighbours_keep_their_values(heated_graphs: Path, name: str) -> None:
+def test_vertices_without_neighbors_keep_their_values(heated_graphs: Path, name: str) -> None:
     graph = graph_of(heated_graphs, name)
     x = signal(graph, torch.float32)
     alone = graph.degree == 0

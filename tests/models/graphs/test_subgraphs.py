@@ -43,7 +43,7 @@ def test_edges_have_their_weights(graph: Graph) -> None:
 
 @pytest.mark.parametrize("kappa", [0.3, 0.9])
 @pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
-def test_what_is_left_is_normalised_again(graph: Graph, sample: object, kappa: float) -> None:
+def test_what_is_left_is_normalized_again(graph: Graph, sample: object, kappa: float) -> None:
     sample(graph, kappa, torch.Generator().manual_seed(0))
     delta = delta_of(graph, graph.laplacian_parts(training=True)[2])
     assert np.array_equal(delta, delta.T)

@@ -149,13 +149,13 @@ def test_rotation_is_orthogonal_where_a_header_is_rounded() -> None:
 @pytest.mark.parametrize("rotation", ROTATIONS.values(), ids=ROTATIONS)
 def test_functions_in_the_world_are_turned_to_the_voxels(rotation: np.ndarray) -> None:
     """f(w) = (w . u)^2, along the direction u of the world, on axes n of voxels: f(R n)."""
-    towards = torch.tensor([0.48, 0.6, 0.64]).double()
+    toward = torch.tensor([0.48, 0.6, 0.64]).double()
     vectors = torch.from_numpy(np.random.default_rng(1).standard_normal((30, 3)))
     axes = vectors / vectors.norm(dim=1, keepdim=True)
     values = harmonics_matrix(axes, 2, "descoteaux07")
-    coefficients = torch.linalg.lstsq(values, (axes @ towards) ** 2).solution
+    coefficients = torch.linalg.lstsq(values, (axes @ toward) ** 2).solution
     found = harmonics_matrix(axes, 2, "descoteaux07", affine(rotation)) @ coefficients
-    expected = (axes @ torch.from_numpy(rotation).T @ towards) ** 2
+    expected = (axes @ torch.from_numpy(rotation).T @ toward) ** 2
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 

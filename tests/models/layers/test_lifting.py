@@ -35,14 +35,14 @@ def test_lift_and_project(pyramid: Pyramid) -> None:
 
 def test_signals_that_have_orientations(pyramid: Pyramid) -> None:
     graph = pyramid.levels[0]
-    fibres = torch.randn(2, 3, 4, 16, 16)
-    lifted = Lift(graph)(fibres)
-    assert torch.equal(lifted, fibres.flatten(2))
-    assert torch.equal(graph.to_grid(lifted), fibres)
+    fibers = torch.randn(2, 3, 4, 16, 16)
+    lifted = Lift(graph)(fibers)
+    assert torch.equal(lifted, fibers.flatten(2))
+    assert torch.equal(graph.to_grid(lifted), fibers)
     assert lifted.permute(2, 0, 1).is_contiguous()
-    repeated = fibres[:, :, :1].expand(-1, -1, 4, -1, -1)
+    repeated = fibers[:, :, :1].expand(-1, -1, 4, -1, -1)
     assert torch.equal(Lift(graph)(repeated), Lift(graph)(repeated[:, :, 0]))
-    for wrong in (fibres[:, :, :3], fibres.flatten(3), fibres[:, :, :1]):
+    for wrong in (fibers[:, :, :3], fibers.flatten(3), fibers[:, :, :1]):
         with pytest.raises(ValueError, match="Lift takes"):
             Lift(graph)(wrong)
 

@@ -166,20 +166,20 @@ def test_the_filter_along_a_line_answers_most(graphs: Path, kind: str, scales: o
         theta = float(graph.coordinates[k * 33 * 33, 2])
         assert theta == pytest.approx(-math.pi / 2 + k * math.pi / n_o)
         image = torch.from_numpy(truth.line(33, theta)).float()[None, None]
-        centre = by_orientation(lift(image), graph)[0, 0, :, 16, 16]
-        assert int(centre.argmax()) == k
-        assert centre[k] > 1.5 * centre[(k + 3) % n_o].abs()
-        assert centre[k] > 3 * centre[(k + n_o // 2) % n_o].abs() or kind == "cake"
+        center = by_orientation(lift(image), graph)[0, 0, :, 16, 16]
+        assert int(center.argmax()) == k
+        assert center[k] > 1.5 * center[(k + 3) % n_o].abs()
+        assert center[k] > 3 * center[(k + n_o // 2) % n_o].abs() or kind == "cake"
 
 
 def test_lines_that_cross_have_a_maximum_each(graphs: Path) -> None:
     graph = finest(graphs, "lines")
     image = sum(truth.line(33, -math.pi / 2 + k * math.pi / 12) for k in (2, 7))
-    centre = by_orientation(OrientedLift(graph)(torch.from_numpy(image)[None, None]), graph)
-    fibre = centre[0, 0, :, 16, 16]
-    peaks = [k for k in range(12) if fibre[k] > max(fibre[k - 1], fibre[(k + 1) % 12])]
-    assert sorted(sorted(peaks, key=lambda k: -fibre[k])[:2]) == [2, 7]
-    assert all(fibre[k] < 0.7 * min(fibre[2], fibre[7]) for k in peaks if k not in {2, 7})
+    center = by_orientation(OrientedLift(graph)(torch.from_numpy(image)[None, None]), graph)
+    fiber = center[0, 0, :, 16, 16]
+    peaks = [k for k in range(12) if fiber[k] > max(fiber[k - 1], fiber[(k + 1) % 12])]
+    assert sorted(sorted(peaks, key=lambda k: -fiber[k])[:2]) == [2, 7]
+    assert all(fiber[k] < 0.7 * min(fiber[2], fiber[7]) for k in peaks if k not in {2, 7})
 
 
 def test_on_a_mask_scores_are_those_inside(graphs: Path) -> None:

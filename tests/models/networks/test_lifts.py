@@ -80,17 +80,17 @@ def test_networks_are_equivariant(pyramid: Pyramid, lift: str) -> None:
 
 def test_signals_that_have_orientations_are_not_repeated(pyramid: Pyramid) -> None:
     for network in networks(pyramid):
-        fibres = torch.randn(2, 2, 4, 16, 16)
-        expected = network(fibres.flatten(2))
-        assert torch.equal(network(fibres), expected)
-        turned = torch.rot90(fibres, -1, (3, 4)).roll(2, 2)
+        fibers = torch.randn(2, 2, 4, 16, 16)
+        expected = network(fibers.flatten(2))
+        assert torch.equal(network(fibers), expected)
+        turned = torch.rot90(fibers, -1, (3, 4)).roll(2, 2)
         if isinstance(network, UNet):
             expected = torch.rot90(expected, -1, (2, 3))
         assert torch.allclose(network(turned), expected, atol=1e-4)
-        fibres[1, 0, 2, 3, 4] = math.nan
+        fibers[1, 0, 2, 3, 4] = math.nan
         vertex = (2 * 16 + 3) * 16 + 4
         with pytest.raises(ValueError, match=rf"first in sample 1, channel 0, vertex {vertex}:"):
-            network(fibres)
+            network(fibers)
 
 
 def test_modules_of_ones_own(pyramid: Pyramid) -> None:
@@ -148,9 +148,9 @@ def test_with_a_mask(masked_graphs: Path) -> None:
     graph, images = pyramid.levels[0], torch.randn(1, 2, 16, 16)
     for network in networks(pyramid, "cake"):
         expected = network(images)
-        fibres = graph.to_grid(network.lift(images))
-        assert fibres.isnan().any()
-        assert torch.equal(network(fibres).nan_to_num(), expected.nan_to_num())
+        fibers = graph.to_grid(network.lift(images))
+        assert fibers.isnan().any()
+        assert torch.equal(network(fibers).nan_to_num(), expected.nan_to_num())
         assert len(assert_equivariant(network, pyramid)) >= 2
         images[0, 1, 0, 0] = math.nan  # outside, where the filters see it
         with pytest.raises(ValueError, match=r"first in sample 0, channel 1, pixel \(0, 0\)"):

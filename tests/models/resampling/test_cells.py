@@ -44,7 +44,7 @@ SOLIDS = {
     "cube": np.array([(x, y, z) for x in (1, -1) for y in (1, -1) for z in (1, -1)]) / 3**0.5,
     "icosahedron": unit_vectors(*full_sampling("icosahedral", (12,)).T),
     "icosphere": unit_vectors(*full_sampling("icosahedral", (642,)).T),
-    "centres of pixels": unit_vectors(*full_sampling("healpix", (192,)).T),
+    "centers of pixels": unit_vectors(*full_sampling("healpix", (192,)).T),
     "crowded poles": unit_vectors(*full_sampling("equiangular", (8, 40)).T),
     "poles and rings": np.concatenate(
         [

@@ -14,7 +14,7 @@ from cheblienet_models import (
 )
 
 
-def test_regular_grids_are_centres_of_pixels() -> None:
+def test_regular_grids_are_centers_of_pixels() -> None:
     latitudes, longitudes = regular_grid(4, 8, west=-180)
     assert latitudes.tolist() == [67.5, 22.5, -22.5, -67.5]
     assert longitudes.tolist() == [-157.5, -112.5, -67.5, -22.5, 22.5, 67.5, 112.5, 157.5]

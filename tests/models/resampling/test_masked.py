@@ -24,7 +24,7 @@ def continents(coordinates: np.ndarray, _: tuple[int, ...]) -> np.ndarray:
 
 
 def island(coordinates: np.ndarray, _: tuple[int, ...]) -> np.ndarray:
-    """About a fortieth of the sphere: no hull of these points has the centre within."""
+    """About a fortieth of the sphere: no hull of these points has the center within."""
     beta, gamma = coordinates[:, -2:].T
     return (abs(beta - 1.2) < 0.35) & (abs(np.angle(np.exp(1j * (gamma - 2)))) < 0.35)
 

@@ -38,7 +38,7 @@ def cut(image: torch.Tensor, grid: tuple[np.ndarray, np.ndarray]) -> torch.Tenso
 
 
 def within(pyramid: Pyramid, grid: tuple[np.ndarray, np.ndarray], margin: float) -> np.ndarray:
-    """(points,) those so many degrees, or more, inside of a region's outermost centres."""
+    """(points,) those so many degrees, or more, inside of a region's outermost centers."""
     beta, gamma = angles(pyramid)
     latitude, longitude = 90 - np.degrees(beta), np.degrees(gamma)
     lat, lon = grid
@@ -88,7 +88,7 @@ def test_regions_agree_with_the_whole_sphere(
 def test_half_a_pixel_is_all_that_is_extrapolated(
     spheres: dict[str, Pyramid], grid: tuple[np.ndarray, np.ndarray]
 ) -> None:
-    """Between the outermost centres and the edges of their pixels: their own values."""
+    """Between the outermost centers and the edges of their pixels: their own values."""
     pyramid = spheres["random"]
     image = torch.from_numpy(np.cos(np.radians(grid[1]))).expand(1, 1, len(grid[0]), -1).double()
     found = LatLonToVertices(pyramid, *grid, fill=9).double()(image)[0, 0].numpy()

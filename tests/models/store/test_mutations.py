@@ -141,7 +141,7 @@ def test_mutated_stores_are_refused(
         open_store(copy)["torus"]
     assert len(str(caught.value)) < 2000
     if where != "zarr.json":
-        assert open_store(copy)["se2-16x16x6"].levels  # its neighbours are not affected
+        assert open_store(copy)["se2-16x16x6"].levels  # its neighbors are not affected
 
 
 def test_extra_attributes_are_tolerated(copy: Path) -> None:

@@ -148,7 +148,7 @@ def test_counts(graphs: Path, name: str, fact: str) -> None:
 
 
 def test_vertices_alone_and_in_pairs(tmp_path: Path) -> None:
-    """Only those without any neighbour are isolated."""
+    """Only those without any neighbor are isolated."""
     mask = np.zeros((16, 16), bool)
     mask[:5, :5] = mask[12, 2] = mask[12, 10] = mask[12, 11] = True
     build(GraphSpec("r2", 16, levels=1, mask=mask), tmp_path / "g.zarr", name="pieces")

@@ -20,7 +20,7 @@ from cheblienet_models import (
 from cheblienet_models.symmetries import symmetries
 from cheblienet_models.testing import assert_equivariant
 
-MATRICES = {  # of (x, y, z) about the centre of the box
+MATRICES = {  # of (x, y, z) about the center of the box
     "rotation_180_x": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
     "rotation_180_y": [[-1, 0, 0], [0, 1, 0], [0, 0, -1]],
     "rotation_180_z": [[-1, 0, 0], [0, -1, 0], [0, 0, 1]],
@@ -62,9 +62,9 @@ def test_motions_are_signed_permutations(
 ) -> None:
     found = symmetries(pyramid_of_voxels(shape, weights), [0])
     assert set(found) == expected
-    centre = (np.array(shape[::-1]) - 1) / 2
+    center = (np.array(shape[::-1]) - 1) / 2
     for name, motion in found.items():
-        turned = (places(shape) - centre) @ np.array(MATRICES[name]).T + centre
+        turned = (places(shape) - center) @ np.array(MATRICES[name]).T + center
         assert motion[0].base.tolist() == index_of(turned, shape).tolist()
         assert torch.equal(motion[0].base, motion[0].vertices)
 

@@ -1,9 +1,9 @@
 """
-Neighbourhoods of SE(2)
+Neighborhoods of SE(2)
 =======================
 
 The edges of one vertex, at four orientations, for an isotropic metric and for eps^2 = 0.1. With a
-small eps moving sideways is dear, so neighbourhoods follow the orientation.
+small eps moving sideways is dear, so neighborhoods follow the orientation.
 """
 
 # %%
@@ -14,7 +14,7 @@ import tempfile
 import matplotlib.pyplot as plt
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.plot import draw_neighbourhood, neighbourhood_of, open_graph
+from cheblienet_graphs.plot import draw_neighborhood, neighborhood_of, open_graph
 
 folder = tempfile.TemporaryDirectory()
 asked = {"isotropic": 1.0, "anisotropic": 0.1}
@@ -24,14 +24,14 @@ for name, eps_squared in asked.items():
 
 # %%
 # A row for each graph, a column for each orientation. Blue edges stay within the orientation;
-# orange strokes stand at neighbours of other ones, along theirs. Dashed is the ball of the metric
+# orange strokes stand at neighbors of other ones, along theirs. Dashed is the ball of the metric
 # that was asked for, green the one that the edges realise: with these weights they differ.
 
 figure, rows = plt.subplots(2, 4, figsize=(9, 5), sharex=True, sharey=True)
 for (name, eps_squared), row in zip(asked.items(), rows, strict=True):
-    data = neighbourhood_of(open_graph(folder.name, name))
+    data = neighborhood_of(open_graph(folder.name, name))
     for view, ax in zip(data.views, row, strict=True):
-        draw_neighbourhood(data, view, ax)
+        draw_neighborhood(data, view, ax)
         ax.label_outer()
     row[0].annotate(
         f"eps^2 = {eps_squared:g}", (-0.55, 0.5), xycoords="axes fraction", rotation=90, va="center"

@@ -1,4 +1,4 @@
-"""Figure: the neighbourhood of a vertex, a picture for each orientation, and one across them."""
+"""Figure: the neighborhood of a vertex, a picture for each orientation, and one across them."""
 
 import math
 from collections.abc import Sequence
@@ -8,18 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Figure, sentences
-from cheblienet_graphs.plot.neighbourhood import (
+from cheblienet_graphs.plot.neighborhood import (
     NAMES,
-    Neighbourhood,
+    Neighborhood,
     View,
-    neighbourhood_of,
+    neighborhood_of,
     outermost,
 )
 from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.plot.pictures import lines
 from cheblienet_graphs.report.edges_of import axis_frame
 from cheblienet_graphs.spec import words
-from cheblienet_graphs.spec.fibres import angle_in_words, named, vector_in_words
+from cheblienet_graphs.spec.fibers import angle_in_words, named, vector_in_words
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ LABELS = {
     (3, 0): ("edges in this plane", "edges out of it", "other points"),
     (3, 3): ("edges, same axis", "edges, other axes", "voxels near a plane"),
 }
-"""What the legend calls edges and points, by the directions of the base and of the fibre."""
+"""What the legend calls edges and points, by the directions of the base and of the fiber."""
 GLYPH = 0.13
 """Half the length of an orientation's stroke, in units of the largest coordinate."""
 FLAT = 1e-6
-"""Distance from a plane up to which a neighbour lies in it;"""
+"""Distance from a plane up to which a neighbor lies in it;"""
 NEAR = 0.5
 """other points that are nearer are marked on it."""
 PLANES = ((0, 1), (0, 2), (1, 2))
@@ -58,11 +58,11 @@ DOT: dict[str, Any] = {"marker": "o", "markersize": 4}
 RING: dict[str, Any] = {"marker": "o", "markersize": 8, "mfc": "none"}
 
 
-def draw_neighbourhood(data: Neighbourhood, view: View, ax: "matplotlib.axes.Axes") -> None:
+def draw_neighborhood(data: Neighborhood, view: View, ax: "matplotlib.axes.Axes") -> None:
     """Draw the edges of one orientation, seen on the base, to scale.
 
     Args:
-        data: of `neighbourhood_of`.
+        data: of `neighborhood_of`.
         view: one of its views.
         ax: axes to draw on.
     """
@@ -71,13 +71,13 @@ def draw_neighbourhood(data: Neighbourhood, view: View, ax: "matplotlib.axes.Axe
         ax.set_title(f"orientation {angle_in_words(view.sample[0])}")
 
 
-def draw_planes(data: Neighbourhood, axes: Any) -> None:
+def draw_planes(data: Neighborhood, axes: Any) -> None:
     """Draw the edges of a vertex of a volume on three planes through it.
 
     Where it is at an axis in space, these are along and across it, and all edges are projected.
 
     Args:
-        data: of `neighbourhood_of`.
+        data: of `neighborhood_of`.
         axes: three axes to draw on.
     """
     [view] = data.views
@@ -86,11 +86,11 @@ def draw_planes(data: Neighbourhood, axes: Any) -> None:
         ax.set_title(side if view.sample else f"{data.axes[pair[0]]}{data.axes[pair[1]]} plane")
 
 
-def draw_rotation(data: Neighbourhood, view: View, ax: "matplotlib.axes.Axes") -> None:
+def draw_rotation(data: Neighborhood, view: View, ax: "matplotlib.axes.Axes") -> None:
     """Draw the edges of one orientation along forward and rotation, to the metric's scale.
 
     Args:
-        data: of `neighbourhood_of`.
+        data: of `neighborhood_of`.
         view: one of its views.
         ax: axes to draw on.
     """
@@ -103,13 +103,13 @@ def draw_rotation(data: Neighbourhood, view: View, ax: "matplotlib.axes.Axes") -
     ax.set_title(f"{angle_in_words(view.sample[0])}, with rotation")
 
 
-def draw_tilts(data: Neighbourhood, axes: Any) -> None:
+def draw_tilts(data: Neighborhood, axes: Any) -> None:
     """Draw the edges of a vertex along its axis and its tilt, and along both tilts.
 
     Tilts are to the metric's scale by their sine, as they count in second moments.
 
     Args:
-        data: of `neighbourhood_of`, at an axis in space.
+        data: of `neighborhood_of`, at an axis in space.
         axes: two axes to draw on.
     """
     for ax, pair, title in zip(axes, ((0, 3), (3, 4)), ("along and tilt", "tilts"), strict=True):
@@ -124,7 +124,7 @@ def draw_tilts(data: Neighbourhood, axes: Any) -> None:
 
 
 def _draw_plane(
-    data: Neighbourhood, view: View, ax: "matplotlib.axes.Axes", pair: tuple[int, int]
+    data: Neighborhood, view: View, ax: "matplotlib.axes.Axes", pair: tuple[int, int]
 ) -> None:
     """The edges projected on a plane of two directions of the picture, with ellipsoids' shadows."""
     rest = [axis for axis in range(len(data.axes)) if axis not in pair]
@@ -154,7 +154,7 @@ def _draw_plane(
 
 
 def _draw_components(
-    data: Neighbourhood, view: View, ax: "matplotlib.axes.Axes", pair: tuple[int, int]
+    data: Neighborhood, view: View, ax: "matplotlib.axes.Axes", pair: tuple[int, int]
 ) -> float:
     """The edges along two directions of the frame, radians as long as xi; where the axes end."""
     lengths = np.where(np.arange(len(view.moment)) < len(view.frame), 1.0, data.xi)
@@ -168,14 +168,14 @@ def _draw_components(
 
 
 def _draw_edges(
-    data: Neighbourhood,
+    data: Neighborhood,
     ax: "matplotlib.axes.Axes",
     ends: Floats,
     weights: Floats,
     leaving: Any,
     labels: Sequence[str] = ("_", "_"),
 ) -> None:
-    """Lines to the neighbours, the heavier the thicker; dots at the ends of those that stay."""
+    """Lines to the neighbors, the heavier the thicker; dots at the ends of those that stay."""
     widths = THINNEST + (THICKEST - THINNEST) * weights / (data.heaviest or 1.0)
     pairs = np.stack([np.zeros_like(ends), ends], axis=1)
     kinds = (WITHIN, ~leaving, 2.1), (ACROSS, leaving, 2.0)
@@ -203,7 +203,7 @@ def _draw_ellipses(
 
 
 def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
-    data = neighbourhood_of(graph, asked.level, asked.vertex)
+    data = neighborhood_of(graph, asked.level, asked.vertex)
     volume, axis = len(data.axes) == 3, graph.spec.axes is not None
     turning = data.orientations > 1 and not axis
     panels = 5 if axis else 3 if volume else len(data.views) + turning
@@ -212,7 +212,7 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") 
     figure.set_size_inches(columns * SIDE, rows * SIDE)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     for place, (view, ax) in enumerate(zip(() if volume else data.views, axes, strict=False)):
-        draw_neighbourhood(data, view, ax)
+        draw_neighborhood(data, view, ax)
         if place + columns < len(data.views):
             ax.set_xlabel("")
         if place % columns:
@@ -229,7 +229,7 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") 
     return _caption(graph, asked, data)
 
 
-def _caption(graph: OpenedGraph, asked: Asked, data: Neighbourhood) -> str:
+def _caption(graph: OpenedGraph, asked: Asked, data: Neighborhood) -> str:
     view, spec, volume = data.views[data.middle], graph.spec, len(data.axes) == 3
     coordinates = graph.level(asked.level).coordinates[view.vertex].tolist()
     place = zip(spec.geometry.columns, coordinates, strict=True)
@@ -241,14 +241,14 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighbourhood) -> str:
         f"Vertex {view.vertex:,} ({at}): {_finding(graph, data)}.",
         spec.axes is not None
         and f"It is at {named(spec, view.vertex // spec.base_points(asked.level))}, of "
-        f"{data.orientations}; directions across it are {' and '.join(across)}, and all neighbours "
-        "are projected on these. Strokes stand at neighbours of other axes, along these. Tilts "
+        f"{data.orientations}; directions across it are {' and '.join(across)}, and all neighbors "
+        "are projected on these. Strokes stand at neighbors of other axes, along these. Tilts "
         "count by their sine.",
-        volume and spec.axes is None and "Rings are neighbours in front of a plane or behind it.",
+        volume and spec.axes is None and "Rings are neighbors in front of a plane or behind it.",
         data.orientations > 1
         and not volume
         and f"Its point of the base is seen in {len(data.views)} of {data.orientations} "
-        "orientations; strokes stand at neighbours of other orientations, along these.",
+        "orientations; strokes stand at neighbors of other orientations, along these.",
         data.heaviest
         and f"Edges are the thicker the heavier, up to {data.heaviest:.3g}. Evenly filled, the "
         "ellipse of the metric realised has the second moments of the edges"
@@ -257,10 +257,10 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighbourhood) -> str:
     )
 
 
-def _finding(graph: OpenedGraph, data: Neighbourhood) -> str:
+def _finding(graph: OpenedGraph, data: Neighborhood) -> str:
     """How the metric realised compares with the one asked for."""
     if not data.heaviest:
-        return "it has no neighbours, in any orientation" if data.xi else "it has no neighbours"
+        return "it has no neighbors, in any orientation" if data.xi else "it has no neighbors"
     filled = data.views[0].filled
     if not data.views[0].sample and filled is not None:
         radii = np.linalg.eigvalsh(filled)
@@ -272,14 +272,14 @@ def _finding(graph: OpenedGraph, data: Neighbourhood) -> str:
         return f"{alike}, {asked_for}"
     known = [view.eps_squared for view in data.views if view.eps_squared is not None]
     if not known:
-        return "no neighbour lies forward, so no eps^2 is realised"
+        return "no neighbor lies forward, so no eps^2 is realised"
     realised = words.interval(min(known), max(known))
     return f"its edges realise eps^2 = {realised}, asked for {graph.spec.eps**2:.3g}"
 
 
 FIGURE = Figure(
-    "neighbourhood",
-    "The neighbourhood of one vertex, to scale",
+    "neighborhood",
+    "The neighborhood of one vertex, to scale",
     (6.75, 6.75),
     _draw,
     takes=("vertex",),

@@ -17,7 +17,7 @@ def samples_of(spec: GraphSpec) -> tuple[Sample, ...]:
     """The samples over each point of a graph, (n_o, f)."""
     if spec.axes is not None:
         return tuple(map(tuple, axis_set(spec.axes).points.tolist()))
-    return tuple(spec.geometry.fibre.samples(spec.orientations))
+    return tuple(spec.geometry.fiber.samples(spec.orientations))
 
 
 def word(spec: GraphSpec) -> str:
@@ -73,5 +73,5 @@ def counted(spec: GraphSpec) -> str:
     if spec.axes is not None:
         return "Axes n = (x, y, z) are numbered from 0; n and -n are the same."
     if spec.geometry.base.flat:
-        return "Angles count from x towards y, so clockwise."
-    return "Angles count from south towards east."
+        return "Angles count from x toward y, so clockwise."
+    return "Angles count from south toward east."

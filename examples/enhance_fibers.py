@@ -1,9 +1,9 @@
-"""Enhance noisy fibre orientation distributions and keep their crossings.
+"""Enhance noisy fiber orientation distributions and keep their crossings.
 
-A distribution of fibres over positions and axes is diffused along them: two bundles that cross lie
+A distribution of fibers over positions and axes is diffused along them: two bundles that cross lie
 apart there, so each is smoothed along itself and hardly across.
 
-    python examples/enhance_fibres.py FOD.nii.gz MASK.nii.gz ENHANCED.nii.gz --basis tournier07
+    python examples/enhance_fibers.py FOD.nii.gz MASK.nii.gz ENHANCED.nii.gz --basis tournier07
 
 FOD.nii.gz is 4-D, the coefficients of even spherical harmonics, as MRtrix writes them with
 `--basis tournier07`. dipy's are of descoteaux07_legacy unless it was told otherwise, and often of
@@ -44,8 +44,8 @@ def voxel(mask: Volume) -> float:
     return float((y * z / x**2) ** (1 / 3)) / mask.size[0]
 
 
-def fibre_graph(mask: Volume, axes: str, store: Path) -> Graph:
-    """Inside the mask; diffusion on it stays with a fibre and may turn a little."""
+def fiber_graph(mask: Volume, axes: str, store: Path) -> Graph:
+    """Inside the mask; diffusion on it stays with a fiber and may turn a little."""
     xi = voxel(mask) / TURNING**0.5
     spec = GraphSpec(
         "r3s2", mask=mask, axes=axes, eps_squared=0.1, xi=xi, weights="selling", levels=1
@@ -56,20 +56,20 @@ def fibre_graph(mask: Volume, axes: str, store: Path) -> Graph:
 
 @torch.no_grad()
 def enhanced(
-    graph: Graph, fibres: Volume, basis: Basis, time: float, *, world: bool
+    graph: Graph, fibers: Volume, basis: Basis, time: float, *, world: bool
 ) -> NDArray[np.float32]:
     """(coefficients, D, H, W) -> the same, diffused for a time in the graph's unit, squared.
 
     Args:
         graph: inside a mask.
-        fibres: the coefficients, of a basis.
+        fibers: the coefficients, of a basis.
         basis: of them.
         time: of diffusion.
         world: whether they are of functions in directions of the world.
     """
-    degree = degree_of(fibres)
-    affine = fibres.affine if world else None
-    values = torch.from_numpy(np.asarray(fibres.values, np.float32)).flatten(1)
+    degree = degree_of(fibers)
+    affine = fibers.affine if world else None
+    values = torch.from_numpy(np.asarray(fibers.values, np.float32)).flatten(1)
     assert graph.base_index is not None  # there is a mask
     inside = values[:, graph.base_index.long()][None, None]
     fields = FromHarmonics(graph, degree, basis, affine)(inside)
@@ -81,13 +81,13 @@ def enhanced(
     return result
 
 
-def degree_of(fibres: Volume) -> int:
+def degree_of(fibers: Volume) -> int:
     """The degree that has as many coefficients."""
     for degree in AXES:
-        if (degree + 1) * (degree + 2) // 2 == len(fibres.values):
+        if (degree + 1) * (degree + 2) // 2 == len(fibers.values):
             return degree
     raise SystemExit(
-        f"The distribution has {len(fibres.values)} coefficients; even degrees up to 10 have 1, 6, "
+        f"The distribution has {len(fibers.values)} coefficients; even degrees up to 10 have 1, 6, "
         "15, 28, 45 or 66."
     )
 
@@ -110,17 +110,17 @@ def main() -> None:
     parser.add_argument("--time", type=duration, default=2, help="of diffusion, in squared voxels")
     parser.add_argument("--voxel-directions", action="store_true", help="functions are of these")
     arguments = parser.parse_args()
-    fibres = read_nifti(arguments.fod, 4)
-    read_nifti(arguments.mask, 3, like=fibres)
+    fibers = read_nifti(arguments.fod, 4)
+    read_nifti(arguments.mask, 3, like=fibers)
     mask = read_mask(arguments.mask)
     assert isinstance(mask, Volume)  # as of all NIfTI
     with tempfile.TemporaryDirectory() as folder:
-        axes = AXES[degree_of(fibres)]
-        graph = fibre_graph(mask, axes, Path(folder) / "graphs.zarr")
+        axes = AXES[degree_of(fibers)]
+        graph = fiber_graph(mask, axes, Path(folder) / "graphs.zarr")
         time = arguments.time * voxel(mask) ** 2
         world = not arguments.voxel_directions
-        smooth = enhanced(graph, fibres, arguments.basis, time, world=world)
-    write_nifti(arguments.enhanced, smooth, fibres.affine)
+        smooth = enhanced(graph, fibers, arguments.basis, time, world=world)
+    write_nifti(arguments.enhanced, smooth, fibers.affine)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""NeighborRule under one anisotropic left-invariant metric, found in several ways.
+"""Neighbors under one anisotropic left-invariant metric, found in several ways.
 
 Ours finds all edges from nothing but the specification: stencils on SE(2)'s lattice, the pruned
 search on SO(3). Others look for the nearest vertices of each among all; our rule, whole shells of
@@ -21,7 +21,7 @@ from turns import in_turns, installed, progress, refusals, times_or_refusal
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.search import offsets, search
+from cheblienet_graphs.search import lists, offsets
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.cloud import Cloud, cloud
 from cheblienet_graphs.search.rule import last_whole_shell
@@ -85,17 +85,17 @@ class Sampled:
     @cached_property
     def squared_radii(self) -> Floats:
         """(V,) of lattices, the same for all vertices of an orientation."""
-        return np.repeat(self.level.neighbours.rule.squared_radii, self.cloud.points)
+        return np.repeat(self.level.neighbors.rule.squared_radii, self.cloud.points)
 
     def found_by(self, choice: Choice) -> Edges:
         """Edges of an engine of ours, from the specification alone."""
-        neighbours = Level(self.spec, choice).neighbours
-        engine = neighbours.engine()
+        neighbors = Level(self.spec, choice).neighbors
+        engine = neighbors.engine()
         rows = np.repeat(
             np.arange(self.spec.num_vertices), engine.degrees(0, self.spec.num_vertices)
         )
         columns = engine.columns(0, self.spec.num_vertices)
-        lengths = neighbours.lengths(neighbours.lists())
+        lengths = neighbors.lengths(neighbors.lists())
         return Edges(
             rows * self.spec.num_vertices + columns, lengths.squared_distances(rows, columns)
         )
@@ -227,9 +227,9 @@ def edges_of(sampled: Sampled, found: Edges | Nearest) -> Edges:
     return found if isinstance(found, Edges) else sampled.by_the_rule(found)
 
 
-def neighbours(rounds: int, device: str, *, quick: bool) -> None:
+def neighbors(rounds: int, device: str, *, quick: bool) -> None:
     """Print the table: at each size every contender that can be afforded there."""
-    print("### NeighborRule\n")
+    print("### Neighbors\n")
     print(
         f"K = {NEIGHBORS}, eps^2 = 0.1, float64. Who finds other edges than ours is refused: a "
         "ball tree needs the triangle inequality, which a distance by logarithms does not have.\n"

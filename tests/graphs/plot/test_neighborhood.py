@@ -12,10 +12,10 @@ from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs import inspect
 from cheblienet_graphs.plot import Asked
-from cheblienet_graphs.plot.neighbourhood import Neighbourhood, neighbourhood_of
-from cheblienet_graphs.plot.neighbourhood_panels import (
+from cheblienet_graphs.plot.neighborhood import Neighborhood, neighborhood_of
+from cheblienet_graphs.plot.neighborhood_panels import (
     FIGURE,
-    draw_neighbourhood,
+    draw_neighborhood,
     draw_rotation,
 )
 from cheblienet_graphs.report.edges_of import axis_frame
@@ -42,37 +42,37 @@ def reported(name: str) -> LevelReport:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_edges_are_those_of_the_graph(name: str) -> None:
-    data = neighbourhood_of(opened(name))
+    data = neighborhood_of(opened(name))
     weights = dense_weights(opened(name))
     for view in data.views:
         row = weights[view.vertex]
-        np.testing.assert_array_equal(view.neighbours, np.flatnonzero(row))
-        np.testing.assert_allclose(view.weights, row[view.neighbours], rtol=1e-6)
+        np.testing.assert_array_equal(view.neighbors, np.flatnonzero(row))
+        np.testing.assert_allclose(view.weights, row[view.neighbors], rtol=1e-6)
     assert data.heaviest == max(view.weights.max() for view in data.views)
 
 
 def test_moments_are_sums_over_the_edges() -> None:
-    data = neighbourhood_of(opened("six"))
+    data = neighborhood_of(opened("six"))
     weights = dense_weights(opened("six"))
     for view in data.views:
-        j, place = np.divmod(view.neighbours, 256)
+        j, place = np.divmod(view.neighbors, 256)
         i, own = divmod(view.vertex, 256)
         dx, dy = place % 16 - own % 16, place // 16 - own // 16
         _, second = plane_moments(dx, dy, np.full_like(j, i), j, 6)
-        truth = np.einsum("n,nab->ab", weights[view.vertex, view.neighbours], second)
+        truth = np.einsum("n,nab->ab", weights[view.vertex, view.neighbors], second)
         np.testing.assert_allclose(view.moment, truth, rtol=1e-6, atol=1e-9)
         np.testing.assert_array_equal(view.rotating, i != j)
 
 
 @pytest.mark.parametrize("name", ["six", "torus", "masked", "volume"])
 def test_eps_is_that_of_the_report(name: str) -> None:
-    data = neighbourhood_of(opened(name), most=99)
+    data = neighborhood_of(opened(name), most=99)
     for view, metric in zip(data.views, reported(name).effective_metric, strict=True):
         assert view.eps_squared == pytest.approx(metric.eps_squared, rel=1e-6)
 
 
 def test_exact_weights_realise_the_ellipse_asked_for() -> None:
-    for view in neighbourhood_of(opened("torus")).views:
+    for view in neighborhood_of(opened("torus")).views:
         ball, filled = view.ball, view.filled
         np.testing.assert_allclose(filled[:2, :2], ball[:2, :2], atol=1e-6 * ball.max())
         lengths = np.sort(np.linalg.eigvalsh(view.on_picture(ball)))
@@ -82,7 +82,7 @@ def test_exact_weights_realise_the_ellipse_asked_for() -> None:
 
 
 def test_the_ellipse_evenly_filled_has_the_moments() -> None:
-    view = neighbourhood_of(opened("six")).views[1]
+    view = neighborhood_of(opened("six")).views[1]
     generator = np.random.default_rng(0)
     ball = generator.normal(size=(200_000, 3))
     ball *= generator.random((len(ball), 1)) ** (1 / 3) / np.linalg.norm(ball, axis=1)[:, None]
@@ -92,16 +92,16 @@ def test_the_ellipse_evenly_filled_has_the_moments() -> None:
 
 
 def test_a_turn_by_a_right_angle_goes_both_ways() -> None:
-    view = neighbourhood_of(opened("tiny")).views[0]
+    view = neighborhood_of(opened("tiny")).views[0]
     turned = view.components[view.rotating[view.edges], 2]
-    assert len(view.components) == len(view.neighbours) + view.rotating.sum()
+    assert len(view.components) == len(view.neighbors) + view.rotating.sum()
     np.testing.assert_allclose(abs(turned), math.pi / 2)
     assert turned.sum() == pytest.approx(0)
 
 
 @pytest.mark.parametrize("name", ["six", "plane", "volume", "sphere"])
 def test_places_are_the_logarithms_without_rotation(name: str) -> None:
-    data = neighbourhood_of(opened(name))
+    data = neighborhood_of(opened(name))
     for view in data.views:
         straight = ~view.rotating[view.edges]
         within = view.components[straight][:, : len(data.axes)] @ view.frame
@@ -110,7 +110,7 @@ def test_places_are_the_logarithms_without_rotation(name: str) -> None:
 
 def test_at_an_axis_directions_are_along_and_across() -> None:
     for name in ("twelve", "scan"):
-        [view] = neighbourhood_of(opened(name)).views
+        [view] = neighborhood_of(opened(name)).views
         own = ~view.rotating[view.edges]
         straight = view.components[own][:, :3]
         np.testing.assert_allclose(straight, view.places[view.edges[own]], atol=1e-9)
@@ -122,7 +122,7 @@ def test_at_an_axis_directions_are_along_and_across() -> None:
 
 
 def test_moments_at_an_axis_are_those_of_matrix_logarithms() -> None:
-    [view] = neighbourhood_of(opened("scan")).views
+    [view] = neighborhood_of(opened("scan")).views
     frame = axis_frame(np.array(view.sample))
     edges = zip(view.weights, view.headings @ frame, view.places @ frame, strict=True)
     truth = sum(w * logarithm_moments(frame[0], other, place) for w, other, place in edges)
@@ -130,7 +130,7 @@ def test_moments_at_an_axis_are_those_of_matrix_logarithms() -> None:
 
 
 def test_selling_and_tilts_realise_the_ellipsoid_asked_for() -> None:
-    [view] = neighbourhood_of(opened("twelve")).views
+    [view] = neighborhood_of(opened("twelve")).views
     np.testing.assert_allclose(view.filled, view.ball, atol=1e-5 * view.ball.max())
     here = reported("twelve").effective_metric[view.vertex // 125]
     assert view.eps_squared == pytest.approx(here.eps_squared, rel=1e-6)
@@ -143,16 +143,16 @@ def test_the_frame_of_a_rotation_is_its_own() -> None:
     east = np.array([-math.sin(gamma), math.cos(gamma), 0])
     south = np.cross(east, frame[:, 2])
     truth = [[frame[:, k] @ east, frame[:, k] @ south] for k in (0, 1)]
-    data = neighbourhood_of(graph, vertex=vertex)
+    data = neighborhood_of(graph, vertex=vertex)
     np.testing.assert_allclose(data.views[data.middle].frame, truth, atol=1e-12)
 
 
 def test_a_plane_shows_pixels_down_and_orientations_clockwise() -> None:
-    data = neighbourhood_of(opened("six"), vertex=256 * 4 + 16 * 8 + 8)
+    data = neighborhood_of(opened("six"), vertex=256 * 4 + 16 * 8 + 8)
     view = data.views[data.middle]  # at 30 degrees
     cos, sin = math.cos(math.pi / 6), math.sin(math.pi / 6)
     np.testing.assert_allclose(view.frame, [[cos, sin], [-sin, cos]])
-    number, place = np.divmod(view.neighbours, 256)
+    number, place = np.divmod(view.neighbors, 256)
     np.testing.assert_allclose(view.places, np.stack([place % 16, place // 16], axis=1) - 8)
     angles = number * math.pi / 6 - math.pi / 2
     np.testing.assert_allclose(
@@ -160,37 +160,37 @@ def test_a_plane_shows_pixels_down_and_orientations_clockwise() -> None:
     )
 
 
-def chosen(data: Neighbourhood) -> int:
+def chosen(data: Neighborhood) -> int:
     return data.views[data.middle].vertex
 
 
 def test_of_many_orientations_some_are_shown() -> None:
-    data = neighbourhood_of(opened("columns"), vertex=64 * 5 + 3)
+    data = neighborhood_of(opened("columns"), vertex=64 * 5 + 3)
     assert len(data.views) == 5
     assert data.orientations == 16
     assert chosen(data) == 64 * 5 + 3
     assert {view.vertex % 64 for view in data.views} == {3}
     assert len({view.vertex for view in data.views}) == 5
-    assert all(view.eps_squared is None for view in data.views)  # edges along the fibre alone
+    assert all(view.eps_squared is None for view in data.views)  # edges along the fiber alone
     assert all(view.ball is None for view in data.views)
 
 
-def test_a_vertex_without_neighbours_has_no_ellipse() -> None:
+def test_a_vertex_without_neighbors_has_no_ellipse() -> None:
     graph = opened("dust")
     alone = int(np.diff(graph.level(0).laplacian.indptr).argmin())
-    data = neighbourhood_of(graph, vertex=alone)
+    data = neighborhood_of(graph, vertex=alone)
     [view] = data.views
-    assert len(view.neighbours) == 0
+    assert len(view.neighbors) == 0
     assert view.filled is view.ball is view.eps_squared is None
     assert data.heaviest == 0
     assert data.reach == 1
-    assert "it has no neighbours" in FIGURE.drawn(graph, Asked(vertex=alone))[1]
+    assert "it has no neighbors" in FIGURE.drawn(graph, Asked(vertex=alone))[1]
 
 
 def test_points_around_are_shown_up_to_a_million(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(neighbourhood_of(opened("plane")).others) == 320
-    monkeypatch.setattr("cheblienet_graphs.plot.neighbourhood.NEAR_AT_ONCE", 60)
-    assert neighbourhood_of(opened("plane")).others.shape == (0, 2)
+    assert len(neighborhood_of(opened("plane")).others) == 320
+    monkeypatch.setattr("cheblienet_graphs.plot.neighborhood.NEAR_AT_ONCE", 60)
+    assert neighborhood_of(opened("plane")).others.shape == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_points_around_are_shown_up_to_a_million(monkeypatch: pytest.MonkeyPatch
         ),
     ],
 )
-def test_panels_are_to_scale_and_labelled(name: str, titles: list[str], x: str, y: str) -> None:
+def test_panels_are_to_scale_and_labeled(name: str, titles: list[str], x: str, y: str) -> None:
     axes = [ax for ax in FIGURE.drawn(opened(name), Asked())[0].axes if ax.axison]
     assert [ax.get_title() for ax in axes] == titles
     assert (axes[0].get_xlabel(), axes[0].get_ylabel()) == (x, y)
@@ -223,11 +223,11 @@ def test_panels_are_to_scale_and_labelled(name: str, titles: list[str], x: str, 
     assert (axes[0].get_ylim()[0] > axes[0].get_ylim()[1]) == (name != "axes")
 
 
-def test_edges_end_at_the_neighbours_and_turns_are_in_degrees() -> None:
-    data = neighbourhood_of(opened("six"))
+def test_edges_end_at_the_neighbors_and_turns_are_in_degrees() -> None:
+    data = neighborhood_of(opened("six"))
     ax, rotation = Figure().subplots(1, 2)
     view = data.views[2]
-    draw_neighbourhood(data, view, ax)
+    draw_neighborhood(data, view, ax)
     for drawn, chosen in zip(ax.collections[:2], (~view.rotating, view.rotating), strict=True):
         ends = np.array([path.vertices[1] for path in drawn.get_paths()])
         np.testing.assert_allclose(ends, view.places[chosen])
@@ -250,4 +250,4 @@ def test_captions_say_what_is_realised() -> None:
     assert "act alike in all directions, as asked for" in caption("volume")
     assert "no eps^2 is realised" in caption("columns")
     assert "at axis 6, n = (−0.35, 0.87, 0.35), of 12; directions" in caption("twelve")
-    assert neighbourhood_of(opened("scan")).unit == "mean voxel sides"
+    assert neighborhood_of(opened("scan")).unit == "mean voxel sides"

@@ -1,4 +1,4 @@
-"""The example of fibres runs on a user's own NIfTI files, and makes bundles clearer."""
+"""The example of fibers runs on a user's own NIfTI files, and makes bundles clearer."""
 
 import runpy
 import sys
@@ -11,7 +11,7 @@ import torch
 
 from cheblienet_models import harmonics_matrix
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "enhance_fibres.py"
+EXAMPLE = Path(__file__).parents[1] / "examples" / "enhance_fibers.py"
 TURN = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
 AFFINE = np.eye(4)
 AFFINE[:3, :3] = TURN @ np.diag([2.0, 2.0, 2.5])
@@ -33,7 +33,7 @@ def crossing() -> np.ndarray:
 
 
 @pytest.mark.slow
-def test_enhance_fibres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_enhance_fibers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     truth = crossing()
     noise = 0.4 * np.random.default_rng(0).standard_normal(truth.shape)
     mask = np.ones(truth.shape[:3], np.uint8)

@@ -1,4 +1,4 @@
-"""Enhancing fibre orientation distributions: diffusion on the graph beside dipy's convolution.
+"""Enhancing fiber orientation distributions: diffusion on the graph beside dipy's convolution.
 
 A made-up volume of thin straight bundles that cross at 60 degrees and of a bent one; along each the
 distribution is a lobe of degree 6, and white noise is added to the coefficients. Compared are what
@@ -15,7 +15,7 @@ field, after the best factor for each method; peaks are compared at crossings, w
 should be seen. Every method runs in a process of its own, on one thread; seconds are of the
 processor, and memory is what the process' peak grows by.
 
-    python benchmarks/accuracy/fibres.py [--times 0.5 1 2]
+    python benchmarks/accuracy/fibers.py [--times 0.5 1 2]
 
 dipy is needed: pip install dipy. Its kernel takes minutes, and much longer for longer times.
 """
@@ -97,10 +97,10 @@ def bundles() -> Bundles:
         forward = beside @ unit
         distances.append((beside - forward[..., None] * unit).norm(dim=-1))
         along.append(unit.expand(at.shape))
-    from_centre = at - torch.tensor([0.0, -SIDE / 2, 3.0])
-    flat = from_centre * torch.tensor([1.0, 1.0, 0.0])
+    from_center = at - torch.tensor([0.0, -SIDE / 2, 3.0])
+    flat = from_center * torch.tensor([1.0, 1.0, 0.0])
     radius = flat.norm(dim=-1)
-    distances.append(torch.hypot(radius - SIDE / 2, from_centre[..., 2]))
+    distances.append(torch.hypot(radius - SIDE / 2, from_center[..., 2]))
     around = torch.stack([-flat[..., 1], flat[..., 0], 0 * radius], dim=-1)
     along.append(around / radius.clamp(min=1e-9)[..., None])
     inside = (RADIUS + 0.5 - torch.stack(distances)).clamp(0, 1)

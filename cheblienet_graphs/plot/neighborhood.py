@@ -25,12 +25,12 @@ class View:
     Args:
         vertex: its number.
         sample: its orientation as stored, radians, or its axis; empty where there are none.
-        neighbours: (N,) vertices.
-        places: (N, d) of the neighbours on the picture: right and down; of an axis in space along
+        neighbors: (N,) vertices.
+        places: (N, d) of the neighbors on the picture: right and down; of an axis in space along
             it and across.
         headings: (N, d) their forward directions there; of no rows where there are none.
         components: (M, dim) of the logarithms: forward, sideways(, rotation), of axes in space
-            along, two across, and the sine of the tilt towards these, as it counts in the moments;
+            along, two across, and the sine of the tilt toward these, as it counts in the moments;
             of an edge that turns by pi/2 both ways.
         edges: (M,) the edge of each.
         weights: (N,) of the edges.
@@ -42,7 +42,7 @@ class View:
 
     vertex: int
     sample: tuple[float, ...]
-    neighbours: Indices
+    neighbors: Indices
     places: Floats
     headings: Floats
     components: Floats
@@ -57,7 +57,7 @@ class View:
     def filled(self) -> Floats | None:
         """(dim, dim) squared radii of the ellipsoid that has the edges' second moments.
 
-        Evenly filled with their total weight it has the matrix `moment`. None without neighbours.
+        Evenly filled with their total weight it has the matrix `moment`. None without neighbors.
         """
         total = self.weights.sum()
         return self.moment * (len(self.moment) + 2) / total if total > 0 else None
@@ -67,7 +67,7 @@ class View:
         """(dim, dim) squared radii of the ball of the metric asked for that is to be compared.
 
         Its radius forward is that of `filled`; without orientations, where no direction is forward,
-        its mean squared radius is. None where no neighbour lies forward.
+        its mean squared radius is. None where no neighbor lies forward.
         """
         filled = self.filled
         if filled is None:
@@ -101,7 +101,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Neighbourhood:
+class Neighborhood:
     """The edges over one point of the base.
 
     Args:
@@ -129,7 +129,7 @@ class Neighbourhood:
 
     @property
     def reach(self) -> float:
-        """The largest coordinate of neighbours and ellipses on the picture; 1 without any."""
+        """The largest coordinate of neighbors and ellipses on the picture; 1 without any."""
         return max(outermost(view.places, view.ellipsoids()) for view in self.views) or 1.0
 
 
@@ -139,9 +139,9 @@ def outermost(places: Floats, shapes: list[Floats]) -> float:
     return max([float(abs(places).max(initial=0)), *radii])
 
 
-def neighbourhood_of(
+def neighborhood_of(
     graph: OpenedGraph, level: int = 0, vertex: int | None = None, *, most: int = SHOWN
-) -> Neighbourhood:
+) -> Neighborhood:
     """The edges of a vertex and of those of other orientations over the same point.
 
     Args:
@@ -165,7 +165,7 @@ def neighbourhood_of(
         others = places.offsets(places.vectors[point], places.vectors) * places.visible
     if places.of_axes:
         others = others @ axis_frame(np.array(places.samples[orientation])).T
-    return Neighbourhood(
+    return Neighborhood(
         NAMES[:3] if places.of_axes else places.directions,
         places.unit,
         tuple(_view(graph, level, places, k * points + point) for k in shown.tolist()),
@@ -179,13 +179,13 @@ def neighbourhood_of(
 def _view(graph: OpenedGraph, level: int, places: Places, vertex: int) -> View:
     arrays, manifold, points = graph.level(level), graph.spec.geometry, places.points.num_points
     row = arrays.weights.rows(np.array([vertex]))
-    neighbours, point = row.indices.astype(np.int64), vertex % points
-    offsets = places.offsets(places.vectors[point], places.vectors[neighbours % points])
+    neighbors, point = row.indices.astype(np.int64), vertex % points
+    offsets = places.offsets(places.vectors[point], places.vectors[neighbors % points])
     headings, frame = np.empty((0, places.dimension)), _frame(places, vertex)
     if places.samples[0]:
-        headings = places.headings(point, neighbours)
-    starts = np.repeat(np.array(arrays.coordinates[vertex])[None], len(neighbours), axis=0)
-    ends, d = np.array(arrays.coordinates[neighbours]), places.dimension
+        headings = places.headings(point, neighbors)
+    starts = np.repeat(np.array(arrays.coordinates[vertex])[None], len(neighbors), axis=0)
+    ends, d = np.array(arrays.coordinates[neighbors]), places.dimension
     if places.flat:
         ends[:, :d] = starts[:, :d] + offsets * places.spacing
     edges, components = least_logarithms(manifold, starts, ends)
@@ -202,13 +202,13 @@ def _view(graph: OpenedGraph, level: int, places: Places, vertex: int) -> View:
     return View(
         vertex,
         places.samples[vertex // points],
-        neighbours,
+        neighbors,
         offsets * places.visible,
         headings,
         components,
         edges,
         row.data,
-        neighbours // points != vertex // points,
+        neighbors // points != vertex // points,
         frame,
         (units / units[0]) ** 2 / np.array(manifold.weights(graph.metric(level))),
         np.einsum("m,ma,mb->ab", shares, components, components),
