@@ -26,7 +26,7 @@ BOUNDARY = {
     "sides.  [default: open]",
 }
 POINTS = {
-    "--points-file FILE": "Points of your own: .csv with a header line {columns}, .npz with these "
+    "--points-file FILE": "The points: .csv with a header line {columns}, .npz with these "
     "names, or .npy in this order; a further column area, else their Voronoi cells. Once for each "
     "level, finest first.",
 }
@@ -37,7 +37,7 @@ PLANE = {
     "True, or above half of the range, as 128 is of 255.",
     **RANDOM,
     **POINTS,
-    "--domain X0,Y0,X1,Y1": "Box around points of your own; lengths are divided by its width.  "
+    "--domain X0,Y0,X1,Y1": "Box around the given points; lengths are divided by its width.  "
     "[default: their bounding box]",
     **BOUNDARY,
 }
@@ -64,7 +64,7 @@ SPHERE = {
     "between a pole and the equator.",
     **RANDOM,
     **POINTS,
-    "--units degrees": "Say that points of your own are in degrees, where they look like radians.",
+    "--units degrees": "Say that the given points are in degrees, where they look like radians.",
     "--mask FILE[:VARIABLE]": "Keep the points that are inside: .npy with a boolean for each; or, "
     "taken at the nearest pixel, .npy or gray image of the whole sphere, north up from longitude "
     "-180, or NetCDF on latitudes and longitudes, where inside is 1, above half of fractions, or "

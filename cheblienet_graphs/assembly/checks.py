@@ -27,7 +27,7 @@ EDGES = 2**15
 
 
 LARGE_CELL = 10.0
-"""Areas of own points, in units of their mean, from which their Voronoi cells cover a void."""
+"""Areas of given points, in units of their mean, from which their Voronoi cells cover a void."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class LevelCheck:
         components: connected ones; None where counting would have taken long, then
         least_components: says how many there are at least.
         isolated: vertices without neighbors.
-        largest_cell: of the Voronoi cells of points of one's own, in units of their mean; None
+        largest_cell: of the Voronoi cells of given points, in units of their mean; None
             where areas are not such cells.
     """
 
@@ -82,8 +82,8 @@ def check(level: Level, graph: WeightedLevel, isolated: int) -> LevelCheck:
     else:
         count = diagnostics.components(graph.weights.laplacian)
         found = Components(count, count)
-    own_points = level.spec.coordinates
-    cells = own_points is not None and own_points.areas == "voronoi"
+    given_points = level.spec.coordinates
+    cells = given_points is not None and given_points.areas == "voronoi"
     return LevelCheck(
         level.number,
         consistent,

@@ -182,9 +182,9 @@ def _kept(level: Level) -> float:
 def _vectors(level: Level) -> int:
     """Bytes of the vectors from which the building process finds lambda_max and eigenpairs.
 
-    With the cells of own points, which it computes for all.
+    With the cells of given points, which it computes for all.
     """
     recursion = 0 if level.spec.lambda_max == 2 and not level.directed else 5
-    own_points = level.spec.coordinates
-    cells = VORONOI * own_points.count if own_points and own_points.areas == "voronoi" else 0
+    given_points = level.spec.coordinates
+    cells = VORONOI * given_points.count if given_points and given_points.areas == "voronoi" else 0
     return cells + 8 * level.num_vertices * (recursion + 4 * (level.spec.eigenpairs or 0))

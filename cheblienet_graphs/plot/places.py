@@ -30,7 +30,7 @@ AROUND = 6
 the most isolated of them left out."""
 ISOLATED = 0.99
 CROWDED = 0.8
-"""Points of one's own whose spacing is below this share of that which would fill the whole domain
+"""Given points whose spacing is below this share of that which would fill the whole domain
 or sphere cover a part of it: lengths are then in units of their own spacing."""
 
 

@@ -274,7 +274,7 @@ def probes(level: WeightedLevel) -> Indices:
     """
     points = level.sampled.sampling
     if not isinstance(points, MaskedSampling):
-        # Which of one's own points are near the edge of a mask is not stored.
+        # Which of given points are near the edge of a mask is not stored.
         return points.probes() if level.spec.mask is None else points.probes()[:0]
     if isinstance(points.full, Lattice):
         deepest = points.probes()

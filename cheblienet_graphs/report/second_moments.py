@@ -108,7 +108,7 @@ def remedy(
     """Parameters that make a graph more like its metric's operator, or may; None without any.
 
     These are of `spec`'s manifold and sampling, differ from its own, and are a user's to choose: of
-    points of one's own there are no more.
+    given points there are no more.
 
     Args:
         spec: of the build.

@@ -29,7 +29,7 @@ class LatLonToVertices(Resampler):
     row to a pole, whose value is that row's mean. "conservative" takes the mean over a point's cell
     of an image that is constant in each pixel, so that a grid coarser than the points shows. It
     keeps integrals, those of points being sums with the cells' areas: Graph.area, unless areas of
-    one's own points were given. Cells are HEALPix' own pixels, bands of equiangular grids, with
+    points were given. Cells are HEALPix' own pixels, bands of equiangular grids, with
     limits halfway, and of Gaussian ones, as high as their weights; else Voronoi's. Areas that they
     share with pixels are exact to rounding.
     "nearest" takes the pixel that a point is in, of any dtype: for labels; on a border it takes

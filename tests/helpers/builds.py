@@ -34,7 +34,7 @@ SPECS = {
     "masked matched": GraphSpec(
         "s2", subdivisions=3, mask=points_mask(642, 0.8), weights="matched", neighbors=24
     ),
-    "own points": GraphSpec("so3", coordinates=[POINTS, POINTS[20:60]], orientations=4),
+    "given points": GraphSpec("so3", coordinates=[POINTS, POINTS[20:60]], orientations=4),
     "voronoi": GraphSpec("s2", points=1200, levels=2, weights="voronoi"),
     "masked voronoi": GraphSpec(
         "s2", points=1200, weights="voronoi", mask=points_mask(1200, 0.7), levels=1

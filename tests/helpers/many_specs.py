@@ -100,7 +100,7 @@ def _size(random: np.random.Generator, manifold: str, sampling: str) -> Given:
 
 
 def _points(random: np.random.Generator, *, flat: bool) -> Given:
-    """Points of one's own: one level or two, with areas or without, in a domain or none."""
+    """Given points: one level or two, with areas or without, in a domain or none."""
     low, high = ((3.0, -1.0), (7.0, 2.0)) if flat else ((-80.0, -170.0), (85.0, 180.0))
     if not flat and random.random() < OFTEN:
         low, high = (-1.0, -1.0), (1.0, 1.0)

@@ -35,7 +35,7 @@ def islands() -> npt.NDArray[np.bool_]:
     return inside
 
 
-def own_points() -> npt.NDArray[np.float64]:
+def given_points() -> npt.NDArray[np.float64]:
     return np.random.default_rng(0).uniform(size=(150, 2))
 
 
@@ -63,7 +63,7 @@ SPECS = {
     "dust": lambda: GraphSpec("r2", mask=np.random.default_rng(0).random((16, 16)) < 0.25),
     "random": lambda: GraphSpec("se2", points=200, orientations=3, levels=1),
     "random torus": lambda: GraphSpec("r2", points=150, boundary="periodic", levels=1),
-    "own": lambda: GraphSpec("se2", coordinates=own_points(), orientations=3),
+    "own": lambda: GraphSpec("se2", coordinates=given_points(), orientations=3),
     "sphere": lambda: GraphSpec("s2", subdivisions=3),
     "grid": lambda: GraphSpec("s2", bandlimit=8),
     "rotations": lambda: GraphSpec("so3", subdivisions=2, orientations=4, levels=2),

@@ -70,7 +70,7 @@ SCATTERED = {
     "matched": ({"manifold": "s2", "subdivisions": 2, "weights": "matched", "neighbors": 24}, 162),
     "gaussian": ({"manifold": "s2", "gaussian": "O4", "levels": 2}, 208),
     "random levels": ({"manifold": "s2", "points": 160, "levels": 2}, 160),
-    "own points": ({"manifold": "so3", "orientations": 3, "coordinates": OWN}, 90),
+    "given points": ({"manifold": "so3", "orientations": 3, "coordinates": OWN}, 90),
 }
 
 

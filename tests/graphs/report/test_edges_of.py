@@ -207,7 +207,7 @@ def test_places_of_masked_graphs_count_compactly(store: Path) -> None:
         neighbors_of(store, "region", at="0,120")
 
 
-def test_own_points_are_found_in_widths_of_their_domain(store: Path) -> None:
+def test_given_points_are_found_in_widths_of_their_domain(store: Path) -> None:
     places = (POINTS - [10, 20]) / 4
     found = neighbors_of(store, "own", at=places[5].tolist())
     assert found.vertex == 5

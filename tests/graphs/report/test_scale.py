@@ -63,7 +63,7 @@ def test_builds_record_what_inspect_finds(name: str, tmp_path: Path) -> None:
     facts_without(store / "g" / built.version, "eigenvalue_scale")
     assert {level.eigenvalue_scale for level in read_facts(store / "g/v001").levels} == {None}
     again = [level.eigenvalue_scale for level in inspect(store, eigenvalues=0).levels]
-    assert again == pytest.approx(recorded, rel=1e-6)  # areas of own points are stored in float32
+    assert again == pytest.approx(recorded, rel=1e-6)  # areas of given points are stored in float32
     assert {level.eigenvalue_scale for level in open_store(store)["g"].levels} == {None}
 
 

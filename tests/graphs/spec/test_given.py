@@ -1,4 +1,4 @@
-"""Specifications of points of one's own: what is kept of arrays, and where they do not belong."""
+"""Specifications of given points: what is kept of arrays, and where they do not belong."""
 
 import copy
 import json

@@ -67,7 +67,7 @@ def sampling(kind: str) -> Sampling:
     return Sampling(points.tobytes(), np.arange(len(points)).tobytes(), name, shape)
 
 
-def own_points(vectors: np.ndarray, inside: np.ndarray | None = None) -> Sampling:
+def given_points(vectors: np.ndarray, inside: np.ndarray | None = None) -> Sampling:
     beta = np.arctan2(np.hypot(vectors[:, 0], vectors[:, 1]), vectors[:, 2])
     angles = np.column_stack([beta, np.arctan2(vectors[:, 1], vectors[:, 0])])
     which = np.arange(len(vectors)) if inside is None else inside
@@ -115,7 +115,7 @@ def test_sums_are_areas_of_cells_and_pixels(kind: str, grid: Pixels) -> None:
 @pytest.mark.parametrize("count", [3, 4, 30, 1000])
 def test_voronoi_cells_have_the_areas_of_polygons(count: int, grid: Pixels) -> None:
     points = some_points(count, 0)
-    _, cells, covered = overlap(own_points(points), grid)
+    _, cells, covered = overlap(given_points(points), grid)
     if count > 3:
         assert np.abs(cells / polygon_areas(points) - 1).max() < 1e-10
     assert np.abs(covered - 1).max() < 1e-10
@@ -126,7 +126,7 @@ def test_voronoi_cells_have_the_areas_of_polygons(count: int, grid: Pixels) -> N
 def test_poles_and_sides_on_meridians_and_parallels(name: str, grid: Pixels) -> None:
     """Where corners and sides are at the poles, and where many of them meet."""
     points = SOLIDS[name]
-    _, cells, covered = overlap(own_points(points), grid)
+    _, cells, covered = overlap(given_points(points), grid)
     assert np.abs(covered - 1).max() < 1e-10
     assert cells.sum() == pytest.approx(4 * np.pi, rel=1e-12)
     if name in ("octahedron", "cube", "icosahedron", "a ring at the equator", "the poles"):
@@ -144,7 +144,7 @@ def test_points_that_lie_in_one_plane(places: set[tuple[int, int, int]], grid: P
     points = np.array(sorted(places), dtype=np.float64)
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     _, first = np.unique(points.round(9), axis=0, return_index=True)
-    _, cells, covered = overlap(own_points(points[first]), grid)
+    _, cells, covered = overlap(given_points(points[first]), grid)
     assert np.abs(covered - 1).max() < 1e-10
     assert cells.min() > 0
 
@@ -152,7 +152,7 @@ def test_points_that_lie_in_one_plane(places: set[tuple[int, int, int]], grid: P
 @pytest.mark.parametrize("spread", [0.2, 0.01])
 def test_points_of_a_region_share_the_whole_sphere(spread: float) -> None:
     points = some_points(3000, 1, spread)
-    _, cells, covered = overlap(own_points(points), GRIDS["2 degrees"])
+    _, cells, covered = overlap(given_points(points), GRIDS["2 degrees"])
     assert np.abs(covered - 1).max() < 1e-10
     assert cells.max() > 0.1
     assert np.median(cells) < 30 * spread**2 / 3000
@@ -164,7 +164,7 @@ def test_many_points_take_no_memory_by_pairs() -> None:
     gamma = np.arange(100_000) * 2e-5 * np.pi
     circle = unit_vectors(np.full(100_000, 1.0), gamma)
     for points in (unit_vectors(*full_sampling("icosahedral", (163842,)).T), circle):
-        _, cells, covered = overlap(own_points(points), GRIDS["odd"])
+        _, cells, covered = overlap(given_points(points), GRIDS["odd"])
         assert np.abs(covered - 1).max() < 1e-9
         assert cells.sum() == pytest.approx(4 * np.pi, rel=1e-10)
 
@@ -173,7 +173,7 @@ def test_close_points_have_cells_of_their_own() -> None:
     points = some_points(500, 2)
     pairs = points + 1e-9 * np.roll(points, 1, axis=0)
     pairs = np.concatenate([points, pairs / np.linalg.norm(pairs, axis=1, keepdims=True)])
-    _, cells, covered = overlap(own_points(pairs), GRIDS["odd"])
+    _, cells, covered = overlap(given_points(pairs), GRIDS["odd"])
     assert np.abs(covered - 1).max() < 1e-10
     both = cells[:500] + cells[500:]
     assert np.abs(both / polygon_areas(points) - 1).max() < 1e-6
@@ -185,7 +185,7 @@ def test_areas_are_those_of_the_places_that_are_nearest(name: str) -> None:
     beta, gamma, pixel = places_in(grid, 40)
     nearest = (unit_vectors(beta, gamma) @ points.T).argmax(1)
     expected = sampled_areas(nearest, pixel, 40, grid)
-    found, *_ = overlap(own_points(points), grid)
+    found, *_ = overlap(given_points(points), grid)
     dense = np.zeros_like(expected)
     dense[found.rows, found.columns] = found.values
     # Some 40 to 80 of 1600 places of a pixel are cut by a side.
@@ -261,7 +261,7 @@ REGIONS = {
 def test_regions_are_parts_of_the_sphere(kind: str, name: str) -> None:
     whole, (rows, longitudes) = GRIDS["2 degrees"], REGIONS[name]
     grid = Pixels(whole.latitudes[rows], longitudes)
-    points = own_points(some_points(700, 4)) if kind == "own" else sampling(kind)
+    points = given_points(some_points(700, 4)) if kind == "own" else sampling(kind)
     found, cells, covered = overlap(points, grid)
     assert np.abs(covered - 1).max() < 1e-10
     everything, *_ = overlap(points, whole)
@@ -291,8 +291,8 @@ def test_cells_of_some_points_are_those_of_all(kind: str) -> None:
 def test_voronoi_cells_of_some_points_are_those_of_all() -> None:
     points, grid = some_points(300, 6), GRIDS["odd"]
     inside = np.arange(0, 300, 7)
-    full, *_ = overlap(own_points(points), grid)
-    own, *_ = overlap(own_points(points, inside), grid)
+    full, *_ = overlap(given_points(points), grid)
+    own, *_ = overlap(given_points(points, inside), grid)
     expected = full.kept(full.rows % 7 == 0)
     assert np.array_equal(inside[own.rows], expected.rows)
     assert np.allclose(own.values, expected.values, rtol=1e-9, atol=0)

@@ -1,4 +1,4 @@
-"""Builds of points of one's own: the graphs of samplings that have these, by whoever, in blocks."""
+"""Builds of given points: the graphs of samplings that have these, by whoever, in blocks."""
 
 import pickle
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Building on masks, regions, points of one's own and Gaussian grids, as a user meets it."""
+"""Building on masks, regions, given points and Gaussian grids, as a user meets it."""
 
 import hashlib
 import json
