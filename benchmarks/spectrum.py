@@ -3,7 +3,7 @@
     python benchmarks/spectrum.py            # everything, a few minutes
     python benchmarks/spectrum.py moments|s2|random|se2|open|so3|times
 
-moments: over 80 settings of SE(2), what matched and Selling's weights realise at worst: residual of
+moments: over 80 settings of SE(2), what matched and Selling's weights realize at worst: residual of
 the second moments (M R / 2 = I, Selling's within an orientation), least weight over the largest,
 and how much the grid's symmetries change the stored Laplacian.
 

@@ -6,7 +6,7 @@ positions and axes tells for each voxel whether it lies on a tube, on a blob or 
 training all tubes run along z, within 0.2 radians. Tested is on fields made in the same way, on the
 same fields turned by one of the cube's 24 rotations each, which the graph has itself, and on fields
 of the same shapes turned by any rotation of space, computed anew. The same network with eps = 1
-(isotropic) and with eps^2 = 0.1, with Gaussian weights and with some that realise it. F1 is the
+(isotropic) and with eps^2 = 0.1, with Gaussian weights and with some that realize it. F1 is the
 mean over blobs and tubes.
 
     python benchmarks/accuracy/volumes.py

@@ -1,4 +1,4 @@
-"""Second moments of edges: the metric that a weighted graph realises.
+"""Second moments of edges: the metric that a weighted graph realizes.
 
 Around a vertex i a graph Laplacian acts on smooth functions through M_i = sum_j w_ij c c^T, c the
 logarithm of g_i^-1 g_j; the graph is consistent with the metric R only where M_i is a multiple of

@@ -144,7 +144,7 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         "mixing of directions",
         "largest deviation at a point",
     ]
-    made = table("moments", "The metric that the weights realise", columns, groups)
+    made = table("moments", "The metric that the weights realize", columns, groups)
     return _part(title, explained, made)
 
 
@@ -153,8 +153,8 @@ def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[Row]:
     samples, oriented = fibers.samples_of(spec), spec.geometry.oriented
     for metric, ratio in zip(level.effective_metric, turning(level), strict=True):
         title = fibers.title(samples, metric.orientation, " ") if oriented else "all points"
-        realised = [metric.eps_squared, *([ratio] if oriented else [])]
-        cells = [UNKNOWN if number is None else f"{number:.3g}" for number in realised]
+        realized = [metric.eps_squared, *([ratio] if oriented else [])]
+        cells = [UNKNOWN if number is None else f"{number:.3g}" for number in realized]
         cells += [percent(x) if x > 1e-9 else "0" for x in (metric.leakage, metric.deviation)]
         rows.append((title, cells))
     return rows

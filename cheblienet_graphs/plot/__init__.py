@@ -48,9 +48,9 @@ FIGURES: tuple[Figure, ...] = (
     sparsity.FIGURE,
 )
 """In order of worth, which is that of the report; a new figure is a module and a line here."""
-OLD_NAMES = {"neighbourhood": "neighborhood"}
+OLD_NAMES = {"neighborhood": "neighborhood"}
 """As names of figures, and of functions below, were spelled until 0.2; to go a release later."""
-draw_neighbourhood, neighbourhood_of = draw_neighborhood, neighborhood_of
+draw_neighborhood, neighborhood_of = draw_neighborhood, neighborhood_of
 
 __all__ = [
     "FIGURES",
@@ -61,7 +61,7 @@ __all__ = [
     "draw_equivariance",
     "draw_heat",
     "draw_neighborhood",
-    "draw_neighbourhood",
+    "draw_neighborhood",
     "draw_planes",
     "draw_rotation",
     "draw_sparsity",
@@ -72,7 +72,7 @@ __all__ = [
     "figure_named",
     "heat_of",
     "neighborhood_of",
-    "neighbourhood_of",
+    "neighborhood_of",
     "open_graph",
     "sparsity_of",
     "spectrum_of",

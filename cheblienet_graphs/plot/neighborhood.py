@@ -1,4 +1,4 @@
-"""The edges of a vertex, one for each orientation, and the metric that they realise there."""
+"""The edges of a vertex, one for each orientation, and the metric that they realize there."""
 
 from dataclasses import dataclass
 
@@ -78,7 +78,7 @@ class View:
 
     @property
     def eps_squared(self) -> float | None:
-        """The eps^2 realised here, sideways over forward moment; None where none lies forward."""
+        """The eps^2 realized here, sideways over forward moment; None where none lies forward."""
         forward, *across = self.moment.diagonal()[: len(self.frame)]
         return float(np.mean(across) / forward) if forward > 0 else None
 

@@ -31,7 +31,7 @@ EQUAL = 0.995
 """Ratio of an ellipse's axes above which it is a circle."""
 SIDE = 2.25
 """Inches of a panel."""
-WITHIN, ACROSS, REALISED = SERIES[0], SERIES[5], SERIES[2]
+WITHIN, ACROSS, REALIZED = SERIES[0], SERIES[5], SERIES[2]
 THINNEST, THICKEST = 0.5, 3.0
 """Points of lines of weight 0 and of the largest weight."""
 MARGIN = 1.12
@@ -189,11 +189,11 @@ def _draw_edges(
 def _draw_ellipses(
     ax: "matplotlib.axes.Axes", shapes: list[Floats], pair: tuple[int, int], reach: float
 ) -> None:
-    """Shadows of the metric realised, filled, and of the one asked for; axes to scale."""
+    """Shadows of the metric realized, filled, and of the one asked for; axes to scale."""
     circle = np.exp(1j * np.linspace(0, 2 * math.pi, 73))[:, None].view(float)
-    realised = {"facecolor": (REALISED, 0.15), "edgecolor": REALISED, "linewidth": 2, "zorder": 0.5}
+    realized = {"facecolor": (REALIZED, 0.15), "edgecolor": REALIZED, "linewidth": 2, "zorder": 0.5}
     asked = {"fill": False, "edgecolor": INK, "linewidth": 1.2, "linestyle": "--", "zorder": 2.5}
-    looks = (realised | {"label": "metric realised"}, asked | {"label": "metric asked for"})
+    looks = (realized | {"label": "metric realized"}, asked | {"label": "metric asked for"})
     for shape, look in zip(shapes, looks, strict=False):
         values, vectors = np.linalg.eigh(shape[np.ix_(pair, pair)])
         outline = circle * np.sqrt(np.maximum(values, 0)) @ vectors.T
@@ -251,14 +251,14 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighborhood) -> str:
         "orientations; strokes stand at neighbors of other orientations, along these.",
         data.heaviest
         and f"Edges are the thicker the heavier, up to {data.heaviest:.3g}. Evenly filled, the "
-        "ellipse of the metric realised has the second moments of the edges"
+        "ellipse of the metric realized has the second moments of the edges"
         f"{' in space' if volume else ''}; that of the metric asked for "
         f"{'reaches as far forward' if view.sample else 'is as large'}.",
     )
 
 
 def _finding(graph: OpenedGraph, data: Neighborhood) -> str:
-    """How the metric realised compares with the one asked for."""
+    """How the metric realized compares with the one asked for."""
     if not data.heaviest:
         return "it has no neighbors, in any orientation" if data.xi else "it has no neighbors"
     filled = data.views[0].filled
@@ -272,9 +272,9 @@ def _finding(graph: OpenedGraph, data: Neighborhood) -> str:
         return f"{alike}, {asked_for}"
     known = [view.eps_squared for view in data.views if view.eps_squared is not None]
     if not known:
-        return "no neighbor lies forward, so no eps^2 is realised"
-    realised = words.interval(min(known), max(known))
-    return f"its edges realise eps^2 = {realised}, asked for {graph.spec.eps**2:.3g}"
+        return "no neighbor lies forward, so no eps^2 is realized"
+    realized = words.interval(min(known), max(known))
+    return f"its edges realize eps^2 = {realized}, asked for {graph.spec.eps**2:.3g}"
 
 
 FIGURE = Figure(

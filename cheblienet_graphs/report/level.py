@@ -44,7 +44,7 @@ class LevelReport(LevelFacts):
             Lanczos recursions with single vectors can.
         exact_eigenvalues: of the Laplace-Beltrami operator, in its units; None where none
             are known.
-        effective_metric: the metrics that the weights realise, by orientation.
+        effective_metric: the metrics that the weights realize, by orientation.
         spectral_error: the largest relative error of the first 6 eigenvalues; None where none
             were compared.
         finding: the consistency with its causes and a remedy; `verdict` is that in words.

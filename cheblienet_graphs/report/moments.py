@@ -1,4 +1,4 @@
-"""The metric that the weights of a level realise, where it is measured, and its spectrum's scale.
+"""The metric that the weights of a level realize, where it is measured, and its spectrum's scale.
 
 Builds record the scale, so it depends on no argument of theirs, and on large graphs looks at some
 points.
@@ -32,7 +32,7 @@ Of graphs of a million the factor then was found 3e-4 off, and 4e-3 where points
 
 @dataclass(frozen=True)
 class EffectiveMetric:
-    """The metric that the weights at one orientation realise.
+    """The metric that the weights at one orientation realize.
 
     A graph's second moments are those of R = diag(1, eps^-2, xi^2) where M = sum_j w_ij c c^T is a
     multiple m R^-1 at every vertex, m a_i R^-1 where vertices have different areas a_i.
@@ -116,7 +116,7 @@ def weighted(arrays: LevelArrays) -> WeightedLevel:
 def effective_metrics(
     level: WeightedLevel, points: Indices, *, entries: int = EDGES_AT_ONCE
 ) -> list[EffectiveMetric]:
-    """The metric realised at each orientation, that of the sum of M, in units of the points' area.
+    """The metric realized at each orientation, that of the sum of M, in units of the points' area.
 
     Args:
         level: its edges.
@@ -196,7 +196,7 @@ def effective_metric(
     largest_deviation: float,
     first_moment: float = 0.0,
 ) -> EffectiveMetric:
-    """The metric that the moments of one orientation realise.
+    """The metric that the moments of one orientation realize.
 
     Args:
         sampled: the points with their metric R.

@@ -34,7 +34,7 @@ def columns_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Quantity]
         (True, "\nedges", lambda x: f"{x.edges:,}"),
         (True, "mean\ndegree", lambda x: f"{x.degree['mean']:.1f}"),
         (oriented, "in\nplane", _in_plane),
-        (True, "realised\neps^2", lambda x: _span(_along(x), 2, "..")),
+        (True, "realized\neps^2", lambda x: _span(_along(x), 2, "..")),
         (oriented, "xi^2\n/ asked", lambda x: _span(turning(x), 2, "..")),
         (compared, "spectrum\noff by", _spectral_error),
     ]
@@ -42,7 +42,7 @@ def columns_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Quantity]
 
 
 def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
-    """Sizes, lengths and the metric realised, level by level.
+    """Sizes, lengths and the metric realized, level by level.
 
     Lengths are in the metric's unit and in one that can be seen.
 
@@ -85,9 +85,9 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
         (oriented, f"xi, {visible} per radian", lambda x: seen(x, x.xi or 0.0)),
         (kernel, f"sqrt t, {unit}", lambda x: f"{math.sqrt(x.bandwidth or 0.0):.4g}"),
         (kernel, f"sqrt t, {visible}", lambda x: seen(x, math.sqrt(x.bandwidth or 0.0))),
-        (True, f"realised eps^2 (asked {spec.eps**2:.4g})", lambda x: _span(_along(x), 3, " .. ")),
+        (True, f"realized eps^2 (asked {spec.eps**2:.4g})", lambda x: _span(_along(x), 3, " .. ")),
         (not spec.sampling_kind.regular, "first moments, 0 to 1", _first_moments),
-        (oriented, "realised xi^2 / asked", lambda x: _span(turning(x), 3, " .. ")),
+        (oriented, "realized xi^2 / asked", lambda x: _span(turning(x), 3, " .. ")),
     ]
     return [(title, [cell(level) for level in levels]) for shown, title, cell in every if shown]
 
@@ -139,7 +139,7 @@ def reading(spec: GraphSpec) -> list[str]:
     if spec.geometry.oriented:
         lines += [
             f"The in-plane fraction is the share of edges within one {fibers.word(spec)}.",
-            f"Realised eps^2: least .. largest over the {several}; smaller is more anisotropic.",
+            f"Realized eps^2: least .. largest over the {several}; smaller is more anisotropic.",
             "xi is the length that one radian of rotation counts for.",
         ]
     if spec.kernel is not None:
@@ -150,7 +150,7 @@ def reading(spec: GraphSpec) -> list[str]:
 
 
 def turning(level: LevelReport) -> list[float | None]:
-    """The realised xi^2 over the one asked for, by orientation; None where none is realised."""
+    """The realized xi^2 over the one asked for, by orientation; None where none is realized."""
     asked = level.xi_squared
     return [
         m.xi_squared / asked if m.xi_squared and asked else None for m in level.effective_metric
@@ -197,7 +197,7 @@ def _in_plane(level: LevelReport) -> str:
 
 
 def _along(level: LevelReport) -> list[float | None]:
-    """The realised eps^2 by orientation."""
+    """The realized eps^2 by orientation."""
     return [metric.eps_squared for metric in level.effective_metric]
 
 

@@ -75,7 +75,7 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
     Args:
         spec: of the build.
         metric: asked for on the level.
-        metrics: realised by its weights, by orientation.
+        metrics: realized by its weights, by orientation.
     """
     if deviation_from(spec, metric, metrics) <= CLOSE:
         return []
@@ -88,12 +88,12 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
     if len(along) < len(metrics):
         wrong.append(Finding("nothing forward", numbers=fiber))
     elif max(abs(value / metric.eps**2 - 1) for value in along) > CLOSE:
-        realised = words.interval(min(along), max(along))
-        wrong.append(Finding("eps", numbers={"realised": realised, "asked": metric.eps**2}))
+        realized = words.interval(min(along), max(along))
+        wrong.append(Finding("eps", numbers={"realized": realized, "asked": metric.eps**2}))
     turning = [m.xi_squared / metric.xi**2 for m in metrics if m.xi_squared]
     if turning and max(abs(ratio - 1) for ratio in turning) > CLOSE:
-        realised = words.interval(min(turning), max(turning))
-        wrong.append(Finding("xi", numbers={"realised": realised}))
+        realized = words.interval(min(turning), max(turning))
+        wrong.append(Finding("xi", numbers={"realized": realized}))
     if wrong:
         return wrong
     mixed = spec.sampling_kind.regular or spec.weights == "voronoi"

@@ -128,7 +128,7 @@ def verdict(
     Args:
         spec: of the build.
         sampled: the level's points with the metric asked for.
-        metrics: realised by its weights, by orientation.
+        metrics: realized by its weights, by orientation.
         components: number of connected components.
         comparison: of its first eigenvalues with the exact ones.
     """

@@ -69,7 +69,7 @@ def _across(
         still = [0] * stencil.offsets.shape[1]
         edges = [
             ((k, *np.insert(v, axis, 0).tolist()), weight)
-            for v, weight in _realised(missing(stencil.offsets, weights, axis))
+            for v, weight in _realized(missing(stencil.offsets, weights, axis))
         ]
         edges += [((other, *still), weight) for other, weight in along_fiber[k] if weight > OBTUSE]
         summed: dict[tuple[int, ...], float] = {}
@@ -138,7 +138,7 @@ def _layer_of(rows: int, moments: Floats, coupling: Floats) -> Floats:
     return (taken + taken.T) / 2
 
 
-def _realised(form: Floats) -> list[tuple[tuple[int, ...], float]]:
+def _realized(form: Floats) -> list[tuple[tuple[int, ...], float]]:
     """Offsets v along a side, both v and -v, and weights with sum of weight v v^T = 2 Q."""
     if len(form) == 1:
         (weight,) = form.ravel().tolist()

@@ -279,7 +279,7 @@ class _Infinite:
         return tuple(united)
 
     def matched(self, stencils: Sequence[Stencil], prior: Floats) -> Floats:
-        """The weights nearest to the prior, scaled so that it realises the metric on average.
+        """The weights nearest to the prior, scaled so that it realizes the metric on average.
 
         Both are those of all stencils, one after the other.
 
@@ -287,7 +287,7 @@ class _Infinite:
         translations and the half turn map to one another.
 
         Raises:
-            SpecError: no weights on these edges realise the metric.
+            SpecError: no weights on these edges realize the metric.
         """
         k = np.repeat(np.arange(len(stencils)), [len(s) for s in stencils])
         j = np.concatenate([s.orientation for s in stencils])

@@ -48,7 +48,7 @@ def matched_edges(
         lengths: of edges.
 
     Raises:
-        SpecError: no weights on these edges realise the metric.
+        SpecError: no weights on these edges realize the metric.
     """
     sampling, manifold = sampled.sampling, sampled.manifold
     vertices = sampling.num_vertices

@@ -3,7 +3,7 @@
 With D the matrix of the operator along the base and an obtuse superbase of Z^d, vectors b_0, ...,
 b_d with sum 0 and b_j^T D b_k <= 0, Selling's formula D = sum rho v v^T holds with rho =
 -b_j^T D b_k >= 0 for each pair; v is orthogonal to the other vectors: in the plane b_i turned by 90
-degrees, in space b_i x b_l. So weights rho / h^2 on the offsets +-v realise D exactly.
+degrees, in space b_i x b_l. So weights rho / h^2 on the offsets +-v realize D exactly.
 Source: Fehrenbach, Mirebeau, "Sparse non-negative stencils for anisotropic diffusion", J. Math.
 Imaging Vision 49 (2014).
 """

@@ -25,7 +25,7 @@ for name, eps_squared in asked.items():
 # %%
 # A row for each graph, a column for each orientation. Blue edges stay within the orientation;
 # orange strokes stand at neighbors of other ones, along theirs. Dashed is the ball of the metric
-# that was asked for, green the one that the edges realise: with these weights they differ.
+# that was asked for, green the one that the edges realize: with these weights they differ.
 
 figure, rows = plt.subplots(2, 4, figsize=(9, 5), sharex=True, sharey=True)
 for (name, eps_squared), row in zip(asked.items(), rows, strict=True):

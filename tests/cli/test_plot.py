@@ -23,7 +23,7 @@ def test_a_figure_is_written_and_described(
     assert (here / "a.svg").read_text().startswith("<?xml")
     assert run([*arguments, "--level", "1", "--vertex", "3"]) == 0
     assert capsys.readouterr().out.startswith("Vertex 3 ")
-    assert run(["plot", "neighbourhood", *arguments[2:]]) == 0  # as it was spelled
+    assert run(["plot", "neighborhood", *arguments[2:]]) == 0  # as it was spelled
     assert capsys.readouterr().out == captured.out
 
 

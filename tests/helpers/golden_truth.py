@@ -241,7 +241,7 @@ def largest_eigenvalues_in_space() -> Numbers:
 
 
 def effective_eps(count: int) -> Callable[[], Numbers]:
-    """eps^2 that the paper's graph realises at -90 and at -60 degrees."""
+    """eps^2 that the paper's graph realizes at -90 and at -60 degrees."""
 
     def of_two() -> Numbers:
         found = neighborhoods(EPS, 1.0, count)
@@ -376,7 +376,7 @@ TRUTH: dict[str, Callable[[], Numbers]] = {
     "kernels": kernels,
     "lambda_max.se2": largest_eigenvalues,
     "lambda_max.r3": largest_eigenvalues_in_space,
-    **{f"realised.{count}": effective_eps(count) for count in (8, 16, 32, 64)},
+    **{f"realized.{count}": effective_eps(count) for count in (8, 16, 32, 64)},
     "selling.weights": selling_weights,
     "selling.reach": selling_reach,
     "side.energy": side_energy,

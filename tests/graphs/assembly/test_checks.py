@@ -131,7 +131,7 @@ def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
     moments, components = sentences(spec, built.checks)
     assert moments == (
         "level 0: second moments not consistent with the metric: orientations are not linked, as "
-        "no edge leads to another one (a smaller `xi` does); realises eps^2 = 0 .. 0.011, asked "
+        "no edge leads to another one (a smaller `xi` does); realizes eps^2 = 0 .. 0.011, asked "
         "0.01: use `weights='selling'` (K <= 8) or `weights='matched'`"
     )
     assert components == "level 0: falls into at least 302 components, `clg inspect` counts them"

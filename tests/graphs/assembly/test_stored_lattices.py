@@ -32,7 +32,7 @@ LATTICES = [
 
 @pytest.mark.parametrize("fields", LATTICES)
 @pytest.mark.parametrize("weights", ["selling", "matched"])
-def test_stored_lattices_realise_the_metric(tmp_path: Path, weights: str, fields: dict) -> None:
+def test_stored_lattices_realize_the_metric(tmp_path: Path, weights: str, fields: dict) -> None:
     if weights == "selling":
         fields = {k: v for k, v in fields.items() if k != "neighbors"}
     spec = GraphSpec("se2", weights=weights, **({"levels": 1} | fields))

@@ -74,7 +74,7 @@ def half_turns(coordinates: np.ndarray) -> list[np.ndarray]:
 @pytest.mark.parametrize(
     "fields", slow_but([f for f in SPHERES if f not in (SPHERES[4], SPHERES[8])], SPHERES)
 )
-def test_stored_spheres_realise_the_metric(tmp_path: Path, fields: dict) -> None:
+def test_stored_spheres_realize_the_metric(tmp_path: Path, fields: dict) -> None:
     """At every vertex; on the nearest neighbors, with the half turns' symmetries."""
     spec = GraphSpec(**({"levels": 1, "neighbors": 24} | fields), weights="matched")
     version, (facts,) = stored(spec, tmp_path)

@@ -1,4 +1,4 @@
-"""The edges of a vertex, and the metric that they realise, against sums over all pairs."""
+"""The edges of a vertex, and the metric that they realize, against sums over all pairs."""
 
 import math
 
@@ -71,7 +71,7 @@ def test_eps_is_that_of_the_report(name: str) -> None:
         assert view.eps_squared == pytest.approx(metric.eps_squared, rel=1e-6)
 
 
-def test_exact_weights_realise_the_ellipse_asked_for() -> None:
+def test_exact_weights_realize_the_ellipse_asked_for() -> None:
     for view in neighborhood_of(opened("torus")).views:
         ball, filled = view.ball, view.filled
         np.testing.assert_allclose(filled[:2, :2], ball[:2, :2], atol=1e-6 * ball.max())
@@ -129,7 +129,7 @@ def test_moments_at_an_axis_are_those_of_matrix_logarithms() -> None:
     np.testing.assert_allclose(view.moment[:3, :3], frame @ truth @ frame.T, rtol=1e-6, atol=1e-9)
 
 
-def test_selling_and_tilts_realise_the_ellipsoid_asked_for() -> None:
+def test_selling_and_tilts_realize_the_ellipsoid_asked_for() -> None:
     [view] = neighborhood_of(opened("twelve")).views
     np.testing.assert_allclose(view.filled, view.ball, atol=1e-5 * view.ball.max())
     here = reported("twelve").effective_metric[view.vertex // 125]
@@ -240,14 +240,14 @@ def test_edges_end_at_the_neighbors_and_turns_are_in_degrees() -> None:
     assert turns["30°"] == pytest.approx(np.pi / 6 * data.xi)
 
 
-def test_captions_say_what_is_realised() -> None:
+def test_captions_say_what_is_realized() -> None:
     def caption(name: str) -> str:
         return FIGURE.drawn(opened(name), Asked())[1]
 
-    assert "realise eps^2 = 0.1, asked for 0.1" in caption("torus")
+    assert "realize eps^2 = 0.1, asked for 0.1" in caption("torus")
     assert "4 of 4 orientations" in caption("torus")
-    assert "realise eps^2 = 0.019 .. 0.0583, asked for 0.1" in caption("six")
+    assert "realize eps^2 = 0.019 .. 0.0583, asked for 0.1" in caption("six")
     assert "act alike in all directions, as asked for" in caption("volume")
-    assert "no eps^2 is realised" in caption("columns")
+    assert "no eps^2 is realized" in caption("columns")
     assert "at axis 6, n = (−0.35, 0.87, 0.35), of 12; directions" in caption("twelve")
     assert neighborhood_of(opened("scan")).unit == "mean voxel sides"

@@ -76,12 +76,12 @@ def test_spectra_converge_without_a_free_scale(
     assert errors[1] / errors[2] >= 3
 
 
-def test_verdict_names_what_is_realised_and_a_remedy_that_works(tmp_path: Path) -> None:
+def test_verdict_names_what_is_realized_and_a_remedy_that_works(tmp_path: Path) -> None:
     store = tmp_path / "g.zarr"
     build(GraphSpec("se2", 32, **PERIODIC), store, name="g")
     verdict = inspect(store, eigenvalues=0).levels[0].verdict
     assert verdict == (
-        "not consistent with its metric: realises eps^2 = 0.019 .. 0.0583, asked 0.1: use "
+        "not consistent with its metric: realizes eps^2 = 0.019 .. 0.0583, asked 0.1: use "
         "`weights='selling'` (K <= 8), `weights='matched'` or `neighbors=48`"
     )
     for remedy in ({"weights": "selling"}, {"weights": "matched"}, {"neighbors": 48}):

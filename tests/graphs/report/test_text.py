@@ -132,10 +132,10 @@ def test_the_spectrum_in_a_line(reports: dict[str, Report]) -> None:
     assert "spectrum" not in answers(reports["kernel"])  # no eigenvalues were asked for
 
 
-def test_realised_metrics(reports: dict[str, Report]) -> None:
+def test_realized_metrics(reports: dict[str, Report]) -> None:
     row = table(reports["kernel"])[0]
-    realised = [m.eps_squared for m in reports["kernel"].levels[0].effective_metric]
-    assert row[-2] == f"{min(realised):.2g}..{max(realised):.2g}"
+    realized = [m.eps_squared for m in reports["kernel"].levels[0].effective_metric]
+    assert row[-2] == f"{min(realized):.2g}..{max(realized):.2g}"
     assert table(reports["apart"])[0][-1] == "-"  # no orientation is linked to another
 
 

@@ -42,7 +42,7 @@ def test_the_logarithm_used_here_is_the_matrix_logarithm(turn: float) -> None:
 
 @pytest.mark.parametrize("eps", EPS)
 @pytest.mark.parametrize("orientations", [4, 5, 6, 8, 12])
-def test_matched_stencils_realise_the_metric(orientations: int, eps: float) -> None:
+def test_matched_stencils_realize_the_metric(orientations: int, eps: float) -> None:
     for alpha, neighbors in itertools.product([1, 3.41], [16, 32]):
         fields = {"orientations": orientations, "eps": eps, "alpha": alpha}
         spec = GraphSpec("se2", 64, weights="matched", neighbors=neighbors, **fields)
