@@ -84,9 +84,9 @@ def assert_equivariant(
         target = _target(expected, pyramid, output)
         differences = {}
         for name, motions in _chosen(module, pyramid, (source, target), symmetries).items():
-            found = _image(module, _moved(signal, source, motions))
+            image = _image(module, _moved(signal, source, motions))
             moved = _moved(expected, target, motions)
-            differences[name] = _difference(_inside(found, target), _inside(moved, target))
+            differences[name] = _difference(_inside(image, target), _inside(moved, target))
     for name, difference in differences.items():
         if not difference <= tolerance:
             raise AssertionError(
@@ -121,8 +121,8 @@ def _random_signal(module: nn.Module, pyramid: Pyramid, level: int, seed: int) -
 
 def _in_channels(module: nn.Module) -> int:
     names = "lifted_channels", "in_channels"
-    found = (getattr(part, name, None) for part in module.modules() for name in names)
-    return next((count for count in found if isinstance(count, int)), 1)
+    settings = (getattr(part, name, None) for part in module.modules() for name in names)
+    return next((count for count in settings if isinstance(count, int)), 1)
 
 
 def _graph(pyramid: Pyramid, level: int) -> Graph:
@@ -160,14 +160,14 @@ def _places(graph: Graph, level: int) -> list[_Place]:
 
 
 def _image(module: nn.Module, signal: Tensor) -> Tensor:
-    found = module(signal)
-    if not isinstance(found, Tensor):
+    image = module(signal)
+    if not isinstance(image, Tensor):
         name = type(module).__name__
         raise TypeError(
-            f"{name} must return one tensor. Got {type(found).__name__}; wrap it in a module that "
+            f"{name} must return one tensor. Got {type(image).__name__}; wrap it in a module that "
             "returns the part to test."
         )
-    return found
+    return image
 
 
 def _target(y: Tensor, pyramid: Pyramid, output: Output) -> _Place | None:
@@ -218,16 +218,16 @@ def _chosen(
     """
     used = _levels(module, pyramid) | {place.level for place in places if place is not None}
     levels = range(min(used), max(used) + 1)
-    found = symmetries(pyramid, levels)
+    motions = symmetries(pyramid, levels)
     where = f"{pyramid.name}@{pyramid.version}, levels {levels[0]} to {levels[-1]},"
-    if not found:
+    if not motions:
         raise ValueError(f"The graphs of {where} have no symmetry that could be tested.")
-    unknown = [name for name in names or () if name not in found]
+    unknown = [name for name in names or () if name not in motions]
     if unknown:
         raise ValueError(
-            f"The graphs of {where} have no symmetry {unknown[0]!r}. There: {', '.join(found)}."
+            f"The graphs of {where} have no symmetry {unknown[0]!r}. There: {', '.join(motions)}."
         )
-    return found if names is None else {name: found[name] for name in names}
+    return motions if names is None else {name: motions[name] for name in names}
 
 
 def _levels(module: nn.Module, pyramid: Pyramid) -> set[int]:

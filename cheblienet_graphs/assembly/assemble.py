@@ -85,8 +85,8 @@ def _xi(build: Build, planned: Level) -> float:
     if planned.spec.xi != "auto":
         return planned.metric.xi
     key = f"{planned.number}-xi"
-    found = build.once(planned, key, lambda: {"xi": planned.metric.xi}, keep=True)
-    xi: float = found["xi"]
+    solved = build.once(planned, key, lambda: {"xi": planned.metric.xi}, keep=True)
+    xi: float = solved["xi"]
     return xi
 
 
@@ -297,5 +297,5 @@ def _matched(build: Build, level: Level) -> tuple[Edges, tuple[Indices, Indices]
     if rows.nearest.total_degree == 0:
         raise level.neighbors.too_few()
     build.show(level, "matching weights to the metric", 0, rows.nearest.total_degree)
-    found = matched_edges(level.spec, level.sampled(), rows.nearest, rows.lengths)
-    return found.entries, found.dropped, found.bandwidth
+    matched = matched_edges(level.spec, level.sampled(), rows.nearest, rows.lengths)
+    return matched.entries, matched.dropped, matched.bandwidth

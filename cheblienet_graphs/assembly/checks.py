@@ -76,20 +76,20 @@ def check(level: Level, graph: WeightedLevel, isolated: int) -> LevelCheck:
     """
     consistent, moments = _moments(level, graph)
     if level.spec.sampling_kind.regular and level.inside is None:
-        found = lattice_components(level.stencils)
+        parts = lattice_components(level.stencils)
     elif level.spec.sampling_kind.regular and graph.weights.laplacian.nnz > COUNTED_ENTRIES:
-        found = Components(1, None)
+        parts = Components(1, None)
     else:
         count = diagnostics.components(graph.weights.laplacian)
-        found = Components(count, count)
+        parts = Components(count, count)
     given_points = level.spec.coordinates
     cells = given_points is not None and given_points.areas == "voronoi"
     return LevelCheck(
         level.number,
         consistent,
         moments,
-        found.exact,
-        max(found.least, isolated),
+        parts.exact,
+        max(parts.least, isolated),
         isolated,
         float(level.dense("area").mapped().max()) if cells else None,
     )

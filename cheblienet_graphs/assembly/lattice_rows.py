@@ -264,9 +264,9 @@ class MaskedRows:
         degrees = np.full(len(piece), self._degrees[piece.orientation])
         cut = np.flatnonzero(~complete)
         if len(cut):
-            found = piece.look_up(cut)
-            counts[cut] = found.inside.sum(axis=1)
-            degrees[cut] = ascending_sums(np.where(found.inside, self._entries(found), 0.0))
+            neighbors = piece.look_up(cut)
+            counts[cut] = neighbors.inside.sum(axis=1)
+            degrees[cut] = ascending_sums(np.where(neighbors.inside, self._entries(neighbors), 0.0))
         return counts, degrees
 
     def _fill(
@@ -287,11 +287,11 @@ class MaskedRows:
             part = slice(first, first + length * heads.columns.shape[1])
             np.add(heads.columns[row], step[:length], out=columns[part].reshape(length, -1))
             values[part].reshape(length, -1)[:] = numbers[row]
-        found = piece.look_up(rest)
+        neighbors = piece.look_up(rest)
         counts = np.diff(ends)[rest]
         into = np.arange(counts.sum()) + np.repeat(ends[rest] - np.cumsum(counts) + counts, counts)
-        columns[into] = found.columns[found.inside]
-        values[into] = self._values(found, scaling)[found.inside]
+        columns[into] = neighbors.columns[neighbors.inside]
+        values[into] = self._values(neighbors, scaling)[neighbors.inside]
 
     def _runs(self, piece: Piece) -> tuple[Indices, Indices, Indices]:
         """First vertex and length of each run of rows that are copies, and all other vertices."""

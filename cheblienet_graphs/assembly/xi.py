@@ -139,13 +139,13 @@ def scanned(fraction: Fraction, target: float, guess: float) -> float:
     center = guess
     for _ in range(WINDOWS):
         alphas = np.geomspace(center / 4, center * 4, STEPS)
-        found = np.array([fraction(float(alpha)) for alpha in alphas])
-        if np.isnan(found).all():
+        fractions = np.array([fraction(float(alpha)) for alpha in alphas])
+        if np.isnan(fractions).all():
             return guess
-        starts = np.flatnonzero(np.append(True, found[1:] != found[:-1]))
+        starts = np.flatnonzero(np.append(True, fractions[1:] != fractions[:-1]))
         ends = np.append(starts[1:], STEPS) - 1
         middles = np.sqrt(alphas[starts] * alphas[ends])
-        miss = np.nan_to_num(abs(found[starts] - target), nan=math.inf)
+        miss = np.nan_to_num(abs(fractions[starts] - target), nan=math.inf)
         best = np.lexsort((abs(np.log(middles / guess)), np.round(miss, 9)))[0]
         center = float(middles[best])
         inside = starts[best] > 0 and ends[best] < STEPS - 1
@@ -174,10 +174,10 @@ def searched(fraction: Fraction, target: float, guess: float) -> float:
     trials: list[_Trial] = []
     alpha = guess
     while len(trials) < MAX_TRIALS:
-        found = fraction(alpha)
-        if not trials and math.isnan(found):
+        reached = fraction(alpha)
+        if not trials and math.isnan(reached):
             return guess
-        trials.append(_Trial(alpha, (0.0 if math.isnan(found) else found) - target))
+        trials.append(_Trial(alpha, (0.0 if math.isnan(reached) else reached) - target))
         if abs(trials[-1].miss) <= CLOSE_ENOUGH:
             break
         below = max((t for t in trials if t.miss < 0), key=lambda t: t.alpha, default=None)

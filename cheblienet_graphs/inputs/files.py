@@ -38,8 +38,8 @@ def reading(file: Path, form: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.strerror:
             raise InputError(f"{file} can't be read: {error.strerror}.") from error
-        said = one_line(" ".join(f"{error}".split()) or type(error).__name__, LONGEST_REASON)
-        raise InputError(f"{file} can't be read as {form}: {said.rstrip('.?')}.") from error
+        reason = one_line(" ".join(f"{error}".split()) or type(error).__name__, LONGEST_REASON)
+        raise InputError(f"{file} can't be read as {form}: {reason.rstrip('.?')}.") from error
 
 
 def read_npy(file: Path) -> npt.NDArray[Any]:

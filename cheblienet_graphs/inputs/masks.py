@@ -192,8 +192,8 @@ class LatLonMask:
             raise SpecError("longitudes", accepted, Found(f"{longitudes.shape}"))
         row, within_rows = self._row(latitudes)
         column, within_columns = self._column(longitudes)
-        found: Booleans = self.inside[row, column] & within_rows & within_columns
-        return found
+        inside: Booleans = self.inside[row, column] & within_rows & within_columns
+        return inside
 
     def _row(self, latitudes: Floats) -> tuple[Indices, Booleans]:
         """Row of the nearest latitude, and whether the point is within the grid."""

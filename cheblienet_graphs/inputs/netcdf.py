@@ -58,8 +58,10 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
         except ModuleNotFoundError as error:
             raise _not_installed(file, error.name or engine) from error
         except (AmbiguousError, SpecError) as error:
-            said = error.complaint if isinstance(error, SpecError) else f"{error}."
-            raise InputError(f"{file}{':' if variable else ''}{variable or ''} {said}") from error
+            complaint = error.complaint if isinstance(error, SpecError) else f"{error}."
+            raise InputError(
+                f"{file}{':' if variable else ''}{variable or ''} {complaint}"
+            ) from error
 
 
 def _not_installed(file: Path, library: str) -> CheblienetError:

@@ -147,9 +147,9 @@ def _named(address: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        said = " ".join(str(error).split()) or f"nothing answered within {CONNECTED} s"
+        reason = " ".join(str(error).split()) or f"nothing answered within {CONNECTED} s"
         raise CheblienetError(
-            f"There is no Dask cluster at {address}: {said}. Give the address that `dask "
+            f"There is no Dask cluster at {address}: {reason}. Give the address that `dask "
             "scheduler` prints, such as tcp://10.0.0.1:8786, or the file that it writes, or "
             "local."
         ) from error

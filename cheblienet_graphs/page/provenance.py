@@ -221,7 +221,7 @@ def missing(spec: GraphSpec, fields: Mapping[str, Any], option: Spell) -> list[s
         option: writes a parameter as an option.
     """
     mask, order = option(Remedy("mask", FILE)), option(Remedy("mask_order", "ring"))
-    told = {
+    facts = {
         f"`{FILE}` stands for what only the builder has: its digest is in the specification.": (
             "mask" in fields or "coordinates" in fields
         ),
@@ -231,4 +231,4 @@ def missing(spec: GraphSpec, fields: Mapping[str, Any], option: Spell) -> list[s
             spec.mask is not None and spec.coordinates is not None and "mask" not in fields
         ),
     }
-    return [sentence for sentence, holds in told.items() if holds]
+    return [sentence for sentence, holds in facts.items() if holds]

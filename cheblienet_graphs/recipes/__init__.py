@@ -68,8 +68,8 @@ def _text(path: Path) -> str:
             raise RecipeError(f"The recipe {path} must be a file of at most {MAX_BYTES} bytes.")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        said = getattr(error, "strerror", None) or error
-        raise RecipeError(f"The recipe {path} can't be read: {said}.") from error
+        reason = getattr(error, "strerror", None) or error
+        raise RecipeError(f"The recipe {path} can't be read: {reason}.") from error
 
 
 def _parsed(name: str, text: str, where: str) -> Recipe:

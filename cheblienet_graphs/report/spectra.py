@@ -118,8 +118,8 @@ def first_eigenvalues(
         return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")
 
     laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
-    told = partial(step, "eigenvalues")
-    return smallest_eigenvalues(laplacian, lambda_max, count, sampling=points, progress=told)
+    progress = partial(step, "eigenvalues")
+    return smallest_eigenvalues(laplacian, lambda_max, count, sampling=points, progress=progress)
 
 
 def exact_eigenvalues(

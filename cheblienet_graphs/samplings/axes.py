@@ -56,13 +56,13 @@ class Axes:
 
 def cube_rotations() -> list[Indices]:
     """The 24 rotations of the cube, (3, 3) signed permutations; the identity first."""
-    found = []
+    rotations = []
     for order in itertools.permutations(range(3)):
         for signs in itertools.product((1, -1), repeat=3):
             matrix = np.array(signs)[:, None] * np.eye(3, dtype=np.int64)[list(order)]
             if round(np.linalg.det(matrix)) == 1:
-                found.append(matrix)
-    return found
+                rotations.append(matrix)
+    return rotations
 
 
 def angles_between(some: Floats, others: Floats) -> Floats:

@@ -255,12 +255,12 @@ class Lattice(SamplingKind):
         lines = np.arange(first // self.width, -(-last // self.width))
         orientation, places = self.decode(lines * self.width)
         d, fiber = len(self.shape), self.fiber_coordinates[orientation]
-        found = np.empty((len(lines), self.width, d + fiber.shape[1]))
-        found[:, :, 0] = np.arange(self.width) * float(self.relative[-1]) / self.width
-        found[:, :, 1:d] = self._positions(places)[:, None, 1:]
-        found[:, :, d:] = fiber[:, None]
+        rows = np.empty((len(lines), self.width, d + fiber.shape[1]))
+        rows[:, :, 0] = np.arange(self.width) * float(self.relative[-1]) / self.width
+        rows[:, :, 1:d] = self._positions(places)[:, None, 1:]
+        rows[:, :, d:] = fiber[:, None]
         skipped = first - first // self.width * self.width
-        return found.reshape(-1, found.shape[2])[skipped : skipped + max(last - first, 0)]
+        return rows.reshape(-1, rows.shape[2])[skipped : skipped + max(last - first, 0)]
 
     def _positions(self, places: Places) -> Floats:
         """(N, d) x, y and so on of places."""

@@ -88,8 +88,8 @@ class NearestMaps:
         rows, columns = self.owners, np.arange(points)
         if len(alone):
             rows = np.concatenate([rows, alone])
-            found = nearest(self.fine, self.coarse[alone], self.periods)
-            columns = np.concatenate([columns, found])
+            close = nearest(self.fine, self.coarse[alone], self.periods)
+            columns = np.concatenate([columns, close])
             counts[alone] = 1
         order = np.argsort(rows, kind="stable")
         rows, columns = rows[order], columns[order]

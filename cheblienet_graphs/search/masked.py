@@ -96,8 +96,8 @@ class InsideEngine:
             first, last = int(vertices[0]), int(vertices[few - 1]) + 1
             degrees = self.whole.degrees(first, last)
             rows = np.repeat(np.arange(first, last), degrees)
-            found = self.inside.edges(rows, self.whole.columns(first, last))
-            yield found[:2]
+            kept = self.inside.edges(rows, self.whole.columns(first, last))
+            yield kept[:2]
             start += few
 
 
@@ -248,7 +248,7 @@ class MaskedStencils:
         Those within reach of the sides are left out.
         """
         most, shape = self._margin, self.lattice.shape
-        found = self.lines(k, first, last)
+        surrounded = self.lines(k, first, last)
         low, high = max(first - most[0], 0), min(last + most[0], shape[0])
         stencil = self.stencils[k]
         for other in np.unique(stencil.orientation).tolist():
@@ -259,8 +259,10 @@ class MaskedStencils:
             for offset in stencil.within(other).offsets.tolist():
                 sides = (last - first, *shape[1:])
                 cut = zip(offset, most, sides, strict=True)
-                found &= theirs[tuple(slice(n + step, n + step + side) for step, n, side in cut)]
-        return found
+                surrounded &= theirs[
+                    tuple(slice(n + step, n + step + side) for step, n, side in cut)
+                ]
+        return surrounded
 
     def look_up(self, k: int, numbers: Indices, *, away: bool = False) -> LookedUp:
         """The neighbors of vertices of one orientation.
@@ -279,13 +281,13 @@ class MaskedStencils:
         here = np.zeros(len(numbers), np.int64)
         for side, place, most in zip(self._wide.shape, places, self._margin, strict=True):
             here = here * side + place + most
-        found = self._wide.ravel()[here[:, None] + steps]
-        inside = found >= 0
+        numbered = self._wide.ravel()[here[:, None] + steps]
+        inside = numbered >= 0
         if not (away or around.everywhere.all()):
             there = around.present(places, self.lattice.shape)
             itself = np.ones((len(there), 1), bool)
             inside &= np.concatenate([there, itself], axis=1)[:, which]
-        columns = found + shift.astype(found.dtype)
+        columns = numbered + shift.astype(numbered.dtype)
         if self.lattice.periodic and (near := ~self._far_from_seam(places)).any():
             # Across the seam columns do not ascend as offsets do.
             order = np.broadcast_to(np.arange(len(which)), columns.shape).copy()
@@ -352,8 +354,8 @@ class Piece:
         """What is said of the lines of the vertices, for the vertices."""
         line = self.stencils.lattice.num_points // self.stencils.lattice.shape[0]
         first, last = int(self.places[0]) // line, int(self.places[-1]) // line + 1
-        said: npt.NDArray[np.bool_] = flags(self.orientation, first, last).ravel()
-        return said[self.places - first * line]
+        flagged: npt.NDArray[np.bool_] = flags(self.orientation, first, last).ravel()
+        return flagged[self.places - first * line]
 
     def look_up(self, chosen: Indices, *, away: bool = False) -> LookedUp:
         """The neighbors of some, by their places among these vertices; `away` as there."""

@@ -48,10 +48,10 @@ class Neighborhood:
         every, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         squared = np.concatenate([s.squared_distance for s in parts])[first]
         ends = np.cumsum([len(s) for s in parts])
-        found = np.zeros((len(parts), len(every)), bool)
-        for row, part in zip(found, np.split(which.ravel(), ends[:-1]), strict=True):
+        member = np.zeros((len(parts), len(every)), bool)
+        for row, part in zip(member, np.split(which.ravel(), ends[:-1]), strict=True):
             row[part] = True
-        return cls(Stencil(every[:, 0], every[:, 1:], squared), found[0], found[1:])
+        return cls(Stencil(every[:, 0], every[:, 1:], squared), member[0], member[1:])
 
     def within(self, orientation: int) -> "Neighborhood":
         """The neighbors of one orientation."""
@@ -60,10 +60,10 @@ class Neighborhood:
 
     def present(self, places: Places, shape: Sequence[int]) -> npt.NDArray[np.bool_]:
         """(pixels, N) whether the vertices at these (pixels,) places have each."""
-        found = np.broadcast_to(self.everywhere, (len(places[0]), len(self.everywhere)))
+        has = np.broadcast_to(self.everywhere, (len(places[0]), len(self.everywhere)))
         for there, along in zip(at_sides(places, shape), self.at_sides, strict=False):
-            found = found | (there[:, None] & along)
-        return found
+            has = has | (there[:, None] & along)
+        return has
 
     def pairs(self, shape: Sequence[int]) -> int:
         """How many entries these are on an open lattice of this shape."""

@@ -147,9 +147,9 @@ def _metric(spec: GraphSpec) -> list[str]:
         return f"diag({', '.join(entries)})"
 
     rotation = "xi^2" if spec.xi == "auto" else f"{spec.metric(0).xi ** 2:.4g}"
-    found = diagonal(f"{spec.eps**-2:.6g}", rotation)
+    metric = diagonal(f"{spec.eps**-2:.6g}", rotation)
     return [
-        f"R = {diagonal('eps^-2', 'xi^2')} = {found} along ({', '.join(frame)})",
+        f"R = {diagonal('eps^-2', 'xi^2')} = {metric} along ({', '.join(frame)})",
         f"eps = {spec.eps:.4g}, {_lengths(spec)}",
     ]
 
@@ -159,12 +159,12 @@ def _lengths(spec: GraphSpec) -> str:
     if not spec.geometry.oriented:
         ones = ", ".join("1" for _ in spec.geometry.weights(spec.metric(0)))
         return f"R = diag({ones}), isotropic"
-    said = f"eps^2 = {spec.eps**2:.4g}, xi "
+    sentence = f"eps^2 = {spec.eps**2:.4g}, xi "
     if spec.xi == "auto":
-        said += f"solved on each level for an in-plane fraction of {spec.in_plane_fraction:g}"
+        sentence += f"solved on each level for an in-plane fraction of {spec.in_plane_fraction:g}"
     else:
-        said += f"= {per_radian(spec, 0, spec.metric(0).xi)}"
-    return said if spec.alpha is None else f"{said}, alpha = {spec.alpha:g}"
+        sentence += f"= {per_radian(spec, 0, spec.metric(0).xi)}"
+    return sentence if spec.alpha is None else f"{sentence}, alpha = {spec.alpha:g}"
 
 
 def _anisotropy(spec: GraphSpec, spell: Callable[[Remedy], str]) -> list[str]:

@@ -158,10 +158,10 @@ def locked_folder(folder: Path) -> Iterator[int]:
 
 def unreadable(path: Path, error: OSError) -> CheblienetError:
     """What to raise where reading failed: an UnreadableError where the machine is at fault."""
-    said = f"{path} can't be read: {error.strerror or error}"
+    message = f"{path} can't be read: {error.strerror or error}"
     if remedy := _REFUSALS.get(error.errno or 0):
-        return UnreadableError(f"{said}. That is no fault of the store: {remedy}.")
-    return StoreError(f"{said}.")
+        return UnreadableError(f"{message}. That is no fault of the store: {remedy}.")
+    return StoreError(f"{message}.")
 
 
 def read_document(node: Path) -> dict[str, Any]:

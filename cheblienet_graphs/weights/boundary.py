@@ -64,7 +64,7 @@ def _across(
     values: Sequence[Floats],
     along_fiber: Sequence[FiberEdges],
 ) -> list[Edges]:
-    found = []
+    by_orientation = []
     for k, (stencil, weights) in enumerate(zip(stencils, values, strict=True)):
         still = [0] * stencil.offsets.shape[1]
         edges = [
@@ -77,8 +77,8 @@ def _across(
             summed[key] = summed.get(key, 0.0) + weight
         keys = np.array(sorted(summed), np.int64).reshape(-1, 1 + len(still))
         weight_of = np.array([summed[key] for key in sorted(summed)], np.float64)
-        found.append((keys[:, 0], keys[:, 1:], weight_of))
-    return found
+        by_orientation.append((keys[:, 0], keys[:, 1:], weight_of))
+    return by_orientation
 
 
 def missing(offsets: Indices, weights: Floats, axis: int) -> Floats:

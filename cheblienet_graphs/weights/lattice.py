@@ -101,11 +101,11 @@ class LatticeWeights:
         """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
         rows, columns = block.rows, block.columns
         everywhere, *sides = self._tables
-        found = everywhere.at(rows, columns)
+        weights = everywhere.at(rows, columns)
         _, places = self.lattice.decode(rows)
         for there, table in zip(at_sides(places, self.lattice.shape), sides, strict=False):
-            found[there] += table.at(rows[there], columns[there])
-        return found
+            weights[there] += table.at(rows[there], columns[there])
+        return weights
 
     @cached_property
     def _tables(self) -> list[OffsetTable]:
@@ -120,15 +120,15 @@ class LatticeWeights:
         First (N,) those that a vertex has everywhere, then for each axis what is added to them at
         the sides across it, in the order of `engine.neighborhoods`.
         """
-        found = []
+        by_orientation = []
         for k, around in enumerate(self.engine.neighborhoods):
             masks = [around.everywhere, *around.at_sides]
             values = [self.values[k], *(side[k] for side in self.side_values)]
             rows = [np.zeros(len(around.stencil)) for _ in masks]
             for row, mask, given in zip(rows, masks, values, strict=True):
                 row[mask] = given
-            found.append(rows)
-        return found
+            by_orientation.append(rows)
+        return by_orientation
 
 
 def lattice_weights(
@@ -148,8 +148,8 @@ def lattice_weights(
     stencils, values = infinite.selling()
     if spec.weights == "selling":
         check_room(lattice, stencils, Remedy("weights", "kernel"))
-        found = LatticeWeights(lattice, stencils, in_widths(values, lattice))
-        return infinite.corrected(found, values) if spec.boundary_correction else found
+        weights = LatticeWeights(lattice, stencils, in_widths(values, lattice))
+        return infinite.corrected(weights, values) if spec.boundary_correction else weights
     united = infinite.united(infinite.nearest(spec.searched_neighbors), stencils)
     check_room(lattice, united, Remedy("weights", "kernel"))
     kernel, relative_bandwidth = spec.kernel_and_bandwidth
@@ -163,7 +163,7 @@ def lattice_weights(
     ends = np.cumsum([len(stencil) for stencil in united])[:-1]
     parts = list(zip(np.split(solution, ends), np.split(kept, ends), strict=True))
     values = tuple(part[positive] for part, positive in parts)
-    found = LatticeWeights(
+    weights = LatticeWeights(
         lattice,
         tuple(s.only(positive) for s, (_, positive) in zip(united, parts, strict=True)),
         in_widths(values, lattice),
@@ -172,9 +172,9 @@ def lattice_weights(
         united=united,
     )
     if spec.boundary_correction:
-        found = infinite.corrected(found, values)
-    entries = [engine.total_degree for engine in (found.with_left_out, found.engine)]
-    return replace(found, dropped_edges=(entries[0] - entries[1]) // 2)
+        weights = infinite.corrected(weights, values)
+    entries = [engine.total_degree for engine in (weights.with_left_out, weights.engine)]
+    return replace(weights, dropped_edges=(entries[0] - entries[1]) // 2)
 
 
 def directional_weights(

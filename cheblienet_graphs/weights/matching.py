@@ -168,8 +168,8 @@ class BlockSystem(System):
         for a in range(sums):
             weighted = of_entries * self._parts[:, a]
             for b in range(a, sums):
-                found = np.add.reduceat(weighted * self._parts[:, b], self._starts)
-                blocks[:, a, b] = blocks[:, b, a] = found
+                products = np.add.reduceat(weighted * self._parts[:, b], self._starts)
+                blocks[:, a, b] = blocks[:, b, a] = products
         return blocks
 
 

@@ -80,8 +80,8 @@ def _least(samples: tuple[tuple[float, ...], ...], shares: tuple[float, ...]) ->
     low, high = 0, len(limits) - 1
     while low < high:
         middle = (low + high) // 2
-        found = pairs.least(limits[middle])[0].converged
-        low, high = (low, middle) if found else (middle + 1, high)
+        converged = pairs.least(limits[middle])[0].converged
+        low, high = (low, middle) if converged else (middle + 1, high)
     solution, weights = pairs.least(limits[low])
     if not solution.converged:
         raise ValueError("no weights between these axes approximate a Laplacian")
@@ -131,7 +131,7 @@ class _Pairs:
         targets = np.outer(self._areas[self._first], TILT_TARGETS).ravel()
         prior = realizing(np.sin(self.angles[near]) ** 2, constraints, targets)
         system = SparseSystem(constraints)
-        found = nearest(system, targets, prior, prior * self._times[near])
+        nearby = nearest(system, targets, prior, prior * self._times[near])
         values = np.zeros(len(near))
-        values[near] = np.where(found.values > VANISHED * found.values.max(), found.values, 0)
-        return found, values[self._unknown]
+        values[near] = np.where(nearby.values > VANISHED * nearby.values.max(), nearby.values, 0)
+        return nearby, values[self._unknown]

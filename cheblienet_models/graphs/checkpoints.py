@@ -84,14 +84,14 @@ def _check_names(state: object) -> None:
 
 def _graphs(network: nn.Module) -> dict[str, Pyramid]:
     """The pyramids of a network by their keys in its state."""
-    found = _with_extra(network, Pyramid)
-    if not found:
+    modules = _with_extra(network, Pyramid)
+    if not modules:
         raise StoreError(
             f"{type(network).__name__} does not register its pyramid, so its weights do not say "
             "which graph they were trained on: set self.pyramid = pyramid in it before they are "
             "saved, or use load_state_dict, which then compares nothing."
         )
-    return found
+    return modules
 
 
 def _with_extra(network: nn.Module, kind: type[Kept]) -> dict[str, Kept]:
@@ -111,19 +111,19 @@ def _other_settings(
     Raises:
         StoreError: in more than, with leave, the level they are on.
     """
-    found = []
+    modules = []
     for key, module in recorded.items():
         if key in state:
             trained, may = module.decoded(state[key]), module.sampled if leave else frozenset[str]()
             module.compare(trained, may)
             both = ((name, trained.get(name), module.settings[name]) for name in sorted(may))
-            found += [Difference(name, then, now) for name, then, now in both if then != now]
+            modules += [Difference(name, then, now) for name, then, now in both if then != now]
         elif not module.since_later:
             raise StoreError(
                 f"The weights were trained without {type(module).__name__}({told(module.settings)})"
                 ", which this network has: make it as the trained one was."
             )
-    return found
+    return modules
 
 
 def _check(

@@ -37,8 +37,8 @@ def ring_indices(nside: int, nested: Indices) -> Indices:
             2 * nside * (nside - 1) + (ring - nside) * 4 * nside,
         ),
     )
-    found: Indices = before + place % length
-    return found
+    index: Indices = before + place % length
+    return index
 
 
 def rings(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices, Indices]:
@@ -68,7 +68,7 @@ def faces(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices]:
 
 def _even_bits(values: Indices) -> Indices:
     """Bits 0, 2, 4, ... of numbers below 2^62, moved together."""
-    found = values & 0x5555555555555555
+    bits = values & 0x5555555555555555
     for shift, mask in (
         (1, 0x3333333333333333),
         (2, 0x0F0F0F0F0F0F0F0F),
@@ -76,5 +76,5 @@ def _even_bits(values: Indices) -> Indices:
         (8, 0x0000FFFF0000FFFF),
         (16, 0x00000000FFFFFFFF),
     ):
-        found = (found | found >> shift) & mask
-    return found
+        bits = (bits | bits >> shift) & mask
+    return bits

@@ -74,11 +74,11 @@ class Identity:
         Raises:
             StoreError: the state is not one of ours.
         """
-        found = decoded(state) or {}
-        if not {"name", "version", "spec_sha256"} <= found.keys():
+        recorded = decoded(state) or {}
+        if not {"name", "version", "spec_sha256"} <= recorded.keys():
             raise StoreError("The checkpoint does not say which graph it was trained on.")
-        name, version, digest = (str(found[key]) for key in ("name", "version", "spec_sha256"))
-        spec = found.get("spec")
+        name, version, digest = (str(recorded[key]) for key in ("name", "version", "spec_sha256"))
+        spec = recorded.get("spec")
         return cls(name, version, digest, spec if isinstance(spec, dict) else None)
 
 
@@ -96,8 +96,8 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
             f"graph's specification, to compare with {here}: load it into a network on {trained}, "
             "and save that network's state_dict()."
         )
-    found = _apart(trained.spec, here.spec)
-    grave = [difference for difference in found if difference.name not in MAY_DIFFER]
+    differences = _apart(trained.spec, here.spec)
+    grave = [difference for difference in differences if difference.name not in MAY_DIFFER]
     if grave:
         then, now = (_told(grave, side) for side in ("trained", "here"))
         raise StoreError(
@@ -105,7 +105,7 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
             f"{now}. Weights carry over where size, sampling, mask or xi differ, nothing else."
         )
     steps = Difference("xi in lattice units", *map(_xi_in_spacings, (trained.spec, here.spec)))
-    return (*found, steps) if steps.trained != steps.here else tuple(found)
+    return (*differences, steps) if steps.trained != steps.here else tuple(differences)
 
 
 def _apart(trained: dict[str, Any], here: dict[str, Any]) -> list[Difference]:
@@ -114,9 +114,11 @@ def _apart(trained: dict[str, Any], here: dict[str, Any]) -> list[Difference]:
     return [Difference(name, then, now) for name, then, now in values if then != now]
 
 
-def _told(found: list[Difference], side: str) -> str:
-    told = [f"{d.name!s:.40} {getattr(d, side)!r:.60}" for d in found[:SHOWN]]
-    return ", ".join(told) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
+def _told(differences: list[Difference], side: str) -> str:
+    texts = [f"{d.name!s:.40} {getattr(d, side)!r:.60}" for d in differences[:SHOWN]]
+    return ", ".join(texts) + (
+        f" and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
+    )
 
 
 def _xi_in_spacings(spec: dict[str, Any]) -> float | None:
@@ -213,10 +215,10 @@ class Recorded(nn.Module):
         Raises:
             StoreError: the state is not one of ours.
         """
-        found = decoded(state)
-        if found is None:
+        recorded = decoded(state)
+        if recorded is None:
             raise StoreError(f"The checkpoint does not say how its {type(self).__name__} was set.")
-        return found
+        return recorded
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *others: Any) -> None:
         super()._load_from_state_dict(state_dict, prefix, *others)
@@ -233,10 +235,10 @@ def encoded(settings: dict[str, Any]) -> Tensor:
 def decoded(state: Any) -> dict[str, Any] | None:
     """Settings that were saved; None of a state that is not one of ours."""
     try:
-        found = json.loads(bytes(state.cpu().tolist()))
+        recorded = json.loads(bytes(state.cpu().tolist()))
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return recorded if isinstance(recorded, dict) else None
 
 
 def told(settings: dict[str, Any]) -> str:

@@ -92,8 +92,8 @@ def approximated(function: Function, lambda_max: float, tolerance: float) -> Pol
     # Not as a decorator, which would import torch's compiler: half of the time of our import.
     compiling = torch.compiler.is_dynamo_compiling()
     make = torch.compiler.disable(_approximated) if compiling else _approximated
-    found: Polynomial = make(function, lambda_max, tolerance)
-    return found
+    polynomial: Polynomial = make(function, lambda_max, tolerance)
+    return polynomial
 
 
 def _approximated(function: Function, lambda_max: float, tolerance: float) -> Polynomial:

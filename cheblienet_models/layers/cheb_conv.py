@@ -135,8 +135,8 @@ class ChebConv(nn.Module):
                 f"{self.graph.label} has no directional Laplacians; build it with "
                 "`directional=0.05`."
             )
-        told = torch.tensor(list(",".join(names).encode()), dtype=torch.uint8)
-        self.register_buffer(OPERATOR_NAMES, told)
+        encoded = torch.tensor(list(",".join(names).encode()), dtype=torch.uint8)
+        self.register_buffer(OPERATOR_NAMES, encoded)
         return names
 
     def _load_from_state_dict(

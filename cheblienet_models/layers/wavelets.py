@@ -83,9 +83,9 @@ def _cake(lengths: Sequence[float], orientations: int, radius: Tensor, direction
     lows = [torch.ones_like(radius)]
     lows += [torch.exp(-0.5 * (radius * length).square()) for length in lengths]
     rings = torch.stack([a - b for a, b in pairwise(lows)])
-    found = rings[:, None] * slices
-    found[-1] += lows[-1] / orientations
-    return found
+    spectra = rings[:, None] * slices
+    spectra[-1] += lows[-1] / orientations
+    return spectra
 
 
 def _slice(steps: Tensor, period: int) -> Tensor:
@@ -109,13 +109,13 @@ def _gabor(
     turned = [direction - k * math.pi / orientations for k in range(orientations // 2 + 1)]
     across = torch.stack([radius * angle.cos() for angle in turned])
     along = torch.stack([radius * angle.sin() for angle in turned])
-    found = []
+    spectra = []
     for length in lengths:
         middle, width = 2 * math.pi / length, ACROSS * length
         lobes = _gaussian((across - middle) * width) + _gaussian((across + middle) * width)
         lobes = lobes - 2 * math.exp(-0.5 * (middle * width) ** 2) * _gaussian(across * width)
-        found.append(lobes * _gaussian(along * (along_wave * length)))
-    return torch.stack(found)
+        spectra.append(lobes * _gaussian(along * (along_wave * length)))
+    return torch.stack(spectra)
 
 
 def _gaussian(deviations: Tensor) -> Tensor:
@@ -148,7 +148,7 @@ def waves(size: int, *, periodic: bool) -> tuple[Tensor, Tensor, Tensor]:
     cosines, sines = phases.cos(), phases.sin()
     alone = numbers * 2 % size == 0 if periodic else numbers == 0
     norms = ((2 - alone.double()) / size).sqrt()[:, None]
-    found = torch.where(is_sine, sines, cosines) * norms
+    waves = torch.where(is_sine, sines, cosines) * norms
     quarter = torch.where(is_sine, -cosines, sines) * norms
     step = 2 * math.pi if periodic else math.pi
-    return numbers.double() * (step / size), found, quarter
+    return numbers.double() * (step / size), waves, quarter

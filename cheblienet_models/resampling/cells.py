@@ -155,14 +155,14 @@ def _in_rows(
     half = len(depths) - 1
     depths = np.append(depths[:-1], 1.0)
     step = 2 * np.pi / columns
-    found: list[Sides] = []
+    sides: list[Sides] = []
     for is_north in (True, False):
         here = np.flatnonzero((row < half) == is_north)
         from_pole = row[here] if is_north else 2 * half - 1 - row[here]
         west, east = column[here] * step[here], (column[here] + 1) * step[here]
         limits = depths[from_pole], depths[from_pole + 1]
-        found.append(rectangles(is_north, cell[here], (west, east), limits))
-    return found
+        sides.append(rectangles(is_north, cell[here], (west, east), limits))
+    return sides
 
 
 def _healpix(points: int, nested: Indices, cell: Indices) -> list[Sides]:
@@ -175,7 +175,7 @@ def _healpix(points: int, nested: Indices, cell: Indices) -> list[Sides]:
     """
     nside = math.isqrt(points // 12)
     face, x, y = faces(nside, nested)
-    found: list[Sides] = []
+    sides: list[Sides] = []
     for a, b in pairwise(AROUND):
         ends = [(x + dx, y + dy) for dx, dy in (a, b)]
         rings = [FIRST_RING[face] * nside - i - j for i, j in ends]
@@ -197,8 +197,8 @@ def _healpix(points: int, nested: Indices, cell: Indices) -> list[Sides]:
                         for both in zip(places, from_pole, strict=True)
                     )
                     side = Straight(is_north, cell[kept], start, end)
-                found.append(side)
-    return found
+                sides.append(side)
+    return sides
 
 
 def _curve(

@@ -46,13 +46,13 @@ def field_coordinates(array: DataArray) -> tuple[Floats, Floats]:
             "Fields are torch tensors or xarray.DataArrays with dims, coords and values. "
             f"Got {type(array).__name__}."
         )
-    found = []
+    axes = []
     for names in (LATITUDE, LONGITUDE):
         name = array.dims[field_axis(array, *names)]
         if name not in array.coords:
             raise ValueError(f"The DataArray's dimension {name!r} must have coordinates.")
-        found.append(np.asarray(array.coords[name].values, dtype=np.float64))
-    return found[0], found[1]
+        axes.append(np.asarray(array.coords[name].values, dtype=np.float64))
+    return axes[0], axes[1]
 
 
 def field_axis(array: DataArray, *names: str) -> int:

@@ -226,8 +226,8 @@ class Pixels:
         """(n,) the pixel that each point is in, or is nearest to."""
         row = np.searchsorted(self.row_edges[1:-1], 90 - np.degrees(beta))
         column = np.searchsorted(self.column_edges[1:-1], self.unrolled(gamma + ASIDE))
-        found: Indices = (row * self.columns + column).astype(np.int64)
-        return found
+        pixel: Indices = (row * self.columns + column).astype(np.int64)
+        return pixel
 
 
 def _edges(centers: Floats) -> Floats:

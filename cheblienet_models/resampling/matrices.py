@@ -52,10 +52,10 @@ def _bilinear(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries
         return from_nearest
     place, point, weight = facet_weights(unit_vectors(*sampling.angles), pixels[in_domain])
     number = sampling.number[point]
-    found = Entries(in_domain[place], number, weight).kept((number >= 0) & (weight > 0))
+    entries = Entries(in_domain[place], number, weight).kept((number >= 0) & (weight > 0))
     # The nearest point of all need not be a corner of the facet.
-    alone = np.isin(in_domain, found.rows, invert=True)
-    parts = zip(found, from_nearest.kept(alone), strict=True)
+    alone = np.isin(in_domain, entries.rows, invert=True)
+    parts = zip(entries, from_nearest.kept(alone), strict=True)
     return Entries(*(np.concatenate(part) for part in parts)).averages(grid.count)
 
 

@@ -58,8 +58,8 @@ class Strips:
         """(n,) numbers that go on around the sphere."""
         turns = np.floor((longitude - self.edges[0]) / TURN)
         column = np.searchsorted(self.edges, longitude - TURN * turns, side="right") - 1
-        found: Indices = turns.astype(np.int64) * self.count + column.clip(0, self.count - 1)
-        return found
+        pixel: Indices = turns.astype(np.int64) * self.count + column.clip(0, self.count - 1)
+        return pixel
 
     def western_edge(self, column: Indices) -> Floats:
         """(n,) longitudes, radians."""
@@ -177,14 +177,14 @@ def shared_areas(sides: Iterable[Sequence[Sides]], grid: Pixels, cells: int) -> 
         cells: their number.
     """
     hemispheres = [Strips(grid, is_north) for is_north in (True, False)]
-    found, of_cells = [], np.zeros(cells)
+    pieces, of_cells = [], np.zeros(cells)
     for parts in sides:
         for part in parts:
             np.add.at(of_cells, part.cell, part.areas())
         for strips in hemispheres:
             here = [part for part in parts if part.is_north == strips.is_north]
-            found.append(_overlaps(here, strips))
-    entries = Entries(*(np.concatenate(part) for part in zip(*found, strict=True)))
+            pieces.append(_overlaps(here, strips))
+    entries = Entries(*(np.concatenate(part) for part in zip(*pieces, strict=True)))
     places, which = np.unique(entries.rows * grid.count + entries.columns, return_inverse=True)
     areas = np.bincount(which, entries.values, len(places)).astype(np.float64)
     cell, pixel = np.divmod(places, grid.count)

@@ -170,15 +170,15 @@ class Resampler(nn.Module):
     def _picked(self, x: Tensor) -> Tensor:
         """(B, C, sources) -> (B, C, targets), each from its only source."""
         if not self._sourceless:
-            found = x.index_select(2, self.columns)
+            taken = x.index_select(2, self.columns)
         else:
             # Rows without an entry point at the next row's, or at the last one.
             entry = self.row_pointers[:-1].long().clamp(max=len(self.columns) - 1)
-            found = x.index_select(2, self.columns[entry])
-            found = torch.where(self._has_source(), found, found.new_full((), self._fill_value))
+            taken = x.index_select(2, self.columns[entry])
+            taken = torch.where(self._has_source(), taken, taken.new_full((), self._fill_value))
         if self.skipna and self.fill is not None and x.is_floating_point():
-            found = torch.where(found.isnan(), found.new_full((), self.fill), found)
-        return found
+            taken = torch.where(taken.isnan(), taken.new_full((), self.fill), taken)
+        return taken
 
     def _averaged(self, x: Tensor) -> Tensor:
         """(B, C, sources) -> (B, C, targets), sums in float64."""
@@ -191,13 +191,13 @@ class Resampler(nn.Module):
                 total = self._product(valid.double())
                 known = self._product(torch.where(valid, rows, 0.0))
                 has_source = total > 0
-                found = known / torch.where(has_source, total, 1.0)
+                values = known / torch.where(has_source, total, 1.0)
             else:
-                found, has_source = self._product(rows), self._has_source()[:, None]
+                values, has_source = self._product(rows), self._has_source()[:, None]
             if self.skipna or self._sourceless:
-                found = torch.where(has_source, found, self._fill_value)
-            found = found.to(dtype)
-        return logical(found.view(len(found), *x.shape[:2]))
+                values = torch.where(has_source, values, self._fill_value)
+            values = values.to(dtype)
+        return logical(values.view(len(values), *x.shape[:2]))
 
     def _product(self, rows: Tensor) -> Tensor:
         """(sources, n) float64 -> (targets, n)."""

@@ -22,8 +22,8 @@ def nearest(points: Floats, places: Floats) -> Indices:
     """(m,) which of the points (n, 3) is nearest to each place (m, 3)."""
     from scipy.spatial import KDTree  # networks and graphs do without scipy
 
-    found: Indices = KDTree(points).query(places)[1].astype(np.int64)
-    return found
+    nearest: Indices = KDTree(points).query(places)[1].astype(np.int64)
+    return nearest
 
 
 GAP = 1.5

@@ -206,7 +206,7 @@ class Arcs(NamedTuple):
         across = np.hypot(self.normals[:, 0], self.normals[:, 1])
         azimuth = np.arctan2(self.normals[:, 1], self.normals[:, 0])
         breaks = self._breaks()
-        found: list[Sides] = []
+        sides: list[Sides] = []
         for is_north in (True, False):
             parts = []
             for a, b in pairwise(breaks):
@@ -220,7 +220,7 @@ class Arcs(NamedTuple):
             )
             west = self.longitudes[which]
             along = self.normals[which, 2] if is_north else -self.normals[which, 2]
-            found.append(
+            sides.append(
                 GreatCircle(
                     is_north,
                     self.cell[which],
@@ -231,7 +231,7 @@ class Arcs(NamedTuple):
                     along,
                 )
             )
-        return found
+        return sides
 
     def _breaks(self) -> list["_Break"]:
         """Starts, up to two places in between in their order, else the start again, and ends."""
@@ -300,14 +300,14 @@ def great_circles(cell: Indices, starts: Floats, ends: Floats, within: Floats) -
     # Around which side of a pole an arc goes may be a matter of rounding, but has to be one.
     is_far = np.abs(turns) > 1.5
     normals[is_far, 2] = np.copysign(normals[is_far, 2], turns[is_far])
-    found = Arcs(cell, starts, ends, first, turns, normals).sides()
+    sides = Arcs(cell, starts, ends, first, turns, normals).sides()
     rounds = np.rint((first + turns - last) / (2 * np.pi))
     total = np.bincount(cell, rounds, 1)
     for pole in (1, -1):
         which = np.flatnonzero((rounds != 0) & (np.where(total[cell] < 0, -1, 1) == pole))
         longitudes = last[which], last[which] + 2 * np.pi * rounds[which]
-        found += _to_pole(cell[which], ends[which], longitudes, pole)
-    return found
+        sides += _to_pole(cell[which], ends[which], longitudes, pole)
+    return sides
 
 
 def _longitudes(starts: Floats, ends: Floats, within: Floats) -> tuple[Floats, Floats, Floats]:
@@ -333,7 +333,7 @@ def _to_pole(cell: Indices, corners: Floats, longitudes: Place, pole: int) -> li
         longitudes: (n,) of the ways back and there.
         pole: 1 in the north, -1 in the south.
     """
-    found: list[Sides] = []
+    sides: list[Sides] = []
     around = np.concatenate(longitudes[::-1])
     for is_north in (True, False):
         has_corner, has_pole = (corners[:, 2] >= 0) == is_north, is_north == (pole > 0)
@@ -342,5 +342,5 @@ def _to_pole(cell: Indices, corners: Floats, longitudes: Place, pole: int) -> li
         passed = np.tile(has_corner | has_pole, 2)
         start, end = np.concatenate([there, back])[passed], np.concatenate([back, there])[passed]
         place = around[passed]
-        found.append(Straight(is_north, np.tile(cell, 2)[passed], (place, start), (place, end)))
-    return found
+        sides.append(Straight(is_north, np.tile(cell, 2)[passed], (place, start), (place, end)))
+    return sides

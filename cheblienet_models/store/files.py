@@ -167,14 +167,14 @@ class Folder:
 
     def descriptor(self) -> int:
         """A descriptor of the folder, opened segment by segment from the root."""
-        found = self._descriptors.get(self._segments)
-        if found is None:
+        descriptor = self._descriptors.get(self._segments)
+        if descriptor is None:
             parent = Folder(self._path, self._segments[:-1], self._descriptors).descriptor()
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
             with _reading(self):
-                found = os.open(self._segments[-1], flags, dir_fd=parent)
-            self._descriptors[self._segments] = found
-        return found
+                descriptor = os.open(self._segments[-1], flags, dir_fd=parent)
+            self._descriptors[self._segments] = descriptor
+        return descriptor
 
 
 @contextmanager

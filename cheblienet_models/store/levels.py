@@ -195,13 +195,13 @@ def _directional(
     folder: Folder, facts: Document, vertices: int
 ) -> dict[str, tuple[CsrArrays, float]]:
     """Map the Laplacians of a level along single directions."""
-    known, found = facts.get("directional"), {}
+    known, directions = facts.get("directional"), {}
     for name in DIRECTIONS:
         own = known.get(name) if isinstance(known, dict) else None
         place = folder / "directional" / name
         scale = _positive(place, "lambda_max", own if isinstance(own, dict) else {})
-        found[name] = read_csr(place, (vertices, vertices)), scale
-    return found
+        directions[name] = read_csr(place, (vertices, vertices)), scale
+    return directions
 
 
 def read_eigenpairs(folder: Folder, vertices: int, count: Any, lambda_max: float) -> Eigenpairs:

@@ -172,5 +172,5 @@ def resolved(graph: Folder, ref: str) -> str:
 def _versions(graph: Folder) -> list[str]:
     """Oldest first; the newest is what `latest` means, whatever a crash left in the refs."""
     entries = graph.entries()
-    found = (n for n, mode in entries if VERSION.fullmatch(n) and stat.S_ISDIR(mode))
-    return sorted(found, key=lambda version: int(version[1:]))
+    versions = (n for n, mode in entries if VERSION.fullmatch(n) and stat.S_ISDIR(mode))
+    return sorted(versions, key=lambda version: int(version[1:]))

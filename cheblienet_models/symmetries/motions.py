@@ -42,8 +42,8 @@ def within(places: Tensor, base_index: Tensor | None) -> Tensor | None:
         return places
     inside = base_index.cpu().long()
     moved = places[inside]
-    found = torch.searchsorted(inside, moved).clamp(max=len(inside) - 1)
-    return found if torch.equal(inside[found], moved) else None
+    place = torch.searchsorted(inside, moved).clamp(max=len(inside) - 1)
+    return place if torch.equal(inside[place], moved) else None
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class AxisPermutation:
         backward = axes.flip(1)
         signs = torch.tensor([-1.0 if r else 1.0 for r in self.reversals], dtype=axes.dtype)
         moved = (backward[:, list(self.sources)] * signs).flip(1)
-        alignment, found = (moved @ axes.T).abs().max(1)
+        alignment, nearest = (moved @ axes.T).abs().max(1)
         exact = bool((alignment > 1 - ALIGNED).all())
-        return found if exact and len(found.unique()) == len(axes) else None
+        return nearest if exact and len(nearest.unique()) == len(axes) else None
 
 
 PLANAR = {
