@@ -118,14 +118,16 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     Coordinates and areas are compared with the sampling that the specification says. Without a
     NAME, every version of every graph. What is wrong is listed, a line each.
     """
-    from cheblienet_graphs.store import verify as checks  # help does without
+    # Help does without.
+    from cheblienet_graphs.store import verify as checks
+    from cheblienet_graphs.store.agreement import Fault
 
     store = layout.store_path(store)
     removed = checks.clean(store) if clean else []
     left = checks.leftovers(store)
     checked: list[str] = []
     remarks: list[dict[str, str]] = []
-    faults: list[checks.Fault] = []
+    faults: list[Fault] = []
 
     def remark(where: str, what: str) -> None:
         remarks.append({"where": where, "what": what})

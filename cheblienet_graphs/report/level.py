@@ -73,7 +73,7 @@ class LevelReport(LevelFacts):
 
     @property
     def consistency(self) -> Consistency:
-        """With the metric: "consistent", "inconsistent", "not compared" or "too coarse"."""
+        """Agreement with the metric, "consistent", "inconsistent", "not compared", "too coarse"."""
         return CONSISTENCY[self.finding.kind]
 
     @property
