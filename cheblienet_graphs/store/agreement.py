@@ -196,7 +196,7 @@ def _given_faults(arrays: LevelArrays, sampling: Sampling) -> Iterator[str]:
     try:
         _ = _have_cells(arrays.spec) and arrays.cells.areas(0, 1)
     except CheblienetError:
-        yield "has points of_what Voronoi cells can't be computed"
+        yield "has points whose Voronoi cells can't be computed"
 
 
 def _have_cells(spec: GraphSpec) -> bool:
@@ -334,7 +334,7 @@ def unlike_cells(arrays: LevelArrays) -> str | None:
     try:
         cells = arrays.cells.areas(0, points)
     except CheblienetError:
-        return "holds given areas of points of_what Voronoi cells can't be computed"
+        return "holds given areas of points whose Voronoi cells can't be computed"
     ratios = arrays.area[:points] / cells
     least, most = float(ratios.min()), float(ratios.max())
     if least >= 1 / UNLIKE and most <= UNLIKE:
