@@ -11,7 +11,7 @@ from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.search import search
+from cheblienet_graphs.search import lists
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.cloud import Cloud, cloud
 from cheblienet_graphs.search.engines import NeighborRule
@@ -155,5 +155,5 @@ def cloud_of(spec: GraphSpec) -> Cloud:
 
 def nearest(found: PrunedSearch | KeopsSearch, points: int, count: int) -> tuple:
     """(n_o, points) r^2 and (n_o, points, K) neighbors ascending, -1 first."""
-    radii, vertices = found.nearest(0, points, Shells(count, search.SHELL))
+    radii, vertices = found.nearest(0, points, Shells(count, lists.SHELL))
     return radii.numpy(), np.sort(vertices.numpy(), axis=2)

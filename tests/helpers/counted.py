@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from cheblienet_graphs.manifolds import spectra
-from cheblienet_graphs.search import search
+from cheblienet_graphs.search import lists
 from cheblienet_graphs.search.cloud import PairLengths
 from cheblienet_graphs.search.offsets import Ellipsoids
 from cheblienet_graphs.search.pruned import PrunedSearch
@@ -18,7 +18,7 @@ class Work:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, limits: dict[str, float]) -> None:
         self.done, self.limits = dict.fromkeys(limits, 0.0), limits
         self._patch = monkeypatch
-        self._count(search, "cloud", "searches", lambda *_: 1)
+        self._count(lists, "cloud", "searches", lambda *_: 1)
         self._count(
             PrunedSearch, "_squared_distances", "distances", lambda found, *_: found.numel()
         )

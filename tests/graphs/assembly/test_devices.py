@@ -15,7 +15,7 @@ from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.machine import Here, Kept
 from cheblienet_graphs.machine.threads import own_device
-from cheblienet_graphs.search import search
+from cheblienet_graphs.search import lists
 from cheblienet_graphs.search.choice import Choice
 
 SPECS = {
@@ -81,7 +81,7 @@ def test_builder_without_the_gpu_of_its_workers(
 def test_builder_sets_up_no_search_for_the_blocks_of_others(
     tmp_path: Path, name: str, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = search.PrunedSearch
+    made = lists.PrunedSearch
     searches = []
 
     def counted(*arguments: object) -> object:
@@ -89,7 +89,7 @@ def test_builder_sets_up_no_search_for_the_blocks_of_others(
         searches.append(arguments)
         return made(*arguments)
 
-    monkeypatch.setattr(search, "PrunedSearch", counted)
+    monkeypatch.setattr(lists, "PrunedSearch", counted)
     build(SPECS[name], tmp_path / "g", block_rows=20)
     assert searches
 

@@ -59,7 +59,7 @@ def test_a_file_of_the_same_form(tmp_path: Path) -> None:
         ("a = " + "[" * 9999, "is not TOML"),
         ("# " + "x" * 200_000, "at most 100000 bytes"),
         ("[graph]\nsize = 8", "must name a manifold"),
-        ("[graph]\nmanifold = 'r2'\nsize = 8\nneighbors = 3", "unknown fields: neighbors"),
+        ("[graph]\nmanifold = 'r2'\nsize = 8\nneighbours = 3", "unknown fields: neighbours"),
         ("[graph]\nmanifold = 'r2'\nsize = 8\neps = 0.1", "eps must be 1 on r2"),
         ("[graph]\nmanifold = 'r2'\nsize = {a = 1}", "size must be"),
     ],

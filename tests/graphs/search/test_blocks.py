@@ -8,7 +8,7 @@ from all_pairs import SOME, edges, engine_and_lengths, listed, name
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.search import cloud as clouds
-from cheblienet_graphs.search import pruned, search
+from cheblienet_graphs.search import lists, pruned
 from cheblienet_graphs.search.pruned import PrunedSearch
 
 
@@ -47,7 +47,7 @@ def halved(module: object, constant: str, value: object) -> Callable[[pytest.Mon
     "change",
     [
         halved(pruned, "MOST_POINTS", 7),
-        halved(search, "COMPARISONS_AT_ONCE", 5),
+        halved(lists, "COMPARISONS_AT_ONCE", 5),
         halved(pruned, "PAIRS_AT_ONCE", {"cpu": 100, "cuda": 100}),
         halved(clouds, "PAIRS_AT_ONCE", 5),
         halved(clouds, "PAIRS_AT_ONCE", 2**30),
