@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.assembly.xi import alpha_of
+from cheblienet_graphs.assembly.xi import Share, alpha_of
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -246,7 +246,9 @@ class Level:
     @cached_property
     def alpha(self) -> float:
         """The alpha for which the in-plane fraction is what was asked for."""
-        return alpha_of(self)
+        spec, number = self.spec, self.number
+        share = Share(spec, number, self.full, self.choice, self.lists, self.progress)
+        return alpha_of(share, lambda: self.coarser.alpha)
 
     @property
     def place(self) -> Place:

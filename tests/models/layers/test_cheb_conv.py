@@ -145,3 +145,9 @@ def test_other_devices_are_refused(pyramid: Pyramid) -> None:
     conv = ChebConv(2, 3, 2, pyramid.levels[1])
     with pytest.raises(ValueError, match=r"takes a tensor on cpu, .* Got one on meta"):
         conv(torch.zeros(1, 2, 256, device="meta"))
+
+
+@pytest.mark.parametrize("sizes", [(0, 1, 1), (1, 0, 1), (1, 1, 0)])
+def test_chebconv_refuses_sizes_below_one(graph: Graph, sizes: tuple[int, int, int]) -> None:
+    with pytest.raises(ValueError, match=r"must be at least 1\. Got 0"):
+        ChebConv(*sizes, graph)

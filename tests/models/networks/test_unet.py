@@ -1,5 +1,6 @@
 """The segmentation network: shapes, equivariance, training, checkpoints, refusals."""
 
+import io
 import pickle
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from torch import nn
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import Pyramid, UNet, open_store
+from cheblienet_models import Pyramid, StoreError, UNet, open_store
 from cheblienet_models.networks.unet import PAPER_CHANNELS, default_channels
 from cheblienet_models.testing import assert_equivariant
 
@@ -200,3 +201,58 @@ def test_refused_signals_and_pyramids(graphs: Path) -> None:
             sphere(torch.zeros(shape))
     with pytest.raises(ValueError, match=r"takes torch\.float32.*Got torch\.float64"):
         sphere(torch.zeros(1, 3, 162, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("name", ["so3", "s2"])
+def test_equivariant_as_the_sampling_has_it(graphs: Path, name: str) -> None:
+    """The building side's permutations, which know turns by 72 and 120 degrees where exact."""
+    pyramid, spec = open_store(graphs)[name], SPECS[name]
+    network, points = trained(narrow(pyramid)), pyramid.levels[0].grid[1]
+    on_levels = [
+        {symmetry for symmetry, _ in spec.full_sampling(level).symmetries()} for level in range(3)
+    ]
+    shared = {symmetry for symmetry in set.intersection(*on_levels) if "(" not in symmetry}
+    assert {"half_turn_x", "half_turn_y", "half_turn_z", "reflection"} <= shared
+    assert name == "so3" or {"rotation_72", "rotation_120"} <= shared
+    signal = torch.randn(1, 3, points)
+    with torch.no_grad():
+        expected = network(signal)
+        for symmetry, moved in spec.full_sampling(0).symmetries():
+            if symmetry in shared:
+                image = torch.from_numpy(moved[:points] % points)
+                turned, wanted = torch.empty_like(signal), torch.empty_like(expected)
+                turned[..., image], wanted[..., image] = signal, expected
+                assert not torch.equal(turned, signal)
+                assert (network(turned) - wanted).abs().max() <= 1e-4
+
+
+def test_predictions_differ_from_point_to_point(graphs: Path) -> None:
+    """What a global pooling at the end would prevent."""
+    pyramid = open_store(graphs)["so3"]
+    predictions = trained(narrow(pyramid))(torch.randn(1, 3, 162))
+    assert predictions.std(2).min() > 1e-2
+
+
+def test_gradients_reach_all_parameters(graphs: Path) -> None:
+    torch.manual_seed(0)
+    network = narrow(open_store(graphs)["so3"])
+    (network(torch.randn(2, 3, 162)) ** 2).sum().backward()
+    for name, parameter in network.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().max() > 0, name
+
+
+def test_checkpoints(graphs: Path) -> None:
+    opened, file = open_store(graphs), io.BytesIO()
+    network = trained(narrow(opened["so3"]))
+    torch.save(network.state_dict(), file)
+    file.seek(0)
+    state = torch.load(file, weights_only=True)
+    extra = [key for key in state if key.endswith("_extra_state")]
+    assert extra == ["_extra_state", "pyramid._extra_state"]
+    again = narrow(opened["so3"])
+    again.load_state_dict(state)
+    x = torch.randn(1, 3, 162)
+    assert torch.equal(again.eval()(x), network(x))
+    with pytest.raises(StoreError, match=r"trained on so3@v001.*on s2@v001"):
+        narrow(opened["s2"]).load_state_dict(state)
