@@ -75,11 +75,13 @@ SPHERE = {
     "date line.",
 }
 ORIENTATIONS = {
-    "--orientations N": f"How many orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6]",
+    "--orientations N": f"How many orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6; "
+    "modulo 2 pi 8]",
+    "--period pi|2pi": "Orientations of lines, modulo pi, or of arrows.  [default: pi]",
 }
 FIBER = {
-    "--alpha X": "Sets xi^2 = alpha n_o A on each level, A the area of {point}, in "
-    f"{limits.ALPHA}.  [default: 1]",
+    "--alpha X": "Sets xi^2 = alpha n A on each level, n orientations a half turn, A the area of "
+    f"{{point}}, in {limits.ALPHA}.  [default: 1]",
     "--xi X|alpha|auto": "Length that one radian of rotation counts for, {unit}, in "
     f"{limits.XI}; it is that of the finest level, coarser ones keep its alpha. Or alpha, as "
     "--alpha sets it; or auto, solved for as --in-plane-fraction asks.  [default: alpha]",

@@ -106,7 +106,7 @@ def first_guess(spec: GraphSpec) -> float:
     """The alpha for the target fraction if vertices were spread evenly.
 
     With r^2 = f K A / (pi eps) the area in the plane, solves for rho = (delta xi / r)^2 in
-    sum_{k != 0} (1 - k^2 rho)_+ sinc^2(k delta / 2) = (1 - f) / f, delta = pi / n_o. In space sums
+    sum_{k != 0} (1 - k^2 rho)_+ sinc^2(k delta / 2) = (1 - f) / f, delta the step. In space sums
     are over the angles a between axes, (1 - rho a^2)_+^(3/2) sinc^2(a / 2), averaged over the axes;
     r^2 = (3 f K h^3 / (4 pi eps^2))^(2/3), xi^2 = rho r^2.
     """
@@ -119,12 +119,12 @@ def first_guess(spec: GraphSpec) -> float:
         rho = _rho(share, others, 1.5, target, float(others.min()) ** -2)
         cubed_radius = 3 * edges / (4 * math.pi * spec.eps**2)  # over h^3
         return rho * math.pow(cubed_radius, 2 / 3) / n_o
-    delta = math.pi / n_o
+    delta = spec.geometry.fiber.step(n_o)
     steps = np.arange(1, n_o // 2 + 1)
     # Both ways round, but the step by half the fiber leads to one orientation only.
     share = np.where(2 * steps == n_o, 1.0, 2.0) * np.sinc(steps * delta / (2 * math.pi)) ** 2
     squared_radius = edges / (math.pi * spec.eps)  # in units of A
-    return _rho(share, steps, 1.0, target, 1.0) * squared_radius / (delta**2 * n_o)
+    return _rho(share, steps, 1.0, target, 1.0) * squared_radius / (delta**2 * spec.per_half_turn)
 
 
 def _rho(

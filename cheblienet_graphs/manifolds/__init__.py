@@ -14,4 +14,15 @@ _ALL: tuple[Manifold, ...] = (R2(), SE2(), S2(), SO3(), R3(), R3S2())
 
 MANIFOLDS = {manifold.name: manifold for manifold in _ALL}
 
-__all__ = ["MANIFOLDS", "Elements", "FlatManifold", "Manifold", "Metric", "Point"]
+OVER_FULL_TURNS: dict[str, Manifold] = {"se2": SE2("2pi"), "so3": SO3("2pi")}
+"""Those whose orientations may be modulo 2 pi, with that period."""
+
+__all__ = [
+    "MANIFOLDS",
+    "OVER_FULL_TURNS",
+    "Elements",
+    "FlatManifold",
+    "Manifold",
+    "Metric",
+    "Point",
+]

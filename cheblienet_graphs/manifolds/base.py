@@ -63,6 +63,15 @@ class Fiber:
         """Whether samples are angles, of which those near another one are next to it."""
         return False
 
+    @property
+    def turns(self) -> tuple[float, ...]:
+        """Rotations that change no sample, of those by less than 2 pi."""
+        return (0.0,)
+
+    def step(self, _count: int) -> float:
+        """Angle between samples next to one another, radians; 0 where they are no angles."""
+        return 0.0
+
     def areas(self, count: int) -> tuple[float, ...]:
         """The share of the fiber that each of `count` samples has, in units of the mean."""
         return (1.0,) * count
@@ -87,14 +96,26 @@ NO_FIBER = Fiber()
 
 
 @dataclass(frozen=True)
-class AnglesModuloPi(Fiber):
-    """Orientations: angles that differ by pi are the same one.
+class Angles(Fiber):
+    """Orientations: angles that differ by the period are the same one.
 
     Args:
         name: of the coordinate.
+        period: pi, of lines, or 2 pi, of arrows; radians.
     """
 
     name: str
+    period: float = math.pi
+
+    @property
+    def turns(self) -> tuple[float, ...]:
+        """None but 0 modulo 2 pi; the half turn modulo pi."""
+        return (0.0,) if self.period > math.pi else (0.0, math.pi)
+
+    @property
+    def range_in_words(self) -> str:
+        """Of the samples' angles."""
+        return "[-pi, pi)" if self.period > math.pi else "[-pi/2, pi/2)"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -106,19 +127,23 @@ class AnglesModuloPi(Fiber):
         """Yes."""
         return True
 
+    def step(self, count: int) -> float:
+        """The period / n_o."""
+        return self.period / count
+
     def samples(self, count: int) -> list[tuple[float, ...]]:
-        """Angles -pi/2 + k pi/n_o, radians in [-pi/2, pi/2)."""
-        return [(-math.pi / 2 + k * math.pi / count,) for k in range(count)]
+        """Angles from minus half the period, radians: -pi/2 + k pi/n_o, or -pi + k 2 pi/n_o."""
+        return [(-self.period / 2 + k * self.period / count,) for k in range(count)]
 
     def steps(self, count: int, xi: float) -> list[tuple[int, float]]:
-        """Steps to both sides, with weights 1 / (xi sin delta)^2 with delta = pi / n_o.
+        """Steps to both sides, with weights (m / (2 xi sin(pi / n_o)))^2, m = 2 pi / period.
 
-        Instead of 1 / (xi delta)^2: the lowest mode along the fiber, cos 2 theta, then has its
-        exact eigenvalue.
+        Instead of 1 / (xi step)^2: the lowest mode along the fiber, cos 2 theta modulo pi and
+        cos theta modulo 2 pi, then has its exact eigenvalue.
         """
         if count == 1:
             return []
-        weight = (xi * math.sin(math.pi / count)) ** -2
+        weight = (xi * math.sin(math.pi / count) * (self.period / math.pi)) ** -2
         # With two orientations both steps lead to the same one.
         return [(-1, weight), (1, weight)] if count > 2 else [(1, weight * 2)]
 

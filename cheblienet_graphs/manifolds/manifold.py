@@ -4,6 +4,7 @@ Only the standard library is imported, so that the command line can show its hel
 are computed in `spectra`, which imports numpy and scipy.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ Elements: TypeAlias = Any
 
 Point: TypeAlias = tuple[Elements, ...]
 """One array of numbers for each coordinate."""
+
+PERIODS = {"pi": math.pi, "2pi": 2 * math.pi}
+"""Of orientations, by name: those of lines, which have no sense, and of arrows, which have one."""
 
 Diffusion: TypeAlias = tuple[tuple[float, tuple[float, ...]], ...]
 """Rate and direction, along a flat base, of each term of the operator."""
@@ -64,6 +68,7 @@ class Manifold(ABC):
     """Names of the components of the logarithm."""
     default_neighbors: int
     default_eps: float = 1.0
+    default_orientations: int = 1
     selling_neighbors: int | None = None
     """Largest degree of Selling's stencils; None where there are none."""
     least_matched_neighbors: int = 1
@@ -81,6 +86,11 @@ class Manifold(ABC):
     def oriented(self) -> bool:
         """Whether a fiber of orientations lies over each point of the base."""
         return bool(self.fiber.columns)
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        """Names of the periods that its orientations may have, the default first."""
+        return tuple(PERIODS) if self.fiber.cyclic else ()
 
     def weights(self, metric: Metric) -> tuple[float, ...]:
         """Diagonal entries of R, one for each component of the logarithm; ones by default."""

@@ -24,7 +24,8 @@ def edge_moments(
     functions change little along it. It need not be the shorter one, since a U-turn can be shorter
     than a step sideways. Where both angles are pi/2, the mean of both is taken: choosing one would
     break symmetries. Tilts of axes count by their sine, as they do for quadratic functions of the
-    axis: wide ones are the rule there.
+    axis: wide ones are the rule there. Rotations modulo 2 pi count by their chord, 2 sin(a / 2), as
+    they do for cos theta, and in first moments by their sine; modulo pi by their angle.
 
     Args:
         manifold: its logarithms are the components.
@@ -37,13 +38,19 @@ def edge_moments(
     """
     candidates = _logarithms(manifold, starts, ends)
     scale = np.sqrt(manifold.weights(metric))
-    angle = _angles(manifold, candidates)
-    if manifold.fiber.columns and not manifold.fiber.cyclic:
-        candidates[:, manifold.base.dimension :] *= np.sinc(angle / np.pi)[:, None]
+    angle, fiber = _angles(manifold, candidates), manifold.fiber
+    turning = candidates[:, manifold.base.dimension :]
+    if fiber.columns and not fiber.cyclic:
+        turning *= np.sinc(angle / np.pi)[:, None]
+    over_full_turns = fiber.cyclic and len(fiber.turns) == 1
+    if over_full_turns:
+        turning *= np.sinc(angle / (2 * np.pi))[:, None]
     scaled = scale[:, None] * candidates
     least = angle <= angle.min(axis=0) + TIE
     share = least / least.sum(axis=0)
     first: Floats = np.einsum("kn,kan->na", share, scaled)
+    if over_full_turns:
+        first[:, -1] *= np.cos(angle[0] / 2)
     second: Floats = np.einsum("kn,kan,kbn->nab", share, scaled, scaled)
     return first, second
 

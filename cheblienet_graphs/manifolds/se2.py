@@ -1,41 +1,54 @@
-"""The roto-translation group SE(2), orientations modulo pi."""
+"""The roto-translation group SE(2), orientations modulo pi or 2 pi."""
 
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.manifolds.base import PLANE, AnglesModuloPi
-from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Metric, Point
+from cheblienet_graphs.manifolds.base import PLANE, Angles
+from cheblienet_graphs.manifolds.manifold import PERIODS, Diffusion, FlatManifold, Metric, Point
 
 if TYPE_CHECKING:
     from cheblienet_graphs.typing import Floats
 
-FULL_TURN = 2 * math.pi
+FULL_TURN = PERIODS["2pi"]
 
 
 class SE2(FlatManifold):
-    """Elements (x, y, theta), theta in radians; theta and theta + pi are the same orientation."""
+    """Elements (x, y, theta), theta in radians modulo the period.
+
+    Modulo pi, theta and theta + pi are the same orientation: that of a line. Modulo 2 pi they are
+    opposite ones, those of arrows.
+
+    Args:
+        period: name of it, "pi" or "2pi".
+    """
 
     name = "se2"
     title = "SE(2)"
     columns = ("x", "y", "theta")
     frame = ("forward", "sideways", "rotation")
     base = PLANE
-    fiber = AnglesModuloPi("theta")
     default_neighbors = 16
+    default_orientations = 6
     default_eps = math.sqrt(0.1)
     selling_neighbors = 8
-    coordinates_in_words = (
-        "x (right) and y (down) in widths of the {domain}, theta from x toward y, in [-pi/2, pi/2)"
-    )
     operator_in_words = "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), per width^2"
+
+    def __init__(self, period: str = "pi") -> None:
+        self.fiber = Angles("theta", PERIODS[period])
+        if period == "2pi":
+            self.default_orientations = 8
+        self.coordinates_in_words = (
+            "x (right) and y (down) in widths of the {domain}, theta from x toward y, in "
+            + self.fiber.range_in_words
+        )
 
     def weights(self, metric: Metric) -> tuple[float, ...]:
         """1, eps^-2, xi^2 along (forward, sideways, rotation)."""
         return 1.0, metric.eps**-2, metric.xi**2
 
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
-        """Components (c1, c2, c3) of log g^-1 h and of log g^-1 h p, p the rotation by pi.
+        """Components (c1, c2, c3) of log g^-1 h; modulo pi of log g^-1 h p, p the half turn, too.
 
         With (x, y, a) = g^-1 h and a wrapped into [-pi, pi], (c1, c2) = Rot(-a/2)(x, y) / sinc(a/2)
         and c3 = a: the closed form of the matrix logarithm, written so that it is regular at 0
@@ -43,8 +56,8 @@ class SE2(FlatManifold):
         and by -a/2 is one rotation, by the mean of both orientations: hence exact symmetry.
         """
         x, y = h[0] - g[0], h[1] - g[1]
-        for half_turn in (0.0, math.pi):
-            angle = h[2] - g[2] + half_turn
+        for turn in self.fiber.turns:
+            angle = h[2] - g[2] + turn
             angle = angle - FULL_TURN * (angle / FULL_TURN).round()
             mean = g[2] + angle / 2
             cos, sin, sinc = mean.cos(), mean.sin(), (angle / FULL_TURN).sinc()
@@ -55,7 +68,7 @@ class SE2(FlatManifold):
         return h[2] - g[2]
 
     def squared_length_of_rotation(self, angle: float, metric: Metric) -> float:
-        """The least d^2 of rotations by this angle or more, in [0, pi/2] radians."""
+        """The least d^2 of rotations by this angle or more, up to a quarter of the period."""
         return (metric.xi * angle) ** 2
 
     def diffusion(self, sample: tuple[float, ...], metric: Metric) -> Diffusion:
@@ -64,8 +77,8 @@ class SE2(FlatManifold):
         return (1.0, (cos, sin)), (metric.eps**2, (-sin, cos))
 
     def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues on the torus times R / pi, of Mathieu's operator over each wave."""
+        """Eigenvalues on the torus times orientations, of Mathieu's operator over each wave."""
         # scipy is no part of what the command line needs to show its help.
         from cheblienet_graphs.manifolds.spectra import over_angles
 
-        return over_angles(count, metric, extent or (1.0, 1.0))
+        return over_angles(count, metric, extent or (1.0, 1.0), self.fiber.period)

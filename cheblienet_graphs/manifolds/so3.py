@@ -1,11 +1,11 @@
-"""The rotation group SO(3) over the sphere, orientations modulo pi."""
+"""The rotation group SO(3) over the sphere, orientations modulo pi or 2 pi."""
 
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.manifolds.base import SPHERE, AnglesModuloPi
-from cheblienet_graphs.manifolds.manifold import Manifold, Metric, Point, squared_norm
+from cheblienet_graphs.manifolds.base import SPHERE, Angles
+from cheblienet_graphs.manifolds.manifold import PERIODS, Manifold, Metric, Point, squared_norm
 from cheblienet_graphs.manifolds.s2 import TINY
 
 if TYPE_CHECKING:
@@ -13,11 +13,14 @@ if TYPE_CHECKING:
 
 
 class SO3(Manifold):
-    """Rotations Rz(gamma) Ry(beta) Rz(alpha), radians; alpha and alpha + pi are the same.
+    """Rotations Rz(gamma) Ry(beta) Rz(alpha), radians, alpha modulo the period.
 
     The base point of G is G e_z, so beta is the colatitude, in [0, pi], and alpha the orientation.
     The frame is (forward, sideways, rotation) = (L_y, -L_x, L_z): the one in which SO(3) tends to
     SE(2) at small scale. The paper prints three frames that contradict one another.
+
+    Args:
+        period: name of it, "pi" (alpha and alpha + pi are the same) or "2pi", which is all of SO(3).
     """
 
     name = "so3"
@@ -25,17 +28,22 @@ class SO3(Manifold):
     columns = ("alpha", "beta", "gamma")
     frame = ("forward", "sideways", "rotation")
     base = SPHERE
-    fiber = AnglesModuloPi("alpha")
     default_neighbors = 16
+    default_orientations = 6
     default_eps = math.sqrt(0.1)
     least_matched_neighbors = 24
-    coordinates_in_words = (
-        "alpha from south toward east, in [-pi/2, pi/2), beta (colatitude) in [0, pi], "
-        "gamma (longitude, east) in {longitudes}"
-    )
     operator_in_words = (
         "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), on the unit sphere"
     )
+
+    def __init__(self, period: str = "pi") -> None:
+        self.fiber = Angles("alpha", PERIODS[period])
+        if period == "2pi":
+            self.default_orientations = 8
+        self.coordinates_in_words = (
+            f"alpha from south toward east, in {self.fiber.range_in_words}, beta (colatitude) in "
+            "[0, pi], gamma (longitude, east) in {longitudes}"
+        )
 
     def weights(self, metric: Metric) -> tuple[float, ...]:
         """1, eps^-2, xi^2 along (forward, sideways, rotation)."""
@@ -54,19 +62,19 @@ class SO3(Manifold):
         )
 
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
-        """Components (c1, c2, c3) of log g^-1 h and of log g^-1 h p, p the rotation by pi."""
-        for scalar, components in _up_to_sign(g, h):
+        """Components (c1, c2, c3) of log g^-1 h; modulo pi of log g^-1 h p, p the half turn, too."""
+        for scalar, components in self._up_to_sign(g, h):
             sign = 1 - 2 * (scalar < 0)
             yield tuple(sign * c for c in components)
 
     def squared_distance(self, g: Point, h: Point, metric: Metric) -> Any:
-        """The smaller |log|^2_R of the two candidates: symmetric, left-invariant, pi-periodic.
+        """The least |log|^2_R of the candidates: symmetric, left-invariant, periodic.
 
         The length of the path exp(t log), an upper bound of the geodesic distance.
         """
         weights = self.weights(metric)
-        direct, turned = (squared_norm(weights, c) for _, c in _up_to_sign(g, h))
-        return direct.minimum(turned)
+        least, *others = (squared_norm(weights, c) for _, c in self._up_to_sign(g, h))
+        return least.minimum(*others) if others else least
 
     def rotation_angle(self, g: Point, h: Point) -> Any:
         """s1 + s2 of g^-1 h = Rz(s1) Ry(b) Rz(s2): the angle after parallel transport."""
@@ -75,7 +83,7 @@ class SO3(Manifold):
         return 2 * (a * s - b * r + c * q - d * p).atan2(a * p + b * q + c * r + d * s)
 
     def squared_length_of_rotation(self, angle: float, metric: Metric) -> float:
-        """The least d^2 of rotations by this angle or more, in [0, pi/2] radians.
+        """The least d^2 of rotations by this angle or more, up to a quarter of the period.
 
         With (w, x, y, z) the quaternion of g^-1 h, s the angle and b the distance on the base,
         x^2 + y^2 = sin^2(b/2) and |z| = cos(b/2) |sin(s/2)|; each component of the logarithm is at
@@ -84,27 +92,27 @@ class SO3(Manifold):
         return 4 * min(1.0, (metric.xi * math.sin(angle / 2)) ** 2)
 
     def spectrum(self, count: int, metric: Metric, _extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues of an asymmetric top, orientations modulo pi."""
+        """Eigenvalues of an asymmetric top."""
         # scipy is no part of what the command line needs to show its help.
         from cheblienet_graphs.manifolds.spectra import of_asymmetric_top
 
-        return of_asymmetric_top(count, metric)
+        return of_asymmetric_top(count, metric, self.fiber.period)
 
+    def _up_to_sign(self, g: Point, h: Point) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:
+        """The scalar part w of each candidate's unit quaternion, and sign(w) times its logarithm.
 
-def _up_to_sign(g: Point, h: Point) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:
-    """The scalar part w of each candidate's unit quaternion, and sign(w) times its logarithm.
-
-    With (w, v) that quaternion the rotation vector is r = sign(w) 2 atan2(|v|, |w|) / |v| v, exact
-    at angle 0 and at pi, and (c1, c2, c3) = (r_y, -r_x, r_z). Lengths do not depend on the sign.
-    """
-    a, b, c, d = g
-    p, q, r, s = h
-    w = a * p + b * q + c * r + d * s
-    x = a * q - b * p - c * s + d * r
-    y = a * r + b * s - c * p - d * q
-    z = a * s - b * r + c * q - d * p
-    # Multiplying by the half turn maps (w, x, y, z) to (-z, y, -x, w).
-    for scalar, (forward, sideways, rotation) in ((w, (y, -x, z)), (-z, (-x, -y, w))):
-        sine = (forward * forward + sideways * sideways + rotation * rotation + TINY).sqrt()
-        stretch = 2 * sine.atan2(scalar.abs()) / sine
-        yield scalar, (stretch * forward, stretch * sideways, stretch * rotation)
+        With (w, v) that quaternion the rotation vector is r = sign(w) 2 atan2(|v|, |w|) / |v| v, exact
+        at angle 0 and at pi, and (c1, c2, c3) = (r_y, -r_x, r_z). Lengths do not depend on the sign.
+        """
+        a, b, c, d = g
+        p, q, r, s = h
+        w = a * p + b * q + c * r + d * s
+        x = a * q - b * p - c * s + d * r
+        y = a * r + b * s - c * p - d * q
+        z = a * s - b * r + c * q - d * p
+        # Multiplying by the half turn maps (w, x, y, z) to (-z, y, -x, w).
+        candidates = (w, (y, -x, z)), (-z, (-x, -y, w))
+        for scalar, (forward, sideways, rotation) in candidates[: len(self.fiber.turns)]:
+            sine = (forward * forward + sideways * sideways + rotation * rotation + TINY).sqrt()
+            stretch = 2 * sine.atan2(scalar.abs()) / sine
+            yield scalar, (stretch * forward, stretch * sideways, stretch * rotation)

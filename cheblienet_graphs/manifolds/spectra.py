@@ -33,24 +33,28 @@ def over_points(count: int, extent: tuple[float, ...]) -> Floats:
     return _smallest_over_waves(count, extent, lambda f, _: [f], lambda f: f, math.inf)
 
 
-def over_angles(count: int, metric: Metric, extent: tuple[float, ...]) -> Floats:
-    """The smallest eigenvalues on a torus times orientations, R / pi.
+def over_angles(count: int, metric: Metric, extent: tuple[float, ...], period: float) -> Floats:
+    """The smallest eigenvalues on a torus times orientations, R / period.
 
     For a base frequency kappa the operator acts on the fiber as
     kappa^2 (1 + eps^2)/2 + xi^-2 (-d^2/dtheta^2 + 2 q cos 2 theta),
-    q = xi^2 kappa^2 (1 - eps^2) / 4: Mathieu's operator on functions of period pi.
+    q = xi^2 kappa^2 (1 - eps^2) / 4: Mathieu's operator on functions of period pi or 2 pi. The
+    latter are those and the odd ones, which change sign over half a turn.
     """
+    parities = (0,) if period == math.pi else (0, 1)
 
     def over(squared: float, cutoff: float) -> list[float]:
         shift = squared * (1 + metric.eps**2) / 2
         below = (-math.inf, metric.xi**2 * (cutoff - shift) + 1)
-        values = _mathieu(metric, squared, cutoff, select="v", select_range=below)
-        return [float(value) for value in values if value <= cutoff]
+        selected = {"select": "v", "select_range": below}
+        values = [_mathieu(metric, squared, cutoff, odd, **selected) for odd in parities]
+        return sorted(float(value) for value in np.concatenate(values) if value <= cutoff)
 
     def lowest(squared: float) -> float:
-        return float(_mathieu(metric, squared, 0.0, select="i", select_range=(0, 0))[0])
+        return float(_mathieu(metric, squared, 0.0, 0, select="i", select_range=(0, 0))[0])
 
-    return _smallest_over_waves(count, extent, over, lowest, 4 / metric.xi**2)
+    first = (2 * math.pi / period / metric.xi) ** 2
+    return _smallest_over_waves(count, extent, over, lowest, first)
 
 
 def over_axes(count: int, metric: Metric, extent: tuple[float, ...]) -> Floats:
@@ -79,30 +83,39 @@ def over_axes(count: int, metric: Metric, extent: tuple[float, ...]) -> Floats:
     return _smallest_over_waves(count, extent, over, lowest, 6 / metric.xi**2)
 
 
-def of_asymmetric_top(count: int, metric: Metric) -> Floats:
-    """The smallest eigenvalues on SO(3), orientations modulo pi.
+def of_asymmetric_top(count: int, metric: Metric, period: float) -> Floats:
+    """The smallest eigenvalues on SO(3), orientations modulo pi or 2 pi.
 
-    In the basis of Wigner's functions of degree J and even body-fixed index K the operator is
-    tridiagonal, H_KK = (1 + eps^2)/2 (J(J+1) - K^2) + K^2 / xi^2 and H_K,K+2 =
-    -(1 - eps^2)/4 sqrt([J(J+1) - K(K+1)] [J(J+1) - (K+1)(K+2)]); each eigenvalue occurs 2 J + 1
-    times.
+    In the basis of Wigner's functions of degree J and body-fixed index K, even modulo pi, the
+    operator is tridiagonal among even K and among odd K, H_KK = (1 + eps^2)/2 (J(J+1) - K^2) +
+    K^2 / xi^2 and H_K,K+2 = -(1 - eps^2)/4 sqrt([J(J+1) - K(K+1)] [J(J+1) - (K+1)(K+2)]); each
+    eigenvalue occurs 2 J + 1 times.
     """
+    parities = (0,) if period == math.pi else (0, 1)
     eigenvalues: Floats = np.empty(0)
     lowest = [0.0]
     degree = 0
     # The lowest eigenvalue grows with J, of odd and of even degrees apart.
     while len(eigenvalues) < count or (count and min(lowest[-2:]) <= eigenvalues[-1]):
-        index = np.arange(-(degree - degree % 2), degree + 1, 2)
-        length, low = degree * (degree + 1), index[:-1]
-        diagonal = (1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2
-        ladder = (length - low * (low + 1)) * (length - (low + 1) * (low + 2))
-        coupling = -(1 - metric.eps**2) / 4 * np.sqrt(ladder)
-        needed = (0, min(len(index) - 1, count // (2 * degree + 1)))
-        values = eigvalsh_tridiagonal(diagonal, coupling, select="i", select_range=needed)
-        lowest.append(float(values[0]))
+        most = count // (2 * degree + 1)
+        of_degree = [_of_top(degree, odd, metric, most) for odd in parities if degree >= odd]
+        values = np.concatenate(of_degree)
+        lowest.append(float(values.min()))
         eigenvalues = np.sort(np.append(eigenvalues, np.repeat(values, 2 * degree + 1)))[:count]
         degree += 1
     return np.maximum(eigenvalues, 0.0)
+
+
+def _of_top(degree: int, odd: int, metric: Metric, most: int) -> Floats:
+    """The lowest eigenvalues, `most` + 1 of them, among the even or the odd K of a degree."""
+    index = np.arange(-degree + (degree + odd) % 2, degree + 1, 2)
+    length, low = degree * (degree + 1), index[:-1]
+    diagonal = (1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2
+    ladder = (length - low * (low + 1)) * (length - (low + 1) * (low + 2))
+    coupling = -(1 - metric.eps**2) / 4 * np.sqrt(ladder)
+    needed = (0, min(len(index) - 1, most))
+    values: Floats = eigvalsh_tridiagonal(diagonal, coupling, select="i", select_range=needed)
+    return values
 
 
 def _smallest_over_waves(
@@ -152,14 +165,17 @@ def _squared_frequencies(largest: float, extent: tuple[float, ...]) -> Counter[f
     return multiplicities
 
 
-def _mathieu(metric: Metric, squared: float, cutoff: float, **selected: Any) -> Floats:
-    """Eigenvalues over |2 pi k|^2 = squared, from the tridiagonal matrix in exp(2 i m theta)."""
+def _mathieu(metric: Metric, squared: float, cutoff: float, odd: int, **selected: Any) -> Floats:
+    """Eigenvalues over |2 pi k|^2 = squared, from the tridiagonal matrix in exp(2 i m theta).
+
+    Of odd functions over half a turn in exp((2 m + 1) i theta).
+    """
     q = metric.xi**2 * squared * (1 - metric.eps**2) / 4
     largest = metric.xi * math.sqrt(cutoff) / 2
     # Beyond the turning point 4 m^2 = a + 2 q vectors fall off like exp(-m^2 / sqrt q).
     reach = math.ceil(largest + min(1.2 * q**0.5, 7 * q**0.25)) + 12
     m = np.arange(-reach, reach + 1)
-    values = eigvalsh_tridiagonal(4.0 * m**2, np.full(2 * reach, q), **selected)
+    values = eigvalsh_tridiagonal((2.0 * m + odd) ** 2, np.full(2 * reach, q), **selected)
     shifted = squared * (1 + metric.eps**2) / 2 + values / metric.xi**2
     return _bounded(metric, squared, shifted)
 

@@ -132,7 +132,7 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         + (", xi^2 as asked," if oriented else "")
         + " and nothing mixes."
     )
-    if spec.weights == "selling" and spec.geometry.fiber.cyclic and spec.orientations > 1:
+    if spec.weights == "selling" and spec.period == "pi" and spec.orientations > 1:
         explained += (
             " Selling's edges across orientations are made for the first mode along the fiber, "
             "which shows here as a smaller xi^2."

@@ -23,7 +23,7 @@ class Nearest:
     Args:
         vertex: its index.
         distance: to the point along the base, in the metric's unit of length.
-        turn: to the orientation or axis, radians in [0, pi/2]; None where there are none.
+        turn: to the orientation or axis, radians, at most half the period; None where there are none.
     """
 
     vertex: int
@@ -61,7 +61,8 @@ def nearest_vertex(spec: GraphSpec, sampling: Sampling, at: str | Sequence[float
     if spec.axes is not None:
         turns = angles_between(sample[None], samples)[0]
     else:
-        turns = abs((sample - samples[:, 0] + math.pi / 2) % math.pi - math.pi / 2)
+        half = spec.geometry.fiber.step(spec.orientations) * spec.orientations / 2
+        turns = abs((sample - samples[:, 0] + half) % (2 * half) - half)
     k = int(turns.argmin())
     return Nearest(k * sampling.num_points + point, distance, float(turns[k]))
 

@@ -36,7 +36,7 @@ def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -
     """'exact', or the deviation in words."""
     off = deviation_from(spec, metric, metrics)
     close = "exact" if off < EXACT else f"within {words.percent(off)}"
-    if spec.weights == "selling" and spec.geometry.fiber.cyclic and spec.orientations > 1:
+    if _shortened(spec):
         close += " (fiber edges made for its first mode)"
     return f"{close} on average" if spec.weights == "voronoi" else close
 
@@ -58,15 +58,20 @@ def deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetri
     return max(*(abs(ratio - 1) for ratio in ratios), *(m.leakage for m in metrics))
 
 
-def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
-    """xi^2 that second moments should give: Selling's fiber edges correct for the step's length.
+def _shortened(spec: GraphSpec) -> bool:
+    """Whether fiber edges are made for the first mode, and moments do not count them so.
 
-    The moments of axes do so themselves.
+    Those of axes and of orientations modulo 2 pi do.
     """
-    if spec.weights != "selling" or not spec.geometry.fiber.cyclic:
+    return spec.weights == "selling" and spec.period == "pi" and spec.orientations > 1
+
+
+def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
+    """xi^2 that second moments should give: Selling's fiber edges correct for the step's length."""
+    if not _shortened(spec):
         return metric.xi**2
-    step = math.pi / spec.orientations
-    return (metric.xi * math.sin(step) / step) ** 2
+    angle = math.pi / spec.orientations
+    return (metric.xi * math.sin(angle) / angle) ** 2
 
 
 def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> list[Finding]:

@@ -67,7 +67,7 @@ def motions(shape: tuple[int, ...], spacings: tuple[float, ...]) -> Iterator[Mot
     if len(shape) == 2:
         if sides[0] == sides[1]:
             yield Motion("rotation_90", (1, 0), (1, -1), quarter_turns=1)
-        yield Motion("rotation_180", (0, 1), (-1, -1))
+        yield Motion("rotation_180", (0, 1), (-1, -1), quarter_turns=2)
         yield Motion("flip", (0, 1), (-1, 1), handedness=-1)
         return
     for first, second in itertools.combinations((2, 1, 0), 2):
@@ -346,5 +346,6 @@ class Lattice(SamplingKind):
         if self.fiber.columns and not self.fiber.cyclic:
             return True, image_of(self.fiber_coordinates, motion.matrix)
         k, n_o = np.arange(self.orientations), self.orientations
-        exact = not self.fiber.columns or motion.quarter_turns * n_o % 2 == 0
-        return exact, (motion.handedness * k + motion.quarter_turns * n_o // 2) % n_o
+        full_turn = n_o * len(self.fiber.turns)
+        steps, between = divmod(motion.quarter_turns * full_turn, 4)
+        return not between or not self.fiber.columns, (motion.handedness * k + steps) % n_o

@@ -140,7 +140,7 @@ class Points(SamplingKind):
         sideways = np.stack([-np.sin(gamma), np.cos(gamma), np.zeros_like(gamma)], axis=1)
         moved = forward @ matrix.T
         ahead, aside = ((moved * axis[image]).sum(axis=1) for axis in (forward, sideways))
-        steps: Floats = np.arctan2(aside, ahead) * self.orientations / np.pi
+        steps: Floats = np.arctan2(aside, ahead) / self.fiber.step(self.orientations)
         return steps
 
 

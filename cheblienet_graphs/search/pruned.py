@@ -97,6 +97,11 @@ class PrunedSearch:
             candidates = min(2 * candidates, self._cloud.images)
         return seen, neighbors
 
+    @property
+    def _step(self) -> float:
+        """Angle between orientations next to one another, radians."""
+        return self._cloud.manifold.fiber.step(self._cloud.orientations)
+
     def _guess(self, count: int) -> int:
         """Number of nearest base points over which `count` neighbors are likely to lie.
 
@@ -107,9 +112,9 @@ class PrunedSearch:
         volume = (count + 1) / orientations  # in base points times fibers
         flat = volume / metric.eps
         if orientations > 1:
-            # r^3 4/3 eps / xi = volume; in the unit of length a base point has area 1.
-            spacing = math.sqrt(self._mean_area())
-            radius = (0.75 * volume * metric.xi / spacing / metric.eps) ** (1 / 3)
+            # r^3 4/3 pi eps / xi = volume * period; in the unit of length a base point has area 1.
+            spacing, fiber = math.sqrt(self._mean_area()), self._step * orientations / math.pi
+            radius = (0.75 * volume * fiber * metric.xi / spacing / metric.eps) ** (1 / 3)
             flat = max(flat, math.pi * radius**2)
         # Within one orientation alone this radius suffices, however large xi is.
         return int(1.7 * min(flat, (count + 1) / metric.eps)) + 12
@@ -174,7 +179,7 @@ class PrunedSearch:
             return torch.arange(orientations, device=own.device)[None, None, :, None]
         start = tuple(e[0][points][:, None] for e in self._elements)
         end = tuple(e[0][others] for e in self._elements)
-        steps = self._manifold.rotation_angle(start, end) / (math.pi / orientations)
+        steps = self._manifold.rotation_angle(start, end) / self._step
         window = torch.arange(-margin, margin + 1, device=own.device)
         parallel = own[:, None, None, None] - steps.round().long()[None, :, None, :]
         near: Tensor = (parallel + window[None, None, :, None]) % orientations
@@ -186,10 +191,10 @@ class PrunedSearch:
         The exactly parallel direction lies up to half a step beside that orientation.
         """
         orientations, metric = self._cloud.orientations, self._cloud.metric
-        step, margin = math.pi / orientations, 0
+        margin = 0
         while WORTHWHILE * (2 * margin + 1) <= orientations:
             if (
-                self._manifold.squared_length_of_rotation((margin + 0.5) * step, metric)
+                self._manifold.squared_length_of_rotation((margin + 0.5) * self._step, metric)
                 > squared_reach
             ):
                 break

@@ -11,7 +11,7 @@ from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import AXES, DEFAULT_AXES
-from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
+from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Manifold
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given import UncheckedPoints
 from cheblienet_graphs.spec.edges import edge_fields, operator_fields
@@ -39,8 +39,9 @@ def normalized(given: Given) -> dict[str, Any]:
         kind.field: finest,
         "seed": _seed(kind, given["seed"]),
         "axes": (axes := _axes(geometry, given)),
+        "period": (period := _period(geometry, given["period"])),
         "spacing": _spacing(geometry, given),
-        **_fiber(geometry, axes, given),
+        **_fiber(geometry, axes, period, given),
         "eps": _anisotropy(geometry, given),
         **edge_fields(geometry, kind, given),
         "boundary": _boundary(geometry, given["boundary"]),
@@ -156,7 +157,17 @@ def _relative(geometry: Manifold, spacing: Any) -> tuple[float, ...] | None:
     return None if relative == (1.0, 1.0, 1.0) else relative
 
 
-def _fiber(geometry: Manifold, axes: str | None, given: Given) -> dict[str, Any]:
+def _period(geometry: Manifold, period: Any) -> str | None:
+    """Name of the orientations' period; None where there are no angles."""
+    if not geometry.periods:
+        left_out("period", period, f"on {geometry.name}, which has no angles")
+        return None
+    return choice("period", geometry.periods[0] if period is None else period, geometry.periods)
+
+
+def _fiber(
+    geometry: Manifold, axes: str | None, period: str | None, given: Given
+) -> dict[str, Any]:
     """Orientations, as many as there are axes, `xi`, `alpha` and `in_plane_fraction`."""
     names = ("orientations", "xi", "alpha", "in_plane_fraction")
     fields: dict[str, Any] = dict.fromkeys(names)
@@ -165,7 +176,9 @@ def _fiber(geometry: Manifold, axes: str | None, given: Given) -> dict[str, Any]
             left_out(field, given[field], f"on {geometry.name}, which has no orientations")
         return fields | {"orientations": 1}
     count = given["orientations"] if axes is None else limits.AXES[axes]
-    count = integer("orientations", 6 if count is None else count, *limits.ORIENTATIONS)
+    if count is None:
+        count = (OVER_FULL_TURNS[geometry.name] if period == "2pi" else geometry).default_orientations
+    count = integer("orientations", count, *limits.ORIENTATIONS)
     xi, alpha, share = given["xi"], given["alpha"], given["in_plane_fraction"]
     if xi is None:
         xi = "alpha" if share is None else "auto"

@@ -49,13 +49,15 @@ class GraphSpec(Levels):
             longitudes); or what files hold: `LatLonMask`, `Volume`.
         mask_order: of HEALPix's pixels in the mask, "nested" (default) or "ring".
         region: of the sphere, (W, S, E, N) degrees.
-        orientations: n_o in [1, 180], on se2 and so3; default 6.
+        orientations: n_o in [1, 180], on se2 and so3; default 6, modulo 2 pi 8.
+        period: of orientations, "pi" (default), of lines, or "2pi", of arrows.
         axes: of r3s2: 3, 4, 6, 7, 12 (default), 13, 22, 43, "ico6", "ico21" or "ico81".
         spacing: of voxels along x, y and z, in any unit; default the mask's, or all equal.
         eps: anisotropy in R = diag(1, eps^-2, xi^2), in [0.001, 1]; default sqrt(0.1).
         eps_squared: eps^2, in [1e-6, 1]; give one of the two.
         xi: the orientation weight, in [1e-6, 1e6], "alpha" (default) or "auto".
-        alpha: xi^2 = alpha n_o A, A the area of a point; in [1e-6, 1e6], default 1.
+        alpha: xi^2 = alpha n A, n orientations a half turn, A the area of a point; in [1e-6, 1e6],
+            default 1.
         in_plane_fraction: of edges, for xi "auto", in [0.01, 0.99]; default 0.4.
         weights: "kernel" (default), "matched", "selling" or "voronoi".
         neighbors: K in [1, 1024]; default 16, on r2 and s2 8, on r3 18, on r3s2 32.
@@ -86,6 +88,7 @@ class GraphSpec(Levels):
     seed: int | None
     coordinates: GivenPoints | None
     orientations: int
+    period: str | None
     axes: str | None
     spacing: tuple[float, ...] | None
     eps: float
@@ -123,6 +126,7 @@ class GraphSpec(Levels):
         domain: str | Sequence[Number] | None = None,
         units: str | None = None,
         orientations: Number | None = None,
+        period: str | None = None,
         axes: Number | None = None,
         spacing: str | Sequence[Number] | None = None,
         eps: Number | None = None,
@@ -171,6 +175,8 @@ class GraphSpec(Levels):
     @property
     def schema(self) -> str:
         """The schema of versions with this specification, the oldest that knows all it says."""
+        if self.period == "2pi":
+            return "1.2"
         later = self.mask, self.directional, self.drift, self.boundary_correction, self.axes
         plain = (*later, self.spacing) == (None,) * 6 and self.weights != "voronoi"
         return self.sampling_kind.schemas[self.levels > 1] if plain else "1.1"
@@ -181,10 +187,11 @@ class GraphSpec(Levels):
         numbers = [*self.sampling_kind.name_parts(self.level_size(0))]
         if self.geometry.oriented:
             numbers.append(self.axes or self.orientations)
+        turns = "-2pi" if self.period == "2pi" else ""
         sampling = "" if self.sampling_kind.regular else f"{self.sampling}-"
         seed = f"-seed{self.seed}" if self.seed else ""
         part = "" if self.mask is None else "-masked" if self.region is None else "-region"
-        return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}{seed}{part}"
+        return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}{turns}{seed}{part}"
 
     @property
     def searched_neighbors(self) -> int:
@@ -211,6 +218,8 @@ class GraphSpec(Levels):
     def to_dict(self) -> dict[str, Any]:
         """The normalized values as JSON types; fields that do not apply are left out."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.period == "pi":  # older specifications, which do not name it, keep their digests
+            del values["period"]
         return {name: _json(value) for name, value in values.items() if value is not None}
 
     def recorded(self) -> "GraphSpec":

@@ -2,7 +2,7 @@
 
 import math
 
-from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
+from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.mask import Mask
@@ -17,6 +17,7 @@ class Levels:
     boundary: str | None
     levels: int
     orientations: int
+    period: str | None
     axes: str | None
     spacing: tuple[float, ...] | None
     eps: float
@@ -27,7 +28,14 @@ class Levels:
     @property
     def geometry(self) -> Manifold:
         """The manifold itself."""
-        return MANIFOLDS[self.manifold]
+        known = MANIFOLDS if self.period in {None, "pi"} else OVER_FULL_TURNS
+        return known[self.manifold]
+
+    @property
+    def per_half_turn(self) -> float:
+        """Orientations in half a turn, n_o modulo pi and n_o / 2 modulo 2 pi; or all axes."""
+        step = self.geometry.fiber.step(self.orientations)
+        return math.pi / step if step else self.orientations
 
     @property
     def sampling_kind(self) -> type[SamplingKind]:
@@ -108,5 +116,5 @@ class Levels:
         return self.metric_of_alpha(self.alpha, level)
 
     def metric_of_alpha(self, alpha: float, level: int) -> Metric:
-        """The metric with xi^2 = alpha n_o A, A the squared spacing of the points."""
-        return Metric(self.eps, math.sqrt(alpha * self.orientations * self.squared_spacing(level)))
+        """The metric with xi^2 = alpha n A, n `per_half_turn`, A the points' squared spacing."""
+        return Metric(self.eps, math.sqrt(alpha * self.per_half_turn * self.squared_spacing(level)))

@@ -24,7 +24,7 @@ from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store.durable import read_document, unreadable
 
 STORE_SCHEMA = 1
-SCHEMA = "1.1"
+SCHEMA = "1.2"
 """The latest schema that this version reads; it writes the earliest that can hold a graph."""
 BASE_INDEX = "base_index"
 """Array of a level: where its points are in the full sampling."""

@@ -41,6 +41,7 @@ class Graph(Mapped):
             the full sampling, where the graph was built with a mask; else None.
         sampling: "lattice", "icosahedral", "healpix", ...; None where it is not known.
         boundary: "open" or "periodic"; None on the sphere, and where it is not known.
+        period: of orientations, pi of lines or 2 pi of arrows, radians; of no meaning without.
         num_vertices: V, n_o times `num_points`; vertices are ordered orientation-major.
         num_edges: undirected.
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
@@ -66,7 +67,7 @@ class Graph(Mapped):
         super().__init__(reopen)
         instance("stored", stored, Level)
         self.label, self.grid, self.sampling = stored.label, stored.grid, stored.sampling
-        self.boundary = stored.boundary
+        self.boundary, self.period = stored.boundary, stored.period
         self.laplacian_kind: LaplacianKind = stored.laplacian_kind
         self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges

@@ -125,7 +125,8 @@ def _xi_in_spacings(spec: dict[str, Any]) -> float | None:
     """Xi over the root of the base area of a point; None where it is solved for, or no number."""
     try:
         if spec["xi"] == "alpha":
-            return float(f"{math.sqrt(spec['alpha'] * spec['orientations']):.6g}")
+            full_turns = 2 if spec.get("period") == "2pi" else 1
+            return float(f"{math.sqrt(spec['alpha'] * spec['orientations'] / full_turns):.6g}")
         return float(f"{spec['xi'] / math.sqrt(_base_area(spec)):.6g}")
     except (ValueError, LookupError, TypeError, ArithmeticError):
         return None

@@ -237,6 +237,11 @@ def _reopened(
 
 
 def _check_lattice(graph: Graph) -> None:
+    if graph.period > math.pi:
+        raise ValueError(
+            f"OrientedLift has filters of lines, which are the same after half a turn. "
+            f"{graph.label} has orientations modulo 2 pi: use Lift, which repeats a signal."
+        )
     is_oriented = graph.coordinates.shape[1] > 2  # of which two are the place
     if graph.sampling != "lattice" or len(graph.grid) != 3 or not is_oriented:
         raise ValueError(

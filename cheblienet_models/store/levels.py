@@ -57,6 +57,7 @@ class Level:
         eigenvalue_scale: factor by which Delta's eigenvalues estimate the operator's, in (0,
             MAX_LAMBDA]; None where none is stored.
         boundary: as the specification names it; None where it names none.
+        period: of orientations, radians.
         directional: the Laplacians along single directions, combinatorial, by name, each with its
             own lambda_max; empty where none are stored.
     """
@@ -74,6 +75,7 @@ class Level:
     sampling: str | None = None
     eigenvalue_scale: float | None = None
     boundary: str | None = None
+    period: float = math.pi
     directional: Mapping[str, tuple[CsrArrays, float]] = field(default_factory=dict)
 
     @property
@@ -150,6 +152,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         sampling=sampling,
         eigenvalue_scale=scale,
         boundary=boundary,
+        period=2 * math.pi if spec.get("period") == "2pi" else math.pi,
         directional=_directional(folder, known, vertices) if "directional" in spec else {},
     )
 

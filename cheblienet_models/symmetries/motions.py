@@ -91,6 +91,8 @@ PLANAR = {
     "flip": AxisPermutation((0, 1), (True, False)),
 }
 """Those of a rectangle, by axes (y, x): rotation_90 turns x to y, the flip turns y to -y."""
+TURNS = {"rotation_90": math.pi / 2, "rotation_180": math.pi, "flip": 0.0}
+"""By how much they turn orientations, radians."""
 SPATIAL = {
     "rotation_180_x": AxisPermutation((0, 1, 2), (True, True, False)),
     "rotation_180_y": AxisPermutation((0, 1, 2), (True, False, True)),
@@ -129,7 +131,7 @@ def lattice_motions(
     oriented = graph.coordinates.shape[1] > len(shape)
     moves: list[Move] = []
     if len(shape) == 2:
-        moves += _planar_moves(shape, n_o, oriented=oriented)
+        moves += _planar_moves(shape, n_o, graph.period if oriented else None)
     elif len(shape) == 3:
         moves += _spatial_moves(shape, _axes(graph) if oriented else None)
     if periodic and len(shape) in {2, 3}:  # shifts do not turn them
@@ -140,17 +142,18 @@ def lattice_motions(
             yield name, motion(base, orientations)
 
 
-def _planar_moves(shape: tuple[int, ...], n_o: int, *, oriented: bool) -> Iterator[Move]:
-    """Those of pixels with orientation k, theta = -pi/2 + k pi/n_o.
+def _planar_moves(shape: tuple[int, ...], n_o: int, period: float | None) -> Iterator[Move]:
+    """Those of pixels with orientation k, theta = -period / 2 + k period / n_o; None without.
 
-    The rotation by 90 degrees turns theta by pi/2, which is on the grid for even n_o only.
+    A rotation by 90 degrees turns theta by pi/2, which is on the grid modulo pi for even n_o,
+    modulo 2 pi for multiples of 4; one by 180 degrees modulo 2 pi for even n_o.
     """
     k = torch.arange(n_o)[:, None]
-    turned = {"rotation_90": (k + n_o // 2) % n_o, "rotation_180": k, "flip": (n_o - k) % n_o}
     for name, isometry in PLANAR.items():
-        off_the_grid = name == "rotation_90" and oriented and n_o % 2
-        if isometry.fits(shape) and not off_the_grid:
-            yield name, isometry.places(shape), turned[name]
+        steps = 0.0 if period is None else TURNS[name] / period * n_o
+        if isometry.fits(shape) and abs(steps - round(steps)) < ON_THE_GRID:
+            sense = -1 if name == "flip" else 1
+            yield name, isometry.places(shape), (sense * k + round(steps)) % n_o
 
 
 def _spatial_moves(shape: tuple[int, ...], axes: Tensor | None) -> Iterator[Move]:
@@ -219,7 +222,7 @@ def sphere_motions(graph: Graph, coarsest: tuple[int, ...]) -> Iterator[tuple[st
             continue
         orientations = torch.arange(graph.orientations)[:, None]
         if graph.coordinates.shape[1] > 2:  # besides the angles of the place
-            steps = _turns(beta, gamma, matrix, base) * graph.orientations / math.pi
+            steps = _turns(beta, gamma, matrix, base) * (graph.orientations / graph.period)
             if (steps - steps.round()).abs().max() > ON_THE_GRID:
                 continue
             handedness = 1 if torch.linalg.det(matrix) > 0 else -1

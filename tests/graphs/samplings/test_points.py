@@ -9,13 +9,13 @@ import pytest
 from sphere_truth import rotations, unit_vectors
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.manifolds.base import AnglesModuloPi
+from cheblienet_graphs.manifolds.base import Angles
 from cheblienet_graphs.samplings.grids import Equiangular, Gaussian, Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.points import Points
 from cheblienet_graphs.samplings.random import Random
 
-ANGLES = AnglesModuloPi("alpha")
+ANGLES = Angles("alpha")
 
 SPHERES = [
     Icosphere(6, ANGLES, 0),

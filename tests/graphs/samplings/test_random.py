@@ -7,11 +7,11 @@ import pytest
 from scipy.stats import kstest
 from sphere_truth import rotations
 
-from cheblienet_graphs.manifolds.base import AnglesModuloPi
+from cheblienet_graphs.manifolds.base import Angles
 from cheblienet_graphs.samplings.random import Random
 from cheblienet_graphs.samplings.voronoi import plane_cells, sphere_cells
 
-ANGLES = AnglesModuloPi("theta")
+ANGLES = Angles("theta")
 
 
 def test_random_sphere_is_uniform() -> None:
