@@ -84,7 +84,8 @@ def searched(
 def rows(spec: GraphSpec) -> list[np.ndarray]:
     level, rings = Level(spec, PRUNED), RINGS if spec.boundary == "periodic" else 0
     coordinates = level.sampling.coordinates()
-    return list(rows_of(spec.manifold, coordinates, spec.eps, level.metric.xi, rings))
+    period = 2 * np.pi if spec.period == "2pi" else np.pi
+    return list(rows_of(spec.manifold, coordinates, spec.eps, level.metric.xi, rings, period))
 
 
 def check_rule(found: Edges, expected: Edges, count: int) -> None:

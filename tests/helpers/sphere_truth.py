@@ -38,17 +38,24 @@ def weighed(vector: np.ndarray, eps: float, xi: float) -> np.ndarray:
     return y**2 + (x / eps) ** 2 + (xi * z) ** 2
 
 
-def so3_squared_distance(g: Rotation, h: Rotation, eps: float, xi: float) -> np.ndarray:
-    """d^2 by scipy's rotation vectors of both candidates."""
+def so3_squared_distance(
+    g: Rotation, h: Rotation, eps: float, xi: float, period: float = math.pi
+) -> np.ndarray:
+    """d^2 by scipy's rotation vectors of both candidates, or modulo 2 pi of the direct one."""
     relative = g.inv() * h
     candidates = [relative.as_rotvec(), (relative * HALF_TURN).as_rotvec()]
+    if period != math.pi:
+        del candidates[1]
     return np.min([weighed(vector, eps, xi) for vector in candidates], axis=0)
 
 
-def so3_rows(coordinates: np.ndarray, eps: float, xi: float) -> Iterator[np.ndarray]:
+def so3_rows(
+    coordinates: np.ndarray, eps: float, xi: float, period: float = math.pi
+) -> Iterator[np.ndarray]:
     """The same, ten times faster: scipy's quaternions, multiplied as matrices."""
     elements = rotations(coordinates)
     both = np.stack([elements.as_quat(), (elements * HALF_TURN).as_quat()])
+    both = both if period == math.pi else both[:1]
     for x, y, z, w in both[0]:
         inverse = np.array([[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z], [x, y, z, w]])
         relative = both @ inverse.T
@@ -65,7 +72,7 @@ def s2_rows(coordinates: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def plane_rows(
-    coordinates: np.ndarray, eps: float, xi: float, rings: int = 0
+    coordinates: np.ndarray, eps: float, xi: float, rings: int = 0, period: float = math.pi
 ) -> Iterator[np.ndarray]:
     """On the unit square, with `rings` rings of images around it; without theta the plane's."""
     steps = sorted(range(-rings, rings + 1), key=abs)
@@ -81,7 +88,7 @@ def plane_rows(
         for angle in np.unique(theta):
             there = theta == angle
             row[:, there] = se2_squared_distance(
-                dx[:, there], dy[:, there], float(theta[a]), float(angle), eps, xi
+                dx[:, there], dy[:, there], float(theta[a]), float(angle), eps, xi, period
             )
         yield row
 
@@ -123,11 +130,16 @@ def edges_of_rows(rows: Iterable[np.ndarray], count: int, tolerance: float = 1e-
 
 
 def rows_of(
-    manifold: str, coordinates: np.ndarray, eps: float, xi: float, rings: int = 0
+    manifold: str,
+    coordinates: np.ndarray,
+    eps: float,
+    xi: float,
+    rings: int = 0,
+    period: float = math.pi,
 ) -> Iterator[np.ndarray]:
     """The rows of any cloud."""
     if manifold == "so3":
-        return so3_rows(coordinates, eps, xi)
+        return so3_rows(coordinates, eps, xi, period)
     if manifold == "s2":
         return s2_rows(coordinates)
-    return plane_rows(coordinates, eps, xi, rings)
+    return plane_rows(coordinates, eps, xi, rings, period)

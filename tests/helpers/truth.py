@@ -12,10 +12,12 @@ def matrix(x: float, y: float, theta: float) -> np.ndarray:
     return np.array([[cos, -sin, x], [sin, cos, y], [0, 0, 1.0]])
 
 
-def log_distance(g: np.ndarray, h: np.ndarray, eps: float, xi: float) -> float:
-    """min over k of |log(g^-1 h p^k)|_R^2 by scipy's logm, k in -1, 0, 1."""
+def log_distance(
+    g: np.ndarray, h: np.ndarray, eps: float, xi: float, period: float = math.pi
+) -> float:
+    """min over k of |log(g^-1 h p^k)|_R^2 by scipy's logm, k in -1, 0, 1; modulo 2 pi k = 0."""
     best = math.inf
-    for k in (-1, 0, 1):
+    for k in (-1, 0, 1) if period == math.pi else (0,):
         element = np.linalg.inv(g) @ h @ matrix(0, 0, k * math.pi)
         turn = math.atan2(element[1, 0], element[0, 0])
         if abs(abs(turn) - math.pi) < 1e-9:
@@ -39,7 +41,13 @@ def half_turn_distance(dx: float, dy: float, theta: float, eps: float, xi: float
 
 
 def se2_squared_distance(
-    dx: np.ndarray, dy: np.ndarray, theta_g: float, theta_h: float, eps: float, xi: float
+    dx: np.ndarray,
+    dy: np.ndarray,
+    theta_g: float,
+    theta_h: float,
+    eps: float,
+    xi: float,
+    period: float = math.pi,
 ) -> np.ndarray:
     """d^2 from (0, theta_g) to (dx, dy, theta_h) by the inverse Jacobian of the exponential.
 
@@ -49,7 +57,7 @@ def se2_squared_distance(
     x = math.cos(theta_g) * dx + math.sin(theta_g) * dy
     y = -math.sin(theta_g) * dx + math.cos(theta_g) * dy
     candidates = []
-    for k in (-1, 0, 1):
+    for k in (-1, 0, 1) if period == math.pi else (0,):
         a = math.remainder(theta_h - theta_g + k * math.pi, 2 * math.pi)
         half_cot = 1.0 if abs(a) < 1e-12 else (a / 2) / math.tan(a / 2)
         c1, c2 = half_cot * x + a / 2 * y, -a / 2 * x + half_cot * y
@@ -66,17 +74,18 @@ def brute_force_edges(
     alpha: float,
     count: int,
     periodic: bool,
+    period: float = math.pi,
 ) -> dict[tuple[int, int], float]:
     """All edges (a, b) -> d^2 by the neighbor rule, comparing every pair; n_o None: the plane."""
     h = 1 / width
     orientations = n_o or 1
-    theta = [-math.pi / 2 + i * math.pi / orientations for i in range(orientations)]
-    xi = math.sqrt(alpha * orientations) * h
+    theta = [-period / 2 + i * period / orientations for i in range(orientations)]
+    xi = math.sqrt(alpha * orientations * math.pi / period) * h
 
     def squared(dx: np.ndarray, dy: np.ndarray, i: int, k: int) -> np.ndarray:
         if n_o is None:
             return dx**2 + dy**2
-        return se2_squared_distance(dx, dy, theta[i], theta[k], eps, xi)
+        return se2_squared_distance(dx, dy, theta[i], theta[k], eps, xi, period)
 
     span = np.arange(-20, 21) * h
     grid_y, grid_x = np.meshgrid(span, span, indexing="ij")
