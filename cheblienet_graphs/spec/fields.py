@@ -177,7 +177,9 @@ def _fiber(
         return fields | {"orientations": 1}
     count = given["orientations"] if axes is None else limits.AXES[axes]
     if count is None:
-        count = (OVER_FULL_TURNS[geometry.name] if period == "2pi" else geometry).default_orientations
+        count = (
+            OVER_FULL_TURNS[geometry.name] if period == "2pi" else geometry
+        ).default_orientations
     count = integer("orientations", count, *limits.ORIENTATIONS)
     xi, alpha, share = given["xi"], given["alpha"], given["in_plane_fraction"]
     if xi is None:

@@ -84,6 +84,8 @@ def done_by(processes: int, threads: int) -> str:
 def _domain(spec: GraphSpec) -> str:
     several = "s" if spec.orientations > 1 else ""
     fiber = f" x {spec.orientations} orientation{several}" if spec.geometry.oriented else ""
+    if spec.period == "2pi":
+        fiber += " modulo 2 pi"
     if spec.axes is not None:
         fiber = f" x {spec.orientations} axes" + ("" if spec.axes.isdigit() else " of an icosphere")
     points, size, kind = spec.base_points(0), spec.level_size(0), spec.sampling_kind

@@ -1,5 +1,6 @@
 """Lifting an image to orientations by line filters: orientation scores."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -237,15 +238,10 @@ def _reopened(
 
 
 def _check_lattice(graph: Graph) -> None:
-    if graph.period > math.pi:
-        raise ValueError(
-            f"OrientedLift has filters of lines, which are the same after half a turn. "
-            f"{graph.label} has orientations modulo 2 pi: use Lift, which repeats a signal."
-        )
-    is_oriented = graph.coordinates.shape[1] > 2  # of which two are the place
-    if graph.sampling != "lattice" or len(graph.grid) != 3 or not is_oriented:
+    of_lines = graph.coordinates.shape[1] > 2 and graph.period == math.pi  # 2 are the place
+    if graph.sampling != "lattice" or len(graph.grid) != 3 or not of_lines:
         raise ValueError(
             "OrientedLift is for SE(2) on a lattice of pixels, whose Fourier plane its filters "
-            f"divide. {graph.label}, grid {graph.grid}, has no such orientations: use Lift, which "
-            "repeats a signal."
+            f"divide, with orientations modulo pi. {graph.label}, grid {graph.grid}, has no such "
+            "orientations: use Lift, which repeats a signal."
         )

@@ -36,6 +36,12 @@ SPECS: dict[str, dict[str, GraphSpec]] = {
         "axes": GraphSpec("r3s2", "3x3x2", axes=3, weights="selling", levels=1),
         "own-points": GraphSpec("r2", coordinates=OWN_POINTS, neighbors=5),
     },
+    "1.2": {
+        "arrows": GraphSpec(
+            "se2", 6, orientations=4, period="2pi", weights="selling", levels=2, eigenpairs=3
+        ),
+        "turned": GraphSpec("so3", nside=1, orientations=4, period="2pi", neighbors=8, levels=1),
+    },
 }
 
 

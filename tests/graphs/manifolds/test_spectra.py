@@ -10,7 +10,7 @@ import pytest
 import scipy.special
 import spheroidal_truth
 
-from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Metric
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "data" / "spectra.json").read_text())
 CUBE = (1.0, 1.0, 1.0)
@@ -55,6 +55,40 @@ def test_rotations_with_extreme_metrics(metric: Metric) -> None:
             operator[a, a + 1] = operator[a + 1, a] = -(1 - metric.eps**2) / 4 * ladder**0.5
         expected += [value for value in np.linalg.eigvalsh(operator) for _ in range(2 * degree + 1)]
     assert np.allclose(SO3(60, metric, None), np.sort(expected)[:60], atol=1e-9)
+
+
+TOPS = [(0.4, 0.7), (0.3162, 0.1), (1.0, 3.0), (0.05, 0.5)]
+
+
+@pytest.mark.parametrize(("eps", "xi"), TOPS)
+def test_all_rotations_by_matrices_of_angular_momentum(eps: float, xi: float) -> None:
+    """Modulo 2 pi: L_y^2 + eps^2 L_x^2 + L_z^2 / xi^2 on each degree, 2 J + 1 times."""
+    expected = []
+    for degree in range(30):
+        m = np.arange(-degree, degree + 1)
+        raising = np.diag(np.sqrt(degree * (degree + 1) - m[:-1] * m[1:]), -1)
+        x, y = (raising + raising.T) / 2, (raising - raising.T) / 2  # y up to a factor i
+        top = -y @ y + eps**2 * x @ x + np.diag(m**2) / xi**2
+        expected += [value for value in np.linalg.eigvalsh(top) for _ in range(2 * degree + 1)]
+    found = OVER_FULL_TURNS["so3"].spectrum(60, Metric(eps, xi), None)
+    assert found == pytest.approx(np.sort(expected)[:60], rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("sides", [(1.0, 1.0), (1.0, 0.5)])
+@pytest.mark.parametrize(("eps", "xi"), [(0.3162, 0.05), (0.1, 0.3), (1.0, 0.2)])
+def test_arrows_by_fourier_series_in_theta(eps: float, xi: float, sides: tuple) -> None:
+    """Modulo 2 pi, over every wave in its own direction: (A_1, A_2) of it is a function of theta."""
+    order = np.arange(-20, 21)
+    theta = 2 * np.pi * np.arange(160) / 160
+    expected = []
+    for k in itertools.product(range(-6, 7), repeat=2):
+        kx, ky = 2 * np.pi * np.array(k) / sides
+        forward, sideways = (kx * np.cos(t) + ky * np.sin(t) for t in (theta, theta + np.pi / 2))
+        series = np.fft.fft(forward**2 + eps**2 * sideways**2) / 160
+        over_wave = np.diag(order**2 / xi**2) + series[(order[:, None] - order) % 160]
+        expected += np.linalg.eigvalsh(over_wave).tolist()
+    found = OVER_FULL_TURNS["se2"].spectrum(40, Metric(eps, xi), sides)
+    assert found == pytest.approx(np.sort(expected)[:40], rel=1e-10, abs=1e-10)
 
 
 @pytest.mark.parametrize("eps_squared", [0.5, 0.1, 0.001])

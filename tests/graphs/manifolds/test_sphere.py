@@ -20,7 +20,7 @@ from sphere_truth import (
     weighed,
 )
 
-from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.manifold import squared_norm
 
@@ -37,9 +37,11 @@ def elements(name: str, coordinates: np.ndarray) -> tuple:
     return MANIFOLDS[name].elements(tuple(array(c) for c in np.asarray(coordinates).T))
 
 
-def so3_squared(g: np.ndarray, h: np.ndarray, metric: Metric) -> np.ndarray:
+def so3_squared(
+    g: np.ndarray, h: np.ndarray, metric: Metric, manifold: Manifold = SO3
+) -> np.ndarray:
     """Of (N, 3) coordinates each."""
-    return np.asarray(SO3.squared_distance(elements("so3", g), elements("so3", h), metric))
+    return np.asarray(manifold.squared_distance(elements("so3", g), elements("so3", h), metric))
 
 
 def s2_arc(g: np.ndarray, h: np.ndarray) -> np.ndarray:
@@ -71,8 +73,10 @@ SPECIAL = [0.0, 1e-9, 1e-5, math.pi - 1e-9, math.pi, math.pi + 1e-9, math.pi - 1
 @pytest.mark.parametrize("metric", METRICS)
 def test_so3_equals_scipy_rotations(metric: Metric) -> None:
     g, h = random_elements(2000, 0), random_elements(2000, 1)
-    expected = so3_squared_distance(rotations(g), rotations(h), metric.eps, metric.xi)
-    assert np.abs(so3_squared(g, h, metric) - expected).max() < 1e-12
+    for manifold in (SO3, OVER_FULL_TURNS["so3"]):
+        known = metric.eps, metric.xi, manifold.fiber.period
+        expected = so3_squared_distance(rotations(g), rotations(h), *known)
+        assert np.abs(so3_squared(g, h, metric, manifold) - expected).max() < 1e-12
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -46,6 +46,30 @@ def test_json_round_trip(manifold: str, size: tuple[int, int], **fields: object)
     assert again.sha256 == spec.sha256
 
 
+def test_the_period_is_that_of_lines_unless_it_is_named() -> None:
+    lines, arrows = GraphSpec("so3", subdivisions=1), GraphSpec("so3", subdivisions=1, period="2pi")
+    assert lines == GraphSpec("so3", subdivisions=1, period="pi", orientations=6)
+    assert (lines.period, lines.schema, "period" in lines.to_dict()) == ("pi", "1.0", False)
+    assert (arrows.period, arrows.schema, arrows.to_dict()["period"]) == ("2pi", "1.2", "2pi")
+    assert (arrows.orientations, GraphSpec("s2", subdivisions=1).period) == (8, None)
+    assert arrows.default_name == "so3-icosahedral-1x8-2pi"
+    assert GraphSpec.from_dict(json.loads(json.dumps(arrows.to_dict()))) == arrows
+    assert arrows.metric(0).xi ** 2 == pytest.approx(4 * arrows.squared_spacing(0))
+
+
+@pytest.mark.parametrize(
+    ("manifold", "period", "accepted"),
+    [
+        ("r2", "2pi", "left out on r2, which has no angles"),
+        ("r3s2", "2pi", "left out on r3s2"),
+        ("se2", 2, "one of pi, 2pi"),
+    ],
+)
+def test_other_periods_are_refused(manifold: str, period: object, accepted: str) -> None:
+    with pytest.raises(SpecError, match=rf"^period must be {accepted}.*Got '?{period}'?"):
+        GraphSpec(manifold, 8, period=period)
+
+
 def test_defaults_are_the_papers() -> None:
     se2, r2 = GraphSpec("se2", 96), GraphSpec("r2", 96)
     assert (se2.orientations, se2.neighbors, r2.neighbors) == (6, 16, 8)

@@ -31,6 +31,7 @@ SPECS = {
 REFUSED = {
     "r2": GraphSpec("r2", 8, levels=1),
     "r3": GraphSpec("r3", 4, levels=1),
+    "arrows": GraphSpec("se2", 8, orientations=4, period="2pi", levels=1),
     "random": GraphSpec("se2", points=60, orientations=4),
     "so3": GraphSpec("so3", subdivisions=1, orientations=4, levels=1),
     "equiangular": GraphSpec("so3", bandlimit=4, orientations=4, levels=1),
