@@ -17,6 +17,12 @@ MANIFOLDS = {manifold.name: manifold for manifold in _ALL}
 OVER_FULL_TURNS: dict[str, Manifold] = {"se2": SE2("2pi"), "so3": SO3("2pi")}
 """Those whose orientations may be modulo 2 pi, with that period."""
 
+
+def with_period(name: str, period: str | None) -> Manifold:
+    """The manifold of a name, its orientations modulo "pi" or "2pi"; None where there are none."""
+    return OVER_FULL_TURNS[name] if period == "2pi" else MANIFOLDS[name]
+
+
 __all__ = [
     "MANIFOLDS",
     "OVER_FULL_TURNS",
@@ -25,4 +31,5 @@ __all__ = [
     "Manifold",
     "Metric",
     "Point",
+    "with_period",
 ]

@@ -28,6 +28,7 @@ class SE2(FlatManifold):
     columns = ("x", "y", "theta")
     frame = ("forward", "sideways", "rotation")
     base = PLANE
+    fiber: Angles
     default_neighbors = 16
     default_orientations = 6
     default_eps = math.sqrt(0.1)

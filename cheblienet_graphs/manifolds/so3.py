@@ -20,7 +20,7 @@ class SO3(Manifold):
     SE(2) at small scale. The paper prints three frames that contradict one another.
 
     Args:
-        period: name of it, "pi" (alpha and alpha + pi are the same) or "2pi", which is all of SO(3).
+        period: name of it, "pi" (alpha and alpha + pi are the same) or "2pi", all of SO(3).
     """
 
     name = "so3"
@@ -28,6 +28,7 @@ class SO3(Manifold):
     columns = ("alpha", "beta", "gamma")
     frame = ("forward", "sideways", "rotation")
     base = SPHERE
+    fiber: Angles
     default_neighbors = 16
     default_orientations = 6
     default_eps = math.sqrt(0.1)
@@ -62,7 +63,7 @@ class SO3(Manifold):
         )
 
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
-        """Components (c1, c2, c3) of log g^-1 h; modulo pi of log g^-1 h p, p the half turn, too."""
+        """Components (c1, c2, c3) of log g^-1 h; modulo pi of log g^-1 h p, too, a half turn p."""
         for scalar, components in self._up_to_sign(g, h):
             sign = 1 - 2 * (scalar < 0)
             yield tuple(sign * c for c in components)
@@ -101,8 +102,9 @@ class SO3(Manifold):
     def _up_to_sign(self, g: Point, h: Point) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:
         """The scalar part w of each candidate's unit quaternion, and sign(w) times its logarithm.
 
-        With (w, v) that quaternion the rotation vector is r = sign(w) 2 atan2(|v|, |w|) / |v| v, exact
-        at angle 0 and at pi, and (c1, c2, c3) = (r_y, -r_x, r_z). Lengths do not depend on the sign.
+        With (w, v) that quaternion the rotation vector is r = sign(w) 2 atan2(|v|, |w|) / |v| v,
+        exact at angle 0 and at pi, and (c1, c2, c3) = (r_y, -r_x, r_z). Lengths do not depend on
+        the sign.
         """
         a, b, c, d = g
         p, q, r, s = h

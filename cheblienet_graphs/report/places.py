@@ -23,7 +23,7 @@ class Nearest:
     Args:
         vertex: its index.
         distance: to the point along the base, in the metric's unit of length.
-        turn: to the orientation or axis, radians, at most half the period; None where there are none.
+        turn: to the orientation or axis, radians; None where there are none.
     """
 
     vertex: int

@@ -11,7 +11,7 @@ from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import AXES, DEFAULT_AXES
-from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Manifold
+from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given import UncheckedPoints
 from cheblienet_graphs.spec.edges import edge_fields, operator_fields
@@ -177,9 +177,7 @@ def _fiber(
         return fields | {"orientations": 1}
     count = given["orientations"] if axes is None else limits.AXES[axes]
     if count is None:
-        count = (
-            OVER_FULL_TURNS[geometry.name] if period == "2pi" else geometry
-        ).default_orientations
+        count = with_period(geometry.name, period).default_orientations
     count = integer("orientations", count, *limits.ORIENTATIONS)
     xi, alpha, share = given["xi"], given["alpha"], given["in_plane_fraction"]
     if xi is None:

@@ -2,7 +2,7 @@
 
 import math
 
-from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Manifold, Metric
+from cheblienet_graphs.manifolds import Manifold, Metric, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.mask import Mask
@@ -28,8 +28,7 @@ class Levels:
     @property
     def geometry(self) -> Manifold:
         """The manifold itself."""
-        known = MANIFOLDS if self.period in {None, "pi"} else OVER_FULL_TURNS
-        return known[self.manifold]
+        return with_period(self.manifold, self.period)
 
     @property
     def per_half_turn(self) -> float:

@@ -77,7 +77,7 @@ def test_all_rotations_by_matrices_of_angular_momentum(eps: float, xi: float) ->
 @pytest.mark.parametrize("sides", [(1.0, 1.0), (1.0, 0.5)])
 @pytest.mark.parametrize(("eps", "xi"), [(0.3162, 0.05), (0.1, 0.3), (1.0, 0.2)])
 def test_arrows_by_fourier_series_in_theta(eps: float, xi: float, sides: tuple) -> None:
-    """Modulo 2 pi, over every wave in its own direction: (A_1, A_2) of it is a function of theta."""
+    """Modulo 2 pi: over every wave its derivatives along A_1 and A_2 are functions of theta."""
     order = np.arange(-20, 21)
     theta = 2 * np.pi * np.arange(160) / 160
     expected = []
