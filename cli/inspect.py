@@ -50,11 +50,12 @@ def inspect(
     number = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     if html is not None:
         from cheblienet_graphs.page import page  # matplotlib, which may be missing
-        from cheblienet_graphs.plot.opened import open_graph
+        from cheblienet_graphs.plot.figure import check_file
+        from cheblienet_graphs.report.opened import open_graph
 
         if as_json:
             raise click.UsageError("Give --html or --json, not both.")
-        page.check_file(html)
+        check_file(html, "html")
     with progress(share=False) as update:
         report = report_on(store, name, eigenvalues=number, level=level, progress=update)
         if html is not None:

@@ -14,7 +14,7 @@ from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, Spell, lines
 from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes
-from cheblienet_graphs.report.second_moments import closeness, faults, remedy
+from cheblienet_graphs.report.verdict import closeness, faults, remedy
 from cheblienet_graphs.search.connected import Components, lattice_components
 from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.spec import GraphSpec

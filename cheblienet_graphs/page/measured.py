@@ -50,15 +50,13 @@ def glance(report: Report, spell: Spell) -> Markup:
     exact = sum(error == 0 for error in largest_errors(levels).values())
     more = [] if having == ["consistent"] else [element("a", "why", href="#consistency")]
     pieces = remarks(spec, levels, connections, spell=spell)
-    answers = [
-        _answer(kind, "Consistent with its metric?", consistent, *more),
-        _answer("bad" if apart else "good", "Connected?", "No" if apart else "Yes", *pieces),
-        _answer("", "How large?", size(spec, levels, report.bytes)),
-        _answer(
-            "" if exact else "open", "Which symmetries?", f"{exact} exact", *symmetries(levels)
-        ),
-    ]
-    return element("dl", *answers, class_="glance")
+    answers = (
+        (kind, "Consistent with its metric?", consistent, *more),
+        ("bad" if apart else "good", "Connected?", "No" if apart else "Yes", *pieces),
+        ("", "How large?", size(spec, levels, report.bytes)),
+        ("" if exact else "open", "Which symmetries?", f"{exact} exact", *symmetries(levels)),
+    )
+    return element("dl", *(_answer(*answer) for answer in answers), class_="glance")
 
 
 def _answer(kind: str, question: str, *answers: str) -> Markup:
@@ -104,11 +102,7 @@ def _equivariance(levels: Sequence[LevelReport]) -> Markup:
     title = "Equivariance"
     if not (rows := error_rows(levels)):
         return _part(title, "This sampling has no symmetry that is known: nothing is compared.")
-    explained = (
-        "For each symmetry P of the sampling the largest entry of |P'LP - L|, over all entries of "
-        "the stored Laplacian L, whose eigenvalues are in [-1, 1]. Where it is 0, filters of L "
-        "commute with P."
-    )
+    explained = "Where it is 0, filters of the stored Laplacian L commute with the symmetry P."
     columns = _columns("symmetry", levels)
     made = table("equivariance", "Largest |P'LP - L|", columns, {"": rows})
     return _part(title, explained, made)
@@ -117,26 +111,17 @@ def _equivariance(levels: Sequence[LevelReport]) -> Markup:
 def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     """Second moments by level and orientation or axis."""
     title, asked, oriented = "Second moments", f"{spec.eps**2:.4g}", spec.geometry.oriented
-    groups = {
-        f"level {level.level}": _moment_rows(spec, level)
-        for level in levels
-        if level.effective_metric
-    }
+    measured = [level for level in levels if level.effective_metric]
+    groups = {f"level {level.level}": _moment_rows(spec, level) for level in measured}
     if not groups:
         none = "No point has all its neighbors inside the mask, so nothing was measured."
         return _part(title, none)
     explained = (
-        "Around a vertex the Laplacian acts through the second moments of its edges, "
-        "M = sum w c c', c the components of an edge and w its weight. They are those of the "
-        f"metric R where M is a multiple of R^-1: then eps^2 comes out as {asked}"
-        + (", xi^2 as asked," if oriented else "")
-        + " and nothing mixes."
+        "Around a vertex the Laplacian acts through sum w c c', c the components of an edge and w "
+        "its weight: those of the metric R where it is a multiple of R^-1."
     )
     if spec.weights == "selling" and spec.geometry.fiber.cyclic and spec.orientations > 1:
-        explained += (
-            " Selling's edges across orientations are made for the first mode along the fiber, "
-            "which shows here as a smaller xi^2."
-        )
+        explained += " Selling's fiber edges are made for its first mode: xi^2 is smaller here."
     columns = [
         fibers.word(spec) if oriented else "",
         f"eps^2 (asked {asked})",
@@ -163,10 +148,7 @@ def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[Row]:
 def _spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     """The smallest eigenvalues, a line for each distinct one."""
     exact = any(level.exact_eigenvalues for level in levels)
-    explained = (
-        f"Eigenvalues of the operator are those of {spec.geometry.operator_in_words}, as the "
-        "graph estimates them."
-    )
+    explained = f"The operator is {spec.geometry.operator_in_words}, as the graph estimates it."
     columns = ["copies", "of Delta", "of the operator", *(["exact", "error"] if exact else [])]
     groups = {
         _level_title(level): eigenvalue_rows(level, exact=exact)[:MOST_EIGENVALUES]

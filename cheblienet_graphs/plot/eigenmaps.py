@@ -1,13 +1,12 @@
 """Figure: the smoothest eigenfunctions, the eigenvectors of the least eigenvalues."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot.figure import DIVERGING, Asked, Figure, sentences
-from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.plot.figure import DIVERGING, Asked, Canvas, Figure, sentences
 from cheblienet_graphs.plot.pictures import (
     bare,
     color_bar,
@@ -18,14 +17,13 @@ from cheblienet_graphs.plot.pictures import (
 )
 from cheblienet_graphs.plot.places import Places, places_of
 from cheblienet_graphs.plot.spectrum import connected, soon_computed, too_large, unit_of
+from cheblienet_graphs.report.opened import OpenedGraph
+from cheblienet_graphs.report.spectra import computed_eigenpairs
 from cheblienet_graphs.sparse import inverse_root
 from cheblienet_graphs.spec.fibers import counted, title, words
-from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
+from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import integer
-
-if TYPE_CHECKING:
-    import matplotlib.figure
 
 COUNT = 8
 HALF = 0.5
@@ -53,7 +51,6 @@ class Eigenmaps:
         cut: whether the last one may have more copies, which were not computed.
         functions: (M, n_o, points) N^-1/2 v, largest size 1; the first vertex where half of that is
             reached is positive.
-        stored: whether they come from the store.
     """
 
     level: int
@@ -63,7 +60,6 @@ class Eigenmaps:
     copies: tuple[int, ...]
     cut: bool
     functions: Floats
-    stored: bool
 
 
 def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> Eigenmaps:
@@ -86,19 +82,15 @@ def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> E
         raise too_large(graph, level, count)
     arrays, places = graph.level(level), places_of(graph, level)
     facts = arrays.of_level
-    count = min(count, facts.vertices)
+    scale, count = facts.eigenvalue_scale, min(count, facts.vertices)
     connected(graph, level, count)
-    stored = arrays.eigenvalues is not None and len(arrays.eigenvalues) >= count
     eigenpairs: tuple[Any, Any] = arrays.eigenvalues, arrays.eigenvectors
-    if not stored:
-        pairs = extreme_eigenpairs(
-            arrays.laplacian, facts.lambda_max, count, sampling=places.points
-        )
+    if arrays.eigenvalues is None or len(arrays.eigenvalues) < count:
+        pairs = computed_eigenpairs(arrays, count)
         if not pairs.converged:
             raise NotDrawnError(f"The eigenvectors of {graph.name} did not converge.")
         eigenpairs = pairs.values, pairs.vectors
     values, vectors = (np.array(x, np.float64)[..., :count] for x in eigenpairs)
-    scale = facts.eigenvalue_scale
     copies = [n for n in multiplicities(values, facts.lambda_max) for _ in range(n)]
     functions = _functions(vectors, arrays.mass.astype(np.float64))
     return Eigenmaps(
@@ -109,7 +101,6 @@ def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> E
         tuple(copies),
         count < facts.vertices,
         functions.reshape(count, places.points.orientations, -1),
-        stored,
     )
 
 
@@ -123,7 +114,7 @@ def _functions(vectors: Floats, mass: Floats) -> Floats:
     return functions
 
 
-def draw_eigenmaps(canvas: "matplotlib.figure.Figure", data: Eigenmaps) -> None:
+def draw_eigenmaps(canvas: Canvas, data: Eigenmaps) -> None:
     """Draw eigenfunctions on an empty figure, a column for each, a row for each orientation.
 
     Without orientations each has a place of its own, one after the other.
@@ -165,13 +156,13 @@ def titles_of(data: Eigenmaps) -> list[str]:
     last = len(data.values) - data.copies[-1]
     titles = []
     for number, (value, copies) in enumerate(zip(data.values, data.copies, strict=True)):
-        text = "0" if value < ZERO * data.values[-1] else f"{value:.3g}"
         more = "≥" if data.cut and number >= last else ""
-        titles.append(f"{text} ({more}{copies}x)" if copies > 1 else text)
+        several = f" ({more}{copies}x)" if copies > 1 else ""
+        titles.append(("0" if value < ZERO * data.values[-1] else f"{value:.3g}") + several)
     return titles
 
 
-def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") -> str:
+def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     data, spec = eigenmaps_of(graph, level=asked.level), graph.spec
     rows, columns = _shape(data)
     side = FIGURE.size[0] / columns * whole(data.places, FINE)[0].ratio
@@ -184,9 +175,7 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") 
         f"units of its largest size; above them their eigenvalues {unit}.",
         data.level != asked.level
         and f"Level {asked.level} is too large to compute them, so this is a coarser one.",
-        max(data.copies) > 1
-        and "(2x) and the like: equal eigenvalues, whose functions may be mixed at will; shown is "
-        "one basis of many.",
+        max(data.copies) > 1 and "Of equal eigenvalues (2x) one basis of many is shown.",
         spec.orientations > 1
         and f"Rows are {rows} of {spec.orientations} {words(spec)}. {counted(spec)}",
         data.places.dimension == 3 and "Pictures are the slice through the middle across z.",

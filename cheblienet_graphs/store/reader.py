@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import read_document, unreadable
@@ -283,6 +284,12 @@ class LevelArrays:
             return self._given(area / area.mean())
         full, places = self.spec.full_sampling(self.level), self.base_index
         return full if places is None else MaskedSampling(full, places.astype(np.int64))
+
+    @property
+    def sampled(self) -> SampledManifold[Sampling]:
+        """The points with the metric that was asked for, xi 0 without orientations."""
+        metric = Metric(self.spec.eps, self.of_level.xi or 0.0)
+        return SampledManifold(self.sampling, self.spec.geometry, metric)
 
     @cached_property
     def cells(self) -> Sampling:
