@@ -4,19 +4,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from cheblienet_graphs.page.html import Markup, element, joined, prose, section, table
+from cheblienet_graphs.report import rows as tables
 from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.rows import (
-    UNKNOWN,
-    Row,
-    eigenvalue_rows,
-    error_rows,
-    largest_errors,
-    reading,
-    rows_of,
-    turning,
-)
 from cheblienet_graphs.report.text import connections, remarks, size, symmetries
 from cheblienet_graphs.report.verdict import Consistency
 from cheblienet_graphs.spec import GraphSpec, fibers
@@ -47,7 +38,7 @@ def glance(report: Report, spell: Spell) -> Markup:
     short, kind = ANSWERS[having[0]]
     consistent = short if len(having) == 1 else "Not on every level"
     apart = any(level.components > 1 for level in levels)
-    exact = sum(error == 0 for error in largest_errors(levels).values())
+    exact = sum(error == 0 for error in tables.largest_errors(levels).values())
     more = [] if having == ["consistent"] else [element("a", "why", href="#consistency")]
     pieces = remarks(spec, levels, connections, spell=spell)
     answers = (
@@ -71,9 +62,9 @@ def levels_table(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         spec: of the build.
         levels: their reports.
     """
-    rows, columns = {"": rows_of(spec, levels)}, _columns("", levels)
+    rows, columns = {"": tables.rows_of(spec, levels)}, _columns("", levels)
     made = table("levels-table", "The graphs of the pyramid", columns, rows, kind="levels")
-    lines = [element("li", prose(line)) for line in reading(spec)]
+    lines = [element("li", prose(line)) for line in tables.reading(spec)]
     return joined([made, element("ul", *lines, class_="faint")])
 
 
@@ -100,7 +91,7 @@ def _part(title: str, explained: str, *tables: Markup) -> Markup:
 
 def _equivariance(levels: Sequence[LevelReport]) -> Markup:
     title = "Equivariance"
-    if not (rows := error_rows(levels)):
+    if not (rows := tables.error_rows(levels)):
         return _part(title, "This sampling has no symmetry that is known: nothing is compared.")
     explained = "Where it is 0, filters of the stored Laplacian L commute with the symmetry P."
     columns = _columns("symmetry", levels)
@@ -133,13 +124,13 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     return _part(title, explained, made)
 
 
-def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[Row]:
-    rows: list[Row] = []
+def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[tables.Row]:
+    rows: list[tables.Row] = []
     samples, oriented = fibers.samples_of(spec), spec.geometry.oriented
-    for metric, ratio in zip(level.effective_metric, turning(level), strict=True):
+    for metric, ratio in zip(level.effective_metric, tables.turning(level), strict=True):
         title = fibers.title(samples, metric.orientation, " ") if oriented else "all points"
         realized = [metric.eps_squared, *([ratio] if oriented else [])]
-        cells = [UNKNOWN if number is None else f"{number:.3g}" for number in realized]
+        cells = [tables.UNKNOWN if number is None else f"{number:.3g}" for number in realized]
         cells += [percent(x) if x > 1e-9 else "0" for x in (metric.leakage, metric.deviation)]
         rows.append((title, cells))
     return rows
@@ -151,7 +142,7 @@ def _spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     explained = f"The operator is {spec.geometry.operator_in_words}, as the graph estimates it."
     columns = ["copies", "of Delta", "of the operator", *(["exact", "error"] if exact else [])]
     groups = {
-        _level_title(level): eigenvalue_rows(level, exact=exact)[:MOST_EIGENVALUES]
+        _level_title(level): tables.eigenvalue_rows(level, exact=exact)[:MOST_EIGENVALUES]
         for level in levels
         if level.eigenvalues
     }

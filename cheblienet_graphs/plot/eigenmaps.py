@@ -6,15 +6,8 @@ from typing import Any
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import DIVERGING, Asked, Canvas, Figure, sentences
-from cheblienet_graphs.plot.pictures import (
-    bare,
-    color_bar,
-    picture,
-    row_label,
-    shown_orientations,
-    whole,
-)
 from cheblienet_graphs.plot.places import Places, places_of
 from cheblienet_graphs.plot.spectrum import connected, soon_computed, too_large, unit_of
 from cheblienet_graphs.report.opened import OpenedGraph
@@ -125,22 +118,22 @@ def draw_eigenmaps(canvas: Canvas, data: Eigenmaps) -> None:
     """
     from matplotlib.colors import Normalize
 
-    [view, *_] = whole(data.places, FINE)
+    [view, *_] = pictures.whole(data.places, FINE)
     rows, columns = _shape(data)
     count, titles = data.places.points.orientations, titles_of(data)
-    shown = shown_orientations(count, most=ORIENTATIONS)
+    shown = pictures.shown_orientations(count, most=ORIENTATIONS)
     values = data.functions[:, shown].transpose(1, 0, 2).reshape(-1, data.functions.shape[2])
     grid = canvas.subplots(rows, columns, squeeze=False)
     for axes in grid.flat:
-        bare(axes)
+        pictures.bare(axes)
     for axes, signal in zip(grid.flat, values, strict=False):
-        image = picture(axes, view, signal, Normalize(-1, 1), DIVERGING)
+        image = pictures.picture(axes, view, signal, Normalize(-1, 1), DIVERGING)
     for axes, above in zip(grid.flat, titles, strict=False):
         axes.set_title(above, pad=3)
     for cells, k in zip(grid if count > 1 else (), shown.tolist(), strict=False):
-        row_label(cells[0], title(data.places.samples, k))
+        pictures.row_label(cells[0], title(data.places.samples, k))
     below = {"location": "bottom", "fraction": 0.03, "aspect": 50}
-    color_bar(canvas, image, list(grid.flat), "eigenfunction / its largest size", **below)
+    pictures.color_bar(canvas, image, list(grid.flat), "eigenfunction / its largest size", **below)
 
 
 def _shape(data: Eigenmaps) -> tuple[int, int]:
@@ -148,7 +141,7 @@ def _shape(data: Eigenmaps) -> tuple[int, int]:
     count = data.places.points.orientations
     if count == 1:
         return -(-len(data.values) // COLUMNS), COLUMNS
-    return len(shown_orientations(count, most=ORIENTATIONS)), len(data.values)
+    return len(pictures.shown_orientations(count, most=ORIENTATIONS)), len(data.values)
 
 
 def titles_of(data: Eigenmaps) -> list[str]:
@@ -165,7 +158,7 @@ def titles_of(data: Eigenmaps) -> list[str]:
 def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     data, spec = eigenmaps_of(graph, level=asked.level), graph.spec
     rows, columns = _shape(data)
-    side = FIGURE.size[0] / columns * whole(data.places, FINE)[0].ratio
+    side = FIGURE.size[0] / columns * pictures.whole(data.places, FINE)[0].ratio
     titled = 0.3 if spec.orientations == 1 else 0.0
     canvas.set_size_inches(FIGURE.size[0], min(12.0, 1.2 + rows * (side + titled)))
     draw_eigenmaps(canvas, data)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.chebyshev import random_weights
 from cheblienet_graphs.plot.figure import (
     FAINT,
@@ -17,14 +18,6 @@ from cheblienet_graphs.plot.figure import (
     Figure,
     Part,
     sentences,
-)
-from cheblienet_graphs.plot.pictures import (
-    SHOWN,
-    around,
-    color_bar,
-    picture,
-    row_label,
-    shown_orientations,
 )
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.plot.turning import Symmetry, Turning, rotation, symmetries_of
@@ -141,8 +134,8 @@ def equivariance_of(
     if radius >= SMALLEST:
         turning = Turning(graph.level(level).laplacian, places, point, radius, weights)
         curves = tuple(_curve(turning, about, axis) for about, axis in axes.items())
-        pictures = _pictures(turning, [*axes.values()][-1])
-        return Equivariance(level, places, point, radius, seed, symmetries, curves, pictures)
+        turned = _turned(turning, [*axes.values()][-1])
+        return Equivariance(level, places, point, radius, seed, symmetries, curves, turned)
     if not symmetries:
         raise NotDrawnError(
             f"Nothing of {graph.name} can be turned: it has no symmetries of its sampling, and "
@@ -181,7 +174,7 @@ def steps_of(places: Places) -> Floats:
     return np.arange(1, count + 1) * 180 / count
 
 
-def _pictures(turning: Turning, axis: Floats) -> Pictures:
+def _turned(turning: Turning, axis: Floats) -> Pictures:
     """The input and the activations, still and turned by a step between orientations."""
     other = TURN_OF_AXES if turning.places.of_axes else TURN
     angle = float([*steps_of(turning.places), other][0])
@@ -246,7 +239,7 @@ def in_words(name: str) -> str:
     return name.replace("_", " ").replace("approximate", "approx.")
 
 
-def _draw_pictures(canvas: Part, data: Equivariance, pictures: Pictures) -> None:
+def _draw_pictures(canvas: Part, data: Equivariance, turned: Pictures) -> None:
     """The input and the activations, a row as they are and one turned.
 
     Both rows stand side by side where there are no orientations.
@@ -254,23 +247,23 @@ def _draw_pictures(canvas: Part, data: Equivariance, pictures: Pictures) -> None
     from matplotlib.colors import Normalize
 
     samples = data.places.samples
-    shown = shown_orientations(len(samples), most=AXES if data.places.of_axes else SHOWN)
+    shown = pictures.shown_orientations(
+        len(samples), most=AXES if data.places.of_axes else pictures.SHOWN
+    )
     named = [title(samples, int(k)) for k in shown] if len(samples) > 1 else ["activation"]
-    [view, *_] = around(data.places, data.point, math.ceil(data.radius))
+    [view, *_] = pictures.around(data.places, data.point, math.ceil(data.radius))
     shape = (2, 1 + len(shown)) if len(samples) > 1 else (1, 4)
     grid = canvas.subplots(*shape, squeeze=False)
-    inputs, activations = (
-        x / (np.nanmax(x) or 1.0) for x in (pictures.inputs, pictures.activations)
-    )
-    for row, label in enumerate(("as it is", f"turned by {pictures.angle:.4g}°")):
+    inputs, activations = (x / (np.nanmax(x) or 1.0) for x in (turned.inputs, turned.activations))
+    for row, label in enumerate(("as it is", f"turned by {turned.angle:.4g}°")):
         cells = grid.reshape(2, -1)[row]
         for axes, values in zip(cells, [inputs[row], *activations[row, shown]], strict=True):
-            image = picture(axes, view, values, Normalize(0, 1))
-        row_label(cells[0], label)
+            image = pictures.picture(axes, view, values, Normalize(0, 1))
+        pictures.row_label(cells[0], label)
         if not row or len(grid) == 1:
             for axes, above in zip(cells, ["input", *named], strict=True):
                 axes.set_title(above)
-    color_bar(canvas, image, list(grid.ravel()), "share of the largest")
+    pictures.color_bar(canvas, image, list(grid.ravel()), "share of the largest")
 
 
 def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:

@@ -7,18 +7,11 @@ import numpy as np
 from scipy.special import eval_legendre
 
 from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.chebyshev import heat_on
 from cheblienet_graphs.plot.figure import SERIES, Asked, Axes, Canvas, Figure, sentences
-from cheblienet_graphs.plot.pictures import (
-    View,
-    around,
-    bare,
-    color_bar,
-    picture,
-    row_label,
-    shown_orientations,
-)
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
+from cheblienet_graphs.report.moments import scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import counted, title, word
@@ -36,7 +29,7 @@ DECADES = 3
 """Colors go from the most heat down to this many powers of ten below."""
 REACH = 3.2
 """Half of the pictures' sides, in spreads."""
-Panel = tuple[str, Floats, View, bool]
+Panel = tuple[str, Floats, pictures.View, bool]
 """A picture's title, values and view, and whether its axes have numbers."""
 MARKS = 500
 """More marks than this are drawn as an image."""
@@ -114,7 +107,7 @@ class Heat:
         graph = self.widest
         if graph.places.of_axes or not graph.oriented:
             return np.array([graph.orientation])[: graph.oriented]
-        return shown_orientations(len(graph.density), through=graph.orientation)
+        return pictures.shown_orientations(len(graph.density), through=graph.orientation)
 
     @property
     def other_axes(self) -> Indices:
@@ -123,7 +116,7 @@ class Heat:
         if not graph.places.of_axes:
             return np.empty(0, np.int64)
         others = np.delete(np.arange(len(graph.density)), graph.orientation)
-        return others[shown_orientations(len(others), most=OTHER_AXES)]
+        return others[pictures.shown_orientations(len(others), most=OTHER_AXES)]
 
 
 def heat_of(
@@ -183,7 +176,8 @@ def _same(other: OpenedGraph, level: int, first: Diffusion) -> int:
 
 
 def _diffusion(graph: OpenedGraph, level: int, vertex: int, spread: float) -> Diffusion:
-    scale, arrays, places = graph.scale(level), graph.level(level), places_of(graph, level)
+    arrays, places = graph.level(level), places_of(graph, level)
+    scale = scale_of(arrays)
     operator, time = scale is not None, (spread * places.spacing) ** 2 / 2
     if scale is None:
         time, scale = spread**2 / 2 / arrays.of_level.lambda_max, 1.0
@@ -237,24 +231,23 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
     grid = canvas.subplots(len(rows), columns + (not oriented), squeeze=False)
     for cells, panels in zip(grid[:, :columns], rows, strict=True):
         for axes in cells[len(panels) :]:
-            bare(axes)
+            pictures.bare(axes)
         for axes, (above, values, view, ticks) in zip(cells, panels, strict=False):
-            image = picture(axes, view, values, norm, title=above, ticks=ticks)
+            image = pictures.picture(axes, view, values, norm, title=above, ticks=ticks)
     if len(rows) > 1:
-        for axes, label in zip(
-            grid[:, 0], [*(g.name for g in data.graphs), "other axes"], strict=False
-        ):
-            row_label(axes, label)
+        labels = [*(graph.name for graph in data.graphs), "other axes"]
+        for axes, label in zip(grid[:, 0], labels, strict=False):
+            pictures.row_label(axes, label)
     for axes, graph in zip(() if oriented else grid[:, -1], data.graphs, strict=False):
         _draw_profile(axes, graph, data.spread, data.reach)
     where = {} if oriented else {"location": "bottom"}
     every = list(grid[:, :columns].ravel())
-    color_bar(canvas, image, every, "heat per vertex (all heat = 1)", **where)
+    pictures.color_bar(canvas, image, every, "heat per vertex (all heat = 1)", **where)
 
 
 def _panels(data: Heat, graph: Diffusion) -> list[Panel]:
     """All heat over the points, and that of orientations alone: titles above the middle slice."""
-    views, panels = around(graph.places, graph.point, data.reach), []
+    views, panels = pictures.around(graph.places, graph.point, data.reach), []
     shown = [None, *(data.shown.tolist() if graph.oriented else ())]
     for k in shown:
         above = "all together" if graph.oriented else ""
@@ -269,7 +262,7 @@ def _panels(data: Heat, graph: Diffusion) -> list[Panel]:
 
 def _other_axes(data: Heat) -> list[Panel]:
     graph = data.widest
-    view, *_ = around(graph.places, graph.point, data.reach)
+    view, *_ = pictures.around(graph.places, graph.point, data.reach)
     return [
         (title(graph.places.samples, k), graph.density[k], view, False)
         for k in data.other_axes.tolist()

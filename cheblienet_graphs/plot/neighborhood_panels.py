@@ -17,7 +17,7 @@ from cheblienet_graphs.plot.neighborhood import (
 )
 from cheblienet_graphs.plot.pictures import lines, thickness
 from cheblienet_graphs.report.opened import OpenedGraph
-from cheblienet_graphs.spec import words
+from cheblienet_graphs.spec import fibers, words
 from cheblienet_graphs.spec.fibers import angle_in_words, named
 from cheblienet_graphs.typing import Floats
 
@@ -201,7 +201,7 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighborhood) -> str:
         and f"It is at {sample}, of {data.orientations}; all neighbors are projected on directions "
         "along and across it. Tilts count by their sine.",
         volume and not sample and "Rings are neighbors in front of a plane or behind it.",
-        sample and "Strokes stand at neighbors of other samples, along these.",
+        sample and f"Strokes stand at neighbors of other {fibers.words(spec)}, along these.",
         sample
         and not volume
         and f"Its point is seen in {len(data.views)} of {data.orientations} orientations.",

@@ -174,10 +174,9 @@ class Places:
         """(N, d) the places at offsets from one; the inverse of `offsets`."""
         if self.flat:
             return here + offsets
-        length = np.linalg.norm(offsets, axis=1, keepdims=True)
-        arc = length / self.radius
-        tangent = offsets / np.where(length > 0, length, 1.0) @ np.stack(_frames(here)[:2])
-        places: Floats = np.sin(arc) * tangent * self.radius + np.cos(arc) * here
+        arc = np.linalg.norm(offsets, axis=1, keepdims=True) / self.radius
+        tangent = offsets @ np.stack(_frames(here)[:2])
+        places: Floats = np.sinc(arc / np.pi) * tangent + np.cos(arc) * here
         return places
 
     def headings(self, point: int, vertices: Indices) -> Floats:

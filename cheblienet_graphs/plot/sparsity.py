@@ -110,8 +110,6 @@ def draw_sparsity(data: Sparsity, ax: Axes) -> Image:
 
 
 def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
-    from matplotlib.ticker import LogLocator
-
     data, spec = sparsity_of(graph, asked.level), graph.spec
     ax = figure.subplots()
     image = draw_sparsity(data, ax)
@@ -120,8 +118,7 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
         f"{data.vertices:,} Laplacian are zeros, which are not stored; {data.stored:,} are."
     )
     if data.side > 1:
-        look = {"ticks": LogLocator(subs=(1, 2, 5)), "format": lambda share, _: percent(share)}
-        color_bar(figure, image, [ax], "share of entries stored", shrink=0.8, **look)
+        color_bar(figure, image, [ax], "share of entries stored", shrink=0.8)
         text += f" A cell of the picture stands for {data.side:,} x {data.side:,} of them."
     if data.orientations > 1:
         text += (

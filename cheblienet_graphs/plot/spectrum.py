@@ -7,6 +7,7 @@ import numpy as np
 from cheblienet_graphs.errors import NotDrawnError, Remedy
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.report.diagnostics import components
+from cheblienet_graphs.report.moments import scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.verdict import unknown_spectrum
@@ -92,7 +93,7 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
             count = min(len(arrays.eigenvalues), MOST)
     count, apart = min(count, vertices), components(arrays.laplacian)
     eigenvalues = first_eigenvalues(arrays, count, apart, lambda *_: None)
-    scale = graph.scale(level)
+    scale = scale_of(arrays)
     exact = exact_eigenvalues(graph.spec, arrays.sampled, count)
     where = unknown_spectrum(graph.spec)
     unknown = where and f"no spectrum is known exactly {where}"

@@ -1,4 +1,4 @@
-"""The edges of one vertex: where they lead, how far, and how they are weighted."""
+"""The edges of one vertex, given by a place near it: where they lead, how far, their weights."""
 
 import itertools
 import math
@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.r3s2 import directions_across
 from cheblienet_graphs.report.moments import periods
 from cheblienet_graphs.report.opened import open_graph
-from cheblienet_graphs.report.places import Nearest, nearest_vertex
 from cheblienet_graphs.report.rows import aligned
+from cheblienet_graphs.samplings.axes import angles_between
+from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec, fibers, units
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import Number, integer
+from cheblienet_graphs.values import Number, integer, parsed
 
 TIE = 1e-9
 """Relative difference of squared lengths up to which candidates are equally long."""
@@ -30,6 +31,21 @@ ANGLES = {"theta", "alpha", "beta", "gamma", "rotation", "tilt_1", "tilt_2"}
 """Columns that are stored in radians and shown in degrees,"""
 SHOWN = {"beta": "lat", "gamma": "lon"}
 """and what they are called then: the sphere's places are shown as they are asked for."""
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The vertex that is nearest to a place: of the nearest point the nearest orientation.
+
+    Args:
+        vertex: its index.
+        distance: to the point along the base, in the metric's unit of length.
+        turn: to the orientation or axis, radians in [0, pi/2]; None where there are none.
+    """
+
+    vertex: int
+    distance: float
+    turn: float | None
 
 
 @dataclass(frozen=True)
@@ -175,7 +191,7 @@ def neighbors_of(
     known = 0 if vertex is None else integer("vertex", vertex, 0, arrays.of_level.vertices - 1)
     weights, sampled = arrays.weights, arrays.sampled
     if at is not None:
-        asked = nearest_vertex(spec, sampled.sampling, at)
+        asked = _nearest_vertex(spec, sampled.sampling, at)
         known = asked.vertex
     row = weights.rows(np.array([known]))
     start, ends = arrays.coordinates[[known]], arrays.coordinates[row.indices]
@@ -196,6 +212,96 @@ def neighbors_of(
         distances[order],
         row.data[order],
     )
+
+
+def _nearest_vertex(spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]) -> Nearest:
+    """The vertex nearest to a place, the first one of those equally near.
+
+    Args:
+        spec: of the graph.
+        sampling: of a level, with its mask.
+        at: "X,Y" or "X,Y,Z" in widths of the domain; on the sphere "LAT,LON" in degrees; where
+            there are orientations their angle in degrees after it; where there are axes
+            "X,Y,Z,NX,NY,NZ", the axis of any length. Or as many numbers.
+
+    Raises:
+        SpecError: there are more or fewer numbers, they are outside the domain, or the nearest
+            point of the full sampling is outside the mask.
+    """
+    place, sample = _parsed(spec, sampling, at)
+    full = sampling.full if isinstance(sampling, MaskedSampling) else sampling
+    point, distance = _nearest_point(spec, full, place)
+    if isinstance(sampling, MaskedSampling):
+        point = int(sampling.inside[point])
+        if point < 0:
+            _, away = _nearest_point(spec, sampling, place)
+            part = "mask" if spec.region is None else "region"
+            found = f"a place outside, {away:.3g} {spec.geometry.base.unit} from the nearest point"
+            raise SpecError("at", f"inside the {part} of the graph", Found(f"{found} inside"))
+    if not spec.geometry.oriented:
+        return Nearest(point, distance, None)
+    samples = np.array(fibers.samples_of(spec))
+    if spec.axes is not None:
+        turns = angles_between(sample[None], samples)[0]
+    else:
+        turns = abs((sample - samples[:, 0] + math.pi / 2) % math.pi - math.pi / 2)
+    k = int(turns.argmin())
+    return Nearest(k * sampling.num_points + point, distance, float(turns[k]))
+
+
+def _parsed(
+    spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]
+) -> tuple[Floats, Floats]:
+    """A place in Cartesian coordinates on the base, and an orientation in radians or an axis."""
+    try:
+        numbers = [parsed(number) for number in (at.split(",") if isinstance(at, str) else at)]
+    except (ValueError, TypeError):
+        numbers = []
+    base, fiber = spec.geometry.base, spec.geometry.fiber.columns
+    limits = zip(numbers, _limits(sampling), strict=False)
+    place, sample = np.array(numbers[: base.dimension]), np.array(numbers[base.dimension :])
+    length = float(np.linalg.norm(sample)) if spec.axes is not None else 1.0
+    if (
+        len(numbers) != base.dimension + len(fiber)
+        or not all(low <= number <= high for number, (low, high) in limits)
+        or not 0 < length < math.inf
+    ):
+        raise SpecError("at", _form(spec, sampling), at)
+    if not base.flat:
+        latitude, longitude = np.radians(place)
+        across = np.cos(latitude)
+        place = np.array([across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)])
+    return place, np.radians(sample) if spec.axes is None else sample / length
+
+
+def _nearest_point(spec: GraphSpec, sampling: Sampling, place: Floats) -> tuple[int, float]:
+    """The nearest point of the base and its distance."""
+    offsets = sampling.base_points - place
+    chords = np.linalg.norm(offsets - periods(sampling, offsets), axis=1)
+    point = int(chords.argmin())
+    return point, float(spec.geometry.base.distance(chords[point]))
+
+
+def _limits(sampling: Sampling) -> list[tuple[float, float]]:
+    """Least and largest number of each direction of the base, as they are written."""
+    if sampling.extent is None:
+        return [(-90.0, 90.0), (-180.0, 360.0)]
+    return [(0.0, side) for side in sampling.extent]
+
+
+def _form(spec: GraphSpec, sampling: Sampling) -> str:
+    """'X,Y,THETA with X in [0, 1] and Y in [0, 1] widths of the domain, THETA in degrees'."""
+    names = ["LAT", "LON"] if sampling.extent is None else ["X", "Y", "Z"][: len(sampling.extent)]
+    ranges = [
+        f"{name} in [{low:g}, {high:.4g}]"
+        for name, (low, high) in zip(names, _limits(sampling), strict=True)
+    ]
+    unit = "degrees" if sampling.extent is None else "widths of the domain"
+    angles = [column.upper() for column in spec.geometry.fiber.columns]
+    turned = "".join(f", {angle} in degrees" for angle in angles)
+    if spec.axes is not None:
+        turned = ", NX,NY,NZ along the axis, not all 0"
+    return f"{','.join(names + angles)} with {' and '.join(ranges)} {unit}{turned}"
 
 
 def _shortest_logarithms(

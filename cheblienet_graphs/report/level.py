@@ -8,12 +8,7 @@ import scipy.sparse
 
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, Spell
-from cheblienet_graphs.report.moments import (
-    EffectiveMetric,
-    effective_metrics,
-    eigenvalue_scale,
-    probes,
-)
+from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, compared, verdict
 from cheblienet_graphs.spectrum.numeric import multiplicities
@@ -110,8 +105,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     spectrum = first_eigenvalues(arrays, count, components, step)
     step("metric")
     metrics = effective_metrics(arrays, probes(arrays))
-    if facts.eigenvalue_scale is None:  # of an older store, or nowhere to measure
-        facts = replace(facts, eigenvalue_scale=eigenvalue_scale(arrays))
+    facts = replace(facts, eigenvalue_scale=scale_of(arrays))
     known = exact_eigenvalues(spec, sampled, count)
     comparison = compared(spec, spectrum, facts.eigenvalue_scale, known)
     judged = verdict(spec, sampled, metrics, components, comparison)

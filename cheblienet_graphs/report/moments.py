@@ -242,6 +242,12 @@ def eigenvalue_scale(level: Weighted) -> float | None:
     return 2 * mass / moment if moment > 0 else None
 
 
+def scale_of(level: LevelArrays) -> float | None:
+    """The same factor, measured where a version is older than its record; None as there."""
+    recorded = level.of_level.eigenvalue_scale
+    return eigenvalue_scale(level) if recorded is None else recorded
+
+
 def _spread(level: Weighted, points: Indices) -> Indices:
     """Some of these points, one drawn from each of equally long stretches, from a fixed seed."""
     entries = level.weights.laplacian.nnz

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cheblienet_graphs.report.moments import eigenvalue_scale
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import VersionFacts, read_facts
@@ -44,15 +43,6 @@ class OpenedGraph:
         if number not in self._levels:
             self._levels[number] = LevelArrays(self.version, self.facts, number)
         return self._levels[number]
-
-    def scale(self, level: int) -> float | None:
-        """The factor from eigenvalues of Delta to the operator's; measured where not recorded.
-
-        None where the metric can be measured nowhere.
-        """
-        arrays = self.level(level)
-        recorded = arrays.of_level.eigenvalue_scale
-        return eigenvalue_scale(arrays) if recorded is None else recorded
 
 
 def open_graph(store: str | Path, name: str | None = None) -> OpenedGraph:

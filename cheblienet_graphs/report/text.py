@@ -5,18 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from cheblienet_graphs.errors import Remedy
+from cheblienet_graphs.report import rows as tables
 from cheblienet_graphs.report.findings import Finding, Spell, levels_in_words, lines
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.rows import (
-    aligned,
-    columns_of,
-    distinct,
-    eigenvalue_rows,
-    error_rows,
-    largest_errors,
-    reading,
-    rows_of,
-)
 from cheblienet_graphs.spec import GraphSpec, fibers, words
 
 WIDTH = 80
@@ -53,9 +44,10 @@ def short_text(
         nbytes: size of all files.
         spell: writes parameters.
     """
-    spell, columns = _unbroken(spell), columns_of(spec, levels)
+    spell, columns = _unbroken(spell), tables.columns_of(spec, levels)
     titles = zip(*(title.split("\n") for title, _ in columns), strict=True)
-    table = aligned([*titles, *([cell(level) for _, cell in columns] for level in levels)], ">")
+    cells = [[cell(level) for _, cell in columns] for level in levels]
+    table = tables.aligned([*titles, *cells], ">")
     text = [*(line for sentence in words.brief(spec) for line in _wrapped("  ", sentence)), ""]
     text += [*_answers(spec, levels, nbytes, spell), "", *(f"  {line}" for line in table)]
     if further := remarks(spec, levels, edges, spectra, spell=spell):
@@ -73,9 +65,9 @@ def full_text(spec: GraphSpec, levels: Sequence[LevelReport], spell: Spell = str
     """
     spell = _unbroken(spell)
     rows = [["", *(f"level {level.level}" for level in levels)]]
-    rows += [[title, *cells] for title, cells in rows_of(spec, levels)]
-    rows += [[f"|P'LP - L|, {symmetry}", *cells] for symmetry, cells in error_rows(levels)]
-    text = [*aligned(rows, "<>"), "", *reading(spec)]
+    rows += [[title, *cells] for title, cells in tables.rows_of(spec, levels)]
+    rows += [[f"|P'LP - L|, {symmetry}", *cells] for symmetry, cells in tables.error_rows(levels)]
+    text = [*tables.aligned(rows, "<>"), "", *tables.reading(spec)]
     for level in levels:
         if level.eigenvalues:
             text += ["", *_eigenvalues(level)]
@@ -196,7 +188,7 @@ def size(spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int) -> str:
 def symmetries(levels: Sequence[LevelReport]) -> list[str]:
     """The symmetries by their largest error over the levels, those without any first."""
     exact, others = list[str](), list[str]()
-    for name, most in largest_errors(levels).items():
+    for name, most in tables.largest_errors(levels).items():
         having = [level.level for level in levels if name in level.equivariance]
         where = "" if len(having) == len(levels) else f" ({levels_in_words(having)})"
         off = f": up to {most:.2g}" if most else ""
@@ -212,7 +204,7 @@ def _spectrum(level: LevelReport) -> list[str]:
         return []
     scale, listed = level.eigenvalue_scale, []
     floor = max(map(abs, level.eigenvalues)) * ZERO
-    shown = [*distinct(level)][:SHOWN]
+    shown = [*tables.distinct(level)][:SHOWN]
     for copies, value, _ in shown:
         count = copies.stop - copies.start
         number = "0" if abs(value) <= floor else f"{value * (scale or 1):.4g}"
@@ -228,5 +220,6 @@ def _eigenvalues(level: LevelReport) -> list[str]:
     exact = level.exact_eigenvalues is not None
     titles = ["eigenvalues of Delta", "of the operator", *(["exact", "error"] if exact else [])]
     rows = [[f"level {level.level}", *titles]]
-    rows += [[f"{copies} x", *cells] for copies, cells in eigenvalue_rows(level, exact=exact)]
-    return aligned(rows, ">")
+    listed = tables.eigenvalue_rows(level, exact=exact)
+    rows += [[f"{copies} x", *cells] for copies, cells in listed]
+    return tables.aligned(rows, ">")

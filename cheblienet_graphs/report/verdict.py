@@ -29,9 +29,7 @@ from cheblienet_graphs.spec import GraphSpec, fibers, words
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.spectrum.numeric import (
-        Eigenvalues,  # slow to import, builds do without
-    )
+    from cheblienet_graphs.spectrum.numeric import Eigenvalues  # slow to import, builds do without
 
 CLOSE = 0.15
 """Second moments are those of the metric where they deviate by no more than this, relatively."""

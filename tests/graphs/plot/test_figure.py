@@ -26,12 +26,14 @@ def test_files_have_the_same_bytes_each_time(tmp_path: Path, ending: str) -> Non
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = opened("tiny")
+
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("cheblienet_graphs.store.durable.os.write", full)
     with pytest.raises(StoreError, match=r"No space left on device\. Nothing was drawn; free some"):
-        write_figure(figure_named("sparsity"), opened("tiny"), Asked(), tmp_path / "a.png")
+        write_figure(figure_named("sparsity"), graph, Asked(), tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 from axes_truth import logarithm_moments
 from pictured import dense_weights, opened
-from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs import inspect
 from cheblienet_graphs.plot import Asked
 from cheblienet_graphs.plot.neighborhood import neighborhood_of
-from cheblienet_graphs.plot.neighborhood_panels import (
-    FIGURE,
-)
+from cheblienet_graphs.plot.neighborhood_panels import FIGURE
 from cheblienet_graphs.report.edges_of import axis_frame
 from cheblienet_graphs.report.level import LevelReport
 
@@ -94,17 +91,6 @@ def test_selling_and_tilts_realize_the_ellipsoid_asked_for() -> None:
     np.testing.assert_allclose(view.filled, view.ball, atol=1e-5 * view.ball.max())
     here = reported("twelve").effective_metric[view.vertex // 125]
     assert view.eps_squared == pytest.approx(here.eps_squared, rel=1e-6)
-
-
-def test_the_frame_of_a_rotation_is_its_own() -> None:
-    graph, vertex = opened("rotations"), 162 * 3 + 20
-    alpha, beta, gamma = graph.level(0).coordinates[vertex]
-    frame = Rotation.from_euler("ZYZ", [gamma, beta, alpha]).as_matrix()
-    east = np.array([-math.sin(gamma), math.cos(gamma), 0])
-    south = np.cross(east, frame[:, 2])
-    truth = [[frame[:, k] @ east, frame[:, k] @ south] for k in (0, 1)]
-    data = neighborhood_of(graph, vertex=vertex)
-    np.testing.assert_allclose(data.views[data.middle].frame, truth, atol=1e-12)
 
 
 def test_a_plane_shows_pixels_down_and_orientations_clockwise() -> None:

@@ -5,13 +5,7 @@ from scipy.special import eval_chebyt
 
 from cheblienet_graphs.plot.chebyshev import random_weights
 from cheblienet_graphs.plot.places import Places, places_of
-from cheblienet_graphs.plot.turning import (
-    Turning,
-    interpolation,
-    rotation,
-    symmetries_of,
-    turn_of,
-)
+from cheblienet_graphs.plot.turning import Turning, interpolation, rotation, symmetries_of, turn_of
 from cheblienet_graphs.samplings.lattice import Lattice
 
 Z = np.array([0.0, 0.0, 1.0])

@@ -12,20 +12,12 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.report.diagnostics import (
-    components,
-    equivariance_errors,
-    weight_statistics,
-)
+from cheblienet_graphs.report.diagnostics import components, equivariance_errors, weight_statistics
 from cheblienet_graphs.report.moments import effective_metrics, probes
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import (
-    LevelArrays,
-    edge_weights,
-    mapped_csr,
-)
+from cheblienet_graphs.store.reader import LevelArrays, edge_weights, mapped_csr
 
 
 def level_of(version: Path) -> LevelArrays:

@@ -60,14 +60,6 @@ def test_fiber_edges_of_selling_are_longer_than_their_moments_say(tmp_path: Path
     assert "exact (fiber edges made for its first mode)" in level.verdict
 
 
-def test_stored_eigenvalues_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build(GraphSpec("se2", 12, levels=1, eigenpairs=7), tmp_path / "g.zarr")
-    computed = inspect(tmp_path / "g.zarr", eigenvalues=8).levels[0].eigenvalues
-    monkeypatch.delattr("cheblienet_graphs.report.spectra.smallest_eigenvalues")
-    stored = inspect(tmp_path / "g.zarr", eigenvalues=7).levels[0].eigenvalues
-    assert stored == pytest.approx(computed[:7], abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("neighbors", "straight", "oblique"), [(8, 0.028, 0.126), (16, 0.019, 0.058)]
 )
