@@ -16,7 +16,7 @@ from cheblienet_cli.spelling import option
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.page import page as pages
 from cheblienet_graphs.page.measured import MOST_EIGENVALUES
-from cheblienet_graphs.page.page import page
+from cheblienet_graphs.page.page import page, write_page
 from cheblienet_graphs.plot.figure import Figure
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.inspect import Report
@@ -80,10 +80,11 @@ def answers(html: Element) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_every_page_is_whole_and_alone(name: str, reported: Reported) -> None:
+def test_every_page_is_whole_and_alone(name: str, reported: Reported, tmp_path: Path) -> None:
     report, graph = reported[name]
     document = page(report, graph, option=option, figures=[LINE, NOTHING])
-    assert document == page(report, graph, option=option, figures=[LINE, NOTHING])
+    write_page(page(report, graph, option=option, figures=[LINE, NOTHING]), tmp_path / "a.html")
+    assert document == (tmp_path / "a.html").read_text(encoding="utf-8")
     html = check_page(document)
     assert len(document.encode()) < 200_000
     assert html.inside("h1")[0].words == f"{name}@v001"

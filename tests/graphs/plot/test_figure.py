@@ -9,7 +9,7 @@ from pictured import opened
 
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.plot import FIGURES, Asked, Figure, figure_named, svg_of, write_figure
-from cheblienet_graphs.plot.figure import INK
+from cheblienet_graphs.plot.figure import INK, check_file
 
 
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])
@@ -50,7 +50,7 @@ DRAWN = {
     "spectrum": ["kernel torus", "dust"],
     "heat": ["group", "sphere", "scan", "dust"],
     "equivariance": ["tiny", "grid"],
-    "eigenmaps": ["sphere", "masked", "odd"],
+    "eigenmaps": ["sphere", "masked", "own"],
     "subgraphs": ["rotations", "volume"],
     "sparsity": ["six", "tiny"],
 }
@@ -90,5 +90,9 @@ def test_what_a_graph_does_not_have_is_refused(figure: Figure) -> None:
     for field, asked in wrong.items():
         with pytest.raises(SpecError, match=rf"^{field} must be an integer in \[0, "):
             svg_of(figure, opened("plane"), asked)
+    with pytest.raises(SpecError, match="output must be a file"):
+        check_file(opened("plane").version)
+    with pytest.raises(StoreError, match="there is no folder"):
+        check_file(Path("nowhere/a.png"))
     with pytest.raises(SpecError, match=r"figure must be one of neighborhood, spectrum, .*'heart'"):
         figure_named("heart")

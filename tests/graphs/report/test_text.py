@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.report.inspect import Report
+from cheblienet_graphs.report.text import remarks
 
 LABELS = ["metric", "connected", "size", "symmetries", "spectrum"]
 
@@ -126,3 +128,15 @@ def test_lengths_are_told_in_units_that_can_be_seen(tmp_path: Path) -> None:
     xis = np.sqrt(6 * 4 * math.pi / np.array([162, 42]))
     assert row(report, "xi, radians of arc per radian") == pytest.approx(xis, rel=1e-3)
     assert row(report, "xi, degrees of arc per radian") == pytest.approx(np.rad2deg(xis), rel=1e-2)
+
+
+def test_what_is_unusual_is_remarked(reports: dict[str, Report]) -> None:
+    spec = GraphSpec("se2", 16, orientations=5, xi="auto", levels=1)
+    faults = {"eigenvalues_converged": False, "multiplicities_may_be_larger": True}
+    unusual = faults | {"in_plane_fraction": 0.9, "dropped_edges": 3, "degree": {"max": 99}}
+    text = " ".join(remarks(spec, [replace(reports["kernel"].levels[0], **unusual)]))
+    assert "level 0: in-plane fraction 0.900, asked for 0.4" in text
+    assert "up to 99 neighbors, more than K = 16" in text
+    assert "3 edges left out" in text
+    assert "the solver gave up" in text
+    assert "may have more copies" in text
