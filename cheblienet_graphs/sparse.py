@@ -184,12 +184,7 @@ def mapped_product(
         whatever the last two arguments.
     """
     if matrix.nnz <= cast_at_once:
-        wide = matrix.astype(np.float64)
-
-        def whole(x: Floats) -> Floats:
-            image: Floats = wide @ x
-            return image
-
+        whole: Product = matrix.astype(np.float64).__matmul__
         return whole
     blocks = list(row_blocks(matrix.indptr, entries))
 

@@ -167,12 +167,10 @@ def _refuse_other(folder: Path) -> None:
     Raises:
         StoreError: something else is there.
     """
-    if not folder.exists() and not folder.is_symlink():
-        return
-    if folder.is_symlink() or not folder.is_dir():
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise StoreError(f"{folder} is no folder; ", another("output"))
-    there = {path.name for path in folder.iterdir()}
-    if there and not there <= _exported_before(folder):
+    there = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if not there <= _exported_before(folder):
         raise StoreError(
             f"{folder} holds something else than an earlier export; ", another("output")
         )

@@ -203,6 +203,7 @@ SHA256 = _text(r"[0-9a-f]{64}")
 COUNT = _integer(0, LARGEST_COUNT)
 SIZE = _number(0, LARGEST)
 FILE = {"sha256": SHA256, "nbytes": COUNT}
+GENERATOR = {"name": SHORT, "version": SHORT}
 
 
 def _version(attributes: layout.Attributes) -> VersionFacts:
@@ -215,7 +216,7 @@ def _version(attributes: layout.Attributes) -> VersionFacts:
     return VersionFacts(
         spec,
         fact("spec_sha256", digest),
-        MappingProxyType(_read("generator", generator, {"name": SHORT, "version": SHORT})),
+        MappingProxyType(_read("generator", generator, GENERATOR)),
         fact("created", _is_time),
         tuple(_level(spec, number, facts) for number, facts in enumerate(levels)),
         MappingProxyType(dict(_files(fact("manifest")))),

@@ -346,14 +346,12 @@ class MappedWeights:
         """(N, V) float64 rows of W, those of N vertices."""
         import scipy.sparse  # slow to import, `clg ls` does without
 
-        stored = self.laplacian[vertices]
-        row = np.repeat(np.arange(len(vertices)), np.diff(stored.indptr))
-        edge = stored.indices != vertices[row]
-        row, column = row[edge], stored.indices[edge]
+        stored = self.laplacian[vertices].tocoo()
+        edge = stored.col != vertices[stored.row]
+        row, column = stored.row[edge], stored.col[edge]
         roots = (np.sqrt(self.mass[end], dtype=np.float64) for end in (vertices[row], column))
         weights = -stored.data[edge] * (self.lambda_max / 2) * math.prod(roots)
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(vertices)))])
-        return scipy.sparse.csr_array((weights, column, indptr), shape=stored.shape)
+        return scipy.sparse.csr_array((weights, (row, column)), shape=stored.shape)
 
 
 def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":

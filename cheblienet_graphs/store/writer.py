@@ -276,14 +276,11 @@ class Staging:
 
     def _manifest(self) -> dict[str, dict[str, str | int]]:
         """Digest and size of each array's bytes, by its path, and of each metadata document."""
-        files = sorted(path for path in self.path.rglob("*") if path.is_file())
-        largest_first = sorted(files, key=lambda file: -file.stat().st_size)
+        files = [path for path in self.path.rglob("*") if path.is_file()]
+        files.sort(key=lambda file: -file.stat().st_size)  # the largest are begun first
+        keys = [layout.manifest_key(str(file.relative_to(self.path))) for file in files]
         with ThreadPoolExecutor(HASHED_AT_ONCE) as pool:
-            digests = dict(zip(largest_first, pool.map(sha256_of, largest_first), strict=True))
-        return {
-            layout.manifest_key(str(file.relative_to(self.path))): {
-                "sha256": digests[file],
-                "nbytes": file.stat().st_size,
-            }
-            for file in files
-        }
+            digests = pool.map(sha256_of, files)
+            sizes = [file.stat().st_size for file in files]
+            entries = sorted(zip(keys, digests, sizes, strict=True))
+        return {key: {"sha256": digest, "nbytes": size} for key, digest, size in entries}
