@@ -10,7 +10,7 @@ from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.verify import clean, leftovers
+from cheblienet_graphs.store.verify import leftovers
 from cheblienet_models import open_store
 
 THREE, TWO = GraphSpec("r2", 32, levels=3), GraphSpec("r2", 32, levels=2, neighbors=6)
@@ -24,9 +24,9 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     assert (second.version, second.other) == ("v002", "v001")
     assert second.changes == {"levels": (3, 2), "neighbors": (8, 6)}
     with pytest.warns(OtherGraphWarning, match=r"g stands for g@v002\. Open g@v001, or give each"):
-        found = build(THREE, store, name="g")  # not what the name stands for any more
-    assert (found.built, found.version, found.other) == (False, "v001", "v002")
-    assert found.changes == {"levels": (2, 3), "neighbors": (6, 8)}
+        again = build(THREE, store, name="g")  # not what the name stands for any more
+    assert (again.built, again.version, again.other) == (False, "v001", "v002")
+    assert again.changes == {"levels": (2, 3), "neighbors": (6, 8)}
     again = build(TWO, store, name="g")
     assert (again.built, again.version, again.other, again.changes) == (False, "v002", None, {})
     forced = build(TWO, store, name="g", force=True)
@@ -37,45 +37,35 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     assert (changes["subdivisions"], changes["nside"]) == ((1, None), (None, 2))
 
 
-NARROW, WIDE = (GraphSpec("se2", 8, orientations=2, eps=eps, levels=1) for eps in (0.1, 0.2))
-
-
 def test_a_default_name_that_stands_for_several_graphs_is_warned_of(tmp_path: Path) -> None:
-    assert NARROW.default_name == WIDE.default_name
-    build(NARROW, tmp_path)
-    build(NARROW, tmp_path)  # the same again is no other
-    with pytest.warns(OtherGraphWarning) as warned:
-        build(WIDE, tmp_path)
-    [one] = warned
-    assert one.filename == __file__  # whose line it is
-    assert str(one.message) == (
-        "se2-8x8x2@v002 is other than se2-8x8x2@v001: eps 0.1 -> 0.2. se2-8x8x2 stands for "
-        "se2-8x8x2@v002. Open se2-8x8x2@v002, or give each graph a `name` of its own."
+    narrow, wide = (GraphSpec("se2", 8, orientations=2, eps=eps, levels=1) for eps in (0.1, 0.2))
+    for _ in range(2):  # the same again is no other
+        build(narrow, tmp_path)
+    words = (
+        r"8x2@v002 is other than se2-8x8x2@v001: eps 0.1 -> 0.2\. .* stands for se2-8x8x2@v002\."
     )
+    with pytest.warns(OtherGraphWarning, match=words) as warned:
+        build(wide, tmp_path)
+    assert warned[0].filename == __file__  # whose line it is
     with pytest.warns(OtherGraphWarning, match="stands for se2-8x8x2@v002"):
-        found = build(NARROW, tmp_path)
+        again = build(narrow, tmp_path)
     opened = open_store(tmp_path)
-    assert opened[found.name].spec["eps"] == 0.2  # what the warning is about
-    assert opened[f"{found.name}@{found.version}"].spec["eps"] == 0.1
+    assert opened[again.name].spec["eps"] == 0.2  # what the warning is about
+    assert opened[f"{again.name}@{again.version}"].spec["eps"] == 0.1
 
 
 def test_the_command_line_tells_what_changed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    where = ["--store", str(tmp_path / "g.zarr"), "--name", "g"]
-    assert run(["build", "r2", "--size", "32", "--levels", "3", *where]) == 0
-    assert "other than" not in capsys.readouterr().err
-    assert run(["build", "r2", "--size", "32", "--levels", "2", *where, "--json"]) == 0
+    build(THREE, tmp_path / "g.zarr", name="g")
+    command = ["build", "r2", "--size", "32", "--store", str(tmp_path / "g.zarr"), "--name", "g"]
+    assert run([*command, "--levels", "2", "--json"]) == 0
     captured = capsys.readouterr()
     line = "g@v002 is other than g@v001: levels 3 -> 2. g stands for g@v002."
     assert captured.err.splitlines()[-1] == line
-    assert json.loads(captured.out)["other"] == "v001"
-    assert json.loads(captured.out)["changes"] == {"levels": [3, 2]}
-    assert run(["build", "r2", "--size", "32", "--levels", "3", *where]) == 0
-    line = "g@v001 is other than g@v002: levels 2 -> 3. g stands for g@v002."
-    assert capsys.readouterr().err.splitlines()[-1] == line
-    quiet = [*where, "--quiet"]
-    assert run(["build", "r2", "--size", "32", "--levels", "1", *quiet]) == 0
+    built = json.loads(captured.out)
+    assert (built["other"], built["changes"]) == ("v001", {"levels": [3, 2]})
+    assert run([*command, "--levels", "1", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
 
 
@@ -87,13 +77,8 @@ def test_facts_of_levels_are_alike_whether_built_or_found(tmp_path: Path) -> Non
     (level,) = again.levels
     assert level["grid"] == level.grid == (1, 4, 4)
     assert dict(level) == dataclasses.asdict(level)
-    assert set(level) == {field.name for field in dataclasses.fields(level)}
     with pytest.raises(KeyError):
         level["values"]
-    with pytest.raises(TypeError):
-        level["edges"] = 3
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        level.edges = 3
 
 
 def test_what_goes_while_leftovers_are_listed_is_none(
@@ -109,6 +94,3 @@ def test_what_goes_while_leftovers_are_listed_is_none(
         lambda folder: iter([folder / "left", folder / "build", folder / "temporary.json"]),
     )
     assert leftovers(store) == [staging / "left"]
-    monkeypatch.undo()
-    assert clean(store) == [staging / "left"]
-    assert leftovers(store) == []
