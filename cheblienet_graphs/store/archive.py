@@ -9,14 +9,8 @@ from typing import NamedTuple
 
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.quoting import quoted
-from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import (
-    MAX_METADATA,
-    parsed_document,
-    save_whole,
-    unreadable,
-    write_errors,
-)
+from cheblienet_graphs.store import durable, layout
+from cheblienet_graphs.store.durable import save_whole, unreadable, write_errors
 from cheblienet_graphs.store.facts import VersionFacts, checked_facts, read_facts
 from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging
@@ -150,7 +144,7 @@ def _facts(
         raise StoreError(f"{file} does not hold one version of a graph.")
     where = f"zarr.json in {file}"
     with archive.open(members["zarr.json"]) as opened:
-        document = parsed_document(opened.read(MAX_METADATA + 1), where)
+        document = durable.parsed_document(opened.read(durable.MAX_METADATA + 1), where)
     ours = layout.our_attributes(document)
     if ours is None:
         raise StoreError(f"{where} is not the metadata of a version.")

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.limits import Range
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.masked import MaskedSampling
@@ -31,8 +32,8 @@ EIGENVALUE = 1e-4
 """Tolerance of the range of stored eigenvalues, in units of lambda_max."""
 LARGEST = 1e15
 """Largest degree, area and coordinate."""
-SMALLEST = 1e-15
-"""Smallest area."""
+EVERY = Range(-LARGEST, LARGEST)
+AREA = Range(1 / LARGEST, LARGEST)
 CHECKED_AT_ONCE = 2**20
 
 
@@ -199,7 +200,7 @@ class LevelArrays:
         """
         vertices = self.of_level.vertices
         matrix = mapped_csr(self.folder / name, (vertices, vertices), self.laplacians[name])
-        self._check(name, matrix.data, -SPECTRUM, SPECTRUM)
+        self._check(name, matrix.data, Range(-SPECTRUM, SPECTRUM))
         return matrix
 
     @cached_property
@@ -216,12 +217,12 @@ class LevelArrays:
     @cached_property
     def degree(self) -> npt.NDArray[np.float32]:
         """(V,) float32 weighted degrees."""
-        return self._dense("degree", (self.of_level.vertices,), "float32", 0.0)
+        return self._dense("degree", (self.of_level.vertices,), "float32", Range(0, LARGEST))
 
     @cached_property
     def area(self) -> npt.NDArray[np.float32]:
         """(V,) float32 areas, positive."""
-        return self._dense("area", (self.of_level.vertices,), "float32", SMALLEST)
+        return self._dense("area", (self.of_level.vertices,), "float32", AREA)
 
     @cached_property
     def coordinates(self) -> npt.NDArray[np.float64]:
@@ -246,8 +247,8 @@ class LevelArrays:
         """(M,) float64 ascending, None where none are stored."""
         if self.spec.eigenpairs is None:
             return None
-        low, high = (end * self.of_level.lambda_max for end in (-EIGENVALUE, 1 + EIGENVALUE))
-        values = self._dense("eigenvalues", (self.spec.eigenpairs,), "float64", low, high)
+        within = Range(*(self.of_level.lambda_max * end for end in (-EIGENVALUE, 1 + EIGENVALUE)))
+        values = self._dense("eigenvalues", (self.spec.eigenpairs,), "float64", within)
         if (np.diff(values) < 0).any():
             raise StoreError(f"{self.folder}/eigenvalues do not ascend.")
         return values
@@ -301,26 +302,18 @@ class LevelArrays:
         return given.full_sampling(self.level)
 
     def _dense(
-        self,
-        name: str,
-        shape: tuple[int, ...],
-        dtype: str,
-        low: float = -LARGEST,
-        high: float = LARGEST,
+        self, name: str, shape: tuple[int, ...], dtype: str, within: Range = EVERY
     ) -> npt.NDArray[Any]:
-        """A dense array of which all values are in [low, high]."""
-        return self._check(name, mapped_array(self.folder / name, shape, (dtype,)), low, high)
+        """A dense array of which all values are within a range."""
+        return self._check(name, mapped_array(self.folder / name, shape, (dtype,)), within)
 
-    def _check(
-        self, name: str, values: npt.NDArray[Any], low: float, high: float
-    ) -> npt.NDArray[Any]:
-        """The values, if all are in [low, high], which NaN never is."""
+    def _check(self, name: str, values: npt.NDArray[Any], within: Range) -> npt.NDArray[Any]:
+        """The values, if all are within a range, which NaN never is."""
         for start in range(0, len(values), CHECKED_AT_ONCE):
             block = values[start : start + CHECKED_AT_ONCE]
-            if not (block.min() >= low and block.max() <= high):
+            if not (block.min() >= within.low and block.max() <= within.high):
                 raise StoreError(
-                    f"{self.folder}/{name} has values that are not finite or outside "
-                    f"[{low:.6g}, {high:.6g}]."
+                    f"{self.folder}/{name} has values that are not finite or outside {within}."
                 )
         return values
 

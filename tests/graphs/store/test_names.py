@@ -23,9 +23,14 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     second = build(TWO, store, name="g")  # in silence, as the name was given
     assert (second.version, second.other) == ("v002", "v001")
     assert second.changes == {"levels": (3, 2), "neighbors": (8, 6)}
-    with pytest.warns(OtherGraphWarning, match=r"g stands for g@v002\. Open g@v001, or give each"):
+    words = r"g stands for g@v002\. Open g@v001, or give each"
+    with pytest.warns(OtherGraphWarning, match=words) as warned:
         again = build(THREE, store, name="g")  # not what the name stands for any more
     assert (again.built, again.version, again.other) == (False, "v001", "v002")
+    assert warned[0].filename == __file__  # whose line it is
+    opened = open_store(store)
+    assert opened["g"].spec["levels"] == 2  # what the warning is about
+    assert opened["g@v001"].spec["levels"] == 3
     assert again.changes == {"levels": (2, 3), "neighbors": (6, 8)}
     again = build(TWO, store, name="g")
     assert (again.built, again.version, again.other, again.changes) == (False, "v002", None, {})
@@ -35,23 +40,6 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     changes = build(GraphSpec("s2", nside=2), store, name="s").changes
     assert changes["sampling"] == ("icosahedral", "healpix")
     assert (changes["subdivisions"], changes["nside"]) == ((1, None), (None, 2))
-
-
-def test_a_default_name_that_stands_for_several_graphs_is_warned_of(tmp_path: Path) -> None:
-    narrow, wide = (GraphSpec("se2", 8, orientations=2, eps=eps, levels=1) for eps in (0.1, 0.2))
-    for _ in range(2):  # the same again is no other
-        build(narrow, tmp_path)
-    words = (
-        r"8x2@v002 is other than se2-8x8x2@v001: eps 0.1 -> 0.2\. .* stands for se2-8x8x2@v002\."
-    )
-    with pytest.warns(OtherGraphWarning, match=words) as warned:
-        build(wide, tmp_path)
-    assert warned[0].filename == __file__  # whose line it is
-    with pytest.warns(OtherGraphWarning, match="stands for se2-8x8x2@v002"):
-        again = build(narrow, tmp_path)
-    opened = open_store(tmp_path)
-    assert opened[again.name].spec["eps"] == 0.2  # what the warning is about
-    assert opened[f"{again.name}@{again.version}"].spec["eps"] == 0.1
 
 
 def test_the_command_line_tells_what_changed(

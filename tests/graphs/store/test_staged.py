@@ -144,7 +144,7 @@ def test_folder_that_can_not_be_deleted_is_named(
     def refuse(_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(writer, "discard", refuse)
+    monkeypatch.setattr(staged, "discard", refuse)
     with pytest.raises(RuntimeError) as caught, Staging(tmp_path / "g", "g", 0):
         raise RuntimeError
     [note] = caught.value.__notes__
