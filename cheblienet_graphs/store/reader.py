@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.limits import Range
@@ -23,7 +24,6 @@ from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
-    import scipy.sparse
     import zarr
 
 SPECTRUM = 1 + 1e-6
@@ -88,7 +88,7 @@ def mapped_array(
 
 def mapped_csr(
     group: Path, shape: tuple[int, int] | None = None, nnz: int | None = None
-) -> "scipy.sparse.csr_array":
+) -> scipy.sparse.csr_array:
     """A sparse matrix of a published version, its arrays mapped read-only.
 
     Args:
@@ -100,8 +100,6 @@ def mapped_csr(
         StoreError: it is missing, of another shape, or not a valid CSR matrix: scipy would
             crash on it.
     """
-    import scipy.sparse  # slow to import, `clg ls` does without
-
     actual = _csr_shape(group)
     if shape is not None and actual != shape:
         raise StoreError(f"{group} must have shape {list(shape)}. Got {list(actual)}.")
@@ -191,7 +189,7 @@ class LevelArrays:
         down, up = f"pooling/{here}to{there}", f"unpooling/{there}to{here}"
         return {down: (few, many), up: (many, few)}
 
-    def rescaled(self, name: str) -> "scipy.sparse.csr_array":
+    def rescaled(self, name: str) -> scipy.sparse.csr_array:
         """(V, V) float32, one of the `laplacians`, rescaled.
 
         Raises:
@@ -204,12 +202,12 @@ class LevelArrays:
         return matrix
 
     @cached_property
-    def laplacian(self) -> "scipy.sparse.csr_array":
+    def laplacian(self) -> scipy.sparse.csr_array:
         """(V, V) float32, that of the metric, rescaled."""
         return self.rescaled("laplacian")
 
     @cached_property
-    def directional(self) -> "dict[str, scipy.sparse.csr_array]":
+    def directional(self) -> dict[str, scipy.sparse.csr_array]:
         """By direction, (V, V) float32, rescaled; empty where none are stored."""
         known = self.of_level.directional or {}
         return {name: self.rescaled(f"{layout.DIRECTIONAL}/{name}") for name in known}
@@ -331,14 +329,12 @@ class MappedWeights:
         mass: (V,) n, possibly mapped.
     """
 
-    laplacian: "scipy.sparse.csr_array"
+    laplacian: scipy.sparse.csr_array
     lambda_max: float
     mass: npt.NDArray[np.float32]
 
-    def rows(self, vertices: npt.NDArray[np.int64]) -> "scipy.sparse.csr_array":
+    def rows(self, vertices: npt.NDArray[np.int64]) -> scipy.sparse.csr_array:
         """(N, V) float64 rows of W, those of N vertices."""
-        import scipy.sparse  # slow to import, `clg ls` does without
-
         stored = self.laplacian[vertices].tocoo()
         edge = stored.col != vertices[stored.row]
         row, column = stored.row[edge], stored.col[edge]
@@ -347,7 +343,7 @@ class MappedWeights:
         return scipy.sparse.csr_array((weights, (row, column)), shape=stored.shape)
 
 
-def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":
+def edge_weights(version: Path, level: int) -> scipy.sparse.csr_array:
     """(V, V) W of a level in memory, as `MappedWeights` defines it.
 
     Raises:
