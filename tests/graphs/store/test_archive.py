@@ -9,6 +9,7 @@ from sealing import writable
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, StoreError, build, verify
+from cheblienet_graphs.store import archive
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.verify import leftovers
 from cheblienet_models import open_store
@@ -89,6 +90,18 @@ def test_files_of_another_size_than_announced_are_refused(
     assert not (tmp_path / "other.zarr").exists()
 
 
+def test_what_the_manifest_does_not_have_is_not_even_written(
+    zipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "Staging", None)
+    reasons = dict.fromkeys(("torus/stray", DEGREE), "not as its manifest says")
+    reasons |= dict.fromkeys((f"../{DEGREE}", f"/{DEGREE}", "torus/.."), "no file of a version")
+    for name, reason in reasons.items():
+        rewritten(zipped, tmp_path / "bad.zip", DEGREE, lambda *_, name=name: (name, b"x"))
+        with pytest.raises(StoreError, match=reason):
+            import_zip(tmp_path / "bad.zip", tmp_path / "other.zarr")
+
+
 def test_archives_that_are_none(zipped: Path, tmp_path: Path) -> None:
     store, contents = tmp_path / "other.zarr", bytearray(zipped.read_bytes())
     contents[len(contents) // 3] ^= 255
@@ -112,18 +125,18 @@ def test_an_archive_is_imported_again_only_where_what_is_there_is_damaged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """And what is damaged is not exported."""
-    store, archive = tmp_path / "g.zarr", tmp_path / "g.zip"
+    store, zipped = tmp_path / "g.zarr", tmp_path / "g.zip"
     build(GraphSpec("r2", 4), store, name="g")
-    export_zip(store / "g/v001", archive)
+    export_zip(store / "g/v001", zipped)
     for expected in ("", "It is there already, as g@v001.\n"):
-        assert run(["import", str(archive), "--store", str(tmp_path / "other.zarr")]) == 0
+        assert run(["import", str(zipped), "--store", str(tmp_path / "other.zarr")]) == 0
         captured = capsys.readouterr()
         assert (captured.out, captured.err) == ("g@v001\n", expected)
-    assert import_zip(archive, store) == ("g", "v001", False)
+    assert import_zip(zipped, store) == ("g", "v001", False)
     degree = writable(store / "g/v001") / "levels/0/degree/c/0"
     degree.write_bytes(degree.read_bytes()[::-1])
-    assert import_zip(archive, store) == ("g", "v002", True)
-    assert import_zip(archive, store) == ("g", "v002", False)
+    assert import_zip(zipped, store) == ("g", "v002", True)
+    assert import_zip(zipped, store) == ("g", "v002", False)
     with pytest.raises(StoreError, match="other contents than were published"):
         export_zip(store / "g/v001", tmp_path / "damaged.zip")
     there = sorted(path.name for path in tmp_path.iterdir())

@@ -1,15 +1,25 @@
-"""What verification notices, and what cleaning spares."""
+"""What verification notices, what cleaning spares, and what is no fault of a store."""
 
+import errno
+import hashlib
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from damage import extend, to_fifo, to_link, truncate
+from failures import failing
 from sealing import writable
 
+import cheblienet_models.errors as models
+from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build, verify
+from cheblienet_graphs.errors import UnreadableError
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.durable import locked_folder
 from cheblienet_graphs.store.facts import listing
 from cheblienet_graphs.store.verify import clean, leftovers, version_faults
@@ -17,6 +27,7 @@ from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 
 SPEC = GraphSpec("r2", 8)
+SMALL = GraphSpec("r2", 8, levels=1)
 NAME = "r2-8x8"
 
 
@@ -108,3 +119,72 @@ def test_crash_between_the_steps_of_publishing(three: Path) -> None:
     assert open_store(three)[NAME].version == layout.resolve(three, NAME).name == "v003"
     assert build(SPEC, three, force=True).version == "v004"
     assert verify(three) == []
+
+
+CODES = [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EACCES, errno.EPERM]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    return build(SMALL, tmp_path / "g.zarr").store
+
+
+def refusing(code: int, real: Callable[..., Any], part: str) -> Callable[..., Any]:
+    """A function that the system refuses for paths that end so."""
+
+    def refuse(path: Any, *arguments: Any, **named: Any) -> Any:
+        named_so = path if isinstance(path, str | Path) else path.name  # of an open file
+        if str(named_so).endswith(part):
+            raise OSError(code, os.strerror(code))
+        return real(path, *arguments, **named)
+
+    return refuse
+
+
+PLACES = [
+    (os, "open", "v001/zarr.json"),
+    (os, "open", f"{NAME}/zarr.json"),
+    (os, "open", "g.zarr/zarr.json"),
+    (os, "open", "laplacian/data/zarr.json"),
+    (hashlib, "file_digest", "/c/0"),
+    (np, "memmap", "laplacian/data/c/0"),
+]
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda code: errno.errorcode[code])
+@pytest.mark.parametrize(("module", "name", "part"), PLACES)
+def test_no_fault_of_a_store(
+    small: Path, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, part: str, code: int
+) -> None:
+    monkeypatch.setattr(module, name, refusing(code, getattr(module, name), part))
+    with pytest.raises(UnreadableError, match=f"{os.strerror(code)}.* no fault of the store") as no:
+        verify(small)
+    assert not any(word in str(no.value) for word in ("damaged", "rebuild", "build it", "import"))
+
+
+def test_others_that_read_a_version(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export_zip(small / NAME / "v001", f"{small}.zip")
+    monkeypatch.setattr(os, "open", refusing(errno.EMFILE, os.open, "v001/zarr.json"))
+    for command in ("inspect", "export --to npz", "neighbors --vertex 0", "verify"):
+        exit_code, message = failing(capsys, *command.split(), NAME, "--store", str(small))
+        assert exit_code == 1
+        assert f"{os.strerror(errno.EMFILE)}. That is no fault of the store" in message
+    with pytest.raises(UnreadableError):  # else it would be built again
+        build(SMALL, small)
+    with pytest.raises(UnreadableError):
+        import_zip(f"{small}.zip", small)
+    assert run(["ls", "--store", str(small)]) == 0
+    assert "unreadable" in capsys.readouterr().out
+    assert [path.name for path in (small / NAME).iterdir() if path.is_dir()] == ["v001"]
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda code: errno.errorcode[code])
+@pytest.mark.parametrize("part", ["zarr.json", NAME, "v001", "data", "0"])
+def test_opening_for_training(
+    small: Path, monkeypatch: pytest.MonkeyPatch, part: str, code: int
+) -> None:
+    monkeypatch.setattr(os, "open", refusing(code, os.open, part))
+    with pytest.raises(models.UnreadableError, match=f"{os.strerror(code)}.*no fault of the store"):
+        open_store(small)[NAME]
