@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from damage import extend, to_fifo, to_link, truncate
+from damage import to_fifo, to_link, truncate
 from failures import failing
 from sealing import writable
 
@@ -40,7 +40,7 @@ def flip(path: Path) -> None:
 CHANGES: list[Callable[[Path], object]] = [
     flip,
     truncate,
-    extend,
+    lambda path: path.write_bytes(path.read_bytes() + b"\n"),
     lambda path: path.unlink(),
     lambda path: path.rename(path.with_name("other")),
     lambda path: (path.parent / "stray").write_bytes(b""),
