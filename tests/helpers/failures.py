@@ -11,5 +11,7 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith("Error: ")
-    assert captured.err.count("\n") == 1
+    assert captured.err.endswith("\n")
+    assert captured.err[:-1].isprintable()
+    assert len(captured.err) < 2_100
     return code, captured.err
