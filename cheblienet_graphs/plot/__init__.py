@@ -46,7 +46,7 @@ FIGURES: tuple[Figure, ...] = (
 """In order of worth, which is that of the report; a new figure is a module and a line here."""
 
 BRITISH = {"neighbourhood": "neighborhood"}
-"""Names of figures, and of functions below, as they were spelled until 0.2; to go a release later."""
+"""Names of figures, and of functions below, as spelled until 0.2; to go a release later."""
 draw_neighbourhood, neighbourhood_of = draw_neighborhood, neighborhood_of
 
 __all__ = [
