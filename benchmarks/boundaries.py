@@ -34,7 +34,7 @@ import numpy as np
 import scipy.sparse
 from neumann import neumann_spectrum
 from numpy.typing import NDArray
-from scripts import parser_of, print_head, print_row, run_parts
+from scripts import print_head, print_row, run_parts
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -274,11 +274,5 @@ PARTS: dict[str, Callable[..., None]] = {
 }
 
 
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--finest", type=int, default=64, help="pixels along x at most")
-    run_parts(parser, PARTS)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS, finest=64)

@@ -113,9 +113,7 @@ def errors(spec: GraphSpec, exact: NDArray[np.float64]) -> tuple[float, float, f
 
 def main() -> None:
     """Print a line for each graph."""
-    parser = parser_of(__doc__)
-    parser.add_argument("--count", type=int, default=10, help="eigenvalues but 0")
-    count = parser.parse_args().count + 1
+    count = parser_of(__doc__, count=10).parse_args().count + 1
     print_head("domain", "weights", "vertices", "largest error", "mean", "order", "area")
     for domain in domains():
         exact = domain.exact(count)

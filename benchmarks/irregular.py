@@ -24,7 +24,7 @@ builds in this process, in pairs, one after the other; the median of their ratio
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -33,16 +33,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import ConvexHull, Delaunay
-from scripts import (
-    graph_of,
-    parser_of,
-    print_head,
-    print_row,
-    report_of,
-    run_parts,
-    temporary_store,
-)
-from turns import in_turns
+from scripts import graph_of, print_head, print_row, report_of, run_parts, temporary_store
+from turns import in_turns, ratio
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build
 from cheblienet_graphs.store.layout import resolve
@@ -232,13 +224,12 @@ def times() -> None:
             k: partial(build, spec, temporary_store(), name=k, **how) for k, spec in specs.items()
         }
         seconds = in_turns(builds, PAIRS)
-        ratios = [b / a for a, b in zip(*seconds.values(), strict=True)]
         first, second = (f"{statistics.median(taken):.2f} s" for taken in seconds.values())
         name = ", ".join(f"{what} {value:,}" for what, value in size.items())
-        print_row(name, first, second, f"{statistics.median(ratios):.2f}")
+        print_row(name, first, second, f"{ratio(seconds['voronoi'], seconds['kernel']):.2f}")
 
 
-PARTS: dict[str, Callable[..., None]] = {
+PARTS = {
     "random": random_points,
     "grids": grids,
     "plane": plane,
@@ -246,11 +237,5 @@ PARTS: dict[str, Callable[..., None]] = {
     "times": times,
 }
 
-
-def main() -> None:
-    """Print a table for each part."""
-    run_parts(parser_of(__doc__), PARTS)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

@@ -14,7 +14,6 @@ K = 16 and of Selling's stencils, at equal channels.
 PART is one of layer, directions, sizes, memory (on a CPU alone) and networks.
 """
 
-import argparse
 import statistics
 import subprocess
 import sys
@@ -25,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from scripts import graph_of, parser_of, print_head, print_row, pyramid_of, run_parts
+from scripts import graph_of, print_head, print_row, pyramid_of, run_parts
 from torch import Tensor, nn
-from turns import in_turns, installed, machine, peak_memory, resident_memory
+from turns import in_turns, installed, machine, peak_memory, ratio, resident_memory
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
@@ -191,11 +190,6 @@ def milliseconds(seconds: list[float], form: str = ".1f") -> str:
     return f"{1e3 * statistics.median(seconds):{form}} ms"
 
 
-def ratio(seconds: list[float], others: list[float]) -> float:
-    """The median over rounds."""
-    return statistics.median(a / b for a, b in zip(seconds, others, strict=True))
-
-
 @torch.no_grad()
 def forth(layer: nn.Module, x: Tensor) -> None:
     """The output alone."""
@@ -331,11 +325,8 @@ def networks(rounds: int, device: str) -> None:
         labels = torch.randint(10, (16,), device=device)
         step = partial(training_step, network, images, labels)
         draws = [partial(draw, pyramid, 0.9) for draw in (sample_edges, sample_vertices)]
-        for work in (step, *draws):
-            work()
-        sample_edges(pyramid, 1)
-        took = in_turns({"step": step}, rounds, device)["step"]
-        drawn = in_turns(dict(zip(drawing, draws, strict=True)), rounds, device).values()
+        took = in_turns({"step": step}, rounds, device, warm=True)["step"]
+        drawn = in_turns(dict(zip(drawing, draws, strict=True)), rounds, device, warm=True).values()
         share = max(map(statistics.median, drawn)) / statistics.median(took)
         cells = milliseconds(took, ".0f"), *(milliseconds(one, ".2f") for one in drawn)
         print_row(f"{name} recipe, depth 2, widen 2", *cells, f"{share:.1%}")
@@ -354,22 +345,10 @@ PARTS: dict[str, Callable[..., None]] = {
     "networks": networks,
 }
 
-
-def main() -> None:
-    torch.manual_seed(0)
-    own = argparse.ArgumentParser(add_help=False)
-    own.add_argument("--stack")
-    name = own.parse_known_args()[0].stack
-    if name:
-        stack(name)
-        return
-    parser = parser_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    device = parser.parse_known_args()[0].device
-    print(f"{machine(device, ('torch', PYG[0]))}\n")
-    run_parts(parser, PARTS)
-
-
 if __name__ == "__main__":
-    main()
+    torch.manual_seed(0)
+    if sys.argv[1:2] == ["--stack"]:
+        stack(sys.argv[2])
+    else:
+        print(f"{machine('cuda' if 'cuda' in ' '.join(sys.argv) else 'cpu', ('torch', PYG[0]))}\n")
+        run_parts(__doc__, PARTS, rounds=7, device="cpu")

@@ -44,16 +44,13 @@ class Steps:
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    options = parser.parse_args()
+    options = parser_of(__doc__, rounds=9, device="cpu").parse_args()
     given = recipe("mnist").spec.to_dict()
     works = [Steps(GraphSpec(**given | {"levels": n}), options.device) for n in (1, 2)]
-    for work in works:
-        work()
     clock = time.process_time if options.device == "cpu" else time.perf_counter
-    took = in_turns(dict(zip("12", works, strict=True)), options.rounds, options.device, clock)
+    took = in_turns(
+        dict(zip("12", works, strict=True)), options.rounds, options.device, clock, warm=True
+    )
     threads = torch.get_num_threads()
     print(f"WideResNet, depth 2, widen 2, B = {BATCH}, {options.device}, {threads} thread(s)\n")
     print_head("graph", "vertices", "step")

@@ -18,7 +18,6 @@ orientation where eps^2 >= 1/3 only, whatever made the weights.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import ConvexHull
-from scripts import parser_of, print_head, print_row, run_parts
+from scripts import print_head, print_row, run_parts
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.weights.voronoi import voronoi_entries
@@ -162,17 +161,7 @@ def anisotropic() -> None:
         print_row(f"{eps_squared:.2g}", *cells)
 
 
-PARTS: dict[str, Callable[[], None]] = {
-    "transport": transport,
-    "budget": budget,
-    "anisotropic": anisotropic,
-}
-
-
-def main() -> None:
-    """Print a table for each part."""
-    run_parts(parser_of(__doc__), PARTS)
-
+PARTS = {"transport": transport, "budget": budget, "anisotropic": anisotropic}
 
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

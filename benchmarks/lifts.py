@@ -32,9 +32,9 @@ import torch
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from scipy.ndimage import rotate
-from scripts import graph_of, parser_of, print_head, print_row, run_parts
+from scripts import graph_of, print_head, print_row, run_parts
 from torch import Tensor
-from turns import in_turns
+from turns import in_turns, ratio
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Graph, OrientedLift
@@ -209,11 +209,12 @@ def print_times(rounds: int) -> None:
         works = {"lift": partial(lift, images), "Fourier": partial(by_fourier, filters, images)}
         scores, expected = (work() for work in works.values())
         apart = float((scores.permute(2, 0, 1).flatten() - expected.flatten()).abs().max())
-        times = list(in_turns(works, rounds, clock=time.process_time).values())
-        medians = [f"{1000 * statistics.median(one):.1f} ms" for one in times]
-        ratio = statistics.median(b / a for a, b in zip(*times, strict=True))
+        times = in_turns(works, rounds, clock=time.process_time)
+        medians = [f"{1000 * statistics.median(one):.1f} ms" for one in times.values()]
         title = f"{len(images)} x 3 x {size} x {size}"
-        print_row(title, n_o, *medians, f"{ratio:.2f}", f"{apart:.0e}")
+        print_row(
+            title, n_o, *medians, f"{ratio(times['Fourier'], times['lift']):.2f}", f"{apart:.0e}"
+        )
 
 
 def plane(size: int, n_o: int, boundary: str = "open") -> Graph:
@@ -229,13 +230,7 @@ PARTS: dict[str, Callable[..., None]] = {
 }
 
 
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=9)
+if __name__ == "__main__":
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    run_parts(parser, PARTS)
-
-
-if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS, rounds=9)

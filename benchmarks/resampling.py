@@ -11,7 +11,7 @@ and integrals over what is there. These are trips, times and gaps.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.special import sph_harm_y
-from scripts import parser_of, print_head, print_row, pyramid_of, run_parts
+from scripts import print_head, print_row, pyramid_of, run_parts
 from torch import Tensor
 from turns import seconds_of
 
@@ -135,16 +135,7 @@ def print_gaps() -> None:
         print_row(title, f"{kind}, {missing:.0%}", *cells)
 
 
-PARTS: dict[str, Callable[..., None]] = {
-    "trips": print_trips,
-    "times": print_times,
-    "gaps": print_gaps,
-}
-
-
-def main() -> None:
-    run_parts(parser_of(__doc__), PARTS)
-
+PARTS = {"trips": print_trips, "times": print_times, "gaps": print_gaps}
 
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

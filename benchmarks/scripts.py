@@ -16,9 +16,22 @@ from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
 from cheblienet_models import Graph, Pyramid, StoreError, open_store
 
 
-def parser_of(documentation: str) -> argparse.ArgumentParser:
-    """Of a script, described by the first line of its documentation."""
-    return argparse.ArgumentParser(description=documentation.splitlines()[0])
+def parser_of(documentation: str, **options: Any) -> argparse.ArgumentParser:
+    """Of a script, described by the first line of its documentation.
+
+    Args:
+        documentation: of the script.
+        options: what they are where they are not given, by name: a number or a word, a list of
+            numbers or of all words that there are, or False for a flag.
+    """
+    parser = argparse.ArgumentParser(description=documentation.splitlines()[0])
+    for name, default in options.items():
+        kind = type(default[0] if isinstance(default, list) else default)
+        how: dict[str, Any] = {"type": kind} if default is not False else {"action": "store_true"}
+        if isinstance(default, list):
+            how |= {"nargs": "*", "choices": default if kind is str else None}
+        parser.add_argument(f"--{name}", default=default, **how)
+    return parser
 
 
 def positive(text: str) -> int:
@@ -39,13 +52,15 @@ def exit_code(work: Callable[[], object]) -> int:
     return 0
 
 
-def run_parts(parser: argparse.ArgumentParser, parts: Mapping[str, Callable[..., None]]) -> None:
+def run_parts(documentation: str, parts: Mapping[str, Callable[..., None]], **options: Any) -> None:
     """Run the part that the command line names, or all of them, each below its name.
 
     Args:
-        parser: of the script; its options are what parts are called with.
+        documentation: of the script.
         parts: by name.
+        options: as those of `parser_of`; what parts are called with.
     """
+    parser = parser_of(documentation, **options)
     parser.add_argument("part", nargs="?", choices=parts)
     options = vars(parser.parse_args())
     chosen = options.pop("part")

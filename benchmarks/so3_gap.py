@@ -22,7 +22,6 @@ own. s2: the sphere itself, also random points.
 import dataclasses
 import math
 import time
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -31,7 +30,7 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
-from scripts import parser_of, print_head, print_row, run_parts
+from scripts import print_head, print_row, run_parts
 
 from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.manifolds import Manifold, Metric
@@ -323,19 +322,7 @@ def spheres() -> None:
         both(spec.default_name, fields)
 
 
-PARTS: dict[str, Callable[..., None]] = {
-    "size": sizes,
-    "metric": metrics,
-    "slack": slacks,
-    "gauge": gauges,
-    "s2": spheres,
-}
-
-
-def main() -> None:
-    """Print the tables."""
-    run_parts(parser_of(__doc__), PARTS)
-
+PARTS = {"size": sizes, "metric": metrics, "slack": slacks, "gauge": gauges, "s2": spheres}
 
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

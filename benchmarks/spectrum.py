@@ -31,7 +31,6 @@ import math
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,15 +38,7 @@ from typing import Any
 import numpy as np
 import torch
 from neumann import neumann_spectrum
-from scripts import (
-    graph_of,
-    parser_of,
-    print_head,
-    print_row,
-    report_of,
-    run_parts,
-    temporary_store,
-)
+from scripts import graph_of, print_head, print_row, report_of, run_parts, temporary_store
 from turns import seconds_of
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenvalues
@@ -237,7 +228,7 @@ def times() -> None:
     print(f"all {spec.num_vertices:,} eigenvalues of 96x96x6: {seconds:.2f} s")
 
 
-PARTS: dict[str, Callable[..., None]] = {
+PARTS = {
     "moments": moments,
     "s2": sphere,
     "random": random_points,
@@ -247,10 +238,5 @@ PARTS: dict[str, Callable[..., None]] = {
     "times": times,
 }
 
-
-def main() -> None:
-    run_parts(parser_of(__doc__), PARTS)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

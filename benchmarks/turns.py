@@ -89,6 +89,11 @@ def peak_memory() -> int:
     return resident_memory("VmHWM")
 
 
+def ratio(seconds: Sequence[float], others: Sequence[float]) -> float:
+    """Of seconds over others': the median of those of the rounds."""
+    return statistics.median(a / b for a, b in zip(seconds, others, strict=True))
+
+
 def middle_and_spread(times: Sequence[float]) -> str:
     """'12.3 ms (12.1 to 12.9)': the median and the quartiles."""
     low, middle, high = quartiles(times)

@@ -22,6 +22,7 @@ A training of your own needs none of this: see the tutorial, docs/tutorials/clas
 import argparse
 import csv
 import dataclasses
+import inspect
 import json
 import os
 import platform
@@ -42,37 +43,6 @@ from pictures import Pictures, read, split
 from scripts import exit_code, head, positive, row, temporary_store
 from settings import Settings
 from training import SECONDS, Experiment, mean_and_deviation
-
-HELP = {
-    "network": "graph, plain (3 x 3 convolutions) or escnn",
-    "manifold": "se2, or r2: isotropic filters on the plane",
-    "orientations": "samples of theta",
-    "eps_squared": "anisotropy eps^2; 1 is none",
-    "alpha": "xi^2 = alpha n_o A; 1 is the paper's 40/60 split",
-    "neighbors": "K of the graph",
-    "weights": "kernel, matched or selling",
-    "laplacian": "normalized or combinatorial",
-    "bandwidth": "of the kernel",
-    "lambda_max": "exact, or 2: the bound, which holds for thinned-out graphs, too",
-    "directional": "delta of directional Laplacians, for --operators directional",
-    "levels": "graphs, each half as fine; the network pools at most twice",
-    "lift": "repeat, or line filters: cake or gabor",
-    "scales": "of line filters",
-    "operators": "laplacian or directional",
-    "first_level": "of the first convolution",
-    "pool": "max, mean or random",
-    "kernel_size": "Chebyshev polynomials",
-    "depth": "residual blocks in each of three groups",
-    "widen": "the groups have 16, 32, 64 times this many channels",
-    "smooth": "pixels: deviation of a Gaussian that images go through first",
-    "kappa_edges": "share of edges that a training step has",
-    "kappa_vertices": "share of vertices that a training step has",
-    "augment": "training images: none, rotations (any angle) or motions (and flips)",
-    "epochs": "passes over the training images",
-    "steps": "of the optimizer, instead of epochs",
-    "batch": "images a step",
-    "rate": "of learning, the largest of a one-cycle schedule",
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -197,13 +167,14 @@ def chosen(given: argparse.Namespace) -> Settings:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    more = inspect.getdoc(Settings)
+    parser = argparse.ArgumentParser(description=__doc__, epilog=more, formatter_class=form)
     parser.add_argument("path", type=Path, metavar="DATA")
     parser.add_argument("--recipe", help="mnist, cifar10, stl10, or one with -isotropic: its graph")
     parser.add_argument("--isotropic", action="store_true", help="as --manifold r2")
     hints = get_type_hints(Settings)
     for field in dataclasses.fields(Settings):
-        kind: Any = {"default": argparse.SUPPRESS, "help": f"{HELP[field.name]} ({field.default})"}
+        kind: Any = {"default": argparse.SUPPRESS, "help": str(field.default)}
         hint = hints[field.name]
         if get_origin(hint) is Literal:
             kind["choices"] = get_args(hint)

@@ -173,10 +173,7 @@ METRIC: dict[str, Any] = {"eps_squared": 0.01, "weights": "selling", "levels": 1
 
 def main() -> None:
     """Choose settings on the training scenes, and print what they give on others."""
-    parser = parser_of(__doc__)
-    parser.add_argument("--noise", type=float, nargs="+", default=[0.25, 0.5, 1.0])
-    parser.add_argument("--scenes", type=int, default=5)
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__, noise=[0.25, 0.5, 1.0], scenes=5).parse_args()
     scenes = [Scene.drawn(seed) for seed in range(TRAINING + arguments.scenes)]
     train, test = scenes[:TRAINING], scenes[TRAINING:]
     truth = mean_and_deviation([scene.bridge(scene.brightness) for scene in test], ".2f")

@@ -21,10 +21,10 @@ sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
 
 from checkpoint import Scores
 from rotations import turned
-from scripts import graph_of, print_head, print_row
+from scripts import graph_of, parser_of, print_head, print_row
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
-from training import Training, epochs_and_seeds, mean_and_deviation, of_each, with_one_cycle
+from training import Training, mean_and_deviation, of_each, with_one_cycle
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Pyramid, WideResNet
@@ -97,7 +97,7 @@ class Digits:
 
 
 def main() -> None:
-    options = epochs_and_seeds(__doc__, epochs=8, seeds=5)
+    options = vars(parser_of(__doc__, epochs=8, seeds=5).parse_args())
     scores = of_each(SPECS, Digits, **options)
     seeds = options["seeds"]
     print(f"Accuracy in % on {TEST} test digits, mean +- deviation over {seeds} seeds\n")

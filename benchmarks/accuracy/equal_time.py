@@ -80,8 +80,7 @@ def compare(given: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = study_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=60, help="of processor time")
+    parser = study_parser(__doc__, seconds=60.0)
     return exit_code(partial(compare, parser.parse_args(arguments)))
 
 

@@ -256,9 +256,7 @@ def _dense(count: int) -> Tensor:
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--times", type=float, nargs="*", default=[0.5, 1.0, 2.0], help="of dipy")
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__, times=[0.5, 1.0, 2.0]).parse_args()
     found = bundles()
     clean = distribution(found)
     truth, noise = Truth(found, clean), noisy(clean)

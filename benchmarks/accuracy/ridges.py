@@ -88,10 +88,8 @@ def methods(graph: Graph) -> Iterator[tuple[str, dict[str, Scored]]]:
 
 def main() -> None:
     """Choose settings on the training photographs, and print the scores of the others."""
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, side=160, noise=[0.0, 1.0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--side", type=int, default=160, help="height of the photographs, pixels")
-    parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 1.0])
     arguments = parser.parse_args()
     data = photographs(arguments.folder, arguments.side)
     height, width = data[0].green.shape

@@ -24,9 +24,9 @@ import torch
 sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
 
 from checkpoint import Scores
-from scripts import print_head, print_row, unit_vectors
+from scripts import parser_of, print_head, print_row, unit_vectors
 from torch import Tensor, nn
-from training import Training, epochs_and_seeds, mean_and_deviation, of_each, with_one_cycle
+from training import Training, mean_and_deviation, of_each, with_one_cycle
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Pyramid, UNet
@@ -160,7 +160,8 @@ def report(scores: Mapping[str, list[Scores]], fields: int) -> None:
 
 
 def main() -> None:
-    report(of_each(SPECS, Segmentation, **epochs_and_seeds(__doc__, epochs=8, seeds=5)), TEST)
+    options = vars(parser_of(__doc__, epochs=8, seeds=5).parse_args())
+    report(of_each(SPECS, Segmentation, **options), TEST)
 
 
 if __name__ == "__main__":

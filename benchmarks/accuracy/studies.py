@@ -21,6 +21,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -186,22 +187,18 @@ def results_folder(text: str) -> Path:
     return Path(text)
 
 
-def study_parser(documentation: str) -> argparse.ArgumentParser:
-    """Of a script whose runs are kept."""
-    parser = parser_of(documentation)
+def study_parser(documentation: str, **options: Any) -> argparse.ArgumentParser:
+    """Of a script whose runs are kept; more options as of `parser_of`."""
+    parser = parser_of(documentation, seeds=3, workers=2, **options)
     parser.add_argument("data", type=Path)
     parser.add_argument("results", type=results_folder)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--page", type=Path, help="Markdown file with markers for the tables")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = study_parser(__doc__)
-    parser.add_argument("--only", nargs="+", choices=list(STUDIES), default=list(STUDIES))
-    given = parser.parse_args(arguments)
-    return exit_code(partial(study, given))
+    parser = study_parser(__doc__, only=list(STUDIES))
+    return exit_code(partial(study, parser.parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from scripts import parser_of, print_head, print_row, temporary_store
 from settings import Settings
 from study_plans import CONTENDERS
 from torch import Tensor, nn
-from turns import in_turns
+from turns import in_turns, ratio
 
 SIDE, BATCH, CLASSES, STEPS = 28, 32, 10, 3
 
@@ -131,11 +131,8 @@ def _there(package: str) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--device", default="cpu")
-    given = parser.parse_args(arguments)
+    options = parser_of(__doc__, rounds=5, threads=os.cpu_count(), device="cpu")
+    given = options.parse_args(arguments)
     torch.set_num_threads(given.threads)
     made = networks(temporary_store(), given.device)
     took = milliseconds(made, given.rounds, device=given.device)
@@ -144,8 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print_head("network", "parameters", *times)
     for name, one in took.items():
         middle, spread = statistics.median(one), f"{min(one):.0f}, {max(one):.0f}"
-        ratio = statistics.median(a / b for a, b in zip(one, first, strict=True))
-        cells = f"{middle:.0f}", spread, f"{1e3 * BATCH / middle:,.0f}", f"{ratio:.1f}"
+        cells = f"{middle:.0f}", spread, f"{1e3 * BATCH / middle:,.0f}", f"{ratio(one, first):.1f}"
         print_row(name, f"{parameters(made[name]):,}", *cells)
 
 

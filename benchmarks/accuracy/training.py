@@ -17,7 +17,7 @@ import torch
 sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
 
 from checkpoint import Checkpoint, Saved, Scores
-from scripts import parser_of, pyramid_of
+from scripts import pyramid_of
 from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
@@ -215,14 +215,6 @@ def of_each(
     ]
     scores, _ = Experiment(candidates, epochs).run()
     return {kind: scores[index :: len(specs)] for index, kind in enumerate(specs)}
-
-
-def epochs_and_seeds(documentation: str, epochs: int, seeds: int) -> dict[str, int]:
-    """Options of a script for `of_each`, with these defaults."""
-    parser = parser_of(documentation)
-    parser.add_argument("--epochs", type=int, default=epochs)
-    parser.add_argument("--seeds", type=int, default=seeds)
-    return vars(parser.parse_args())
 
 
 def mean_and_deviation(values: Sequence[float], form: str) -> str:

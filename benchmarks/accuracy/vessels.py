@@ -234,15 +234,10 @@ def write_csv(file: Path, runs: list[Run]) -> None:
 
 def main() -> None:
     """Train all kinds with all seeds, tell of each run, and print a table."""
-    parser = parser_of(__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--networks", nargs="+", choices=KINDS, default=list(KINDS))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument(
-        "--seconds", type=float, default=math.inf, help="of the processor, most for a training"
+    parser = parser_of(
+        __doc__, networks=list(KINDS), seeds=3, steps=400, seconds=math.inf, side=160
     )
-    parser.add_argument("--side", type=int, default=160, help="height of the photographs, pixels")
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--csv", type=Path, help="file to write all runs to")
     arguments = parser.parse_args()
     runs: list[Run] = []

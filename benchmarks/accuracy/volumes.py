@@ -19,9 +19,10 @@ from typing import Any
 
 import torch
 from checkpoint import Scores
+from scripts import parser_of
 from sphere import f1, report, rotations
 from torch import Tensor, nn
-from training import Training, epochs_and_seeds, of_each, with_one_cycle
+from training import Training, of_each, with_one_cycle
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Pyramid, UNet
@@ -196,7 +197,8 @@ SHOWN = {
 
 
 def main() -> None:
-    scores = of_each(SPECS, Segmentation, **epochs_and_seeds(__doc__, epochs=4, seeds=3))
+    options = vars(parser_of(__doc__, epochs=4, seeds=3).parse_args())
+    scores = of_each(SPECS, Segmentation, **options)
     changes = [run["change"] for runs in scores.values() for run in runs]
     shown = {
         kind: [{title: run[column] for column, title in SHOWN.items()} for run in runs]
