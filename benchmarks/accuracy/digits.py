@@ -11,7 +11,6 @@ circle, tell them apart.
 """
 
 import sys
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -24,10 +23,10 @@ from rotations import turned
 from scripts import graph_of, parser_of, print_head, print_row
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
-from training import Training, mean_and_deviation, of_each, with_one_cycle
+from training import OfGraph, Training, mean_and_deviation, of_each, with_one_cycle
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Pyramid, WideResNet
+from cheblienet_models import WideResNet
 
 SIDE = 16
 TEST = 500
@@ -52,21 +51,8 @@ def digits() -> tuple[Tensor, Tensor]:
     return (images - images.mean()) / images.std(), torch.tensor(data.target)
 
 
-@dataclass(frozen=True)
-class Digits:
-    """A network that is to read upright digits, on a split and from weights drawn by a seed.
-
-    `kind` names one of SPECS, `pyramid` is its graph.
-    """
-
-    kind: str
-    pyramid: Pyramid
-    seed: int
-    epochs: int
-
-    @property
-    def title(self) -> str:
-        return f"{self.kind}, seed {self.seed}"
+class Digits(OfGraph):
+    """A network that is to read upright digits, on a split and from weights drawn by a seed."""
 
     def start(self) -> Training:
         images, labels = (part[self._order[TEST:]] for part in digits())

@@ -14,7 +14,6 @@ filaments and blobs.
 import statistics
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,10 +25,10 @@ sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
 from checkpoint import Scores
 from scripts import parser_of, print_head, print_row, unit_vectors
 from torch import Tensor, nn
-from training import Training, mean_and_deviation, of_each, with_one_cycle
+from training import OfGraph, Training, mean_and_deviation, of_each, with_one_cycle
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Pyramid, UNet
+from cheblienet_models import UNet
 
 CLASSES = ("neither", "blob", "filament")
 TRAINING, TEST, BATCH, RATE = 240, 120, 8, 1e-2
@@ -99,28 +98,18 @@ def f1(network: nn.Module, fields: Tensor, labels: Tensor) -> dict[str, float]:
     return scores | {"mean": statistics.mean(scores.values())}
 
 
-@dataclass(frozen=True)
-class Segmentation:
-    """A UNet that is to tell the shapes apart; its weights and the fields are drawn by the seed.
+class Segmentation(OfGraph):
+    """A UNet that is to tell the shapes apart; its weights and the fields are drawn by the seed."""
 
-    `metric` names one of SPECS, `pyramid` is its graph.
-    """
-
-    metric: str
-    pyramid: Pyramid
-    seed: int
-    epochs: int
-
-    @property
-    def title(self) -> str:
-        return f"{self.metric}, seed {self.seed}"
+    channels = CHANNELS
 
     def start(self) -> Training:
         """Classes are weighted by the inverse of their frequency."""
-        fields, labels = self._samples["training"]
+        fields, labels = self.samples["training"]
         torch.manual_seed(self.seed)
-        network = UNet(self.pyramid, 1, len(CLASSES), channels=CHANNELS)
-        weight = labels.numel() / labels.flatten().bincount(minlength=len(CLASSES)).float()
+        network = UNet(self.pyramid, 1, len(CLASSES), channels=self.channels)
+        counts = labels[labels >= 0].bincount(minlength=len(CLASSES)).float()
+        weight = counts.sum() / counts
 
         def loss(batch: Tensor) -> Tensor:
             return nn.functional.nll_loss(network(fields[batch]), labels[batch], weight)
@@ -132,17 +121,16 @@ class Segmentation:
         """F1 in % by column."""
         return {
             f"{kind}, {where}": score
-            for where in ("as trained", "turned")
-            for kind, score in f1(network, *self._samples[where]).items()
+            for where, (fields, labels) in self.samples.items()
+            if where != "training"
+            for kind, score in f1(network, fields, labels).items()
         }
 
     @cached_property
-    def _samples(self) -> dict[str, tuple[Tensor, Tensor]]:
-        """Fields and labels to train on, to test on, and to test on turned."""
-        points, generator = (
-            unit_vectors(self.pyramid.levels[0]),
-            torch.Generator().manual_seed(self.seed),
-        )
+    def samples(self) -> dict[str, tuple[Tensor, Tensor]]:
+        """Fields and labels for training, and for tests of several kinds."""
+        points = unit_vectors(self.pyramid.levels[0])
+        generator = torch.Generator().manual_seed(self.seed)
         return {
             "training": samples(points, TRAINING, generator, turned=False),
             "as trained": samples(points, TEST, generator, turned=False),

@@ -171,6 +171,21 @@ class Experiment:
         return tqdm(total=total, initial=done, unit="epoch", disable=None)
 
 
+@dataclass(frozen=True)
+class OfGraph:
+    """What `of_each` trains: a network on the graphs of a kind, with all else drawn by the seed."""
+
+    kind: str
+    pyramid: Pyramid
+    seed: int
+    epochs: int
+
+    @property
+    def title(self) -> str:
+        """For the progress bar."""
+        return f"{self.kind}, seed {self.seed}"
+
+
 def with_one_cycle(
     network: nn.Module,
     loss: Callable[[Tensor], Tensor],
