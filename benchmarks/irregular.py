@@ -72,14 +72,20 @@ def worst(weights: Any, areas: Floats, exact: Floats, scale: float = 1.0) -> tup
     return float(errors[abs(errors).argmax()]), scale * float(largest[0])
 
 
-def cotangents(points: Floats, triangles: NDArray[Any]) -> tuple[Any, Floats]:
-    """(N, N) halves of the cotangents across each edge, and (N,) thirds of triangles."""
-    count = len(points)
+def cotangents(corners: Floats, triangles: NDArray[Any]) -> tuple[Any, Floats]:
+    """(N, N) halves of the cotangents across each edge, and (N,) thirds of triangles.
+
+    Args:
+        corners: (triangles, 3, dimension) coordinates, which may be others in each triangle.
+        triangles: (triangles, 3) points of these, numbered up to N.
+    """
+    count = triangles.max() + 1
     weights = scipy.sparse.csr_array((count, count))
     areas = np.zeros(count)
     for k in range(3):
-        at, one, other = (triangles[:, (k + step) % 3] for step in range(3))
-        u, v = points[one] - points[at], points[other] - points[at]
+        at, one, other = np.roll(triangles, -k, axis=1).T
+        start, *ends = np.roll(corners, -k, axis=1).swapaxes(0, 1)
+        u, v = (end - start for end in ends)
         inner, squares = (u * v).sum(axis=1), (u**2).sum(axis=1) * (v**2).sum(axis=1)
         double = np.sqrt(np.maximum(squares - inner**2, 0))
         kept = double > 1e-12 * np.sqrt(squares)  # slivers on the hull of the plane's points
@@ -100,7 +106,7 @@ def errors(kind: str, size: dict[str, Any]) -> tuple[float, float]:
     if kind == "cotangent":
         points = sampling.base_points
         mesh = ConvexHull(points) if manifold == "s2" else Delaunay(points)
-        weights, areas = cotangents(points, mesh.simplices)
+        weights, areas = cotangents(points[mesh.simplices], mesh.simplices)
         error, largest = worst(weights, areas, exact)
     else:
         graph = graph_of(spec, device="cpu")

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from irregular import cotangents
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import ConvexHull
@@ -137,14 +138,7 @@ def negative(size: dict[str, Any], eps_squared: float, orientation: float) -> tu
     across = np.cross(middle, along)
     x = (points[triangles] * along[:, None]).sum(axis=2)
     y = (points[triangles] * across[:, None]).sum(axis=2) / math.sqrt(eps_squared)
-    shape = (len(points), len(points))
-    weights = scipy.sparse.csr_array(shape)
-    for k in range(3):
-        one, other = (k + 1) % 3, (k + 2) % 3
-        u, v = ((x[:, end] - x[:, k], y[:, end] - y[:, k]) for end in (one, other))
-        cotangent = (u[0] * v[0] + u[1] * v[1]) / abs(u[0] * v[1] - u[1] * v[0])
-        ends = np.sort(triangles[:, [one, other]], axis=1).T
-        weights = weights + scipy.sparse.coo_array((cotangent, tuple(ends)), shape=shape)
+    weights, _ = cotangents(np.stack([x, y], axis=2), triangles)
     below = weights.data < -1e-9
     return float(below.mean()), float(-weights.data[below].sum() / abs(weights.data).sum())
 

@@ -13,7 +13,6 @@ between them.
 
 import argparse
 import fnmatch
-import itertools
 import os
 import platform
 import re
@@ -23,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -31,7 +31,10 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().with_name("RESULTS.md")
 MARKER = re.compile(r"^<!-- (/?)([a-z0-9-]+) -->$", re.MULTILINE)
-COMMAND = re.compile(r"`(python benchmarks/[^`\n]+)`(.*)")
+BLOCK = re.compile(
+    r"^<!-- ([a-z0-9-]+) -->\n`(python benchmarks/[^`\n]+)`(.*)\n((?s:.)*?)^<!-- /\1 -->$",
+    re.MULTILINE,
+)
 PLACEHOLDER = re.compile(r"[A-Z][A-Z0-9_]+")
 PACKAGES = ("torch", "numpy", "scipy")
 
@@ -59,26 +62,14 @@ def blocks(text: str) -> dict[str, Block]:
     Raises:
         ValueError: a marker has no partner, a name comes twice, or a block begins otherwise.
     """
-    found: dict[str, Block] = {}
-    markers = list(MARKER.finditer(text))
-    for opening, closing in itertools.zip_longest(markers[::2], markers[1::2]):
-        closes, name = opening.groups()
-        if closes or closing is None or closing.groups() != ("/", name):
-            line = text.count("\n", 0, opening.start()) + 1
+    whole = {m[1]: Block(m[2], m[3], m.start(2) - 1, m.end(4)) for m in BLOCK.finditer(text)}
+    for name, count in Counter(name for _, name in MARKER.findall(text)).items():
+        if name not in whole or count != 2:
             raise ValueError(
-                f"{opening[0]} in line {line} has no partner. "
-                f"A block stands between <!-- {name} --> and <!-- /{name} -->."
+                f"<!-- {name} --> must stand in the page once, <!-- /{name} --> after it, and "
+                "between them a block that begins with `python benchmarks/...` in backticks."
             )
-        if name in found:
-            raise ValueError(f"Two blocks are called {name}. Give one of them another name.")
-        first = COMMAND.match(text, opening.end() + 1)
-        if first is None:
-            raise ValueError(
-                f"The block {name} names no command. Its first line must begin with "
-                "`python benchmarks/...` in backticks."
-            )
-        found[name] = Block(first[1], first[2], opening.end() + 1, closing.start())
-    return found
+    return whole
 
 
 def chosen(names: Sequence[str], found: Mapping[str, Block]) -> list[str]:

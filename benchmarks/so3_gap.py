@@ -33,8 +33,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from scripts import print_head, print_row, run_parts
 
 from cheblienet_graphs import CheblienetError, GraphSpec
-from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
@@ -51,23 +50,6 @@ MOST_VERTICES = 40_000
 """Larger graphs take too long to match."""
 DRIFT = 0.03
 ROTOR: dict[str, Any] = {"eps": 0.3, "xi": 0.5}
-
-
-@dataclasses.dataclass(frozen=True)
-class Lengths:
-    """Squared distances of vertices at these coordinates."""
-
-    manifold: Manifold
-    metric: Metric
-    coordinates: Floats
-
-    def squared_distances(self, rows: Any, columns: Any) -> Floats:
-        """(edges,)."""
-        start, end = (
-            self.manifold.elements(tuple(map(array, self.coordinates[i].T)))
-            for i in (rows, columns)
-        )
-        return np.asarray(self.manifold.squared_distance(start, end, self.metric))
 
 
 def angular_momentum(degree: int) -> tuple[NDArray[Any], ...]:
@@ -137,9 +119,9 @@ class Graph:
             sampling = _turned(sampling, turn)
         self.metric, self.manifold = spec.metric(0), spec.geometry
         sampled = SampledManifold(sampling, self.manifold, self.metric)
-        engine = NeighborRule(sampled, spec.searched_neighbors, Choice("pruned", "cpu")).engine()
+        rule = NeighborRule(sampled, spec.searched_neighbors, Choice("pruned", "cpu"))
+        engine, lengths = rule.engine(), rule.lengths(rule.lists())
         self.coordinates, self.areas = sampling.coordinates(), sampling.areas()
-        lengths = Lengths(self.manifold, self.metric, self.coordinates)
         began = time.perf_counter()
         found = matched_edges(spec, sampled, engine, lengths)
         self.seconds = time.perf_counter() - began

@@ -32,10 +32,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Checkpoint, Scores
 from classifiers import network_of, of_recipe, parameters, pyramid_of
 from classifying import CHANGE, COLUMNS, Classification, Samples

@@ -31,10 +31,8 @@ from functools import cached_property, partial
 from pathlib import Path
 
 import climatenet_profile
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Checkpoint, Scores
 from climatenet_data import CHANNELS, CLASSES, Data, load
 from scripts import exit_code, parser_of, positive, print_head, print_row, pyramid_of

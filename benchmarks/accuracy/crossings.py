@@ -14,18 +14,14 @@ truth's a crossing is torn, above it is a blob.
 """
 
 import itertools
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, gaussian_filter
 from scripts import graph_of, parser_of, print_head, print_row

@@ -10,14 +10,10 @@ circle, tell them apart.
     python benchmarks/accuracy/digits.py
 """
 
-import sys
 from functools import cache, cached_property
-from pathlib import Path
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Scores
 from rotations import turned
 from scripts import graph_of, parser_of, print_head, print_row

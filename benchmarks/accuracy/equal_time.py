@@ -18,10 +18,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from classifiers import network_of, pyramid_of
 from scripts import exit_code
 from settings import Settings

@@ -22,18 +22,14 @@ dipy is needed: pip install dipy. Its kernel takes minutes, and much longer for 
 
 import itertools
 import multiprocessing
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from scripts import graph_of, parser_of, print_head, print_row

@@ -10,16 +10,13 @@ chosen on the training photographs; the test photographs are seen once.
 """
 
 import itertools
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from crossings import diffused, pixels
 from numpy.typing import NDArray
 from scripts import graph_of, parser_of, print_head, print_row

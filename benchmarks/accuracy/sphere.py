@@ -12,16 +12,12 @@ filaments and blobs.
 """
 
 import statistics
-import sys
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Scores
 from scripts import parser_of, print_head, print_row, unit_vectors
 from torch import Tensor, nn

@@ -23,10 +23,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Scores
 from classifiers import parameters, pyramid_of
 from classifying import Classification, Samples

@@ -2,13 +2,11 @@
 
 import re
 import statistics
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
+import shared_path  # noqa: F401  to import what all scripts share
 from checkpoint import Scores
 from classifying import CHANGE, FRESH
 from scripts import head, row

@@ -18,10 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from classifiers import network_of, parameters, pyramid_of
 from layers import with_pyg
 from rotations import augmented

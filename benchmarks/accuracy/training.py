@@ -5,17 +5,13 @@ else is here: epochs, progress, scores, and going on after an interruption.
 """
 
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Checkpoint, Saved, Scores
 from scripts import pyramid_of
 from torch import Tensor, nn

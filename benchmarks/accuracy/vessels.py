@@ -21,10 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from classifiers import parameters
 from networks import ConvolutionalUNet, compose
 from numpy.typing import NDArray
