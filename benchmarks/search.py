@@ -47,6 +47,11 @@ def nearest_of_all(cloud: Cloud, device: str, chosen: Tensor) -> tuple[Tensor, T
     return torch.cat(squared), torch.cat(others)
 
 
+def total_degree(level: Level) -> int:
+    """Twice the number of edges, which are searched anew."""
+    return level.neighbors.engine().total_degree
+
+
 def compare(largest: int, device: str) -> None:
     costs = "brute force", "pruned", "ratio", "seconds / (V log V)"
     print_head("level", "V", "edges", *costs)
@@ -59,18 +64,15 @@ def compare(largest: int, device: str) -> None:
         level.sampling.coordinates()
         works: dict[str, Work] = {
             "brute force": partial(nearest_of_all, points, device, chosen),
-            "pruned": lambda level=level: level.neighbors.engine().total_degree,
+            "pruned": partial(total_degree, level),
         }
         took = in_turns(works, 3, device, warm=True)
         brute, ours = (statistics.median(times) for times in took.values())
         brute *= vertices / rows
         scaled = 1e9 * ours / (vertices * math.log(vertices))
         speed = f"{vertices**2 / brute:.2g} pairs/s"
-        sizes = (
-            f"{subdivisions} x 6",
-            f"{vertices:,}",
-            f"{level.neighbors.engine().total_degree // 2:,}",
-        )
+        edges = total_degree(level) // 2
+        sizes = f"{subdivisions} x 6", f"{vertices:,}", f"{edges:,}"
         times = f"{brute:.0f} s ({speed})", f"{ours:.2f} s"
         print_row(
             *sizes, *times, f"{ratio(*took.values()) * vertices / rows:.0f}", f"{scaled:.0f} e-9"

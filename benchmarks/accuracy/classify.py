@@ -20,7 +20,6 @@ A training of your own needs none of this: see the tutorial, docs/tutorials/clas
 """
 
 import argparse
-import csv
 import dataclasses
 import inspect
 import json
@@ -35,10 +34,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
 from checkpoint import Checkpoint, Scores
-from classifiers import network_of, of_recipe, parameters, pyramid_of
+from classifiers import of_recipe, pyramid_of
 from classifying import CHANGE, COLUMNS, Classification, Samples
 from pictures import Pictures, read, split
-from scripts import exit_code, head, positive, row, temporary_store
+from scripts import exit_code, head, positive, row, temporary_store, write_csv
 from settings import Settings
 from training import SECONDS, Experiment, mean_and_deviation
 
@@ -62,7 +61,7 @@ def classify(given: argparse.Namespace) -> None:
     result = Result(settings, candidates, scores)
     print(result.text())
     if given.csv:
-        result.write_csv(given.csv)
+        write_csv(given.csv, result.rows())
     if given.json:
         given.json.write_text(json.dumps(result.document(), indent=1) + "\n")
 
@@ -94,13 +93,6 @@ class Result:
     candidates: Sequence[Classification]
     scores: Sequence[Scores]
 
-    @property
-    def parameters(self) -> int:
-        """Of the network."""
-        one = self.candidates[0]
-        channels = one.samples.images.shape[1]
-        return parameters(network_of(self.settings, one.pyramid, channels, one.samples.classes))
-
     def text(self) -> str:
         """A table: a row a seed, and one of means and deviations."""
         first = self.candidates[0]
@@ -108,7 +100,7 @@ class Result:
         names = [*COLUMNS, CHANGE, SECONDS]
         lines = [
             f"Accuracy in % on {test:,} test images, {train:,} to train on",
-            f"{first.steps:,} steps, {self.parameters:,} parameters\n",
+            f"{first.steps:,} steps, {self.scores[0]['parameters']:,} parameters\n",
             head("seed", *names),
         ]
         for candidate, found in zip(self.candidates, self.scores, strict=True):
@@ -122,19 +114,11 @@ class Result:
 
     def rows(self) -> list[dict[str, Any]]:
         """Of each seed the settings and the scores."""
-        settings = dataclasses.asdict(self.settings) | {"parameters": self.parameters}
+        settings = dataclasses.asdict(self.settings)
         return [
             {**settings, "seed": candidate.seed, "steps": candidate.steps, **found}
             for candidate, found in zip(self.candidates, self.scores, strict=True)
         ]
-
-    def write_csv(self, file: Path) -> None:
-        """A row a seed."""
-        rows = self.rows()
-        with file.open("w", newline="") as opened:
-            writer = csv.DictWriter(opened, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
 
     def document(self) -> dict[str, Any]:
         """Rows, and what they were measured with."""

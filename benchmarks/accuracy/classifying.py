@@ -6,7 +6,7 @@ from functools import cached_property
 
 import torch
 from checkpoint import Scores
-from classifiers import network_of
+from classifiers import network_of, parameters
 from rotations import augmented, turned
 from settings import Settings
 from torch import Tensor, nn
@@ -133,7 +133,7 @@ class Classification:
         )
 
     def scores(self, network: nn.Module) -> Scores:
-        """Accuracy in % by column, and the most that quarter turns change a log-probability."""
+        """Accuracy in % by column, the largest change by quarter turns, and the network's size."""
         images, labels = self._images[self.samples.test], self._labels[self.samples.test]
         tested = {
             "upright": images,
@@ -146,11 +146,17 @@ class Classification:
             for column, batch in tested.items()
         }
         right = {name: (output.argmax(1) == labels) for name, output in outputs.items()}
-        found = {name: 100 * hits.float().mean().item() for name, hits in right.items()}
         change = (outputs["90 degrees"] - outputs["upright"]).abs().max().item()
         best = outputs["upright"].topk(2, dim=1).values
         close = int(((best[:, 0] - best[:, 1]) < SPLIT_AT).sum())
-        return {**found, CHANGE: change, "close classes": float(close), **self._afresh(network)}
+        return {
+            **{name: 100 * hits.float().mean().item() for name, hits in right.items()},
+            CHANGE: change,
+            "close classes": float(close),
+            **self._afresh(network),
+            "parameters": parameters(network),
+            "exact": float(self.is_invariant),
+        }
 
     def _afresh(self, network: nn.Module) -> Scores:
         """Accuracy on upright images with statistics of batch norms taken on whole graphs.

@@ -47,26 +47,6 @@ COLUMNS = (*CLASSES, "mean of the two", "mean of all")
 
 
 @dataclass(frozen=True)
-class Batches:
-    """Standardised samples of the data, on the grid of a graph's base and on the device.
-
-    `mean` and `deviation` are (16, 1), by channel; `base` is the shape that the points have.
-    """
-
-    data: Data
-    mean: Tensor
-    deviation: Tensor
-    base: tuple[int, ...]
-    device: str
-
-    def __getitem__(self, numbers: Tensor) -> tuple[Tensor, Tensor]:
-        """Fields (n, 16, *base) and labels (n, *base) of the samples of those numbers (n,)."""
-        fields = ((self.data.fields[numbers] - self.mean) / self.deviation).unflatten(2, self.base)
-        labels = self.data.labels[numbers].unflatten(1, self.base)
-        return fields.to(self.device), labels.to(self.device)
-
-
-@dataclass(frozen=True)
 class Segmentation:
     """A UNet that is to tell the classes apart.
 
@@ -109,14 +89,14 @@ class Segmentation:
         confusion = torch.zeros(len(CLASSES), len(CLASSES), dtype=torch.long)
         _, test = self.data.split(self.seed)
         for numbers in test.split(self.batch):
-            fields, labels = self._batches[numbers]
+            fields, labels = self._batch(numbers)
             pairs = labels * len(CLASSES) + network(fields).argmax(1)
             counts = pairs.flatten().cpu().bincount(minlength=confusion.numel())
             confusion += counts.view_as(confusion)
         return f1_scores(confusion)
 
     def _loss(self, network: nn.Module, weights: Tensor, numbers: Tensor) -> Tensor:
-        fields, labels = self._batches[numbers]
+        fields, labels = self._batch(numbers)
         return nn.functional.nll_loss(network(fields), labels, weights)
 
     def _order(self, epoch: int) -> Tensor:
@@ -125,10 +105,16 @@ class Segmentation:
         generator = torch.Generator().manual_seed(1_000_003 * self.seed + epoch)
         return training[torch.randperm(len(training), generator=generator)]
 
+    def _batch(self, numbers: Tensor) -> tuple[Tensor, Tensor]:
+        """Standardised fields (n, 16, *base) and labels (n, *base) of samples, on the device."""
+        (mean, deviation), base = self._standard, self.pyramid.levels[0].grid[1:]
+        fields = ((self.data.fields[numbers] - mean) / deviation).unflatten(2, base)
+        labels = self.data.labels[numbers].unflatten(1, base)
+        return fields.to(self.device), labels.to(self.device)
+
     @cached_property
-    def _batches(self) -> Batches:
-        mean, deviation = standard(self.data.fields, self.data.split(self.seed)[0])
-        return Batches(self.data, mean, deviation, self.pyramid.levels[0].grid[1:], self.device)
+    def _standard(self) -> tuple[Tensor, Tensor]:
+        return standard(self.data.fields, self.data.split(self.seed)[0])
 
 
 def inverse_frequencies(labels: Tensor) -> Tensor:
@@ -188,14 +174,6 @@ def profile(arguments: argparse.Namespace) -> None:
     subprocess.run(command, check=True)
 
 
-def experiment(arguments: argparse.Namespace, pyramid: Pyramid, data: Data) -> Experiment:
-    """A candidate for each seed."""
-    how = {"batch": arguments.batch, "rate": arguments.rate, "device": arguments.device}
-    seeds = range(arguments.seeds)
-    candidates = [Segmentation(pyramid, data, seed, **how) for seed in seeds]
-    return Experiment(candidates, arguments.epochs)
-
-
 def checkpoint(arguments: argparse.Namespace, pyramid: Pyramid, data: Data) -> Checkpoint:
     """Of an experiment that agrees on all but the number of seeds and the device."""
     settings = {
@@ -212,8 +190,10 @@ def segment(arguments: argparse.Namespace) -> None:
     """Train, test and report."""
     pyramid = opened(arguments)
     data = load(arguments.path, pyramid)
+    how = {"batch": arguments.batch, "rate": arguments.rate, "device": arguments.device}
+    candidates = [Segmentation(pyramid, data, seed, **how) for seed in range(arguments.seeds)]
     kept = checkpoint(arguments, pyramid, data)
-    scores, seconds = experiment(arguments, pyramid, data).run(kept)
+    scores, seconds = Experiment(candidates, arguments.epochs).run(kept)
     report(data, arguments.epochs, scores, seconds)
 
 

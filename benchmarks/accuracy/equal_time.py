@@ -21,12 +21,13 @@ from pathlib import Path
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
 from classifiers import network_of, pyramid_of
+from rotations import augmented
 from scripts import exit_code
 from settings import Settings
 from studies import Images, Run, carried_out, study_parser
 from study_plans import CONTENDERS, TEST, TRAIN
 from study_tables import equal_time_table, write_page
-from throughput import Augmenting, installed, milliseconds, of_one_size
+from throughput import installed, milliseconds, of_one_size
 
 SIDE = 28
 
@@ -35,9 +36,12 @@ def timed(settings: Mapping[str, Settings], store: Path, rounds: int) -> dict[st
     """Milliseconds of a step of each, the median over rounds in which they take turns."""
     torch.set_num_threads(1)
     networks = {
-        name: Augmenting(network_of(one, pyramid_of(one, store, SIDE, SIDE), 1, 10), one.augment)
+        name: network_of(one, pyramid_of(one, store, SIDE, SIDE), 1, 10)
         for name, one in settings.items()
     }
+    for name, one in settings.items():  # turned as in a training
+        turned = partial(lambda augment, _, given: augmented(given[0], augment), one.augment)
+        networks[name].register_forward_pre_hook(turned)
     took = milliseconds(networks, rounds, SIDE)
     return {name: statistics.median(times) for name, times in took.items()}
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from cheblienet_graphs import GraphSpec
 
 Kind = Literal["graph", "plain", "escnn"]
-KINDS: tuple[Kind, ...] = ("graph", "plain", "escnn")
 BASE_WIDTHS = (16, 32, 64)
 
 

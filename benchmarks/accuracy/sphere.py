@@ -97,7 +97,7 @@ def f1(network: nn.Module, fields: Tensor, labels: Tensor) -> dict[str, float]:
 class Segmentation(OfGraph):
     """A UNet that is to tell the shapes apart; its weights and the fields are drawn by the seed."""
 
-    channels = CHANNELS
+    channels: tuple[int, ...] = CHANNELS
 
     def start(self) -> Training:
         """Classes are weighted by the inverse of their frequency."""

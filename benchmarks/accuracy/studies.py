@@ -26,7 +26,7 @@ from typing import Any
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
 from checkpoint import Scores
-from classifiers import parameters, pyramid_of
+from classifiers import pyramid_of
 from classifying import Classification, Samples
 from pictures import Pictures, read, split
 from scripts import exit_code, parser_of
@@ -101,14 +101,7 @@ class Run:
         network = training.network.eval()
         with torch.no_grad():
             scores = candidate.scores(network)
-        self._keep(
-            {
-                **scores,
-                SECONDS: training.seconds,
-                "parameters": parameters(network),
-                "exact": float(candidate.is_invariant),
-            }
-        )
+        self._keep({**scores, SECONDS: training.seconds})
 
     def scores(self) -> Scores:
         """Of the run, which is done."""

@@ -22,7 +22,6 @@ import shared_path  # noqa: F401  to import what all scripts share
 import torch
 from classifiers import network_of, parameters, pyramid_of
 from layers import with_pyg
-from rotations import augmented
 from scripts import parser_of, print_head, print_row, temporary_store
 from settings import Settings
 from study_plans import CONTENDERS
@@ -30,24 +29,6 @@ from torch import Tensor, nn
 from turns import in_turns, ratio
 
 SIDE, BATCH, CLASSES, STEPS = 28, 32, 10, 3
-
-
-class Augmenting(nn.Module):
-    """A network that turns its images first, as a training does.
-
-    Args:
-        network: for the images.
-        augment: as `augmented` has it.
-    """
-
-    def __init__(self, network: nn.Module, augment: str) -> None:
-        super().__init__()
-        self.network, self.augment = network, augment
-
-    def forward(self, images: Tensor) -> Tensor:
-        """As the network."""
-        y: Tensor = self.network(augmented(images, self.augment))
-        return y
 
 
 def milliseconds(

@@ -11,7 +11,6 @@ over all pixels of the test photographs, F1 the best over thresholds.
     python benchmarks/accuracy/vessels.py FOLDER [--networks r2 se2 ...] [--seeds 3] [--steps 400]
 """
 
-import csv
 import math
 import sys
 import time
@@ -27,7 +26,7 @@ from classifiers import parameters
 from networks import ConvolutionalUNet, compose
 from numpy.typing import NDArray
 from PIL import Image
-from scripts import parser_of, print_head, print_row, pyramid_of
+from scripts import parser_of, print_head, print_row, pyramid_of, write_csv
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 from torch import Tensor, nn
 from training import mean_and_deviation
@@ -220,16 +219,6 @@ class Study:
         return {a: auc_and_f1([pixels(one.turned(a)) for one in self.test]) for a in ANGLES}
 
 
-def write_csv(file: Path, runs: list[Run]) -> None:
-    """A line for each run and angle."""
-    with file.open("w", newline="") as opened:
-        table = csv.writer(opened)
-        table.writerow(["network", "seed", "weights", "steps", "seconds", "angle", "auc", "f1"])
-        for r in runs:
-            first = [r.network, r.seed, r.weights, r.steps, round(r.seconds, 1)]
-            table.writerows([*first, angle, r.auc[angle], r.f1[angle]] for angle in ANGLES)
-
-
 def main() -> None:
     """Train all kinds with all seeds, tell of each run, and print a table."""
     parser = parser_of(
@@ -245,7 +234,12 @@ def main() -> None:
             runs.append(study.run(name, seed, arguments.steps, arguments.seconds))
             print(runs[-1], file=sys.stderr, flush=True)
     if arguments.csv:
-        write_csv(arguments.csv, runs)
+        angles = [(run, angle) for run in runs for angle in ANGLES]
+        scored = [
+            vars(run) | {"angle": angle, "auc": run.auc[angle], "f1": run.f1[angle]}
+            for run, angle in angles
+        ]
+        write_csv(arguments.csv, scored)
     scores = "AUC upright", "45", "90", "F1 upright", "45", "90"
     print_head("network", "weights", "steps", *scores, "s")
     for name in arguments.networks:
