@@ -70,9 +70,9 @@ def cap_spectrum(count: int) -> NDArray[np.float64]:
 
     for m in range(count):
         steps = np.arange(0.05, 3.0 * math.sqrt(count) + 3, 0.05)
-        found = [slope(nu, m) for nu in steps]
+        slopes = [slope(nu, m) for nu in steps]
         for low, high, before, after in zip(
-            steps[:-1], steps[1:], found[:-1], found[1:], strict=True
+            steps[:-1], steps[1:], slopes[:-1], slopes[1:], strict=True
         ):
             if before * after < 0:
                 nu = brentq(slope, low, high, args=(m,))
@@ -106,8 +106,8 @@ def domains() -> Iterator[Domain]:
 def errors(spec: GraphSpec, exact: NDArray[np.float64]) -> tuple[float, float, float]:
     """Largest and mean relative error of the eigenvalues but 0; share of points inside."""
     level = report_of(spec, len(exact))
-    found = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
-    relative = abs(found[1:] / exact[1:] - 1)
+    values = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
+    relative = abs(values[1:] / exact[1:] - 1)
     return float(relative.max()), float(relative.mean()), level.inside or math.nan
 
 

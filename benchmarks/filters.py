@@ -48,12 +48,12 @@ def errors(graph: Graph) -> list[str]:
     exact = {t: (wide.numpy() @ vectors * np.exp(-t * values)) @ vectors.T for t in times(graph)}
 
     def largest(x: torch.Tensor, tolerance: float) -> float:
-        found = []
+        shares = []
         for t, expected in exact.items():
             error = graph.diffuse(x, t, tolerance=tolerance).double().numpy() - expected
             norms = np.linalg.norm(error, axis=2) / np.linalg.norm(wide.numpy(), axis=2)
-            found.append(norms.max())
-        return float(max(found))
+            shares.append(norms.max())
+        return float(max(shares))
 
     cells = [f"{graph.lambda_max:.3g}"]
     for tolerance in TOLERANCES:
@@ -68,8 +68,8 @@ def errors(graph: Graph) -> list[str]:
 
 
 def times(graph: Graph) -> list[float]:
-    found: list[float] = (DECADES / graph.lambda_max).tolist()
-    return found
+    decades: list[float] = (DECADES / graph.lambda_max).tolist()
+    return decades
 
 
 def print_times() -> None:
@@ -107,8 +107,8 @@ def print_times() -> None:
     print(f"{graph.diffusion_polynomial(t).degree} at tolerance 1e-6\n")
     print_head("", "seconds", "expm_multiply takes", "differs from it by, of the norm of x")
     for way, spent in seconds.items():
-        found = torch.as_tensor(results[way]).detach().double().reshape(-1, size)[0].numpy()
-        apart = np.linalg.norm(found - reference) / x.norm().item()
+        result = torch.as_tensor(results[way]).detach().double().reshape(-1, size)[0].numpy()
+        apart = np.linalg.norm(result - reference) / x.norm().item()
         print_row(
             way,
             f"{statistics.median(spent):.3f}",

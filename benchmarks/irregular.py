@@ -66,9 +66,9 @@ def worst(weights: Any, areas: Floats, exact: Floats, scale: float = 1.0) -> tup
     stiffness = scipy.sparse.diags_array(np.asarray(weights.sum(axis=1)).ravel()) - weights
     laplacian = (root @ stiffness @ root).tocsc()
     start = np.random.default_rng(0).random(len(areas))
-    found = eigsh(laplacian, len(exact) + 1, sigma=-0.5, v0=start, return_eigenvectors=False)
+    values = eigsh(laplacian, len(exact) + 1, sigma=-0.5, v0=start, return_eigenvectors=False)
     largest = eigsh(laplacian, 1, v0=start, return_eigenvectors=False, tol=1e-3)
-    errors = scale * np.sort(found)[1:] / exact - 1
+    errors = scale * np.sort(values)[1:] / exact - 1
     return float(errors[abs(errors).argmax()]), scale * float(largest[0])
 
 
@@ -126,12 +126,12 @@ def table(title: str, rows: Iterable[tuple[str, list[dict[str, Any]]]]) -> None:
             before = {}
         for kind in KINDS:
             try:
-                found = [errors(kind, size) for size in sizes]
+                results = [errors(kind, size) for size in sizes]
             except CheblienetError:
                 cells.append("none")
                 largest.append("-")
                 continue
-            error = max((e for e, _ in found), key=abs)
+            error = max((e for e, _ in results), key=abs)
             spec = GraphSpec(**{"levels": 1, **sizes[0]})
             spacing = math.sqrt(spec.squared_spacing(0))
             order = ""
@@ -140,7 +140,7 @@ def table(title: str, rows: Iterable[tuple[str, list[dict[str, Any]]]]) -> None:
                 order = f" ({math.log(abs(other / error)) / math.log(was / spacing):.1f})"
             before[kind] = error, spacing
             cells.append(f"{error:+.2%}{order}".replace("%", " %"))
-            largest.append(f"{max(m for _, m in found):.2g}")
+            largest.append(f"{max(m for _, m in results):.2g}")
         print_row(name.strip("|"), *cells, ", ".join(largest))
 
 

@@ -155,7 +155,7 @@ Layer = Callable[[int, int, Graph], nn.Module]
 
 
 def contenders() -> dict[str, Layer]:
-    found: dict[str, Layer] = {
+    makers: dict[str, Layer] = {
         "ours": lambda a, b, g: ChebConv(a, b, KERNEL_SIZE, g, bias=False),
         "ours, basis saved": lambda a, b, g: ChebConv(
             a, b, KERNEL_SIZE, g, bias=False, save_basis=True
@@ -164,9 +164,9 @@ def contenders() -> dict[str, Layer]:
         "COO recursion": CooConv,
     }
     if find_spec(PYG[0]):
-        found["PyG, (B, V, C)"] = PygConv
-        found["PyG, disjoint copies"] = lambda a, b, g: PygConv(a, b, g, disjoint=True)
-    return found
+        makers["PyG, (B, V, C)"] = PygConv
+        makers["PyG, disjoint copies"] = lambda a, b, g: PygConv(a, b, g, disjoint=True)
+    return makers
 
 
 def laid_out(name: str, x: Tensor) -> Tensor:
@@ -306,12 +306,12 @@ def stacks(device: str, **_: int) -> None:
         return
     installed(*PYG)
     print_head(f"{LAYERS} layers, B = {BATCH}", "peak memory of a step", "/ ours")
-    found = {}
+    peaks = {}
     for name in contenders():
         command = [sys.executable, __file__, "--stack", name]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
-        found[name] = int(done.stdout)
-        print_row(name, f"{found[name] / 1e6:.0f} MB", f"{found[name] / found['ours']:.2f}")
+        peaks[name] = int(done.stdout)
+        print_row(name, f"{peaks[name] / 1e6:.0f} MB", f"{peaks[name] / peaks['ours']:.2f}")
 
 
 def networks(rounds: int, device: str) -> None:

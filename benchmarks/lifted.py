@@ -104,8 +104,8 @@ def transport() -> None:
             root = scipy.sparse.diags_array(areas**-0.5)
             stiffness = scipy.sparse.diags_array(weights.sum(axis=1)) - weights
             matrix = (root @ stiffness @ root).tocsc()
-            found = eigsh(matrix, COUNT + 1, sigma=-0.3, return_eigenvectors=False)
-            errors = np.sort(found)[1:] / exact - 1
+            values = eigsh(matrix, COUNT + 1, sigma=-0.3, return_eigenvectors=False)
+            errors = np.sort(values)[1:] / exact - 1
             few, error = abs(errors[:10]).max(), abs(errors).max()
             order = "" if math.isnan(before) else f" ({math.log2(before / error):.1f})"
             cells = f"{few:.1%}", f"{error:.1%}{order}", f"{short:.1%}"
@@ -149,8 +149,8 @@ def anisotropic() -> None:
         cells = []
         for size in SIZES.values():
             angles = -math.pi / 2 + np.arange(6) * math.pi / 6
-            found = np.array([negative(size, eps_squared, angle) for angle in angles])
-            number, weight = 100 * found.mean(axis=0)
+            shares = np.array([negative(size, eps_squared, angle) for angle in angles])
+            number, weight = 100 * shares.mean(axis=0)
             cells.append(f"{number:.1f} %, {weight:.1f} % of the weight")
         print_row(f"{eps_squared:.2g}", *cells)
 

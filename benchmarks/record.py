@@ -72,7 +72,7 @@ def blocks(text: str) -> dict[str, Block]:
     return whole
 
 
-def chosen(names: Sequence[str], found: Mapping[str, Block]) -> list[str]:
+def chosen(names: Sequence[str], known: Mapping[str, Block]) -> list[str]:
     """Names of blocks that are called so or match a pattern; all where none is named.
 
     Raises:
@@ -80,11 +80,11 @@ def chosen(names: Sequence[str], found: Mapping[str, Block]) -> list[str]:
     """
     wanted: set[str] = set()
     for name in names:
-        matching = fnmatch.filter(found, name)
+        matching = fnmatch.filter(known, name)
         if not matching:
-            raise ValueError(f"There is no block {name}. --list shows all {len(found)}.")
+            raise ValueError(f"There is no block {name}. --list shows all {len(known)}.")
         wanted.update(matching)
-    return [name for name in found if name in wanted or not names]
+    return [name for name in known if name in wanted or not names]
 
 
 def filled(command: str, given: Mapping[str, str], root: Path) -> list[str]:
@@ -199,19 +199,19 @@ def main(arguments: Sequence[str] | None = None, page: Path = PAGE) -> int:
     parser.add_argument("--list", action="store_true", help="show the blocks, run nothing")
     options = parser.parse_args(arguments)
     try:
-        found = blocks(page.read_text())
-        names = chosen(options.names, found)
+        known = blocks(page.read_text())
+        names = chosen(options.names, known)
         if options.list:
-            print("\n".join(f"{n}: `{found[n].command}`{found[n].state}" for n in names))
+            print("\n".join(f"{n}: `{known[n].command}`{known[n].state}" for n in names))
             return 0
         commands = {
-            n: filled(found[n].command, dict(options.given), page.parents[1]) for n in names
+            n: filled(known[n].command, dict(options.given), page.parents[1]) for n in names
         }
     except (ValueError, OSError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2
     try:
-        done = [record(page, n, found[n].command, words) for n, words in commands.items()]
+        done = [record(page, n, known[n].command, words) for n, words in commands.items()]
     except KeyboardInterrupt:
         print("Stopped; what was not done stays as it was.", file=sys.stderr)
         return 130

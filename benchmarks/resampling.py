@@ -36,14 +36,14 @@ SAMPLINGS: dict[str, dict[str, Any]] = {
 
 def harmonics(beta: Tensor, gamma: Tensor) -> Tensor:
     """(1, count, n) float32, each with its largest value 1."""
-    found = []
+    waves = []
     fine = np.linspace(0, math.pi, 4001)
     for degree in range(DEGREE + 1):
         for order in range(degree + 1):
             wave = sph_harm_y(degree, order, beta.numpy(), gamma.numpy())
             largest = abs(sph_harm_y(degree, order, fine, 0.0)).max()
-            found += [wave.real / largest] + ([wave.imag / largest] if order else [])
-    return torch.from_numpy(np.stack(found)).float()[None]
+            waves += [wave.real / largest] + ([wave.imag / largest] if order else [])
+    return torch.from_numpy(np.stack(waves)).float()[None]
 
 
 def with_gaps(image: Tensor, kind: str) -> Tensor:
@@ -71,8 +71,8 @@ def angles(grid: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
 
 def waves_on(beta: Tensor, gamma: Tensor) -> Tensor:
     """(1, count, H, W) harmonics."""
-    found: Tensor = harmonics(beta.flatten(), gamma.flatten()).unflatten(2, beta.shape)
-    return found
+    waves: Tensor = harmonics(beta.flatten(), gamma.flatten()).unflatten(2, beta.shape)
+    return waves
 
 
 def print_trips() -> None:

@@ -102,10 +102,10 @@ def with_descendants(pid: int) -> list[int]:
         except OSError:  # it ended
             continue
         children[int(status.rpartition(")")[2].split()[1])].append(int(folder.name))
-    found = [pid]
-    for one in found:
-        found += children[one]
-    return found
+    family = [pid]
+    for one in family:
+        family += children[one]
+    return family
 
 
 def anonymous(pid: int) -> int:

@@ -37,13 +37,13 @@ def nearest_of_all(cloud: Cloud, device: str, chosen: Tensor) -> tuple[Tensor, T
     """(n, K + 2) ascending d^2 of those nearest to the chosen (n,), themselves too, and these."""
     elements = tuple(torch.from_numpy(e.ravel()).to(device) for e in cloud.elements)
     vertices = len(elements[0])
-    found = []
+    nearest = []
     for block in chosen.split(max(1, PAIRS_AT_ONCE[device] // vertices)):
         start = tuple(e[block, None] for e in elements)
         end = tuple(e[None] for e in elements)
         squared = cloud.manifold.squared_distance(start, end, cloud.metric)
-        found.append(squared.topk(min(NEIGHBORS + 2, vertices), dim=1, largest=False))
-    squared, others = zip(*found, strict=True)
+        nearest.append(squared.topk(min(NEIGHBORS + 2, vertices), dim=1, largest=False))
+    squared, others = zip(*nearest, strict=True)
     return torch.cat(squared), torch.cat(others)
 
 

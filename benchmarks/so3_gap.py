@@ -123,9 +123,9 @@ class Graph:
         engine, lengths = rule.engine(), rule.lengths(rule.lists())
         self.coordinates, self.areas = sampling.coordinates(), sampling.areas()
         began = time.perf_counter()
-        found = matched_edges(spec, sampled, engine, lengths)
+        matched = matched_edges(spec, sampled, engine, lengths)
         self.seconds = time.perf_counter() - began
-        self.rows, self.columns, self.weights = found.entries
+        self.rows, self.columns, self.weights = matched.entries
         self.vertices = sampling.num_vertices
         self.spacing = math.sqrt(4 * math.pi / sampling.num_points)
         adjacency = scipy.sparse.csr_array(
@@ -141,8 +141,8 @@ class Graph:
         ends = self.coordinates[self.rows], self.coordinates[self.columns]
         first, _ = edge_moments(self.manifold, self.metric, *ends)
         sums = [np.bincount(self.rows, self.weights * c, self.vertices) for c in first.T]
-        found: Floats = np.stack(sums, axis=1) / self.areas[:, None]
-        return found
+        drift: Floats = np.stack(sums, axis=1) / self.areas[:, None]
+        return drift
 
     def solve(self, right: Floats, start: Floats | None = None) -> Floats:
         """(L + SHIFT A)^-1 of columns."""
@@ -153,8 +153,8 @@ class Graph:
             cg(self._shifted, b, x0=x, rtol=1e-7, maxiter=5000, M=scaling)[0]
             for b, x in zip(right.T, first.T, strict=True)
         ]
-        found: Floats = np.stack(columns, axis=1)
-        return found
+        solution: Floats = np.stack(columns, axis=1)
+        return solution
 
     def ritz(self, functions: Floats) -> tuple[Floats, Floats]:
         """Rayleigh-Ritz values of a space and the functions that have them."""
@@ -191,9 +191,9 @@ def _turned(sampling: Any, turn: Floats) -> Any:
 
     class Turned(type(sampling)):  # type: ignore[misc]
         def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-            found = np.array(super().coordinates())
-            found[:, 0] += np.tile(turn, self.orientations)
-            return found[slice(start, stop)]
+            coordinates = np.array(super().coordinates())
+            coordinates[:, 0] += np.tile(turn, self.orientations)
+            return coordinates[slice(start, stop)]
 
     fields = {f.name: getattr(sampling, f.name) for f in dataclasses.fields(sampling)}
     return Turned(**fields)
@@ -224,11 +224,11 @@ def row(title: str, fields: dict[str, Any], turn: Floats | None = None) -> None:
         blocks = harmonics(graph.coordinates, last)
     exact = np.concatenate([np.full(f.shape[1], value) for value, f, _ in blocks])[1:]
     quotients = np.concatenate([graph.ritz(f)[0] for _, f, _ in blocks])[1:]
-    found = graph.eigenvalues(np.concatenate([f for _, f, _ in blocks], axis=1))[1:]
+    values = graph.eigenvalues(np.concatenate([f for _, f, _ in blocks], axis=1))[1:]
     predicted = f"{graph.predicted(blocks[1:]):.4f}" if spec.geometry.oriented else ""
     squared = (graph.areas[:, None] * graph.drift**2).sum() / graph.areas.sum()
-    error, own = (quotients / exact - 1).mean(), (found / exact - 1).mean()
-    gap = np.sort(quotients).sum() / found.sum() - 1
+    error, own = (quotients / exact - 1).mean(), (values / exact - 1).mean()
+    gap = np.sort(quotients).sum() / values.sum() - 1
     cells = f"{error:+.4f}", f"{own:+.4f}", f"{gap:.4f}", predicted
     drift = math.sqrt(squared) * graph.spacing
     degree = len(graph.rows) / graph.vertices

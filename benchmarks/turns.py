@@ -30,8 +30,8 @@ def refusals(results: Mapping[str, T], difference: Callable[[T, T], str]) -> dic
         difference: in words, of a result and the first one; empty where they agree.
     """
     first = next(iter(results.values()))
-    found = {name: difference(result, first) for name, result in results.items()}
-    return {name: reason for name, reason in found.items() if reason}
+    reasons = {name: difference(result, first) for name, result in results.items()}
+    return {name: reason for name, reason in reasons.items() if reason}
 
 
 def in_turns(
@@ -132,9 +132,9 @@ def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def relative_difference(found: torch.Tensor, expected: torch.Tensor) -> float:
+def relative_difference(result: torch.Tensor, expected: torch.Tensor) -> float:
     """The largest absolute one over the largest absolute value expected."""
-    return float((found - expected).abs().max() / expected.abs().max())
+    return float((result - expected).abs().max() / expected.abs().max())
 
 
 def installed(package: str, how: str) -> bool:

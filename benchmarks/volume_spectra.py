@@ -42,8 +42,8 @@ def eigenvalues(spec: GraphSpec) -> Floats:
     lattice = spec.full_sampling(0)
     assert isinstance(lattice, Lattice)
     rescaled = BlochBlocks(laplacian, lattice).eigenvalues()
-    found: Floats = (rescaled + 1) * graph.lambda_max / 2 * level.eigenvalue_scale
-    return found
+    values: Floats = (rescaled + 1) * graph.lambda_max / 2 * level.eigenvalue_scale
+    return values
 
 
 def periodic() -> None:
@@ -52,9 +52,9 @@ def periodic() -> None:
         errors = []
         for n, axes in SIZES:
             spec = GraphSpec("r3s2", n, axes=axes, boundary="periodic", levels=1, **METRIC, **kind)
-            found = eigenvalues(spec)[1:FIRST]
+            values = eigenvalues(spec)[1:FIRST]
             exact = spec.geometry.spectrum(FIRST, spec.metric(0), None)[1:]
-            errors.append(f"{abs(found / exact - 1).max():.3f}")
+            errors.append(f"{abs(values / exact - 1).max():.3f}")
         print_row(title, *errors)
 
 

@@ -25,14 +25,14 @@ def of_recipe(name: str) -> dict[str, Any]:
         raise ValueError(
             f"The recipe {name} is not one of images: its graph is on {spec.manifold}."
         )
-    found = {"manifold": spec.manifold, "levels": spec.levels, "neighbors": spec.neighbors}
+    settings = {"manifold": spec.manifold, "levels": spec.levels, "neighbors": spec.neighbors}
     if spec.manifold == "se2":
-        found |= {
+        settings |= {
             "orientations": spec.orientations,
             "eps_squared": spec.eps**2,
             "alpha": spec.alpha,
         }
-    return found
+    return settings
 
 
 def pyramid_of(settings: Settings, store: Path, height: int, width: int) -> Pyramid | None:

@@ -103,21 +103,21 @@ class Result:
             f"{first.steps:,} steps, {self.scores[0]['parameters']:,} parameters\n",
             head("seed", *names),
         ]
-        for candidate, found in zip(self.candidates, self.scores, strict=True):
-            cells = [f"{found[name]:.2f}" for name in COLUMNS]
-            cells += [f"{found[CHANGE]:.1e}", f"{found[SECONDS]:.0f}"]
+        for candidate, one in zip(self.candidates, self.scores, strict=True):
+            cells = [f"{one[name]:.2f}" for name in COLUMNS]
+            cells += [f"{one[CHANGE]:.1e}", f"{one[SECONDS]:.0f}"]
             lines.append(row(candidate.seed, *cells))
         cells = [mean_and_deviation([f[name] for f in self.scores], ".2f") for name in COLUMNS]
-        change = max(found[CHANGE] for found in self.scores)
-        seconds = mean_and_deviation([found[SECONDS] for found in self.scores], ".0f")
+        change = max(one[CHANGE] for one in self.scores)
+        seconds = mean_and_deviation([one[SECONDS] for one in self.scores], ".0f")
         return "\n".join([*lines, row("all", *cells, f"{change:.1e}", seconds)])
 
     def rows(self) -> list[dict[str, Any]]:
         """Of each seed the settings and the scores."""
         settings = dataclasses.asdict(self.settings)
         return [
-            {**settings, "seed": candidate.seed, "steps": candidate.steps, **found}
-            for candidate, found in zip(self.candidates, self.scores, strict=True)
+            {**settings, "seed": candidate.seed, "steps": candidate.steps, **one}
+            for candidate, one in zip(self.candidates, self.scores, strict=True)
         ]
 
     def document(self) -> dict[str, Any]:

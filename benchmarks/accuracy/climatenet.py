@@ -211,10 +211,10 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--profile", action="store_true", help="time and memory of a step, no data")
     parser.add_argument("--threads", type=positive, default=2, help="with --profile")
-    found = parser.parse_args(arguments)
-    if found.path is None and not found.profile:
+    given = parser.parse_args(arguments)
+    if given.path is None and not given.profile:
         parser.error("name the data, or --profile.")
-    return found
+    return given
 
 
 def main(arguments: list[str] | None = None) -> int:

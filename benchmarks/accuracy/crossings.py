@@ -184,8 +184,8 @@ def main() -> None:
         for name, settings in methods(graphs, noise):
             tried = {k: calibrated(f, noisy[:TRAINING], train) for k, f in settings.items()}
             best = max(tried, key=lambda k: tried[k][0])
-            found = cells(tried[best][1], noisy[TRAINING:], test)
-            print_row(f"{noise:g}", name, best, *found)
+            columns = cells(tried[best][1], noisy[TRAINING:], test)
+            print_row(f"{noise:g}", name, best, *columns)
 
 
 if __name__ == "__main__":

@@ -52,12 +52,12 @@ def kept_times(file: Path, settings: Mapping[str, Settings], store: Path) -> dic
         part = file.with_suffix(".part")
         part.write_text(json.dumps(timed(settings, store, rounds=7), indent=1))
         part.replace(file)
-    found: dict[str, float] = json.loads(file.read_text())
-    if set(found) != set(settings):
+    times: dict[str, float] = json.loads(file.read_text())
+    if set(times) != set(settings):
         raise ValueError(
             f"{file} has times of other networks. Remove it to measure {', '.join(settings)}."
         )
-    return found
+    return times
 
 
 def compare(given: argparse.Namespace) -> None:
@@ -73,9 +73,9 @@ def compare(given: argparse.Namespace) -> None:
         for steps in [max(1, round(1e3 * given.seconds / times[name]))]
     }
     carried_out(list(runs.values()), given.workers)
-    found = {name: [runs[name, seed].scores() for seed in range(given.seeds)] for name in settings}
+    scores = {name: [runs[name, seed].scores() for seed in range(given.seeds)] for name in settings}
     steps = {name: runs[name, 0].settings.steps or 0 for name in settings}
-    table = equal_time_table(found, times, steps)
+    table = equal_time_table(scores, times, steps)
     print(f"{table}\n\n{time.perf_counter() - began:.0f} s")
     if given.page:
         write_page(given.page, {f"equal-time-{given.seconds:g}": table})

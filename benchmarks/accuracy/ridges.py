@@ -97,8 +97,8 @@ def main() -> None:
         train, test = noisy(data[:TRAINING:4], sigma, 0), noisy(data[TRAINING:], sigma, 1)
         for name, settings in methods(graph):
             best = max(settings, key=lambda setting: tested(train, settings[setting])[0])
-            found = [tested([p.turned(angle) for p in test], settings[best]) for angle in ANGLES]
-            cells = [f"{pair[n]:.1f}" for n in range(2) for pair in found]
+            pairs = [tested([p.turned(angle) for p in test], settings[best]) for angle in ANGLES]
+            cells = [f"{pair[n]:.1f}" for n in range(2) for pair in pairs]
             print_row(f"{sigma:g}", name, best, *cells)
 
 

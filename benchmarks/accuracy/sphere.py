@@ -86,11 +86,11 @@ def samples(
 
 def f1(network: nn.Module, fields: Tensor, labels: Tensor) -> dict[str, float]:
     """F1 of blobs and of filaments, and their mean, in %."""
-    found = torch.cat([network(part).argmax(1) for part in fields.split(BATCH)])
+    predicted = torch.cat([network(part).argmax(1) for part in fields.split(BATCH)])
     scores = {}
     for kind in (1, 2):
-        hits = ((found == kind) & (labels == kind)).sum()
-        scores[CLASSES[kind]] = 200 * float(hits / ((found == kind).sum() + (labels == kind).sum()))
+        here, there = predicted == kind, labels == kind
+        scores[CLASSES[kind]] = 200 * float((here & there).sum() / (here.sum() + there.sum()))
     return scores | {"mean": statistics.mean(scores.values())}
 
 

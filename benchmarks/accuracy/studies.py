@@ -105,8 +105,8 @@ class Run:
 
     def scores(self) -> Scores:
         """Of the run, which is done."""
-        found: Scores = json.loads(self.file.read_text())["scores"]
-        return found
+        scores: Scores = json.loads(self.file.read_text())["scores"]
+        return scores
 
     def _keep(self, scores: Scores) -> None:
         part = self.file.with_suffix(".part")
@@ -158,15 +158,15 @@ def study(given: argparse.Namespace) -> None:
     parts, all_found = {}, []
     for name in given.only:
         one = STUDIES[name]
-        found = {
+        scores = {
             variant: [runs[name, variant, seed].scores() for seed in range(given.seeds)]
             for variant in one.variants
         }
-        all_found.append(found)
-        parts[name] = table(one, found)
+        all_found.append(scores)
+        parts[name] = table(one, scores)
         print(f"\n{one.title}\n\n{parts[name]}")
         if given.page and one.drawn:
-            draw(one, found, given.page.parent / f"study-{name}.svg")
+            draw(one, scores, given.page.parent / f"study-{name}.svg")
     if given.page:
         write_page(given.page, parts)
     print(f"\n{invariance(all_found)}\n\n{time.perf_counter() - began:.0f} s")

@@ -90,12 +90,12 @@ def installed(contenders: Mapping[str, Settings]) -> dict[str, Settings]:
 def of_one_size(contenders: Mapping[str, Settings], store: Path, side: int) -> dict[str, Settings]:
     """Of widths that give about as many parameters as the network on SE(2) has."""
     target = _parameters(Settings(), store, side)
-    found = {}
+    widened = {}
     for name, settings in contenders.items():
         widths = [replace(settings, widen=sixteenths / 16) for sixteenths in range(2, 33)]
         counts = {one: abs(_parameters(one, store, side) - target) for one in widths}
-        found[name] = min(counts, key=lambda one: counts[one])
-    return found
+        widened[name] = min(counts, key=lambda one: counts[one])
+    return widened
 
 
 def _parameters(settings: Settings, store: Path, side: int) -> int:

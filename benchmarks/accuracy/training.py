@@ -148,8 +148,8 @@ class Experiment:
                     bar.update()
                     bar.set_postfix(loss=f"{loss:.4f}")
                 with torch.no_grad():
-                    found = candidate.scores(training.network.eval())
-                scores.append({**found, SECONDS: training.seconds})
+                    tested = candidate.scores(training.network.eval())
+                scores.append({**tested, SECONDS: training.seconds})
                 seconds = keep(None)
         return scores[: len(self.candidates)], seconds
 

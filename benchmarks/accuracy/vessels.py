@@ -69,7 +69,7 @@ class Photograph:
 
 def photographs(folder: Path, side: int) -> list[Photograph]:
     """All of a folder, in the order of their names, reduced by averaging."""
-    found = []
+    data = []
     for file in sorted(folder.glob("Image_*.jpg")):
         image = Image.open(file).convert("RGB")
         size = (round(image.width * side / image.height) // 4 * 4, side // 4 * 4)
@@ -80,10 +80,10 @@ def photographs(folder: Path, side: int) -> list[Photograph]:
         green = np.where(field, colors[..., 1], 0)
         inside = green[field]
         green = np.where(field, (green - inside.mean()) / inside.std(), 0)
-        found.append(Photograph(*map(torch.from_numpy, (green.astype(np.float32), vessels, field))))
-    if not found:
+        data.append(Photograph(*map(torch.from_numpy, (green.astype(np.float32), vessels, field))))
+    if not data:
         raise SystemExit(f"{folder} has no Image_*.jpg.")
-    return found
+    return data
 
 
 def patches(data: list[Photograph], generator: torch.Generator) -> tuple[Tensor, Tensor]:

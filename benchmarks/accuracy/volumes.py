@@ -130,10 +130,10 @@ class InVolumes(Segmentation):
         """Of one field, over the rotations of the cube."""
         field = self.samples["upright"][0][0, 0]
         turned = torch.stack([_turned(field, n) for n in range(len(CUBE))])[:, None]
-        found = torch.cat([network(part) for part in turned.split(BATCH)])
+        outputs = torch.cat([network(part) for part in turned.split(BATCH)])
         upright = network(field[None, None])[0]
         expected = [torch.stack([_turned(part, n) for part in upright]) for n in range(len(CUBE))]
-        return float((found - torch.stack(expected)).abs().nan_to_num().max())
+        return float((outputs - torch.stack(expected)).abs().nan_to_num().max())
 
     @cached_property
     def samples(self) -> dict[str, Fields]:

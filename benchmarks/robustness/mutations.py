@@ -31,14 +31,14 @@ NAMES = ("x" * 40_000, "\u001b[2J\n" * 60, "../" * 40, "a/" * 9_000 + "b", "..",
 
 def nodes(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Paths of everything inside a JSON value."""
-    found = [path] if path else []
+    paths = [path] if path else []
     if isinstance(value, dict):
         children = list(value.items())
     else:
         children = list(enumerate(value)) if isinstance(value, list) else []
     for key, child in children:
-        found += nodes(child, (*path, key))
-    return found
+        paths += nodes(child, (*path, key))
+    return paths
 
 
 def mutate_json(text: bytes, chance: random.Random) -> bytes:
