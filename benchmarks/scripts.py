@@ -17,30 +17,31 @@ from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
 from cheblienet_models import Graph, Pyramid, StoreError, open_store
 
 
-def parser_of(documentation: str, **options: Any) -> argparse.ArgumentParser:
-    """Of a script, described by the first line of its documentation.
-
-    Args:
-        documentation: of the script.
-        options: what they are where they are not given, by name: a number or a word, a list of
-            numbers or of all words that there are, or False for a flag.
-    """
-    parser = argparse.ArgumentParser(description=documentation.splitlines()[0])
-    for name, default in options.items():
-        kind = type(default[0] if isinstance(default, list) else default)
-        how: dict[str, Any] = {"type": kind} if default is not False else {"action": "store_true"}
-        if isinstance(default, list):
-            how |= {"nargs": "*", "choices": default if kind is str else None}
-        parser.add_argument(f"--{name}", default=default, **how)
-    return parser
-
-
 def positive(text: str) -> int:
     """A whole number of at least 1, of the command line."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
     return number
+
+
+def parser_of(documentation: str, **options: Any) -> argparse.ArgumentParser:
+    """Of a script, described by the first line of its documentation.
+
+    Args:
+        documentation: of the script.
+        options: what they are where they are not given, by name: a number or a word, a list of
+            numbers or of all words that there are, or False for a flag. Whole numbers are positive.
+    """
+    parser = argparse.ArgumentParser(description=documentation.splitlines()[0])
+    for name, default in options.items():
+        kind: Any = type(default[0] if isinstance(default, list) else default)
+        kind = positive if kind is int else kind
+        how: dict[str, Any] = {"type": kind} if default is not False else {"action": "store_true"}
+        if isinstance(default, list):
+            how |= {"nargs": "*", "choices": default if kind is str else None}
+        parser.add_argument(f"--{name}", default=default, **how)
+    return parser
 
 
 def exit_code(work: Callable[[], object]) -> int:

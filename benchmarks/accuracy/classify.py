@@ -36,7 +36,7 @@ import torch
 from checkpoint import Checkpoint, Scores
 from classifiers import of_recipe, pyramid_of
 from classifying import CHANGE, COLUMNS, Classification, Samples
-from pictures import Pictures, read, split
+from pictures import Pictures, read
 from scripts import exit_code, head, positive, row, temporary_store, write_csv
 from settings import Settings
 from training import SECONDS, Experiment, mean_and_deviation
@@ -52,8 +52,9 @@ def classify(given: argparse.Namespace) -> None:
     pictures = read(given.path, given.size)
     height, width = pictures.images.shape[2:]
     pyramid = pyramid_of(settings, given.store or temporary_store(), height, width)
+    counts = given.train, given.test
     candidates = [
-        Classification(settings, samples(pictures, seed, given), pyramid, seed, given.device)
+        Classification(settings, Samples.of(pictures, seed, *counts), pyramid, seed, given.device)
         for seed in range(given.first_seed, given.first_seed + given.seeds)
     ]
     checkpoint = Checkpoint(given.checkpoint, kept(settings, pictures, given))
@@ -64,12 +65,6 @@ def classify(given: argparse.Namespace) -> None:
         write_csv(given.csv, result.rows())
     if given.json:
         given.json.write_text(json.dumps(result.document(), indent=1) + "\n")
-
-
-def samples(pictures: Pictures, seed: int, given: argparse.Namespace) -> Samples:
-    """Of a seed's split."""
-    train, test = split(pictures, seed, given.train, given.test)
-    return Samples.of(pictures.images, pictures.labels, train, test)
 
 
 def kept(settings: Settings, pictures: Pictures, given: argparse.Namespace) -> dict[str, str]:

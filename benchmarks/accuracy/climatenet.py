@@ -4,8 +4,9 @@ Trains a UNet on the climatenet recipe to tell tropical cyclones and atmospheric
 background, and prints the F1 score of each class on test samples over several seeds.
 
     python benchmarks/accuracy/climatenet.py DATA [--checkpoint FILE]
-    python benchmarks/accuracy/climatenet.py --profile
+    python benchmarks/accuracy/climatenet.py --profile [--threads 2]
 
+With --profile, time and memory of a training step are printed, which takes no data.
 DATA is one of
 
 - an .npz file with `fields` (N, 16, lat, lon), or (N, 16, points) in the order of the sphere's
@@ -198,19 +199,13 @@ def segment(arguments: argparse.Namespace) -> None:
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, epochs=20, batch=4, rate=1e-3, seeds=5, threads=2, profile=False)
     parser.add_argument("path", type=Path, nargs="?", help=".npz, NetCDF or a folder of NetCDF")
-    parser.add_argument("--epochs", type=positive, default=20)
-    parser.add_argument("--batch", type=positive, default=4)
-    parser.add_argument("--rate", type=float, default=1e-3)
-    parser.add_argument("--seeds", type=positive, default=5)
     parser.add_argument("--subdivisions", type=positive, help="of the icosahedron; 5 in the recipe")
     parser.add_argument("--store", type=Path, default=Path("graphs.zarr"))
     parser.add_argument("--graph", help="one of the store, instead of the recipe's")
     parser.add_argument("--checkpoint", type=Path)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--profile", action="store_true", help="time and memory of a step, no data")
-    parser.add_argument("--threads", type=positive, default=2, help="with --profile")
     given = parser.parse_args(arguments)
     if given.path is None and not given.profile:
         parser.error("name the data, or --profile.")

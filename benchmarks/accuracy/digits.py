@@ -19,7 +19,7 @@ from rotations import turned
 from scripts import graph_of, parser_of, print_head, print_row
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
-from training import OfGraph, Training, mean_and_deviation, of_each, with_one_cycle
+from training import OfGraph, Training, drawn_anew, mean_and_deviation, of_each, with_one_cycle
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import WideResNet
@@ -58,8 +58,8 @@ class Digits(OfGraph):
         def loss(batch: Tensor) -> Tensor:
             return nn.functional.nll_loss(network(images[batch]), labels[batch])
 
-        how = {"epochs": self.epochs, "batch": BATCH}
-        return with_one_cycle(network, loss, len(images), **how, rate=RATE)
+        how = drawn_anew(len(images), self.epochs, BATCH)
+        return with_one_cycle(network, loss, **how, rate=RATE)
 
     def scores(self, network: nn.Module) -> Scores:
         """Accuracy in % by column, and the most that 90-degree turns change a log-probability."""

@@ -27,7 +27,7 @@ from settings import Settings
 from studies import Images, Run, carried_out, study_parser
 from study_plans import CONTENDERS, TEST, TRAIN
 from study_tables import equal_time_table, write_page
-from throughput import installed, milliseconds, of_one_size
+from throughput import available, milliseconds, of_one_size
 
 SIDE = 28
 
@@ -63,7 +63,7 @@ def kept_times(file: Path, settings: Mapping[str, Settings], store: Path) -> dic
 def compare(given: argparse.Namespace) -> None:
     """Time, train, test, print."""
     began, store = time.perf_counter(), given.results / "graphs.zarr"
-    settings = of_one_size(installed(CONTENDERS), store, SIDE)
+    settings = of_one_size(available(CONTENDERS), store, SIDE)
     times = kept_times(given.results / f"equal-time-{given.seconds:g}.json", settings, store)
     images = Images(given.data, SIDE, TRAIN, TEST)
     runs = {

@@ -88,25 +88,12 @@ class Settings:
 
     def spec(self, height: int, width: int) -> GraphSpec:
         """The graphs for images of a size."""
-        lifted: dict[str, Any] = {}
+        names = ["manifold", "levels", "neighbors", "weights", "laplacian", "bandwidth"]
         if self.manifold == "se2":
-            lifted = {
-                "orientations": self.orientations,
-                "eps_squared": self.eps_squared,
-                "alpha": self.alpha,
-                "directional": self.directional,
-            }
-        return GraphSpec(
-            self.manifold,
-            (width, height),
-            levels=self.levels,
-            neighbors=self.neighbors,
-            weights=self.weights,
-            laplacian=self.laplacian,
-            bandwidth=self.bandwidth,
-            lambda_max=2 if self.lambda_max == "2" else "exact",
-            **lifted,
-        )
+            names += ["orientations", "eps_squared", "alpha", "directional"]
+        fields: dict[str, Any] = {name: getattr(self, name) for name in names}
+        bound = 2 if self.lambda_max == "2" else "exact"
+        return GraphSpec(size=(width, height), lambda_max=bound, **fields)
 
 
 def widths_of(settings: Settings) -> list[int]:

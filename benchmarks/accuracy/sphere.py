@@ -21,7 +21,7 @@ import torch
 from checkpoint import Scores
 from scripts import parser_of, print_head, print_row, unit_vectors
 from torch import Tensor, nn
-from training import OfGraph, Training, mean_and_deviation, of_each, with_one_cycle
+from training import OfGraph, Training, drawn_anew, mean_and_deviation, of_each, with_one_cycle
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import UNet
@@ -110,8 +110,8 @@ class Segmentation(OfGraph):
         def loss(batch: Tensor) -> Tensor:
             return nn.functional.nll_loss(network(fields[batch]), labels[batch], weight)
 
-        how = {"epochs": self.epochs, "batch": BATCH}
-        return with_one_cycle(network, loss, len(fields), **how, rate=RATE)
+        how = drawn_anew(len(fields), self.epochs, BATCH)
+        return with_one_cycle(network, loss, **how, rate=RATE)
 
     def scores(self, network: nn.Module) -> Scores:
         """F1 in % by column."""

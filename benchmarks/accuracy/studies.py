@@ -28,7 +28,7 @@ import torch
 from checkpoint import Scores
 from classifiers import pyramid_of
 from classifying import Classification, Samples
-from pictures import Pictures, read, split
+from pictures import Pictures, read
 from scripts import exit_code, parser_of
 from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN
@@ -57,9 +57,7 @@ class Images:
 
     def samples(self, seed: int) -> Samples:
         """Of a seed's split."""
-        pictures = pictures_of(self.path, self.side)
-        train, test = split(pictures, seed, self.train, self.test)
-        return Samples.of(pictures.images, pictures.labels, train, test)
+        return Samples.of(pictures_of(self.path, self.side), seed, self.train, self.test)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,8 @@ backward and Adam's on 32 images of 28 x 28. Times are processor time, all threa
 GPU they are by the clock.
 """
 
-import importlib.util
 import os
 import statistics
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,12 +19,12 @@ from pathlib import Path
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
 from classifiers import network_of, parameters, pyramid_of
-from layers import with_pyg
+from layers import PYG, with_pyg
 from scripts import parser_of, print_head, print_row, temporary_store
 from settings import Settings
 from study_plans import CONTENDERS
 from torch import Tensor, nn
-from turns import in_turns, ratio
+from turns import in_turns, installed, ratio
 
 SIDE, BATCH, CLASSES, STEPS = 28, 32, 10, 3
 
@@ -66,24 +64,25 @@ def _steps(network: nn.Module, images: Tensor, labels: Tensor) -> Callable[[], N
 def networks(store: Path, device: str) -> dict[str, nn.Module]:
     """All that can be made here, by name, with about as many parameters as the one on SE(2)."""
     made: dict[str, nn.Module] = {}
-    for name, settings in of_one_size(installed(CONTENDERS), store, SIDE).items():
+    with_pygs = {Settings(), Settings(manifold="r2")} if installed(*PYG) else set()
+    for name, settings in of_one_size(available(CONTENDERS), store, SIDE).items():
         if settings.augment != "none":
             continue
         pyramid = pyramid_of(settings, store, SIDE, SIDE)
         made[name] = network_of(settings, pyramid, 1, CLASSES).to(device)
-        if settings in {Settings(), Settings(manifold="r2")} and _there("torch_geometric"):
+        if settings in with_pygs:
             made[f"{name}, with PyG's layer"] = with_pyg(
                 network_of(settings, pyramid, 1, CLASSES).to(device)
             )
     return made
 
 
-def installed(contenders: Mapping[str, Settings]) -> dict[str, Settings]:
+def available(contenders: Mapping[str, Settings]) -> dict[str, Settings]:
     """Those whose packages are here; what is left out is said."""
     return {
         name: settings
         for name, settings in contenders.items()
-        if settings.network != "escnn" or _there("escnn")
+        if settings.network != "escnn" or installed("escnn", "pip install escnn")
     }
 
 
@@ -100,13 +99,6 @@ def of_one_size(contenders: Mapping[str, Settings], store: Path, side: int) -> d
 
 def _parameters(settings: Settings, store: Path, side: int) -> int:
     return parameters(network_of(settings, pyramid_of(settings, store, side, side), 1, CLASSES))
-
-
-def _there(package: str) -> bool:
-    if importlib.util.find_spec(package):
-        return True
-    print(f"{package} is not installed and left out.", file=sys.stderr)
-    return False
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -182,26 +182,25 @@ class OfGraph:
         return f"{self.kind}, seed {self.seed}"
 
 
+def drawn_anew(samples: int, epochs: int, batch: int) -> dict[str, Any]:
+    """Arguments of `with_one_cycle`: an order of its own for each epoch, and steps of them all."""
+    steps = epochs * -(-samples // batch)
+    return {"order": lambda _: torch.randperm(samples), "steps": steps, "batch": batch}
+
+
 def with_one_cycle(
     network: nn.Module,
     loss: Callable[[Tensor], Tensor],
-    samples: int,
+    order: Callable[[int], Tensor],
     *,
-    epochs: int,
+    steps: int,
     batch: int,
     rate: float,
 ) -> Training:
-    """By Adam, whose learning rate goes up to `rate` and down again; batches are drawn anew."""
+    """By Adam, whose learning rate goes up to `rate` and down again over so many steps."""
     optimizer = torch.optim.Adam(network.parameters(), lr=rate)
-    steps = epochs * -(-samples // batch)
-    return Training(
-        network,
-        optimizer,
-        loss=loss,
-        order=lambda _: torch.randperm(samples),
-        batch=batch,
-        schedule=torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps),
-    )
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps)
+    return Training(network, optimizer, loss=loss, order=order, batch=batch, schedule=schedule)
 
 
 def of_each(
