@@ -9,13 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
-from cheblienet_graphs.inputs.masks import (
-    AmbiguousError,
-    LatLonMask,
-    inside_of_array,
-    inside_region,
-    nested,
-)
+from cheblienet_graphs.inputs.masks import LatLonMask, inside_of_array, inside_region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings.sampling import Sampling
@@ -170,14 +164,10 @@ def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> np
     spherical, values = not spec.geometry.base.flat, _array(spec.geometry, value)
     if isinstance(value, LatLonMask):
         return value.at(*_degrees(sampling))
-    try:
-        inside = inside_of_array(values)
-    except AmbiguousError as error:
-        accepted = f"an array of booleans; this one {error}"
-        raise SpecError("mask", accepted, MISSING) from None
+    inside = inside_of_array(values)
     grid = spec.sampling_kind.grid(spec.level_size(0))
     if inside.shape == (sampling.num_points,):
-        return nested(inside) if order == "ring" else inside
+        return _nested(spec, inside) if order == "ring" else inside
     if spherical and inside.ndim == 2:
         if inside.shape == grid:
             accepted = (
@@ -195,6 +185,15 @@ def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> np
     size = Words(Remedy(spec.sampling_kind.field), " may be left out.")
     remedy = size if len(grid) > 1 else ""
     raise SpecError("mask", f"of shape {grid}, a value a point", inside.shape, remedy)
+
+
+def _nested(spec: "GraphSpec", ring: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """(12 nside^2,) a HEALPix mask in nested order, of one in ring order."""
+    spec.sampling_kind.check_library()
+    from astropy_healpix.healpy import nest2ring  # an extra
+
+    pixels: Indices = nest2ring(spec.nside, np.arange(len(ring)))
+    return ring[pixels]
 
 
 def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:

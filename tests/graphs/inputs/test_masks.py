@@ -1,4 +1,4 @@
-"""Masks on latitudes and longitudes against a search over all pixels; regions; ring order."""
+"""Masks on latitudes and longitudes against a search over all pixels; regions."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cheblienet_graphs import SpecError
-from cheblienet_graphs.inputs.masks import LatLonMask, inside_region, nested, region
+from cheblienet_graphs.inputs.masks import LatLonMask, inside_region, region
 
 RNG = np.random.default_rng(0)
 POINTS = np.column_stack([RNG.uniform(-90, 90, 400), RNG.uniform(-400, 400, 400)])
@@ -216,21 +216,3 @@ def test_no_regions(value: object) -> None:
 def test_regions_are_normalized() -> None:
     assert region(" -30, 0,30 ,1/2") == region((-30, -0.0, 30, 0.5)) == (-30.0, 0.0, 30.0, 0.5)
     assert str(region("-0,0,30,1")[0]) == "0.0"
-
-
-@pytest.mark.parametrize("nside", [1, 2, 8])
-def test_ring_order_becomes_nested(nside: int) -> None:
-    from astropy_healpix import HEALPix
-
-    ring, nest = (HEALPix(nside, order) for order in ("ring", "nested"))
-    pixels = np.arange(12 * nside**2)
-    mask = noise(1, len(pixels))[0]
-    longitudes, latitudes = nest.healpix_to_lonlat(pixels)
-    expected = mask[ring.lonlat_to_healpix(longitudes, latitudes)]
-    assert np.array_equal(nested(mask), expected)
-
-
-@pytest.mark.parametrize("shape", [(0,), (11,), (24,), (108,), (12, 1), (4, 3)])
-def test_other_shapes_have_no_ring_order(shape: tuple[int, ...]) -> None:
-    with pytest.raises(SpecError, match="12 nside"):
-        nested(np.ones(shape, bool))
