@@ -9,7 +9,7 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.options import Once, examples, option
-from cheblienet_cli.output import count, print_json, print_table
+from cheblienet_cli.output import count, print_table, show
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.quoting import one_line, quoted
 from cheblienet_graphs.store import layout, refs
@@ -27,7 +27,7 @@ def ls(store: Path, as_json: bool) -> None:
 
     versions = listing(store)
     if as_json:
-        print_json([asdict(version) for version in versions])
+        show([asdict(version) for version in versions])
     elif versions:
         print_table([*map(_row, versions), _total(versions)])
 
@@ -136,10 +136,8 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     if not killed_first:
         faults = checks.verify(store, name, progress=checked.append, remark=remark)
     if as_json:
-        listed = [asdict(fault) for fault in faults]
-        print_json(
-            {"versions": checked, "faults": listed, "remarks": remarks, "leftovers": len(left)}
-        )
+        listed = {"faults": [asdict(fault) for fault in faults], "remarks": remarks}
+        show({"versions": checked, **listed, "leftovers": len(left)})
     else:
         for fault in faults:
             click.echo(one_line(f"{fault.where}: {fault.what}"))

@@ -44,27 +44,22 @@ def inside_of_image(values: Values) -> Booleans:
         values: of any shape; bool, uint8 or uint16 of any byte order.
 
     Raises:
-        SpecError: another type, or only 0 and 1, which are both below half of the range.
+        SpecError: numbers that are 0 and 1, which are both below half of the range.
     """
-    if values.dtype == np.bool_:
-        return np.array(values, dtype=np.bool_)
-    if values.dtype.newbyteorder("=") not in IMAGE_TYPES:
-        raise ambiguous(f"holds {values.dtype} values, no 8-bit gray; save it as 8-bit gray")
-    most = np.iinfo(values.dtype).max
-    if values.size and values.max() == 1:
+    if values.dtype != np.bool_ and values.size and values.max() == 1:
+        most = np.iinfo(values.dtype).max
         raise ambiguous(
             f"holds 0 and 1 of a range to {most}, of which above half is inside; multiply it by "
             f"{most}, or save it as a boolean .npy"
         )
-    inside: Booleans = values > most // 2
-    return inside
+    return inside_of_array(values)
 
 
 def inside_of_array(values: Values) -> Booleans:
     """Inside is True, or 1 of numbers that are 0 and 1, or else above half of an image's range.
 
     Args:
-        values: of any shape; bool, numbers that are 0 and 1, or as `inside_of_image`.
+        values: of any shape; bool, numbers that are 0 and 1, or uint8 or uint16 of any byte order.
 
     Raises:
         SpecError: anything else, NaN too.
@@ -75,7 +70,7 @@ def inside_of_array(values: Values) -> Booleans:
     if _zeros_and_ones(values):
         return np.asarray(values == 1)
     if values.dtype.newbyteorder("=") in IMAGE_TYPES:
-        return inside_of_image(values)
+        return np.asarray(values > np.iinfo(values.dtype).max // 2)
     raise ambiguous(f"holds {values.dtype} values other than 0 and 1; save booleans")
 
 

@@ -59,18 +59,15 @@ def _chosen(dataset: "xr.Dataset", file: Path, variable: str | None) -> "xr.Data
     """The variable of that name, or the only one on latitudes and longitudes."""
     names = [str(name) for name in dataset.data_vars]
     suitable = [name for name in names if len(_axes(dataset[name])) == len(AXES)]
-    if variable is not None:
-        if variable not in names:
-            raise InputError(f"{file} has no variable {variable}; it has {listed(names)}.")
+    if variable is None and len(suitable) == 1:
+        variable = suitable[0]
+    if variable in names:
         return dataset[variable]
-    if len(suitable) == 1:
-        return dataset[suitable[0]]
-    if suitable:
+    if suitable and variable is None:
         which = f"Choose one, as {file}:{suitable[0]}"
         raise InputError(f"{file} has several fields: {listed(suitable)}. {which}.")
-    raise InputError(
-        f"{file} has no variable on latitudes and longitudes in degrees; it has {listed(names)}."
-    )
+    missing = variable or "on latitudes and longitudes in degrees"
+    raise InputError(f"{file} has no variable {missing}; it has {listed(names)}.")
 
 
 def _axes(field: "xr.DataArray") -> dict[str, str]:
