@@ -4,6 +4,12 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.limits import AXES
+from cheblienet_graphs.samplings.axes import AXIS_SETS, axis_set
+
+
+def test_every_set_has_its_number() -> None:
+    assert {name: len(axis_set(name)) for name in AXIS_SETS} == AXES
 
 
 def test_defaults() -> None:
