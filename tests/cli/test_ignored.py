@@ -34,47 +34,14 @@ def test_an_option_given_twice(here: Path, capsys: pytest.CaptureFixture[str]) -
     assert list(here.iterdir()) == []
 
 
-@pytest.fixture
-def built(here: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    assert run(["build", "r2", "--size", "8", "--levels", "2", "--quiet"]) == 0
-    capsys.readouterr()
-    return here
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("export --to zip --level 0", "--level must be left out with --to zip, which has all"),
-        ("export --to npz --level 1", "--level must be left out with --to npz, which has all"),
-        (
-            "plot sparsity --vertex 3 -o x.png",
-            "--vertex must be left out: sparsity has none. Got 3.",
-        ),
-        ("plot heat --seed 0 -o x.png", "--seed must be left out: heat has none. Got 0."),
-        ("plot --list -o x.png", "--list must stand alone"),
-        ("plot --list sparsity", "--list must stand alone"),
-        ("plot --list --level 0", "--list must stand alone"),
-    ],
-)
-def test_options_that_do_not_apply(
-    built: Path, capsys: pytest.CaptureFixture[str], arguments: str, message: str
-) -> None:
-    code, told = failing(capsys, *arguments.split())
-    assert (code, told.startswith(f"Error: {message}")) == (2, True)
-    assert [path.name for path in built.iterdir()] == ["graphs.zarr"]
-
-
 def test_an_empty_store_counts_as_not_given(
-    built: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert run(["build", "r2", "--size", "8", "--quiet"]) == 0
     assert run(["ls", "--store", ""]) == 0
     monkeypatch.setenv("CLG_STORE", "")
     assert run(["ls"]) == 0
     assert run(["ls", "--store", ""]) == 0
     monkeypatch.setenv("CLG_STORE", "other.zarr")
-    assert "no store at" in failing(capsys_cleared(capsys), "ls", "--store", "")[1]
-
-
-def capsys_cleared(capsys: pytest.CaptureFixture[str]) -> pytest.CaptureFixture[str]:
     capsys.readouterr()
-    return capsys
+    assert "no store at" in failing(capsys, "ls", "--store", "")[1]

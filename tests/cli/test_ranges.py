@@ -30,26 +30,25 @@ SIZES = {"plane": {"size": "64"}, "sphere": {"subdivisions": "4"}}
 def ranges(manifold: str) -> Iterator[tuple[str, str, float, float]]:
     """Option, range as written, and its ends, of every option whose help states one."""
     for option in BUILDS[manifold].params:
-        found = NUMERIC.search(getattr(option, "help", None) or "")
-        if found and not option.hidden:
-            low, high = map(float, found.groups())
-            yield option.name, found[0].removeprefix("in "), low, high
+        written = NUMERIC.search(getattr(option, "help", None) or "")
+        if written and not option.hidden:
+            yield option.name, written[0].removeprefix("in "), *map(float, written.groups())
 
 
-CASES = [(name, *found) for name in ("r2", "se2", "s2", "so3") for found in ranges(name)]
+CASES = [(name, *case) for name in ("r2", "se2", "s2", "so3") for case in ranges(name)]
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[GraphSpec]:
     """The specifications that commands come to, instead of being built."""
-    found: list[GraphSpec] = []
+    specs: list[GraphSpec] = []
 
     def note(spec: GraphSpec, **how: Any) -> None:
         with opened_pool(how["workers"], None, lambda: None):
-            found.append(spec)
+            specs.append(spec)
 
     monkeypatch.setattr("cheblienet_cli.build._run", note)
-    return found
+    return specs
 
 
 def arguments(manifold: str, name: str, value: str) -> list[str]:
@@ -105,5 +104,5 @@ def test_eigenvalues_of_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert written == "in [0, 1000]"
     for end, code in (("0", 0), ("1000", 0), ("-1", 2), ("1001", 2)):
         assert run(["inspect", "--store", str(store), "--eigenvalues", end]) == code
-        said = capsys.readouterr().err
-        assert code == 0 or (said.startswith("Error: --eigenvalues must be") and written in said)
+        told = capsys.readouterr().err
+        assert code == 0 or (told.startswith("Error: --eigenvalues must be") and written in told)

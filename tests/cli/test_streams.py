@@ -103,6 +103,39 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 from cheblienet_cli.main import main
 main()
 """
+BETWEEN_BLOCKS = """
+import signal
+from cheblienet_cli.main import main
+from cheblienet_graphs.assembly import pipeline
+from cheblienet_graphs.store.staged import Records
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job may start with it ignored
+pipeline.rows_within = lambda *_: 20
+keep = Records.keep
+
+def interrupted(records, *block):
+    if len(records) == 2:
+        signal.raise_signal(signal.{number})
+    keep(records, *block)
+
+Records.keep = interrupted
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_signals_leave_what_is_told_and_no_trace_else(
+    tmp_path: Path, number: str, code: int
+) -> None:
+    told = clg(tmp_path, f"clg {BUILD}", BETWEEN_BLOCKS.format(number=number))
+    assert (told.returncode, told.stdout) == (code, "")
+    assert "2 finished blocks are kept" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [".g.zarr.staging"]
+    assert clg(tmp_path, f"clg {BUILD} --resume --quiet").returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["g.zarr"]
+
+
 LIBRARIES = ["click", "cheblienet_cli.build", "cheblienet_graphs.spec", "numpy", "scipy.sparse"]
 
 
@@ -112,8 +145,8 @@ def test_signals_while_libraries_load(tmp_path: Path, library: str, number: str,
     program = LOADING.format(what=f"signal.raise_signal(signal.{number})")
     told = clg(tmp_path, f"clg {library} {BUILD}", program)
     assert (told.returncode, told.stdout) == (code, "")
-    said = "Interrupted.\n" if code == 130 else "Terminated.\n"
-    assert told.stderr.lstrip("\n") == said  # click ends the line in which ^C stands
+    ended = "Interrupted.\n" if code == 130 else "Terminated.\n"
+    assert told.stderr.lstrip("\n") == ended  # click ends the line in which ^C stands
     assert list(tmp_path.iterdir()) == []
 
 
