@@ -54,10 +54,14 @@ def test_json_output(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_store_from_the_environment(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLG_STORE", str(here / "mine.zarr"))
-    assert run(["build", "r2", "--size", "8", "--quiet"]) == 0
-    assert run(["build", "r2", "--size", "8", "--quiet", "--store", "other.zarr"]) == 0
-    assert {path.name for path in here.glob("*.zarr")} == {"mine.zarr", "other.zarr"}
+    build = ["build", "r2", "--size", "8", "--quiet", "--store"]
+    monkeypatch.setenv("CLG_STORE", "mine.zarr")
+    assert run(build[:-1]) == 0
+    assert run([*build, "other.zarr"]) == 0
+    monkeypatch.setenv("CLG_STORE", "")  # counts as not given
+    assert run([*build, ""]) == 0
+    names = {"mine.zarr", "other.zarr", "graphs.zarr"}
+    assert {path.name for path in here.iterdir()} == names
 
 
 def test_dry_run_writes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

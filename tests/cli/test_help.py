@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 import pytest
+from failures import failing
 
 from cheblienet_cli.commands import clg
 from cheblienet_cli.main import run
@@ -56,6 +57,21 @@ def test_every_command_and_option_says_what_it_does(path: tuple[str, ...]) -> No
             words = re.sub(r"\[default.*\]", "", parameter.help or "")
             assert len(words.split()) >= 2, parameter.opts
             assert words.strip().endswith("."), parameter.opts
+
+
+def test_an_option_given_twice_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No option is ignored in silence."""
+    tried = 0
+    for path, command in PAGES.items():
+        for option in command.params if not isinstance(command, click.Group) else []:
+            if isinstance(option, click.Option) and option.expose_value and not option.multiple:
+                given = [option.opts[-1]] if option.is_flag else [option.opts[-1], "1"]
+                code, message = failing(capsys, *path, *given, *given)
+                assert code == 2
+                assert message.startswith(f"Error: {option.opts[-1]} must be given once. See `clg ")
+                tried += 1
+    assert tried > 150
+    assert list(here.iterdir()) == []
 
 
 def test_groups_tell_the_first_sentence_of_each_command(
