@@ -2,16 +2,17 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
+from failures import refusal_by
 from PIL import Image
 
 from cheblienet_graphs import CheblienetError
-from cheblienet_graphs.errors import InputError
 from cheblienet_graphs.inputs.mask_files import read_mask
 from cheblienet_graphs.inputs.masks import LatLonMask
 
@@ -21,15 +22,7 @@ GRAY = np.where(INSIDE, 128, 127).astype(np.uint8)
 DEEP = np.where(INSIDE, 32768, 32767).astype(np.uint16)
 
 
-def refusal(source: Path | str) -> str:
-    """The one line that a file is refused with, which begins with its name."""
-    with pytest.raises(InputError) as refused:
-        read_mask(source)
-    message = str(refused.value)
-    assert message.startswith(str(source).partition(":")[0])
-    assert "\n" not in message
-    assert message.endswith(".")
-    return message
+refusal = partial(refusal_by, read_mask)
 
 
 @pytest.mark.parametrize(

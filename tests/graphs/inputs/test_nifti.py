@@ -3,11 +3,13 @@
 import gzip
 import math
 import sys
+from functools import partial
 from pathlib import Path
 
 import nibabel
 import numpy as np
 import pytest
+from failures import refusal_by
 
 from cheblienet_graphs import (
     CheblienetError,
@@ -169,15 +171,7 @@ def test_masks(tmp_path: Path, values: np.ndarray) -> None:
     assert mask.spacing == (2, 2.5, 3)
 
 
-def refusal(file: Path) -> str:
-    """The one line that a mask is refused with, which begins with its name."""
-    with pytest.raises(InputError) as refused:
-        read_mask(file)
-    message = str(refused.value)
-    assert message.startswith(str(file))
-    assert "\n" not in message
-    assert message.endswith(".")
-    return message
+refusal = partial(refusal_by, read_mask)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Points from files: each form, and one line for whatever is wrong."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from failures import refusal_by
 
-from cheblienet_graphs.errors import InputError
 from cheblienet_graphs.inputs.points_files import read_points
 
 RNG = np.random.default_rng(0)
@@ -14,14 +15,7 @@ AREAS = RNG.uniform(1, 2, 9)
 WITH_AREAS = np.column_stack([POINTS, AREAS])
 
 
-def refusal(file: Path, *, sphere: bool = True) -> str:
-    with pytest.raises(InputError) as refused:
-        read_points(file, sphere=sphere)
-    message = str(refused.value)
-    assert message.startswith(str(file))
-    assert message.endswith(".")
-    assert "\n" not in message
-    return message
+refusal = partial(refusal_by, read_points, sphere=True)
 
 
 def written(file: Path, text: str) -> Path:
