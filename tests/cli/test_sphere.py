@@ -42,8 +42,8 @@ def test_recipes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert any(line.startswith("mnist-isotropic ") and " 784 " in line for line in table)
     assert any("61452 / 15372 / 3852 / 972 / 252 / 72" in line for line in table)
     assert run(["recipes", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [recipe["name"] for recipe in found] == sorted(recipe["name"] for recipe in found)
+    listed = json.loads(capsys.readouterr().out)
+    assert [recipe["name"] for recipe in listed] == sorted(recipe["name"] for recipe in listed)
     assert run(["build", "recipe", "cifar10-isotropic"]) == 0
     assert capsys.readouterr().out == "cifar10-isotropic@v001\n"
     (here / "small.toml").write_text('[graph]\nmanifold = "s2"\nsubdivisions = 1\n')
