@@ -2,10 +2,12 @@
 
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import nibabel
 import numpy as np
 import pytest
 import xarray as xr
@@ -65,18 +67,9 @@ def test_arrays_that_are_no_masks(tmp_path: Path, values: np.ndarray, message: s
 HEADER = b"\x93NUMPY\x01\x00v\x00{'descr': '|b1', 'fortran_order': False, 'shape': (%s,), }"
 
 
-@pytest.mark.parametrize(
-    "contents",
-    [
-        b"",
-        b"not an array",
-        b"\x93NUMPY",
-        HEADER[:20],
-        *((HEADER % n).ljust(127) + b"\n\x01" for n in (b"9", b"99999999999999", b"-1")),
-    ],
-)
-def test_damaged_arrays(tmp_path: Path, contents: bytes) -> None:
-    (tmp_path / "m.npy").write_bytes(contents)
+@pytest.mark.parametrize("number", [b"9", b"99999999999999", b"-1"])
+def test_arrays_that_are_shorter_than_they_say(tmp_path: Path, number: bytes) -> None:
+    (tmp_path / "m.npy").write_bytes((HEADER % number).ljust(127) + b"\n\x01")
     refusal(tmp_path / "m.npy")
 
 
@@ -162,18 +155,6 @@ def test_images_of_several_frames(tmp_path: Path) -> None:
     for name in ("m.gif", "m.tif"):
         frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:])
         assert "must have one frame. Got 2" in refusal(tmp_path / name)
-
-
-@pytest.mark.parametrize("suffix", ["png", "tif", "gif", "jpg", "bmp"])
-def test_damaged_images(tmp_path: Path, suffix: str) -> None:
-    image = tmp_path / f"m.{suffix}"
-    Image.fromarray(RNG.integers(0, 256, (40, 50)).astype(np.uint8)).save(image)
-    whole = image.read_bytes()
-    for share in (0, 0.01, 0.1, 0.6):
-        image.write_bytes(whole[: int(share * len(whole))])
-        refusal(image)
-    image.write_bytes(b"not an image at all")
-    assert "read as an image" in refusal(image)
 
 
 def test_too_large_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,13 +281,33 @@ def test_fields_that_are_no_masks(
     assert message in refusal(f"{netcdf(tmp_path / 'm.nc', m=data)}{name}")
 
 
-@pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
-def test_damaged_netcdf(tmp_path: Path, engine: Any) -> None:
-    xr.Dataset({"m": field(INSIDE.astype(np.int8))}).to_netcdf(tmp_path / "m.nc", engine=engine)
-    whole = (tmp_path / "m.nc").read_bytes()
-    for contents in (b"", b"CDF", b"CDF\x01", b"hello", whole[:100], whole[: len(whole) // 2]):
-        (tmp_path / "m.nc").write_bytes(contents)
-        refusal(tmp_path / "m.nc")
+NOISE = RNG.integers(0, 256, (6, 40, 50)).astype(np.uint8)
+WRITTEN: dict[str, Callable[[Path], object]] = {
+    "m.npy": lambda file: np.save(file, NOISE),
+    **dict.fromkeys(
+        ("m.png", "m.tif", "m.gif", "m.jpg", "m.bmp"),
+        lambda file: Image.fromarray(NOISE[0]).save(file),
+    ),
+    "m.nc": lambda file: netcdf(file, m=field(INSIDE * 1.0)),
+    "m.cdf": lambda file: xr.Dataset({"m": field(INSIDE * 1.0)}).to_netcdf(file, engine="scipy"),
+    **dict.fromkeys(
+        ("m.nii", "m.nii.gz"),
+        lambda file: nibabel.save(nibabel.Nifti1Image(NOISE, np.eye(4)), file),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_damaged_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str) -> None:
+    file = tmp_path / name
+    WRITTEN[name](file)
+    whole = file.read_bytes()
+    for contents in (b"", b"CDF", b"no image" * 99, whole[:4], whole[:20], whole[:200]):
+        file.write_bytes(contents)
+        refusal(file)
+    file.write_bytes(whole[: len(whole) // 2])
+    refusal(file)
+    assert not caplog.records  # nibabel's own log would be a second line
 
 
 @pytest.mark.parametrize(

@@ -83,14 +83,6 @@ def test_points_half_a_pixel_beyond_a_region_are_outside(name: str) -> None:
     assert some.at(*near.T).tolist() == expected
 
 
-def test_images_of_the_whole_sphere_begin_north_at_the_date_line() -> None:
-    image = np.zeros((4, 8), bool)
-    image[0, 0] = True  # 45 to 90 north, 180 to 135 west
-    mask = LatLonMask.whole_sphere(image)
-    assert mask.at([50, 89, 50, 50], [-179, -136, 181, 220]).all()
-    assert not mask.at([40, 50, 50, -50], [-179, -134, 179, -179]).any()
-
-
 def test_on_a_border_the_southern_and_the_eastern_pixel() -> None:
     mask = LatLonMask.whole_sphere(np.array([[True, False], [False, True]]))
     for off in (0, 1e-12, -1e-12):

@@ -199,8 +199,6 @@ def test_files_that_are_no_images(tmp_path: Path) -> None:
         read_mask(f"{file}:x")
     with pytest.raises(InputError, match=r"m.mgz must be one of .nii, .nii.gz\."):
         read_nifti(tmp_path / "m.mgz", 3)
-    file.write_bytes(file.read_bytes()[:60])
-    refusal(file)
     file.unlink()
     assert "does not exist" in refusal(file)
     file.mkdir()
@@ -211,15 +209,12 @@ HUGE = np.array([3, 32767, 32767, 32767, 1, 1, 1, 1], "<i2").tobytes()
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("damage", ["empty", "text", "header", "values", "dtype", "huge", "bytes"])
+@pytest.mark.parametrize("damage", ["values", "dtype", "huge", "bytes"])
 def test_damaged_files(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str, compressed: bool
 ) -> None:
     whole = saved(tmp_path / "whole.nii", INSIDE.astype(np.uint8)).read_bytes()
     damaged = {
-        "empty": b"",
-        "text": b"not an image" * 100,
-        "header": whole[:200],
         "values": whole[:360],
         "dtype": whole[:70] + b"\xff\x01" + whole[72:],
         "huge": whole[:40] + HUGE + whole[56:],
