@@ -67,9 +67,9 @@ def test_store_from_the_environment(here: Path, monkeypatch: pytest.MonkeyPatch)
 def test_dry_run_writes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     build = ["build", "se2", "--size", "32", "--orientations", "1", "--dry-run"]
     assert run(build) == 0
-    told = capsys.readouterr().out
+    plan = capsys.readouterr().out
     for part in ("x 1 orientation,", "(1 pixel)", "level 0: 1,024 vertices"):
-        assert part in told
+        assert part in plan
     assert run([*build, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["levels"][0]["vertices"] == 1024
     assert list(here.iterdir()) == []

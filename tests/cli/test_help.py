@@ -41,12 +41,12 @@ def page(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> str:
 def test_pages_are_whole(
     path: tuple[str, ...], width: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    usage, _, told = page(path, capsys).partition("\n\n")
+    usage, _, body = page(path, capsys).partition("\n\n")
     assert usage.startswith(" ".join(("Usage: clg", *path)))
-    assert "\\" not in told
-    assert "\b" not in told
-    assert "..." not in told, "a sentence is cut short"
-    assert max(map(len, told.splitlines())) <= width
+    assert "\\" not in body
+    assert "\b" not in body
+    assert "..." not in body, "a sentence is cut short"
+    assert max(map(len, body.splitlines())) <= width
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: " ".join(("clg", *path)))

@@ -117,28 +117,28 @@ def manifest(store: Path) -> object:
     return check_version(store / "g" / version)["manifest"]
 
 
-def check(store: Path, told: str, printed: str, expected: object) -> str:
+def check(store: Path, messages: str, printed: str, expected: object) -> str:
     """Assert that what stays was told and can be gone on with; what stayed."""
-    where = f"{told!r}, {sorted(map(str, store.parent.rglob('*')))}"
+    where = f"{messages!r}, {sorted(map(str, store.parent.rglob('*')))}"
     left = leftovers(store)
     assert layout.staging_folder(store).exists() == bool(left), where
-    assert told.count("\n") <= 2, where  # click ends the line in which ^C stands
-    assert "Traceback" not in told, where
+    assert messages.count("\n") <= 2, where  # click ends the line in which ^C stands
+    assert "Traceback" not in messages, where
     if left:
         [folder] = left
         kept = len(Records(folder / "finished"))
         assert identity_of(folder), where
-        assert f"{kept} finished block" in told, where
-        assert "--resume" in told, where
+        assert f"{kept} finished block" in messages, where
+        assert "--resume" in messages, where
     else:
-        assert "--resume" not in told, where
+        assert "--resume" not in messages, where
     published = store.exists()
     if published:
         assert not left, where
         assert manifest(store) == expected, where
-        assert "g@v001 is published." in told or printed.startswith("g@v001"), where
+        assert "g@v001 is published." in messages or printed.startswith("g@v001"), where
     else:
-        assert "published" not in told, where
+        assert "published" not in messages, where
     if not left and not published:
         assert list(store.parent.iterdir()) == [], where
         return "nothing"
@@ -169,10 +169,10 @@ def test_signal_at_every_line(
         capsys.readouterr()
         stop = line, times if last else 1
         code, ran = lines_of_a_build(store, stop, number)
-        printed, told = capsys.readouterr()
+        printed, messages = capsys.readouterr()
         if ran[line] >= stop[1]:
-            assert code == (143 if number == signal.SIGTERM else 130), (line, told)
-            stayed[check(store, told, printed, expected)] += 1
+            assert code == (143 if number == signal.SIGTERM else 130), (line, messages)
+            stayed[check(store, messages, printed, expected)] += 1
     assert len(stayed) == 3, stayed
     assert sum(stayed.values()) > (20 if number == signal.SIGTERM else 100), stayed
 
@@ -235,10 +235,10 @@ def test_second_signal_at_every_line_after_the_first(
         capsys.readouterr()
         with pytest.MonkeyPatch.context() as patch:
             code = interrupted_twice(call, lines, store, patch)
-        printed, told = capsys.readouterr()
+        printed, messages = capsys.readouterr()
         if code is None:
             break
         assert code == 130
-        once = "\n".join(dict.fromkeys(told.split("\n")))  # it may have been told already
+        once = "\n".join(dict.fromkeys(messages.split("\n")))  # it may have been printed before
         assert check(store, once, printed, expected) == stays
     assert lines > 40

@@ -236,7 +236,7 @@ NONSENSE = {
     ),
     "engine": ("none",),
 }
-"""What a build is not told how to be done."""
+"""Ways in which nothing is built."""
 BUILDS = [
     (f"build se2 --size 8 --levels 1 --{option} {value}", "Error: ")
     for option, values in NONSENSE.items()
@@ -265,12 +265,12 @@ def test_refusals(
         pytest.importorskip("distributed")
     monkeypatch.chdir(world)
     before = sorted(world.rglob("*"))
-    told = failing(capsys, *shlex.split(command))
-    assert (str(told[0]) in codes, message in told[1]) == (True, True), told
-    assert not re.search(r"`\w+(=[^`]*)?`|Errno|Traceback", told[1])
+    refusal = failing(capsys, *shlex.split(command))
+    assert (str(refusal[0]) in codes, message in refusal[1]) == (True, True), refusal
+    assert not re.search(r"`\w+(=[^`]*)?`|Errno|Traceback", refusal[1])
     foreseen = command.startswith("build ") and (command, message) not in WHILE_BUILDING
-    if foreseen and "--help" not in told[1]:
-        assert failing(capsys, *shlex.split(command), "--dry-run") == told
+    if foreseen and "--help" not in refusal[1]:
+        assert failing(capsys, *shlex.split(command), "--dry-run") == refusal
     assert sorted(world.rglob("*")) == before
 
 

@@ -51,13 +51,13 @@ def test_what_is_told_of_a_build_and_in_a_report_names_options(
 ) -> None:
     build = ["build", "se2", "--size", "16", "--eps", "0.1", "--levels", "1"]
     inspect = [["inspect"], ["inspect", "--full"], ["inspect", "--json"]]
-    told = []
+    texts = []
     for command in ([*build, "--dry-run"], build, *inspect):
         assert run(command) == 0
-        told.append("".join(capsys.readouterr()))
-        assert not re.search(r"`\w+(=[^`]*)?`", told[-1])
-    assert [text.count("--eps-squared 0.1") for text in told[:4]] == [1, 1, 0, 1]
-    assert all("--weights selling" in text for text in told[2:])
+        texts.append("".join(capsys.readouterr()))
+        assert not re.search(r"`\w+(=[^`]*)?`", texts[-1])
+    assert [text.count("--eps-squared 0.1") for text in texts[:4]] == [1, 1, 0, 1]
+    assert all("--weights selling" in text for text in texts[2:])
 
 
 def test_recipes_are_told_as_they_are_written(
@@ -76,25 +76,25 @@ BACKTICKS = ["`eps`.zarr", "`eps=3", "`eps=3.zarr", "a `eps=1` b", "`", "x`y`=`z
 def test_what_a_user_gives_is_never_rewritten(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    def told(*arguments: str) -> str:
+    def refusal(*arguments: str) -> str:
         return failing(capsys, *arguments)[1]
 
     (here / name).touch()
-    assert f"There is no store at {here}/no{name}; " in told("ls", "--store", f"no{name}")
-    assert f"There is no store at {here}/no{name}; " in told("ls", f"--store=no{name}")
-    assert f"{here}/{name} is a file, not a store; " in told("ls", "--store", name)
-    assert f"no{name}.npy does not exist" in told("build", "r2", "--mask", f"no{name}.npy")
-    assert f"no{name}.toml can't be read" in told("build", "recipe", f"no{name}.toml")
+    assert f"There is no store at {here}/no{name}; " in refusal("ls", "--store", f"no{name}")
+    assert f"There is no store at {here}/no{name}; " in refusal("ls", f"--store=no{name}")
+    assert f"{here}/{name} is a file, not a store; " in refusal("ls", "--store", name)
+    assert f"no{name}.npy does not exist" in refusal("build", "r2", "--mask", f"no{name}.npy")
+    assert f"no{name}.toml can't be read" in refusal("build", "recipe", f"no{name}.toml")
     for field in ("size", "levels", "kernel", "name", "workers", "engine"):
         size = [] if field == "size" else ["--size", "8"]
-        assert f"Got '{name}'" in told("build", "r2", *size, f"--{field}", name)
+        assert f"Got '{name}'" in refusal("build", "r2", *size, f"--{field}", name)
     (here / f"in{name}" / "mine" / "other").mkdir(parents=True)
     monkeypatch.chdir(here / f"in{name}")
-    assert f"There is no store at {here}/in{name}/graphs.zarr; " in told("ls")
-    refused = told("build", "r2", "--size", "8", "--store", "mine")
+    assert f"There is no store at {here}/in{name}/graphs.zarr; " in refusal("ls")
+    refused = refusal("build", "r2", "--size", "8", "--store", "mine")
     assert refused.startswith(f"Error: {here}/in{name}/mine is a folder of other files; choose")
     assert refused.endswith("choose another --store.\n")
     assert run(["build", "r2", "--size", "8", "--store", f"new{name}"]) == 0
     assert f"Published as r2-8x8@v001 in new{name}." in capsys.readouterr().err
     monkeypatch.setenv("CLG_STORE", f"new{name}")
-    assert "--lambda" not in told("inspect", name)
+    assert "--lambda" not in refusal("inspect", name)

@@ -17,11 +17,11 @@ def test_build_and_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     how = ["--axes", "6", "--eps-squared", "0.1", "--spacing", "1,1,2", "--levels", "1"]
     how += ["--mask", str(tmp_path / "m.npy"), "--store", store]
     assert run(["build", "r3s2", *how]) == 0
-    told = capsys.readouterr()
-    assert told.out.strip() == "r3s2-6x6x4x6-masked@v001"
+    printed = capsys.readouterr()
+    assert printed.out.strip() == "r3s2-6x6x4x6-masked@v001"
     voxels = "6 x 6 x 4 voxels (width x height x depth) x 6 axes, sides of a voxel 1 : 1 : 2"
-    assert voxels in told.err
-    assert "along (along, across, across, tilt, tilt)" in told.err
+    assert voxels in printed.err
+    assert "along (along, across, across, tilt, tilt)" in printed.err
     assert run(["inspect", "--store", store, "--json", "--eigenvalues", "0"]) == 0
     (level,) = json.loads(capsys.readouterr().out)["levels"]
     assert level["grid"] == [6, 4, 6, 6]
