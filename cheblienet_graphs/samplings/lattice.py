@@ -12,7 +12,7 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE
 from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber, ListedAxes
 from cheblienet_graphs.samplings.axes import axis_set, image_of
-from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
+from cheblienet_graphs.samplings.maps import blocks
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import parsed
@@ -225,7 +225,7 @@ class Lattice(SamplingKind):
     @property
     def base_points(self) -> Floats:
         """(points, d) x, y and so on."""
-        return self._positions(self.decode(np.arange(self.num_points))[1])
+        return self.base_coordinates(np.arange(self.num_points))
 
     def decode(self, vertices: Indices) -> tuple[Indices, Places]:
         """Orientation and places of vertex indices, each of their shape."""
@@ -246,24 +246,9 @@ class Lattice(SamplingKind):
             index = index * side + place
         return index
 
-    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, columns) positions and fiber coordinates, or those of the vertices start..stop.
-
-        Filled in line by line along x, as all but x is the same on a line.
-        """
-        first, last, _ = slice(start, stop).indices(self.num_vertices)
-        lines = np.arange(first // self.width, -(-last // self.width))
-        orientation, places = self.decode(lines * self.width)
-        d, fiber = len(self.shape), self.fiber_coordinates[orientation]
-        rows = np.empty((len(lines), self.width, d + fiber.shape[1]))
-        rows[:, :, 0] = np.arange(self.width) * float(self.relative[-1]) / self.width
-        rows[:, :, 1:d] = self._positions(places)[:, None, 1:]
-        rows[:, :, d:] = fiber[:, None]
-        skipped = first - first // self.width * self.width
-        return rows.reshape(-1, rows.shape[2])[skipped : skipped + max(last - first, 0)]
-
-    def _positions(self, places: Places) -> Floats:
-        """(N, d) x, y and so on of places."""
+    def base_coordinates(self, points: Indices) -> Floats:
+        """(N, d) x, y and so on of some points, (N,)."""
+        _, places = self.decode(points)
         columns = [
             place * spacing / self.width
             for place, spacing in zip(places, self.relative.tolist(), strict=True)
@@ -289,29 +274,14 @@ class Lattice(SamplingKind):
         )
         return starts, np.concatenate([steps, self.fiber_coordinates[others]], axis=1)
 
-    def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) areas of the cells in units of their mean, or of the vertices start..stop.
+    @property
+    def base_areas(self) -> Floats:
+        """(points,) ones, each in the memory of all others."""
+        return np.broadcast_to(np.float64(1), self.num_points)
 
-        1 for each pixel, times the share of the fiber that a sample of axes has.
-        """
-        first, last, _ = slice(start, stop).indices(self.num_vertices)
-        ends = np.clip(np.arange(self.orientations + 1) * self.num_points, first, max(last, first))
-        return np.repeat(self.fiber.areas(self.orientations), np.diff(ends))
-
-    def _blocks(self) -> Indices:
-        """(blocks, 2^d) the pixels of blocks of 2 pixels a side."""
-        d = len(self.shape)
-        split = [part for side in self.shape for part in (side // 2, 2)]
-        order = (*range(0, 2 * d, 2), *range(1, 2 * d, 2))
-        return np.arange(self.num_points).reshape(split).transpose(order).reshape(-1, 2**d)
-
-    def pooling(self) -> LevelMap:
-        """Map pixels to the next coarser level: the mean of each block of 2 pixels a side."""
-        return averages(self._blocks(), np.ones(self.num_points))
-
-    def unpooling(self) -> LevelMap:
-        """Map pixels from the next coarser level: each takes the value of its block."""
-        return copies(self._blocks())
+    def children(self) -> Indices:
+        """(coarser points, 2^d) the pixels of blocks of 2 pixels a side."""
+        return blocks(self.shape)
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured: the pixel in the middle.

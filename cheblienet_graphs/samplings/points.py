@@ -4,9 +4,8 @@ On the sphere isometries that map the points to themselves are symmetries. Scatt
 for their Voronoi cells; their levels are joined by nearest points.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -65,11 +64,6 @@ class Points(SamplingKind):
         """The points of this size."""
         return cls(setting.orientations, setting.manifold.fiber, size, setting.periodic)
 
-    @cached_property
-    @abstractmethod
-    def base_areas(self) -> Floats:
-        """(points,) areas in units of their mean."""
-
     @property
     def num_points(self) -> int:
         """Points of one orientation."""
@@ -94,26 +88,10 @@ class Points(SamplingKind):
         beta, gamma = np.arctan2(axis_distance, z), np.arctan2(y, x)
         return beta, np.where(axis_distance < POLE, 0.0, gamma)
 
-    def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) areas in units of their mean, or those of the vertices start..stop."""
-        areas: Floats = self.base_areas[self._vertices(start, stop)[1]]
-        return areas
-
-    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, 2) beta, gamma, or (V, 3) alpha, beta, gamma; or of the vertices start..stop.
-
-        On the plane (V, 2) x, y, or (V, 3) x, y, theta.
-        """
-        fiber, point = self._vertices(start, stop)
-        if self.extent is not None:
-            return np.column_stack([self.base_points[point], fiber])
-        beta, gamma = (angle[point] for angle in self.angles)
-        return np.column_stack([fiber, beta, gamma])
-
-    def _vertices(self, start: int, stop: int | None) -> tuple[Floats, Indices]:
-        """Fiber coordinates (N, f) and points (N,) of the vertices start..stop; None is V."""
-        index = np.arange(*slice(start, stop).indices(self.num_vertices))
-        return self.fiber_coordinates[index // self.num_points], index % self.num_points
+    def base_coordinates(self, points: Indices) -> Floats:
+        """(N, 2) beta, gamma of some points, (N,); on the plane x, y."""
+        columns = self.angles if self.extent is None else self.base_points.T
+        return np.stack([column[points] for column in columns], axis=1)
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) of the isometries that map the sampling to itself."""
@@ -153,7 +131,8 @@ class Scattered(Points):
     @property
     def coarser_points(self) -> Floats | None:
         """(coarser points, d) those of the next coarser level; None where there is none."""
-        return None
+        coarser = self.coarser(self.size)
+        return None if coarser is None else replace(self, size=coarser).base_points
 
     @classmethod
     def links(cls, fine: Size, coarse: Size) -> int:

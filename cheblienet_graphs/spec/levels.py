@@ -4,7 +4,6 @@ import math
 
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
-from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.mask import Mask
 
 
@@ -57,7 +56,7 @@ class Levels:
         """Points of a level's full sampling, orientations not counted."""
         return self.sampling_kind.points(self.level_size(level))
 
-    def full_sampling(self, level: int) -> Sampling:
+    def full_sampling(self, level: int) -> SamplingKind:
         """The sampling of a level, 0 the finest: all points, whatever the mask.
 
         Raises:
