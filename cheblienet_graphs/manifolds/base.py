@@ -5,7 +5,7 @@ Only the standard library is imported at first, so that the command line can sho
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(eq=False)
@@ -53,15 +53,13 @@ SPHERE = Base(
 class Fiber:
     """The samples over each point of a base: a single one unless a class below has more."""
 
+    cyclic: ClassVar[bool] = False
+    """Whether samples are angles, of which those near another one are next to it."""
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates along the fiber."""
         return ()
-
-    @property
-    def cyclic(self) -> bool:
-        """Whether samples are angles, of which those near another one are next to it."""
-        return False
 
     def areas(self, count: int) -> tuple[float, ...]:
         """The share of the fiber that each of `count` samples has, in units of the mean."""
@@ -95,16 +93,12 @@ class AnglesModuloPi(Fiber):
     """
 
     name: str
+    cyclic = True
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The one name."""
         return (self.name,)
-
-    @property
-    def cyclic(self) -> bool:
-        """Yes."""
-        return True
 
     def samples(self, count: int) -> list[tuple[float, ...]]:
         """Angles -pi/2 + k pi/n_o, radians in [-pi/2, pi/2)."""

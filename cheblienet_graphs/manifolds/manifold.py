@@ -110,7 +110,6 @@ class Manifold(ABC):
             least = least.minimum(other)
         return least
 
-    @abstractmethod
     def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
         """The smallest eigenvalues of the Laplace-Beltrami operator -sum_a A_a^2 / R_aa, exactly.
 
@@ -122,6 +121,10 @@ class Manifold(ABC):
         Returns:
             (count,) ascending, 0 first.
         """
+        # scipy is no part of what the command line needs to show its help.
+        from cheblienet_graphs.manifolds.spectra import SPECTRA
+
+        return SPECTRA[self.name](count, metric, extent or (1.0,) * self.base.dimension)
 
 
 class FlatManifold(Manifold):

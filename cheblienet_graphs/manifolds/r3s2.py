@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cheblienet_graphs.manifolds.base import SPACE, ListedAxes
 from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Metric, Point
 from cheblienet_graphs.manifolds.s2 import TINY
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
 
 Vector = tuple[Any, Any, Any]
 
@@ -91,13 +88,6 @@ class R3S2(FlatManifold):
         x, y, z = sample
         first, second = directions_across((x, y, z))
         return (1.0, (x, y, z)), (metric.eps**2, first), (metric.eps**2, second)
-
-    def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues on the torus times the axes, of even spheroidal wave functions."""
-        # scipy is no part of what the command line needs to show its help.
-        from cheblienet_graphs.manifolds.spectra import over_axes
-
-        return over_axes(count, metric, extent or (1.0, 1.0, 1.0))
 
 
 def _dot(a: Point, b: Point) -> Any:

@@ -2,13 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cheblienet_graphs.manifolds.base import PLANE, AnglesModuloPi
 from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Metric, Point
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
 
 FULL_TURN = 2 * math.pi
 
@@ -62,10 +59,3 @@ class SE2(FlatManifold):
         """1 forward, along theta, and eps^2 sideways."""
         cos, sin = math.cos(sample[0]), math.sin(sample[0])
         return (1.0, (cos, sin)), (metric.eps**2, (-sin, cos))
-
-    def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues on the torus times R / pi, of Mathieu's operator over each wave."""
-        # scipy is no part of what the command line needs to show its help.
-        from cheblienet_graphs.manifolds.spectra import over_angles
-
-        return over_angles(count, metric, extent or (1.0, 1.0))

@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cheblienet_graphs.manifolds.base import SPHERE, AnglesModuloPi
 from cheblienet_graphs.manifolds.manifold import Manifold, Metric, Point, squared_norm
 from cheblienet_graphs.manifolds.s2 import TINY
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
 
 
 class SO3(Manifold):
@@ -82,13 +79,6 @@ class SO3(Manifold):
         least twice as long.
         """
         return 4 * min(1.0, (metric.xi * math.sin(angle / 2)) ** 2)
-
-    def spectrum(self, count: int, metric: Metric, _extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues of an asymmetric top, orientations modulo pi."""
-        # scipy is no part of what the command line needs to show its help.
-        from cheblienet_graphs.manifolds.spectra import of_asymmetric_top
-
-        return of_asymmetric_top(count, metric)
 
 
 def _up_to_sign(g: Point, h: Point) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:

@@ -25,62 +25,33 @@ LETTERS = "zyx"
 """Names of the axes of three-dimensional lattices, in the order of their shape."""
 
 
-@dataclass(frozen=True)
-class Motion:
-    """A signed permutation of the axes, which are in the order of a lattice's shape.
-
-    Args:
-        name: of the symmetry.
-        axes: for each axis the one that is mapped to it.
-        signs: 1 where the order of places along the axis is kept, -1 where it is reversed.
-        quarter_turns: number of rotations by 90 degrees, from x toward y, of orientations in the
-            plane.
-        handedness: -1 where it reverses the sense of rotation, else 1.
-    """
-
-    name: str
-    axes: tuple[int, ...]
-    signs: tuple[int, ...]
-    quarter_turns: int = 0
-    handedness: int = 1
-
-    def moved(self, places: Places, shape: Sequence[int]) -> Iterator[Indices]:
-        """The places that pixels are mapped to, axis by axis."""
-        for axis, sign, side in zip(self.axes, self.signs, shape, strict=True):
-            yield places[axis] if sign > 0 else side - 1 - places[axis]
-
-    @property
-    def matrix(self) -> Floats:
-        """(d, d) orthogonal, for vectors (x, y, ...)."""
-        moved = np.array(self.signs)[:, None] * np.eye(len(self.axes))[list(self.axes)]
-        return moved[::-1, ::-1]
-
-
-def motions(shape: tuple[int, ...], spacings: tuple[float, ...]) -> Iterator[Motion]:
+def motions(shape: tuple[int, ...], spacings: tuple[float, ...]) -> Iterator[tuple[str, Indices]]:
     """Generators of the group of rotations and reflections of a box.
 
     Args:
         shape: (height, width) or (depth, height, width).
         spacings: of the pixels along each axis; empty where all are equal.
+
+    Returns:
+        Names and signed permutations (d, d) of the axes, in the order of the shape.
     """
     sides = list(zip(shape, spacings or [1.0] * len(shape), strict=True))
     if len(shape) == 2:
         if sides[0] == sides[1]:
-            yield Motion("rotation_90", (1, 0), (1, -1), quarter_turns=1)
-        yield Motion("rotation_180", (0, 1), (-1, -1))
-        yield Motion("flip", (0, 1), (-1, 1), handedness=-1)
+            yield "rotation_90", np.array([[0, 1], [-1, 0]])
+        yield "rotation_180", np.diag([-1, -1])
+        yield "flip", np.diag([-1, 1])
         return
     for first, second in itertools.combinations((2, 1, 0), 2):
         if sides[first] == sides[second]:
-            axes, signs = [0, 1, 2], [1, 1, 1]
-            axes[first], axes[second], signs[first] = second, first, -1
-            yield Motion(f"rotation_90_{LETTERS[3 - first - second]}", tuple(axes), tuple(signs))
+            turn = np.eye(3, dtype=np.int64)
+            turn[[first, second]] = -turn[second], turn[first]
+            yield f"rotation_90_{LETTERS[3 - first - second]}", turn
     if sides[0] == sides[1] == sides[2]:
-        yield Motion("rotation_120", (2, 0, 1), (1, 1, 1))
+        yield "rotation_120", np.eye(3, dtype=np.int64)[[2, 0, 1]]
     for name, own in (("rotation_180", 1), ("reflection", -1)):
         for axis in (2, 1, 0):
-            signs = [own if other == axis else -own for other in range(3)]
-            yield Motion(f"{name}_{LETTERS[axis]}", (0, 1, 2), tuple(signs))
+            yield f"{name}_{LETTERS[axis]}", np.diag(np.where(np.arange(3) == axis, own, -own))
 
 
 @dataclass(frozen=True)
@@ -299,11 +270,11 @@ class Lattice(SamplingKind):
         before, and the name says "(approximate)"; one that maps axes between two is left out.
         """
         k, places = self.decode(np.arange(self.num_vertices))
-        for motion in motions(self.shape, self.spacings):
+        for name, motion in motions(self.shape, self.spacings):
             exact, images = self._images(motion)
-            name = motion.name if exact else f"{motion.name} (approximate)"
             if images is not None:
-                yield name, self.encode(images[k], motion.moved(places, self.shape))
+                permutation = self.encode(images[k], self._moved(places, motion))
+                yield name if exact else f"{name} (approximate)", permutation
         if self.periodic:
             # Along every axis: a diagonal shift with the rotations would generate even shifts only.
             for axis, letter in zip(reversed(range(len(self.shape))), "xyz", strict=False):
@@ -311,10 +282,17 @@ class Lattice(SamplingKind):
                 moved[axis] = (places[axis] + 1) % self.shape[axis]
                 yield f"translation_{letter}", self.encode(k, moved)
 
-    def _images(self, motion: Motion) -> tuple[bool, Indices | None]:
+    def _moved(self, places: Places, motion: Indices) -> Iterator[Indices]:
+        """The places that pixels are mapped to, axis by axis."""
+        for row, side in zip(motion, self.shape, strict=True):
+            place = places[int(abs(row).argmax())]
+            yield place if row.sum() > 0 else side - 1 - place
+
+    def _images(self, motion: Indices) -> tuple[bool, Indices | None]:
         """Whether samples of the fiber go to samples exactly, and (n_o,) where each goes."""
         if self.fiber.columns and not self.fiber.cyclic:
-            return True, image_of(self.fiber_coordinates, motion.matrix)
+            return True, image_of(self.fiber_coordinates, motion[::-1, ::-1])
         k, n_o = np.arange(self.orientations), self.orientations
-        exact = not self.fiber.columns or motion.quarter_turns * n_o % 2 == 0
-        return exact, (motion.handedness * k + motion.quarter_turns * n_o // 2) % n_o
+        quarter_turns, handedness = int(not motion[0, 0]), round(np.linalg.det(motion))
+        exact = not self.fiber.columns or quarter_turns * n_o % 2 == 0
+        return exact, (handedness * k + quarter_turns * n_o // 2) % n_o
