@@ -14,7 +14,7 @@ import numpy as np
 from cheblienet_graphs.manifolds.base import NO_FIBER, Fiber
 from cheblienet_graphs.samplings.maps import LevelMap, NearestMaps
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
-from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, plane_cells, sphere_cells
+from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, cell_areas
 from cheblienet_graphs.typing import Floats, Indices
 
 POLE = 1e-12
@@ -142,11 +142,8 @@ class Scattered(Points):
     @cached_property
     def base_areas(self) -> Floats:
         """(points,) areas of the Voronoi cells, in units of their mean."""
-        points, sides = self.base_points, self.extent
-        if sides is None:
-            areas = sphere_cells(points, self.remedy)
-        else:
-            areas = plane_cells(points, sides, periodic=self.periodic, remedy=self.remedy)
+        points, extent = self.base_points, self.extent
+        areas = cell_areas(points, extent, periodic=self.periodic, remedy=self.remedy)
         areas /= areas.mean()
         return areas
 

@@ -12,7 +12,7 @@ from cheblienet_graphs import CheblienetError, SpecError
 from cheblienet_graphs.samplings.given import Given, GivenPoints, UncheckedPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.random import Random
-from cheblienet_graphs.samplings.voronoi import plane_cells
+from cheblienet_graphs.samplings.voronoi import cell_areas
 
 
 def points_of(
@@ -221,7 +221,7 @@ ON_EDGES = {
 @pytest.mark.parametrize("name", ON_EDGES)
 def test_cells_of_points_on_the_edges(name: str) -> None:
     points, extent = np.array(ON_EDGES[name]), (1.0, 0.5)
-    cells = plane_cells(points, extent, periodic=False)
+    cells = cell_areas(points, extent)
     assert math.isclose(cells.sum(), 0.5, rel_tol=1e-12)
     assert np.abs(cells / 0.5 - shares(points, extent)).max() < 0.002
 

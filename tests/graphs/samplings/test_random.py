@@ -9,7 +9,7 @@ from sphere_truth import rotations
 
 from cheblienet_graphs.manifolds.base import AnglesModuloPi
 from cheblienet_graphs.samplings.random import Random
-from cheblienet_graphs.samplings.voronoi import plane_cells, sphere_cells
+from cheblienet_graphs.samplings.voronoi import cell_areas
 
 ANGLES = AnglesModuloPi("theta")
 
@@ -53,7 +53,7 @@ def test_areas_of_random_points_are_those_of_their_cells(periodic: bool) -> None
     assert (plane.areas().reshape(3, 60) == plane.base_areas).all()
     assert (plane.areas(50, 130) == plane.areas()[50:130]).all()
     assert math.isclose(plane.base_areas.mean(), 1, rel_tol=1e-14)
-    cells = plane_cells(plane.base_points, (1.0, 1.0), periodic=periodic)
+    cells = cell_areas(plane.base_points, (1.0, 1.0), periodic=periodic)
     assert np.allclose(plane.base_areas, 60 * cells)
     sphere = Random(size=60, seed=2)
-    assert np.allclose(sphere.base_areas, 60 / (4 * math.pi) * sphere_cells(sphere.base_points))
+    assert np.allclose(sphere.base_areas, 60 / (4 * math.pi) * cell_areas(sphere.base_points))
