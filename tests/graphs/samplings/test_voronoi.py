@@ -30,8 +30,6 @@ def test_plane_cells_hold_the_points_nearest_to_theirs(count: int, periodic: boo
     expected = nearest_shares(points, thrown, 1.0 if periodic else None)
     assert np.abs(cells - expected).max() < 0.003
     assert math.isclose(cells.sum(), 1, rel_tol=1e-12)
-    wide = cell_areas(points * [3, 2], (3.0, 2.0), periodic=periodic)
-    assert math.isclose(wide.sum(), 6, rel_tol=1e-12)
     assert np.allclose(cell_areas(points * 3, (3.0, 3.0), periodic=periodic), 9 * cells)
 
 
@@ -50,18 +48,13 @@ def test_sphere_cells_hold_the_points_nearest_to_theirs(count: int) -> None:
         assert np.allclose(turned, cells, rtol=1e-9)
 
 
-def test_sphere_cells_agree_with_another_construction() -> None:
-    points = Random(size=3_000, seed=4).base_points
-    expected = SphericalVoronoi(points).calculate_areas()
+@pytest.mark.parametrize("cap", [1, 0.5, 0.1])
+def test_sphere_cells_agree_with_another_construction(cap: float) -> None:
+    """Also where all points are in a small part of it, and most of it belongs to a few."""
+    points = Random(size=300, seed=4).base_points * [cap, cap, 1] + [0, 0, 1 / cap - 1]
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    expected = SphericalVoronoi(points, threshold=1e-12).calculate_areas()
     assert np.abs(cell_areas(points) / expected - 1).max() < 1e-6
-
-
-@pytest.mark.parametrize("count", [50, 3_000])
-def test_cells_on_a_torus_do_not_depend_on_where_it_is_cut(count: int) -> None:
-    points = np.random.default_rng(count).random((count, 2))
-    cells = cell_areas(points, (1.0, 1.0), periodic=True)
-    moved = cell_areas((points + np.array([0.37, 0.81])) % 1, (1.0, 1.0), periodic=True)
-    assert np.allclose(moved, cells, rtol=1e-9)
 
 
 def test_points_on_a_great_circle_have_lunes() -> None:
@@ -84,14 +77,6 @@ def test_points_that_coincide_share_a_cell(apart: float) -> None:
     if apart < 1e-15:
         assert both[0] == both[1]
         assert cells[3] == cells[-1]
-
-
-def test_points_on_an_edge_of_the_plane_share_no_cell_with_their_reflection() -> None:
-    points = np.array([[0.0, 0.5], [0.5, 0.0], [0.75, 0.75]])
-    thrown = np.random.default_rng(0).random((THROWN, 2))
-    expected = nearest_shares(points, thrown, None)
-    found = cell_areas(points, (1.0, 1.0))
-    assert np.abs(found - expected).max() < 0.003
 
 
 def test_points_that_can_not_be_told_apart_are_refused() -> None:
