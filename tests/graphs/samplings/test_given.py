@@ -1,17 +1,14 @@
-"""Given points: what is read of arrays, and what is refused; their cells."""
+"""Given points: what is read of arrays, and what is refused."""
 
-import itertools
 import math
 import re
 
 import numpy as np
 import pytest
-from scipy.spatial import KDTree
 
 from cheblienet_graphs import SpecError
-from cheblienet_graphs.samplings.given import Given, GivenPoints, UncheckedPoints
+from cheblienet_graphs.samplings.given import GivenPoints, UncheckedPoints
 from cheblienet_graphs.samplings.random import Random
-from cheblienet_graphs.samplings.voronoi import cell_areas
 
 
 def points_of(
@@ -158,38 +155,3 @@ def test_of_many_equal_points_two_are_named_quickly() -> None:
     """Which a tree alone would not."""
     with pytest.raises(SpecError, match="points 0 and 1 both at latitude 5, longitude 6"):
         points_of(np.tile([5.0, 6.0], (200_000, 1)))
-
-
-def shares(points: np.ndarray, extent: tuple[float, float], pixels: int = 1_000) -> np.ndarray:
-    """The share of the domain's pixels that is nearest to each point."""
-    steps = (np.arange(pixels) + 0.5) / pixels
-    centers = np.stack(np.meshgrid(*(steps * side for side in extent)), axis=2).reshape(-1, 2)
-    return np.bincount(KDTree(points).query(centers)[1], minlength=len(points)) / pixels**2
-
-
-ON_EDGES = {
-    "two corners": [[0, 0], [1, 0.5]],
-    "a diagonal": [[0, 0], [0.5, 0.25], [1, 0.5]],
-    "across": [[0, 0.2], [0.4, 0.2], [1, 0.2]],
-    "lattice": [[x / 4, y / 8] for x, y in itertools.product(range(5), repeat=2)],
-    "almost": [[1e-16, 0.2], [0.4, 1e-17], [1 - 1e-16, 0.5 - 1e-16], [0.3, 0.4]],
-}
-
-
-@pytest.mark.parametrize("name", ON_EDGES)
-def test_cells_of_points_on_the_edges(name: str) -> None:
-    points, extent = np.array(ON_EDGES[name]), (1.0, 0.5)
-    cells = cell_areas(points, extent)
-    assert math.isclose(cells.sum(), 0.5, rel_tol=1e-12)
-    assert np.abs(cells / 0.5 - shares(points, extent)).max() < 0.002
-
-
-def test_cells_of_a_bounding_box() -> None:
-    """Four points at least lie on its edges, two of them here in corners."""
-    random = np.random.default_rng(0).random((40, 2)) * [30, 17]
-    given = np.vstack([random, random.min(axis=0), random.max(axis=0)])
-    found = Given(size=points_of(given, flat=True))
-    assert math.isclose(found.base_areas.mean(), 1, rel_tol=1e-14)
-    assert found.extent is not None
-    expected = shares(found.base_points, found.extent)
-    assert np.abs(found.base_areas / 42 - expected).max() < 0.002

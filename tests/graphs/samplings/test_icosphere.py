@@ -63,16 +63,3 @@ def test_icosphere_unpools_from_two_parents(subdivisions: int) -> None:
     middle = new @ coarse
     middle /= np.linalg.norm(middle, axis=1, keepdims=True)
     assert np.abs(middle - fine.base_points[len(coarse) :]).max() < 1e-15
-
-
-def test_mean_pooling_on_the_icosphere_does_not_keep_integrals() -> None:
-    """Midpoints count for both of their parents: how much, docs/limits.md says."""
-    fine, coarse = Icosphere(size=4), Icosphere(size=3)
-    fine_share, coarse_share = (x.base_areas / x.base_areas.sum() for x in (fine, coarse))
-    means = matrix(fine.pooling())
-    counted = means.T @ coarse_share / fine_share
-    assert counted.min() == pytest.approx(0.57, abs=0.01)
-    assert counted.max() == pytest.approx(1.21, abs=0.01)
-    smooth = np.exp(fine.base_points[:, 0])
-    change = coarse_share @ (means @ smooth) / (fine_share @ smooth) - 1
-    assert 1e-9 < abs(change) < 1e-5

@@ -102,47 +102,35 @@ def test_bits_do_not_depend_on_the_number_of_threads() -> None:
     assert found == {f"{here}\n"}
 
 
-SQUARES = {
+GRAPHS = {
     "se2 odd side": GraphSpec("se2", 11, orientations=6, neighbors=12, levels=1),
     "r2": GraphSpec("r2", 20, levels=1),
     "rectangle": GraphSpec("r2", "14x9", levels=1),
+    "sphere": GraphSpec("s2", subdivisions=2, levels=1),
 }
 
 
-@pytest.mark.parametrize("name", SQUARES)
+@pytest.mark.parametrize("name", GRAPHS)
 def test_sectors_have_the_copies_that_symmetries_force(tmp_path: Path, name: str) -> None:
-    build(SQUARES[name], tmp_path / "g.zarr", name="g")
-    laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
-    dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
-    product, points = mapped_product(laplacian), SQUARES[name].full_sampling(0)
-    symmetries = involutions(product, points)
-    assert len(symmetries) == 2
-    values, converged = eigenvalues_by_sector(product, len(dense), 25, symmetries)
-    assert converged
-    assert np.allclose(values, dense[:25], atol=1e-9, rtol=0)
-    if name != "rectangle":
-        assert max(multiplicities(values[:24] + 1, 2.0)) == 2
-
-
-def test_copies_that_no_involution_tells_apart_are_not_invented(tmp_path: Path) -> None:
-    spec = GraphSpec("s2", subdivisions=2, levels=1)
-    build(spec, tmp_path / "g.zarr", name="g")
+    """Those that no involution tells apart, as on the sphere, may be missed: none is invented."""
+    build(GRAPHS[name], tmp_path / "g.zarr", name="g")
     laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
     dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
     product = mapped_product(laplacian)
-    symmetries = involutions(product, spec.full_sampling(0))
-    assert symmetries
+    symmetries = involutions(product, GRAPHS[name].full_sampling(0))
+    assert len(symmetries) >= 2
     values, converged = eigenvalues_by_sector(product, len(dense), 16, symmetries)
     assert converged
-    copies = (abs(dense - values[:, None]) < 1e-7).sum(axis=1)
-    found = (abs(values - values[:, None]) < 1e-7).sum(axis=1)
-    assert (found <= copies).all()
-    assert (copies > 0).all()
+    if name != "sphere":
+        assert np.allclose(values, dense[:16], atol=1e-9, rtol=0)
+    copies, known = ((abs(some - values[:, None]) < 1e-7).sum(axis=1) for some in (values, dense))
+    assert (copies <= known).all()
     assert abs(dense[dense <= values[-1] + 1e-7, None] - values).min(axis=1).max() < 1e-6
+    assert name == "rectangle" or max(multiplicities(values[:15] + 1, 2.0)) > 1
 
 
 def test_symmetries_that_the_matrix_lacks_are_not_used() -> None:
-    points = SQUARES["r2"].full_sampling(0)
+    points = GRAPHS["r2"].full_sampling(0)
     scale = np.random.default_rng(0).random(points.num_vertices)
     assert involutions(lambda x: scale * x, points) == []
     assert len(involutions(lambda x: 0.5 * x, points)) == 2
@@ -164,7 +152,6 @@ def test_report_past_the_memory_of_a_block(store: Path) -> None:
     assert level.eigenvalues_method == "lanczos"
     assert level.eigenvalues_converged
     assert level.multiplicities_may_be_larger
-    assert "may have more copies" in " ".join(str(report).split())
     assert any(step[0] == "level 0: eigenvalues" and 0 < step[1] < step[2] for step in seen)
     assert inspect(store, "torus", level=0).levels[0].eigenvalues_method == "bloch"
 

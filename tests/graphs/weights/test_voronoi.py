@@ -110,33 +110,19 @@ def test_sides_on_the_sphere_agree_with_another_construction(count: int) -> None
 @pytest.mark.parametrize(
     "spec",
     [
-        GraphSpec("s2", points=3_000),
+        GraphSpec("s2", points=47_000),  # whose square is more than 2^31
         GraphSpec("r2", points=3_000, boundary="periodic"),
         GraphSpec("r2", coordinates=CROWDED),
-        GraphSpec("s2", nside=8),
     ],
-    ids=["sphere", "torus", "open", "healpix"],
+    ids=["sphere", "torus", "open"],
 )
 def test_weights_are_symmetric_to_the_bit_and_positive(spec: GraphSpec) -> None:
     found = matrix(spec.full_sampling(0))
     assert (found != found.T).nnz == 0
     assert found.data.min() > 0
+    assert np.diff(found.indptr).min() >= 2
     rows, columns, _ = voronoi_entries(spec.full_sampling(0))
     assert (np.diff(rows * found.shape[0] + columns) > 0).all()
-
-
-def test_first_moments_vanish_on_a_torus() -> None:
-    """The normals of a closed cell cancel, and on average second moments are those of the plane."""
-    sampling = GraphSpec("r2", points=500, boundary="periodic").full_sampling(0)
-    rows, columns, values = voronoi_entries(sampling)
-    steps = sampling.base_points[columns] - sampling.base_points[rows]
-    steps -= np.round(steps)
-    first, degree = np.zeros((500, 2)), np.bincount(rows, values)
-    np.add.at(first, rows, values[:, None] * steps)
-    reach = np.sqrt(degree * np.bincount(rows, values * (steps**2).sum(axis=1)))
-    assert np.abs(first / reach[:, None]).max() < 1e-12
-    second = np.einsum("e,ea,eb->ab", values, steps, steps) / 500
-    assert np.abs(second - 2 * np.eye(2)).max() < 1e-10
 
 
 STEPS_OF_8 = np.arange(9) / 8
@@ -168,10 +154,6 @@ def largest_error(sampling: Sampling, exact: np.ndarray) -> float:
     return float(abs(np.sort(values)[1:] / exact - 1).max())
 
 
-def random_on(manifold: str) -> Callable[[int], Sampling]:
-    return lambda n: GraphSpec(manifold, points=n, seed=7).full_sampling(0)
-
-
 def stations(count: int) -> Sampling:
     """Half of them crowded together, some on edges of the domain."""
     random = np.random.default_rng(count)
@@ -179,22 +161,17 @@ def stations(count: int) -> Sampling:
     return sampling_of(np.concatenate([random.random((count // 2, 2)), crowd, ON_EDGES]))
 
 
-@pytest.mark.parametrize(
-    ("sampling", "exact", "most"),
-    [
-        (random_on("s2"), SPHERE, 0.01),
-        (random_on("r2"), SQUARE, 0.01),
-        (stations, SQUARE, 0.012),
-        (lambda n: GraphSpec("s2", bandlimit=math.isqrt(n) // 2).full_sampling(0), SPHERE, 0.01),
-    ],
-    ids=["sphere", "square", "stations", "equiangular"],
-)
+def sphere(count: int) -> Sampling:
+    return GraphSpec("s2", points=count, seed=7).full_sampling(0)
+
+
+@pytest.mark.parametrize(("sampling", "exact"), [(sphere, SPHERE), (stations, SQUARE)])
 def test_eigenvalues_converge_at_second_order(
-    sampling: Callable[[int], Sampling], exact: np.ndarray, most: float
+    sampling: Callable[[int], Sampling], exact: np.ndarray
 ) -> None:
     """Sixteen times as many points are four times closer: second order is a sixteenth."""
     coarse, fine = (largest_error(sampling(n), exact) for n in (256, 4_096))
-    assert fine < most
+    assert fine < 0.012
     assert fine < coarse / 8
 
 
