@@ -61,7 +61,8 @@ class Manifold(ABC):
     columns: tuple[str, ...]
     """Names of the coordinates, in the order in which they are stored."""
     frame: tuple[str, ...]
-    """Names of the components of the logarithm."""
+    """Names of the components of the logarithm: those sideways or across count for eps^-2 in R,
+    a rotation or a tilt for xi^2, others for 1."""
     default_neighbors: int
     default_eps: float = 1.0
     selling_neighbors: int | None = None
@@ -83,9 +84,10 @@ class Manifold(ABC):
         return bool(self.fiber.columns)
 
     def weights(self, metric: Metric) -> tuple[float, ...]:
-        """Diagonal entries of R, one for each component of the logarithm; ones by default."""
-        del metric
-        return (1.0,) * len(self.frame)
+        """Diagonal entries of R, one for each component of the logarithm, by its name."""
+        across, turning = metric.eps**-2, metric.xi**2
+        entries = {"sideways": across, "across": across, "rotation": turning, "tilt": turning}
+        return tuple(entries.get(direction, 1.0) for direction in self.frame)
 
     def elements(self, coordinates: Point) -> Point:
         """The numbers that the distance is computed from: the coordinates unless overridden.

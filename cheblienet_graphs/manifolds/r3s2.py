@@ -38,11 +38,6 @@ class R3S2(FlatManifold):
         "per width^2"
     )
 
-    def weights(self, metric: Metric) -> tuple[float, ...]:
-        """1 along the axis, eps^-2 twice across, xi^2 for both tilts."""
-        across, tilt = metric.eps**-2, metric.xi**2
-        return 1.0, across, across, tilt, tilt
-
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components of log g^-1 h, one for each end of h's axis that g's is turned to.
 

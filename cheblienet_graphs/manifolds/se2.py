@@ -27,10 +27,6 @@ class SE2(FlatManifold):
     )
     operator_in_words = "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), per width^2"
 
-    def weights(self, metric: Metric) -> tuple[float, ...]:
-        """1, eps^-2, xi^2 along (forward, sideways, rotation)."""
-        return 1.0, metric.eps**-2, metric.xi**2
-
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components (c1, c2, c3) of log g^-1 h and of log g^-1 h p, p the rotation by pi.
 

@@ -34,10 +34,6 @@ class SO3(Manifold):
         "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), on the unit sphere"
     )
 
-    def weights(self, metric: Metric) -> tuple[float, ...]:
-        """1, eps^-2, xi^2 along (forward, sideways, rotation)."""
-        return 1.0, metric.eps**-2, metric.xi**2
-
     def elements(self, coordinates: Point) -> Point:
         """Unit quaternions (w, x, y, z)."""
         alpha, beta, gamma = coordinates

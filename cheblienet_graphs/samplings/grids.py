@@ -16,7 +16,7 @@ from cheblienet_graphs.errors import CheblienetError, SpecError
 from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.maps import blocks
-from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z, unit_vectors
+from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z
 from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
@@ -134,11 +134,6 @@ class Equiangular(Points):
         return beta.ravel(), gamma.ravel()
 
     @cached_property
-    def base_points(self) -> Floats:
-        """(points, 3) unit vectors."""
-        return unit_vectors(*self.angles)
-
-    @cached_property
     def base_areas(self) -> Floats:
         """(points,) sin beta, in units of its mean."""
         sine: Floats = np.sin(self.angles[0])
@@ -220,11 +215,6 @@ class Gaussian(Scattered):
     def angles(self) -> tuple[Floats, Floats]:
         """(points,) colatitudes beta in (0, pi) and longitudes gamma in [0, 2 pi), radians."""
         return self._rows[:2]
-
-    @cached_property
-    def base_points(self) -> Floats:
-        """(points, 3) unit vectors."""
-        return unit_vectors(*self.angles)
 
     @cached_property
     def base_areas(self) -> Floats:

@@ -79,6 +79,11 @@ class Points(SamplingKind):
         return iter(())
 
     @cached_property
+    def base_points(self) -> Floats:
+        """(points, 3) unit vectors, or (points, 2) x, y; a class has these or angles."""
+        return unit_vectors(*self.angles)
+
+    @cached_property
     def angles(self) -> tuple[Floats, Floats]:
         """(points,) colatitudes beta in [0, pi] and longitudes gamma in [-pi, pi], radians."""
         # Each in one piece: before numpy 2.1 the last bit of an arc tangent of strided arrays
