@@ -101,7 +101,7 @@ class MaskedSampling(Sampling):
         inside.ravel()[self.places] = True
         around = shape if self.periodic else (1,) * len(shape)
         widths = [(n, n) for n in around]
-        wide = np.pad(inside, widths, mode="wrap") if self.periodic else np.pad(inside, widths)
+        wide = np.pad(inside, widths, "wrap" if self.periodic else "constant")
         steps = distance_transform_cdt(wide, "chessboard")
         own = tuple(slice(n, n + side) for n, side in zip(around, shape, strict=True))
         return np.asarray(steps[own]).ravel()

@@ -150,7 +150,8 @@ def lattice_weights(
         check_room(lattice, stencils, Remedy("weights", "kernel"))
         weights = LatticeWeights(lattice, stencils, in_widths(values, lattice))
         return infinite.corrected(weights, values) if spec.boundary_correction else weights
-    united = infinite.united(infinite.nearest(spec.searched_neighbors), stencils)
+    by_rule = Stencils.of(infinite.sampled, spec.searched_neighbors).stencils
+    united = infinite.united(by_rule, stencils)
     check_room(lattice, united, Remedy("weights", "kernel"))
     squared = np.concatenate([stencil.squared_distance for stencil in united])
     prior, bandwidth = kernel_weights(spec, squared)
@@ -232,17 +233,13 @@ class _Infinite:
     """
 
     def __init__(self, sampled: SampledManifold[Lattice]) -> None:
-        self._sampled = replace(sampled, sampling=replace(sampled.sampling, periodic=False))
-        self._lattice = self._sampled.sampling
+        self.sampled = replace(sampled, sampling=replace(sampled.sampling, periodic=False))
+        self._lattice = self.sampled.sampling
         self._manifold = cast("FlatManifold", sampled.manifold)
         self._metric = sampled.metric.scaled(self._lattice.spacing)
         fiber = self._lattice.fiber
         self._on_axes = bool(fiber.columns) and not fiber.cyclic
-        self._distances = OffsetDistances(self._sampled)
-
-    def nearest(self, neighbors: int) -> tuple[Stencil, ...]:
-        """The stencils of the neighbor rule."""
-        return Stencils.of(self._sampled, neighbors).stencils
+        self._distances = OffsetDistances(self.sampled)
 
     def selling(self) -> Weighted:
         """Selling's stencils and their weights."""

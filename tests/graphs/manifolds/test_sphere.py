@@ -1,4 +1,4 @@
-"""The distances on SO(3) and S2 against scipy's rotations and logm, and their exact properties."""
+"""The distances on SO(3) and S2 against scipy's rotations, and their exact properties."""
 
 import math
 
@@ -26,7 +26,6 @@ METRICS = [Metric(0.1, 0.05), Metric(0.3162, 0.3), Metric(1.0, 2.0), Metric(1.0,
 angle = st.floats(-10, 10)
 colatitude = st.floats(0, math.pi)
 element = st.tuples(angle, colatitude, angle)
-metrics = st.sampled_from(METRICS)
 
 
 def elements(name: str, coordinates: np.ndarray) -> tuple:
@@ -84,9 +83,9 @@ def test_so3_logarithms_exponentiate_back_and_are_the_shortest(turn: float | Non
 
 
 @settings(max_examples=100)
-@given(g=element, h=element, k=element, metric=metrics)
-def test_so3_exact_properties(g: tuple, h: tuple, k: tuple, metric: Metric) -> None:
-    def distance(a: tuple | np.ndarray, b: tuple | np.ndarray) -> float:
+@given(g=element, h=element, metric=st.sampled_from(METRICS))
+def test_so3_exact_properties(g: tuple, h: tuple, metric: Metric) -> None:
+    def distance(a: tuple, b: tuple) -> float:
         return float(so3_squared(np.array([a]), np.array([b]), metric)[0])
 
     squared = distance(g, h)

@@ -11,15 +11,9 @@ from cheblienet_graphs.samplings.given import GivenPoints, UncheckedPoints
 from cheblienet_graphs.samplings.random import Random
 
 
-def points_of(
-    coordinates: object,
-    *,
-    flat: bool = False,
-    domain: object = None,
-    units: object = None,
-    periodic: bool = False,
-) -> GivenPoints:
-    return GivenPoints.read(UncheckedPoints(coordinates, domain, units, periodic), flat=flat)
+def points_of(coordinates: object, *, flat: bool = False, **given: object) -> GivenPoints:
+    fields = {"domain": None, "units": None, "periodic": False} | given
+    return GivenPoints.read(UncheckedPoints(coordinates, **fields), flat=flat)
 
 
 def degrees(points: np.ndarray) -> np.ndarray:

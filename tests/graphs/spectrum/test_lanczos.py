@@ -19,7 +19,6 @@ from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.lanczos import (
     lanczos_eigenvalues,
     recursion,
-    ritz_pairs,
     ritz_range,
     start_vector,
 )
@@ -87,7 +86,7 @@ print(ritz_pairs(lambda x: values * x, len(values), [-1], 1e-6, 12))
 
 
 def test_bits_do_not_depend_on_the_number_of_threads() -> None:
-    found = {
+    printed = {
         subprocess.run(
             [sys.executable, "-c", RITZ_VALUE],
             env=os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
@@ -97,9 +96,7 @@ def test_bits_do_not_depend_on_the_number_of_threads() -> None:
         ).stdout
         for threads in ("1", "4")
     }
-    values = np.random.default_rng(1).random(300_000)
-    here = ritz_pairs(lambda x: values * x, len(values), [-1], 1e-6, 12)
-    assert found == {f"{here}\n"}
+    assert len(printed) == 1
 
 
 GRAPHS = {
