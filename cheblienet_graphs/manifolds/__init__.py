@@ -3,8 +3,9 @@
 Bases, fibers and the interface are tested with the manifolds, spectra with graphs in `spectrum`.
 """
 
+from cheblienet_graphs.manifolds.base import Metric
 from cheblienet_graphs.manifolds.flat import R2, R3
-from cheblienet_graphs.manifolds.manifold import Elements, FlatManifold, Manifold, Metric, Point
+from cheblienet_graphs.manifolds.manifold import Elements, FlatManifold, Manifold, Point
 from cheblienet_graphs.manifolds.r3s2 import R3S2
 from cheblienet_graphs.manifolds.s2 import S2
 from cheblienet_graphs.manifolds.se2 import SE2

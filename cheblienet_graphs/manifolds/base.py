@@ -1,4 +1,4 @@
-"""The bases of manifolds, plane, space and sphere, and the fibers over their points.
+"""The bases of manifolds, plane, space and sphere, the fibers over their points, and metrics.
 
 Only the standard library is imported at first, so that the command line can show its help at once.
 """
@@ -47,6 +47,25 @@ SPHERE = Base(
     measure=4 * math.pi,
     unit="radians of arc",
 )
+
+
+@dataclass(frozen=True)
+class Metric:
+    """R = diag(1, eps^-2, xi^2) in the left-invariant frame (forward, sideways, rotation).
+
+    `Manifold.weights` gives the entries that R has on a manifold.
+
+    Args:
+        eps: anisotropy in (0, 1]; 1 is isotropic; sideways lengths are multiplied by 1 / eps.
+        xi: length that one radian of rotation counts for; 0 where there is no rotation.
+    """
+
+    eps: float
+    xi: float = 0.0
+
+    def scaled(self, length: float) -> "Metric":
+        """The metric with lengths measured in units of `length`."""
+        return Metric(self.eps, self.xi / length)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from cheblienet_graphs.manifolds.base import PLANE, SPACE
-from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Metric, Point
+from cheblienet_graphs.manifolds.base import PLANE, SPACE, Metric
+from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Point
 
 
 class Translations(FlatManifold):

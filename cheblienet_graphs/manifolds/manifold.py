@@ -1,4 +1,4 @@
-"""The interface of manifolds, all that the rest of the package uses, and their metrics.
+"""The interface of manifolds, all that the rest of the package uses.
 
 Only the standard library is imported, so that the command line can show its help at once; spectra
 are computed in `spectra`, which imports numpy and scipy.
@@ -6,10 +6,9 @@ are computed in `spectra`, which imports numpy and scipy.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
+from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber, Metric
 
 if TYPE_CHECKING:
     from cheblienet_graphs.typing import Floats
@@ -22,25 +21,6 @@ Point: TypeAlias = tuple[Elements, ...]
 
 Diffusion: TypeAlias = tuple[tuple[float, tuple[float, ...]], ...]
 """Rate and direction, along a flat base, of each term of the operator."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """R = diag(1, eps^-2, xi^2) in the left-invariant frame (forward, sideways, rotation).
-
-    `Manifold.weights` gives the entries that R has on a manifold.
-
-    Args:
-        eps: anisotropy in (0, 1]; 1 is isotropic; sideways lengths are multiplied by 1 / eps.
-        xi: length that one radian of rotation counts for; 0 where there is no rotation.
-    """
-
-    eps: float
-    xi: float = 0.0
-
-    def scaled(self, length: float) -> "Metric":
-        """The metric with lengths measured in units of `length`."""
-        return Metric(self.eps, self.xi / length)
 
 
 def squared_norm(weights: Sequence[float], components: tuple[Any, ...]) -> Any:

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from cheblienet_graphs.manifolds.base import SPACE, ListedAxes
-from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Metric, Point
+from cheblienet_graphs.manifolds.base import SPACE, ListedAxes, Metric
+from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Point
 from cheblienet_graphs.manifolds.s2 import TINY
 
 Vector = tuple[Any, Any, Any]

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from cheblienet_graphs.manifolds.base import SPHERE
-from cheblienet_graphs.manifolds.manifold import Manifold, Metric, Point
+from cheblienet_graphs.manifolds.base import SPHERE, Metric
+from cheblienet_graphs.manifolds.manifold import Manifold, Point
 
 TINY = 1e-36
 """Added to a square whose root is a divisor: too small to change results, it avoids 0/0."""

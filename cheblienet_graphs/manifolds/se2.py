@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from cheblienet_graphs.manifolds.base import PLANE, AnglesModuloPi
-from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Metric, Point
+from cheblienet_graphs.manifolds.base import PLANE, AnglesModuloPi, Metric
+from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Point
 
 FULL_TURN = 2 * math.pi
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from cheblienet_graphs.manifolds.base import SPHERE, AnglesModuloPi
-from cheblienet_graphs.manifolds.manifold import Manifold, Metric, Point, squared_norm
+from cheblienet_graphs.manifolds.base import SPHERE, AnglesModuloPi, Metric
+from cheblienet_graphs.manifolds.manifold import Manifold, Point, squared_norm
 from cheblienet_graphs.manifolds.s2 import TINY
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from cheblienet_graphs.manifolds.manifold import Metric
+from cheblienet_graphs.manifolds.base import Metric
 from cheblienet_graphs.typing import Floats
 
 Extent = tuple[float, ...]
