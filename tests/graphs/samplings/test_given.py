@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import SpecError
-from cheblienet_graphs.samplings.given import GivenPoints, UncheckedPoints
+from cheblienet_graphs.samplings.given import Given, GivenPoints, UncheckedPoints
+from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.random import Random
 
 
@@ -149,3 +150,8 @@ def test_of_many_equal_points_two_are_named_quickly() -> None:
     """Which a tree alone would not."""
     with pytest.raises(SpecError, match="points 0 and 1 both at latitude 5, longitude 6"):
         points_of(np.tile([5.0, 6.0], (200_000, 1)))
+
+
+def test_next_to_a_pole_the_longitude_is_zero() -> None:
+    arrays = {0: PointArrays(np.array([[0, 1e-17, 1.0], [0, 1e-17, -1.0]]), None)}
+    assert (Given(size=GivenPoints((2,), "voronoi", "", arrays=arrays)).angles[1] == 0).all()

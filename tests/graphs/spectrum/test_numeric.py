@@ -12,7 +12,11 @@ from cheblienet_graphs import (
     inspect,
 )
 from cheblienet_graphs.spectrum import numeric
-from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
+from cheblienet_graphs.spectrum.numeric import (
+    extreme_eigenpairs,
+    multiplicities,
+    smallest_eigenvalues,
+)
 from cheblienet_graphs.spectrum.symmetric import BlochBlocks
 from cheblienet_graphs.store.reader import mapped_csr
 
@@ -33,6 +37,10 @@ def test_eigenpairs_equal_the_dense_ones(store: Path, name: str, which: str, cou
     assert pairs.method == (
         "bloch" if name == "torus" else "chebyshev" if "se2" in name else "dense"
     )
+    if which == "smallest":
+        alone = smallest_eigenvalues(laplacian, facts.lambda_max, count, sampling=points)
+        assert alone.method == pairs.method
+        assert np.allclose(alone.values, expected, atol=1e-6)
     assert np.allclose(pairs.values, expected, atol=1e-6)
     assert np.allclose(delta @ pairs.vectors, pairs.vectors * pairs.values, atol=1e-6)
     assert np.allclose(pairs.vectors.T @ pairs.vectors, np.eye(count), atol=1e-9)
