@@ -1,6 +1,7 @@
 """The manifolds, by name. A new one is a file beside this one and a name in `_ALL`.
 
-Bases, fibers and the interface are tested with the manifolds, spectra with graphs in `spectrum`.
+Bases, fibers, arrays and flat manifolds are tested in `test_manifold.py` and with graphs, S^2 and
+SO(3) in `test_sphere.py`, moments with the weights.
 """
 
 from cheblienet_graphs.manifolds.base import Metric
