@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from cheblienet_graphs import SpecError
+from cheblienet_graphs import CheblienetError, SpecError
 from cheblienet_graphs.samplings.given import Given, GivenPoints, UncheckedPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.random import Random
@@ -155,3 +155,11 @@ def test_of_many_equal_points_two_are_named_quickly() -> None:
 def test_next_to_a_pole_the_longitude_is_zero() -> None:
     arrays = {0: PointArrays(np.array([[0, 1e-17, 1.0], [0, 1e-17, -1.0]]), None)}
     assert (Given(size=GivenPoints((2,), "voronoi", "", arrays=arrays)).angles[1] == 0).all()
+
+
+def test_points_too_close_for_cells_are_to_be_left_out() -> None:
+    points = Random(size=2_000, seed=1).base_points
+    beside = points[3] + 1e-12 * np.cross(points[3], [0, 0, 1])
+    close = {0: PointArrays(np.vstack([points, beside / np.linalg.norm(beside)]), None)}
+    with pytest.raises(CheblienetError, match="of `coordinates`, or give an area for each point"):
+        _ = Given(size=GivenPoints((2_001,), "voronoi", "", arrays=close)).base_areas
