@@ -14,7 +14,7 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
@@ -122,7 +122,7 @@ class Level:
         return self.spec.orientations * self.spec.full_points(self.number)
 
     @cached_property
-    def full(self) -> Sampling:
+    def full(self) -> SamplingKind:
         """All points, whatever the mask."""
         spec = self.spec
         if self.staged and spec.coordinates is not None:

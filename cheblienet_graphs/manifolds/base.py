@@ -1,11 +1,11 @@
-"""The bases of manifolds, plane, space and sphere, and the fibers over their points.
+"""The bases of manifolds, plane, space and sphere, the fibers over their points, and metrics.
 
 Only the standard library is imported at first, so that the command line can show its help at once.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(eq=False)
@@ -50,18 +50,35 @@ SPHERE = Base(
 
 
 @dataclass(frozen=True)
+class Metric:
+    """R = diag(1, eps^-2, xi^2) in the left-invariant frame (forward, sideways, rotation).
+
+    `Manifold.weights` gives the entries that R has on a manifold.
+
+    Args:
+        eps: anisotropy in (0, 1]; 1 is isotropic; sideways lengths are multiplied by 1 / eps.
+        xi: length that one radian of rotation counts for; 0 where there is no rotation.
+    """
+
+    eps: float
+    xi: float = 0.0
+
+    def scaled(self, length: float) -> "Metric":
+        """The metric with lengths measured in units of `length`."""
+        return Metric(self.eps, self.xi / length)
+
+
+@dataclass(frozen=True)
 class Fiber:
     """The samples over each point of a base: a single one unless a class below has more."""
+
+    cyclic: ClassVar[bool] = False
+    """Whether samples are angles, of which those near another one are next to it."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates along the fiber."""
         return ()
-
-    @property
-    def cyclic(self) -> bool:
-        """Whether samples are angles, of which those near another one are next to it."""
-        return False
 
     def areas(self, count: int) -> tuple[float, ...]:
         """The share of the fiber that each of `count` samples has, in units of the mean."""
@@ -95,16 +112,12 @@ class AnglesModuloPi(Fiber):
     """
 
     name: str
+    cyclic = True
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The one name."""
         return (self.name,)
-
-    @property
-    def cyclic(self) -> bool:
-        """Yes."""
-        return True
 
     def samples(self, count: int) -> list[tuple[float, ...]]:
         """Angles -pi/2 + k pi/n_o, radians in [-pi/2, pi/2)."""

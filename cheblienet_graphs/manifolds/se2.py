@@ -2,13 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cheblienet_graphs.manifolds.base import PLANE, AnglesModuloPi
-from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Metric, Point
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.manifolds.base import PLANE, AnglesModuloPi, Metric
+from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Point
 
 FULL_TURN = 2 * math.pi
 
@@ -29,10 +26,6 @@ class SE2(FlatManifold):
         "x (right) and y (down) in widths of the {domain}, theta from x toward y, in [-pi/2, pi/2)"
     )
     operator_in_words = "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), per width^2"
-
-    def weights(self, metric: Metric) -> tuple[float, ...]:
-        """1, eps^-2, xi^2 along (forward, sideways, rotation)."""
-        return 1.0, metric.eps**-2, metric.xi**2
 
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components (c1, c2, c3) of log g^-1 h and of log g^-1 h p, p the rotation by pi.
@@ -62,10 +55,3 @@ class SE2(FlatManifold):
         """1 forward, along theta, and eps^2 sideways."""
         cos, sin = math.cos(sample[0]), math.sin(sample[0])
         return (1.0, (cos, sin)), (metric.eps**2, (-sin, cos))
-
-    def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues on the torus times R / pi, of Mathieu's operator over each wave."""
-        # scipy is no part of what the command line needs to show its help.
-        from cheblienet_graphs.manifolds.spectra import over_angles
-
-        return over_angles(count, metric, extent or (1.0, 1.0))

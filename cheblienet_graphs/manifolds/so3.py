@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cheblienet_graphs.manifolds.base import SPHERE, AnglesModuloPi
-from cheblienet_graphs.manifolds.manifold import Manifold, Metric, Point, squared_norm
+from cheblienet_graphs.manifolds.base import SPHERE, AnglesModuloPi, Metric
+from cheblienet_graphs.manifolds.manifold import Manifold, Point, squared_norm
 from cheblienet_graphs.manifolds.s2 import TINY
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
 
 
 class SO3(Manifold):
@@ -36,10 +33,6 @@ class SO3(Manifold):
     operator_in_words = (
         "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), on the unit sphere"
     )
-
-    def weights(self, metric: Metric) -> tuple[float, ...]:
-        """1, eps^-2, xi^2 along (forward, sideways, rotation)."""
-        return 1.0, metric.eps**-2, metric.xi**2
 
     def elements(self, coordinates: Point) -> Point:
         """Unit quaternions (w, x, y, z)."""
@@ -82,13 +75,6 @@ class SO3(Manifold):
         least twice as long.
         """
         return 4 * min(1.0, (metric.xi * math.sin(angle / 2)) ** 2)
-
-    def spectrum(self, count: int, metric: Metric, _extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues of an asymmetric top, orientations modulo pi."""
-        # scipy is no part of what the command line needs to show its help.
-        from cheblienet_graphs.manifolds.spectra import of_asymmetric_top
-
-        return of_asymmetric_top(count, metric)
 
 
 def _up_to_sign(g: Point, h: Point) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:

@@ -8,32 +8,26 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from cheblienet_graphs.manifolds.manifold import Metric
+from cheblienet_graphs.manifolds.base import Metric
 from cheblienet_graphs.typing import Floats
+
+Extent = tuple[float, ...]
+"""Sides of the torus; of no matter on the sphere."""
 
 OverWave = Callable[[float, float], list[float]]
 """(|2 pi k|^2, cutoff) -> the eigenvalues over that frequency up to the cutoff, ascending."""
 
-Lowest = Callable[[float], float]
-"""|2 pi k|^2 -> the lowest eigenvalue over that frequency; grows with the frequency."""
+
+def over_points(count: int, _metric: Metric, extent: Extent) -> Floats:
+    """The smallest |2 pi k|^2 on a torus."""
+    return _smallest_over_waves(count, extent, lambda f, cutoff: [f][: f <= cutoff], math.inf)
 
 
-def over_points(count: int, extent: tuple[float, ...]) -> Floats:
-    """The smallest |2 pi k|^2 on a torus.
-
-    Args:
-        count: number of eigenvalues, repeated by multiplicity.
-        extent: sides of the torus.
-    """
-    return _smallest_over_waves(count, extent, lambda f, _: [f], lambda f: f, math.inf)
-
-
-def over_angles(count: int, metric: Metric, extent: tuple[float, ...]) -> Floats:
+def over_angles(count: int, metric: Metric, extent: Extent) -> Floats:
     """The smallest eigenvalues on a torus times orientations, R / pi.
 
     For a base frequency kappa the operator acts on the fiber as
@@ -42,18 +36,20 @@ def over_angles(count: int, metric: Metric, extent: tuple[float, ...]) -> Floats
     """
 
     def over(squared: float, cutoff: float) -> list[float]:
+        q = metric.xi**2 * squared * (1 - metric.eps**2) / 4
         shift = squared * (1 + metric.eps**2) / 2
-        below = (-math.inf, metric.xi**2 * (cutoff - shift) + 1)
-        values = _mathieu(metric, squared, cutoff, select="v", select_range=below)
-        return [float(value) for value in values if value <= cutoff]
+        # Beyond the turning point 4 m^2 = a + 2 q vectors fall off like exp(-m^2 / sqrt q).
+        largest = metric.xi * math.sqrt(cutoff) / 2
+        reach = math.ceil(largest + min(1.2 * q**0.5, 7 * q**0.25)) + 12
+        m = np.arange(-reach, reach + 1)
+        limit = metric.xi**2 * (cutoff - shift)
+        values = _up_to(limit + 1, 4.0 * m**2, np.full(2 * reach, q))
+        return _bounded(metric, squared, cutoff, shift + values / metric.xi**2)
 
-    def lowest(squared: float) -> float:
-        return float(_mathieu(metric, squared, 0.0, select="i", select_range=(0, 0))[0])
-
-    return _smallest_over_waves(count, extent, over, lowest, 4 / metric.xi**2)
+    return _smallest_over_waves(count, extent, over, 4 / metric.xi**2)
 
 
-def over_axes(count: int, metric: Metric, extent: tuple[float, ...]) -> Floats:
+def over_axes(count: int, metric: Metric, extent: Extent) -> Floats:
     """The smallest eigenvalues on a flat torus times the projective plane of axes.
 
     Over a wave the operator is eps^2 kappa^2 + xi^-2 (-Laplacian + q cos^2), kappa = |k|,
@@ -64,22 +60,25 @@ def over_axes(count: int, metric: Metric, extent: tuple[float, ...]) -> Floats:
 
     def over(squared: float, cutoff: float) -> list[float]:
         limit = metric.xi**2 * (cutoff - metric.eps**2 * squared)
-        below = {"select": "v", "select_range": (-math.inf, limit + 1)}
         eigenvalues: list[float] = []
         # The lowest degree alone costs m (m + 1), and cos^2 is not negative.
         for m in itertools.takewhile(lambda m: m * (m + 1) <= limit, itertools.count()):
-            values = _spheroidal(metric, squared, m, limit, **below)
+            values = metric.eps**2 * squared + _spheroidal(metric, squared, m, limit) / metric.xi**2
             # Those of m and of -m.
-            eigenvalues += (1 if m == 0 else 2) * [float(v) for v in values if v <= cutoff]
+            eigenvalues += (1 if m == 0 else 2) * _bounded(metric, squared, cutoff, values)
         return sorted(eigenvalues)
 
-    def lowest(squared: float) -> float:
-        return float(_spheroidal(metric, squared, 0, 0.0, select="i", select_range=(0, 0))[0])
-
-    return _smallest_over_waves(count, extent, over, lowest, 6 / metric.xi**2)
+    return _smallest_over_waves(count, extent, over, 6 / metric.xi**2)
 
 
-def of_asymmetric_top(count: int, metric: Metric) -> Floats:
+def of_degrees(count: int, _metric: Metric, _extent: Extent) -> Floats:
+    """On S^2 degrees l have the eigenvalue l (l + 1), 2 l + 1 times."""
+    degree: Floats = np.floor(np.sqrt(np.arange(count)))
+    values: Floats = degree * (degree + 1)
+    return values
+
+
+def of_asymmetric_top(count: int, metric: Metric, _extent: Extent) -> Floats:
     """The smallest eigenvalues on SO(3), orientations modulo pi.
 
     In the basis of Wigner's functions of degree J and even body-fixed index K the operator is
@@ -106,28 +105,27 @@ def of_asymmetric_top(count: int, metric: Metric) -> Floats:
 
 
 def _smallest_over_waves(
-    count: int, extent: tuple[float, ...], over: OverWave, lowest: Lowest, first_of_fiber: float
+    count: int, extent: Extent, over: OverWave, first_of_fiber: float
 ) -> Floats:
     """All eigenvalues up to a cutoff that is doubled until there are enough.
 
-    The cutoff starts at the smallest eigenvalue that is not 0. The lowest eigenvalue grows with the
-    base frequency, so frequencies are tried in ascending order, up to the first without eigenvalues
-    below the cutoff.
+    The cutoff starts at a bound of the smallest eigenvalue that is not 0. The lowest eigenvalue
+    grows with the base frequency, so frequencies are tried in ascending order, up to the first
+    without eigenvalues below the cutoff.
 
     Args:
         count: number of eigenvalues.
         extent: sides of the torus.
         over: the eigenvalues over a frequency.
-        lowest: the smallest of these.
         first_of_fiber: the first eigenvalue over frequency 0 that is not 0.
 
     Returns:
         (count,) ascending, multiplicities repeated.
     """
     highest = 4 * math.pi**2 / max(extent) ** 2
-    cutoff = min(lowest(highest), first_of_fiber)
+    cutoff = min(highest, first_of_fiber)
     while True:
-        while lowest(highest) <= cutoff:
+        while over(highest, cutoff):
             highest *= 2
         eigenvalues: list[float] = []
         for squared, times in sorted(_squared_frequencies(math.sqrt(highest), extent).items()):
@@ -141,7 +139,7 @@ def _smallest_over_waves(
         cutoff *= 2
 
 
-def _squared_frequencies(largest: float, extent: tuple[float, ...]) -> Counter[float]:
+def _squared_frequencies(largest: float, extent: Extent) -> Counter[float]:
     """|2 pi k|^2 up to largest^2 over the dual lattice, k_i in Z / side, with multiplicities."""
     reach = [int(largest * side / (2 * math.pi)) for side in extent]
     multiplicities: Counter[float] = Counter()
@@ -152,20 +150,8 @@ def _squared_frequencies(largest: float, extent: tuple[float, ...]) -> Counter[f
     return multiplicities
 
 
-def _mathieu(metric: Metric, squared: float, cutoff: float, **selected: Any) -> Floats:
-    """Eigenvalues over |2 pi k|^2 = squared, from the tridiagonal matrix in exp(2 i m theta)."""
-    q = metric.xi**2 * squared * (1 - metric.eps**2) / 4
-    largest = metric.xi * math.sqrt(cutoff) / 2
-    # Beyond the turning point 4 m^2 = a + 2 q vectors fall off like exp(-m^2 / sqrt q).
-    reach = math.ceil(largest + min(1.2 * q**0.5, 7 * q**0.25)) + 12
-    m = np.arange(-reach, reach + 1)
-    values = eigvalsh_tridiagonal(4.0 * m**2, np.full(2 * reach, q), **selected)
-    shifted = squared * (1 + metric.eps**2) / 2 + values / metric.xi**2
-    return _bounded(metric, squared, shifted)
-
-
-def _spheroidal(metric: Metric, squared: float, m: int, limit: float, **selected: Any) -> Floats:
-    """Eigenvalues for one m >= 0 over |k|^2 = squared, those of the matrix up to a limit.
+def _spheroidal(metric: Metric, squared: float, m: int, limit: float) -> Floats:
+    """Eigenvalues for one m >= 0 over |k|^2 = squared, those of the matrix up to limit + 1.
 
     The matrix is the operator's less eps^2 kappa^2, times xi^2, in normalized spherical harmonics.
     """
@@ -177,11 +163,28 @@ def _spheroidal(metric: Metric, squared: float, m: int, limit: float, **selected
     degrees = degree, degree + 1, degree + 2
     here, above, top = ((d**2 - m**2) / (4 * d**2 - 1) for d in degrees)
     diagonal = degree * (degree + 1) + q * (here + above)
-    values = eigvalsh_tridiagonal(diagonal, q * np.sqrt(above * top)[:-1], **selected)
-    return _bounded(metric, squared, metric.eps**2 * squared + values / metric.xi**2)
+    return _up_to(limit + 1, diagonal, q * np.sqrt(above * top)[:-1])
 
 
-def _bounded(metric: Metric, squared: float, values: Floats) -> Floats:
-    """The values, at least their lower bound, which rounding misses where xi is tiny."""
-    bounded: Floats = np.maximum(values, metric.eps**2 * squared)
-    return bounded
+def _up_to(limit: float, diagonal: Floats, coupling: Floats) -> Floats:
+    """The eigenvalues of a tridiagonal matrix up to a limit."""
+    below = (-math.inf, limit)
+    values: Floats = eigvalsh_tridiagonal(diagonal, coupling, select="v", select_range=below)
+    return values
+
+
+def _bounded(metric: Metric, squared: float, cutoff: float, values: Floats) -> list[float]:
+    """Values to a cutoff, at least their lower bound, which rounding misses where xi is tiny."""
+    bounded: list[float] = np.maximum(values, metric.eps**2 * squared).tolist()
+    return [value for value in bounded if value <= cutoff]
+
+
+SPECTRA: dict[str, Callable[[int, Metric, Extent], Floats]] = {
+    "r2": over_points,
+    "r3": over_points,
+    "se2": over_angles,
+    "r3s2": over_axes,
+    "s2": of_degrees,
+    "so3": of_asymmetric_top,
+}
+"""(number of eigenvalues, metric, sides) -> the smallest eigenvalues, on each manifold."""

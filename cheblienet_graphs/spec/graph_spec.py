@@ -18,7 +18,6 @@ from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
-from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.edges import KERNELS, Kernel
 from cheblienet_graphs.spec.fields import normalized
 from cheblienet_graphs.spec.mask import Mask, mask_field
@@ -203,7 +202,7 @@ class GraphSpec:
         """Points of a level's full sampling, orientations not counted."""
         return self.sampling_kind.points(self.level_size(level))
 
-    def full_sampling(self, level: int) -> Sampling:
+    def full_sampling(self, level: int) -> SamplingKind:
         """The sampling of a level, 0 the finest: all points, whatever the mask.
 
         Raises:

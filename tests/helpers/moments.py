@@ -64,28 +64,30 @@ def of_lattice(spec: GraphSpec) -> LatticeWeights:
     return lattice_weights(spec, SampledManifold(lattice, spec.geometry, spec.metric(0)))
 
 
-def offsets(found: LatticeWeights) -> dict[tuple[int, int, int, int], float]:
-    """(i, dy, dx, j) -> weight."""
+def offsets(found: LatticeWeights) -> dict[tuple[int, ...], float]:
+    """(i, dy, dx, j) -> weight, in space (i, dz, dy, dx, j)."""
     listed = {}
     for i, (stencil, values) in enumerate(zip(found.stencils, found.values, strict=True)):
-        parts = (*stencil.offsets.T, stencil.orientation, values)
-        for dy, dx, j, weight in zip(*(part.tolist() for part in parts), strict=True):
-            listed[i, dy, dx, j] = weight
+        edges = np.column_stack([stencil.offsets, stencil.orientation])
+        for edge, weight in zip(edges.tolist(), values.tolist(), strict=True):
+            listed[i, *edge] = weight
         assert len(stencil) == len(values)
     return listed
 
 
-def check_symmetric(listed: dict[tuple[int, int, int, int], float]) -> None:
-    assert all((i, dy, dx) != (j, 0, 0) for i, dy, dx, j in listed)
-    for (i, dy, dx, j), weight in listed.items():
+def check_symmetric(listed: dict[tuple[int, ...], float], *, turned: bool = True) -> None:
+    """Weights are positive, and both ends of an edge agree; as do edges that a half turn maps."""
+    for (i, *offset, j), weight in listed.items():
+        opposite = [-n for n in offset]
         assert weight > 0
-        assert listed[i, -dy, -dx, j] == weight
-        assert listed[j, dy, dx, i] == weight
-        assert listed[j, -dy, -dx, i] == weight
+        assert i != j or any(offset)
+        assert listed[j, *opposite, i] == weight
+        assert listed[i, *opposite, j] == weight
+        assert not turned or listed[j, *offset, i] == weight
 
 
 def stencil_moments(
-    listed: dict[tuple[int, int, int, int], float], spec: GraphSpec
+    listed: dict[tuple[int, ...], float], spec: GraphSpec
 ) -> tuple[np.ndarray, np.ndarray]:
     """Drift (n_o,) and M (n_o, 3, 3), lengths in widths of the domain."""
     i, dy, dx, j = np.array(list(listed)).T

@@ -37,12 +37,6 @@ def test_a_rectangle() -> None:
     assert np.allclose(MANIFOLDS["r2"].spectrum(20, Metric(1.0), (1.0, 0.5)), expected)
 
 
-def test_a_round_top() -> None:
-    """J (J + 1), (J + 1 or J) (2 J + 1) times."""
-    expected = np.repeat([0, 2, 6, 12], [1, 3, 15, 21])
-    assert np.allclose(SO3(40, Metric(1.0, 1.0), None), expected[:40])
-
-
 @pytest.mark.parametrize("metric", [Metric(0.3, 1e4), Metric(0.001, 0.5), Metric(1.0, 30.0)])
 def test_rotations_with_extreme_metrics(metric: Metric) -> None:
     """Against all degrees up to 150, which hold the smallest 60."""
@@ -76,9 +70,9 @@ def test_axes_as_scipy_has_them(eps_squared: float, xi_squared: float) -> None:
     assert found == pytest.approx(expected, rel=1e-11, abs=1e-11)
 
 
-@pytest.mark.parametrize("sides", [CUBE, (1.0, 0.5, 1.5)])
-def test_axes_by_spherical_harmonics_of_every_order(sides: tuple) -> None:
+def test_axes_by_spherical_harmonics_of_every_order() -> None:
     """Over waves in every direction."""
+    sides = (1.0, 0.5, 1.5)
     expected = spheroidal_truth.spectrum(60, 0.1, 0.1, sides, 3)
     assert R3S2(60, of_squares(0.1, 0.1), sides) == pytest.approx(expected, abs=1e-9)
 
@@ -93,16 +87,6 @@ def test_axes_over_short_waves() -> None:
     assert (short < expected[-1]).sum() > 5
     sides = (2 * math.pi / math.sqrt(2000),) * 3
     assert R3S2(len(expected), of_squares(0.1, 0.5), sides) == pytest.approx(expected, abs=1e-9)
-
-
-def test_isotropic_spectrum_over_axes_is_a_sum() -> None:
-    """4 pi^2 |k|^2 + l (l + 1) / xi^2."""
-    waves = [
-        4 * np.pi**2 * sum(map(np.square, k)) for k in itertools.product(range(-4, 5), repeat=3)
-    ]
-    fiber = np.repeat([0, 6, 20, 42, 72], [1, 5, 9, 13, 17]) / 0.3
-    expected = np.sort(np.add.outer(waves, fiber), axis=None)[:200]
-    assert R3S2(200, of_squares(1.0, 0.3), CUBE) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["se2", "so3", "r3s2"])
