@@ -149,8 +149,10 @@ class MaskedStencils:
         self._coordinates = np.array(lattice.decode(places)[1])
         self._wide_places = self._strides @ (self._coordinates + np.array([self._margin]).T)
         sides = np.minimum(self._coordinates.T, np.array(lattice.shape) - 1 - self._coordinates.T)
-        self._near_seam = (lattice.periodic & (sides < self._margin)).any(axis=1)
-        self._at_sides = (bool(engine.along_sides) & (sides == 0)).any(axis=1)
+        near_seam = lattice.periodic & (sides < self._margin)
+        self._near_seam = np.asarray(near_seam.any(axis=1))
+        at_rim = bool(engine.along_sides) & (sides == 0)
+        self._at_sides = np.asarray(at_rim.any(axis=1))
         self._tables = [self._table(k) for k in range(lattice.orientations)]
 
     def _table(self, k: int) -> tuple[Indices, Indices, Indices]:

@@ -22,30 +22,6 @@ def stored(spec: GraphSpec, folder: Path, **how: object) -> Path:
     return folder / "g.zarr/g" / built.version
 
 
-def moved(side: int, name: str, matrix: np.ndarray) -> np.ndarray:
-    """(V,) where a rotation of a cube of voxels takes each vertex."""
-    centered = 2 * voxels((side,) * 3) - (side - 1)
-    x, y, z = ((centered @ np.asarray(matrix).T + side - 1) // 2).astype(int).T
-    points = axis_set(name).points
-    images = abs(points @ matrix.T @ points.T).argmax(axis=1)
-    base = (z * side + y) * side + x
-    return (images[:, None] * side**3 + base).ravel()
-
-
-@pytest.mark.parametrize("laplacian", ["normalized", "combinatorial"])
-@pytest.mark.parametrize(("axes", "boundary"), [("12", "open"), ("7", "periodic")])
-def test_24_rotations_of_the_cube(axes: str, boundary: str, laplacian: str, tmp_path: Path) -> None:
-    spec = GraphSpec("r3s2", 6, axes=axes, boundary=boundary, laplacian=laplacian, levels=1)
-    version = stored(spec, tmp_path)
-    rescaled = mapped_csr(version / "levels/0/laplacian")
-    assert abs(rescaled - rescaled.T).max() == 0
-    rotations = axis_set(axes).rotations
-    assert len(rotations) == 24
-    for matrix, _ in rotations:
-        permutation = moved(6, axes, matrix)
-        assert abs(rescaled[permutation][:, permutation] - rescaled).max() <= 1e-6
-
-
 def test_reports_know_axes(tmp_path: Path) -> None:
     store = tmp_path / "g.zarr"
     stored(GraphSpec("r3s2", "4x4x5", axes=6, levels=1), tmp_path)
@@ -59,17 +35,6 @@ def test_reports_know_axes(tmp_path: Path) -> None:
     assert "x 6 axes" in str(report)
     assert "diag(1, 10, 10, " in report.full_text()
     verify(store)
-
-
-def test_reports_compare_with_the_exact_spectrum(tmp_path: Path) -> None:
-    """eps^2 = xi^2 = 0.1 on a torus; as scipy's `pro_cv` has them."""
-    spec = GraphSpec("r3s2", 8, axes=6, xi=np.sqrt(0.1), boundary="periodic", levels=1)
-    stored(spec, tmp_path)
-    (level,) = inspect(tmp_path / "g.zarr", eigenvalues=19).levels
-    assert level.eigenvalues_method == "bloch"
-    expected = np.repeat([0, 14.14163636, 25.81245264], [1, 6, 12])
-    assert level.exact_eigenvalues == pytest.approx(expected, abs=1e-8)
-    assert level.spectral_error is not None
 
 
 def test_areas_and_coordinates(tmp_path: Path) -> None:

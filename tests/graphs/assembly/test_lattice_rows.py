@@ -1,6 +1,7 @@
 """Rows of a large lattice, written from those of a small one."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, SpecError, build
-from cheblienet_graphs.assembly.lattice_rows import Axis
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.sparse import inverse_root, laplacian, rescaled, with_diagonal
@@ -23,33 +23,21 @@ from cheblienet_graphs.weights.edges import KernelWeights
     boundary=st.sampled_from(["open", "periodic"]),
     neighbors=st.integers(8, 12),
     weights=st.sampled_from(["kernel", "selling", "matched"]),
-    laplacian_kind=st.sampled_from(["normalized", "combinatorial"]),
+    laplacian=st.sampled_from(["normalized", "combinatorial"]),
     block=st.integers(1, 50),
 )
 def test_rows_written_from_a_small_lattice_are_those_of_the_large_one(
     tmp_path_factory: pytest.TempPathFactory,
-    size: tuple[int, int],
     orientations: int,
-    boundary: str,
-    neighbors: int,
-    weights: str,
-    laplacian_kind: str,
     block: int,
+    **fields: Any,
 ) -> None:
     """Against the same formulas on all rows of the lattice at once."""
-    manifold = {"manifold": "se2", "orientations": orientations, "eps": 0.5}
-    if orientations == 1:
-        manifold = {"manifold": "r2"}
+    oriented = {"manifold": "se2", "orientations": orientations, "eps": 0.5}
+    fields |= oriented if orientations > 1 else {"manifold": "r2"}
+    size, weights = fields["size"], fields["weights"]
     try:
-        spec = GraphSpec(
-            **manifold,
-            size=size,
-            boundary=boundary,
-            neighbors=neighbors,
-            weights=weights,
-            laplacian=laplacian_kind,
-            levels=1,
-        )
+        spec = GraphSpec(**fields, levels=1)
         level = Level(spec, Choice("stencil", "cpu"))
         engine = level.stencils
     except SpecError:
@@ -63,7 +51,7 @@ def test_rows_written_from_a_small_lattice_are_those_of_the_large_one(
         weighs = KernelWeights.of_mean(spec, math.fsum(squared) / engine.total_degree, lengths)
     values = weighs.weights(rows)
     degree = rows.sums(values)
-    mass = degree if laplacian_kind == "normalized" else np.ones(vertices)
+    mass = degree if spec.laplacian == "normalized" else np.ones(vertices)
     delta = laplacian(rows, values, degree, inverse_root(mass)).astype(np.float32)
     store = tmp_path_factory.mktemp("rows") / "g.zarr"
     build(spec, store, name="g", block_rows=block * size[0])
@@ -83,14 +71,3 @@ def test_rows_written_from_a_small_lattice_are_those_of_the_large_one(
     points = size[0] * size[1]
     in_plane = int((rows.rows // points == rows.columns // points).sum()) - vertices
     assert facts["in_plane_fraction"] == in_plane / (2 * facts["edges"])
-
-
-@given(st.integers(1, 60), st.integers(0, 9))
-def test_places_look_like_those_of_a_small_side(size: int, reach: int) -> None:
-    axis = Axis(size, reach)
-    assert len(axis.like) == size
-    assert axis.times.sum() == size
-    assert axis.small == len(axis.times) <= 4 * reach + 1
-    for place, like in enumerate(axis.like):
-        assert min(place, 2 * reach) == min(like, 2 * reach)  # as far from this boundary
-        assert min(size - 1 - place, 2 * reach) == min(axis.small - 1 - like, 2 * reach)

@@ -22,15 +22,11 @@ OTHER_WAYS = [
 ]
 
 
-DIRECTIONAL = [name for name in SPECS if "directional" in name]
-"""Resumed anywhere in a test of their own."""
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize(
     "name",
-    slow_but(["lattice", "torus", "selling"], [name for name in SPECS if name not in DIRECTIONAL]),
+    slow_but(["lattice", "torus", "selling"], SPECS),
 )
 def test_interrupted_anywhere_and_resumed(
     tmp_path: Path, name: str, expected: dict[str, dict[str, object]]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from space_truth import cube_symmetries, voxels
 
-from cheblienet_graphs import GraphSpec, SpecError, build, inspect
+from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.store.reader import mapped_array, mapped_csr
 
 WEIGHTS = ["kernel", "selling", "matched"]
@@ -49,16 +49,6 @@ def test_all_symmetries_of_a_cube(weights: str, boundary: str, tmp_path: Path) -
             assert abs(laplacian[permutation][:, permutation] - laplacian).max() == 0
 
 
-def test_reported_symmetries_of_boxes(tmp_path: Path) -> None:
-    rotations = {f"rotation_180_{axis}" for axis in "xyz"}
-    reflections = {f"reflection_{axis}" for axis in "xyz"}
-    for size, more in [("6x8x10", set()), ("8x8x6", {"rotation_90_z"})]:
-        stored(GraphSpec("r3", size, levels=1), tmp_path)
-        (level,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
-        assert level.equivariance.keys() == rotations | reflections | more
-        assert set(level.equivariance.values()) == {0.0}
-
-
 def test_blocks_of_eight_are_pooled(tmp_path: Path) -> None:
     version = stored(GraphSpec("r3", "8x4x6", levels=2), tmp_path)
     down = mapped_csr(version / "pooling/0to1").toarray()
@@ -73,22 +63,3 @@ def test_coordinates_are_x_y_z(tmp_path: Path) -> None:
     version = stored(GraphSpec("r3", "6x4x2", levels=1), tmp_path)
     assert (mapped_array(version / "levels/0/coordinates") == voxels((2, 4, 6)) / 6).all()
     assert (mapped_array(version / "levels/0/area") == 1).all()
-
-
-@pytest.mark.parametrize(
-    ("fields", "field"),
-    [
-        ({"size": "8x8"}, "size"),
-        ({"size": (8, 8, 8, 8)}, "size"),
-        ({"size": 1}, "size"),
-        ({"points": 100}, "points"),
-        ({"size": 8, "orientations": 4}, "orientations"),
-        ({"size": 8, "eps": 0.1}, "eps"),
-        ({"size": 8, "sampling": "random"}, "sampling"),
-        ({"size": 9, "levels": 2}, "levels"),
-    ],
-)
-def test_wrong_volumes_are_refused(fields: dict, field: str) -> None:
-    with pytest.raises(SpecError) as refused:
-        GraphSpec("r3", **fields)
-    assert refused.value.field == field

@@ -1,11 +1,9 @@
 """Searches of extreme metrics: no neighbor is missed, and no work is done in vain."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
-import torch
 from counted import LIMITS, Work
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +15,6 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.search import cloud
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.offsets import OffsetDistances
 from cheblienet_graphs.search.pruned import PrunedSearch
@@ -60,30 +57,6 @@ def test_offsets_within_a_radius_are_all_there(
     assert (squared <= radius**2 * (1 + 1e-3) + 1e-3).mean() > 0.5 or len(squared) < 30
 
 
-@pytest.mark.parametrize("manifold", ["se2", "so3"])
-@pytest.mark.parametrize("xi", [0.1, 1.0, 5.0])
-def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
-    """Whatever orientation is left out of a search lies beyond the bound."""
-    orientations = 7
-    spec = GraphSpec(manifold, points=40, orientations=orientations, eps=0.4, xi=xi)
-    level = Level(spec, PRUNED)
-    vertices = cloud.cloud(level.sampled())
-    elements = [torch.from_numpy(element) for element in vertices.elements]
-    turn = spec.geometry.rotation_angle(
-        tuple(e[0][:, None] for e in elements), tuple(e[0][None] for e in elements)
-    ).numpy()
-    measured = np.concatenate(list(rows_of(manifold, level.sampling.coordinates(), 0.4, xi)))
-    step, points = math.pi / orientations, spec.base_points(0)
-    for k, j in itertools.product(range(orientations), repeat=2):
-        angle = turn + (j - k) * step
-        angle = abs(angle - math.pi * np.round(angle / math.pi))
-        squared = measured[k * points :, j * points :][:points, :points]
-        least = np.vectorize(lambda a: spec.geometry.squared_length_of_rotation(a, level.metric))(
-            angle
-        )
-        assert (least <= squared * (1 + 1e-9) + 1e-9).all()
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -118,19 +91,9 @@ def test_windows_of_orientations_miss_no_neighbor(
 
 @pytest.mark.slow
 def test_too_many_images_are_refused() -> None:
-    spec = GraphSpec(
-        "se2",
-        points=2,
-        orientations=180,
-        eps=0.001,
-        xi=1e6,
-        neighbors=1024,
-        boundary="periodic",
-    )
-    with pytest.raises(
-        SpecError, match=r"eps must be larger here, where the 1024 nearest .*boundary='open'"
-    ):
-        Level(spec, PRUNED).neighbors.engine()
+    fields = {"points": 2, "orientations": 180, "eps": 0.001, "xi": 1e6, "neighbors": 1024}
+    with pytest.raises(SpecError, match=r"eps must be larger here, where the 1024 nearest"):
+        Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED).neighbors.engine()
 
 
 def test_least_number_of_neighbors_is_found_by_bisection() -> None:
