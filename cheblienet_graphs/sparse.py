@@ -185,12 +185,7 @@ def mapped_product(
     """
     if matrix.nnz <= cast_at_once:
         wide = matrix.astype(np.float64)
-
-        def whole(x: Floats) -> Floats:
-            image: Floats = wide @ x
-            return image
-
-        return whole
+        return lambda x: wide @ x
     blocks = list(row_blocks(matrix.indptr, entries))
 
     def by_blocks(x: Floats) -> Floats:

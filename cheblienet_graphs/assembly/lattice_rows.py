@@ -10,8 +10,8 @@ same number of entries and degree.
 
 import itertools
 from dataclasses import replace
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class LatticeRows:
             np.float32
         )
         self.bandwidth, self.dropped_edges = self.weights.bandwidth, self.weights.dropped_edges
-        self._lines: dict[tuple[int, float | None], Line] = {}
+        self._line = lru_cache(KEPT_LINES)(self._made_line)
 
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
         """As `Rows.weighed`, of whole lines."""
@@ -173,16 +173,8 @@ class LatticeRows:
             steps.append(step)
         return large.encode(other - k, steps)
 
-    def _line(self, small: int, lambda_max: float | None) -> Line:
-        """A line of the small lattice; the last ones are kept, as most blocks have few of them."""
-        key = small, lambda_max
-        if key not in self._lines:
-            while len(self._lines) >= KEPT_LINES:
-                self._lines.pop(next(iter(self._lines)))
-            self._lines[key] = self._made_line(*key)
-        return self._lines[key]
-
     def _made_line(self, small: int, lambda_max: float | None) -> Line:
+        """A line of the small lattice; the last ones are kept, as most blocks have few of them."""
         vertices, block = self._vertices(small), self._block
         starts, counts = block.indptr[vertices], self._counts[vertices]
         ends = np.cumsum(counts)
@@ -204,6 +196,7 @@ class MaskedRows(BlockRows):
 
     def __init__(self, level: Level) -> None:
         super().__init__(level)
+        self._stencils = cast("MaskedStencils", level.stencils_inside)
         whole, given = LatticeRows(level).weights, level.offset_weights
         self.bandwidth = whole.bandwidth
         if isinstance(whole, KernelWeights):
@@ -220,13 +213,6 @@ class MaskedRows(BlockRows):
             return 0
         united = MaskedStencils(given.with_left_out, inside.places)
         return (united.total_degree - inside.total_degree) // 2
-
-    @property
-    def _stencils(self) -> MaskedStencils:
-        stencils = self.level.stencils_inside
-        if not isinstance(stencils, MaskedStencils):
-            raise TypeError("the level has no mask")
-        return stencils
 
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
         """As `Rows.weighed`; rows that lack nothing all have the same, and are not looked up."""

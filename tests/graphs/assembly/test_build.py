@@ -139,17 +139,6 @@ def test_bytes_depend_neither_on_blocks_nor_on_the_engine(tmp_path: Path, name: 
     assert all(other == first for other in others)
 
 
-def test_coordinates(store: Path) -> None:
-    group = open_group(store, "r2-24x16")
-    points = group["levels/0/coordinates"]
-    assert points.attrs["columns"] == ["x", "y"]
-    expected = np.stack(np.meshgrid(np.arange(24) / 24, np.arange(16) / 24), -1).reshape(-1, 2)
-    assert np.allclose(points[:], expected)
-    oriented = open_group(store, "se2-16x16x6")["levels/0/coordinates"]
-    assert oriented.attrs["columns"] == ["x", "y", "theta"]
-    assert np.allclose(np.unique(oriented[:][:, 2]), -np.pi / 2 + np.arange(6) * np.pi / 6)
-
-
 def test_second_build_is_recognized(tmp_path: Path) -> None:
     spec = GraphSpec("r2", 8)
     assert build(spec, tmp_path / "g.zarr").built

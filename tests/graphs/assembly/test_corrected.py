@@ -5,21 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from moments import stored
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec, inspect
 
 SQUARE = [4.721371, 4.721371, 8.686968, 15.843847, 16.630591, 19.234069, 19.234069]
 """The first eigenvalues but 0 of SE(2) on a square, eps^2 = xi^2 = 0.1: benchmarks/neumann.py."""
 
 
-def stored(spec: GraphSpec, folder: Path, **how: object) -> Path:
-    built = build(spec, folder / "g.zarr", name="g", force=True, **how)
-    return folder / "g.zarr/g" / built.version
-
-
 def errors(spec: GraphSpec, exact: np.ndarray, folder: Path) -> np.ndarray:
-    stored(spec, folder)
-    (level,) = inspect(folder / "g.zarr", eigenvalues=len(exact) + 1).levels
+    version, _ = stored(spec, folder)
+    (level,) = inspect(version.parents[1], f"g@{version.name}", eigenvalues=len(exact) + 1).levels
     assert level.components == 1
     return np.array(level.eigenvalues[1:]) * level.eigenvalue_scale / exact - 1
 

@@ -116,17 +116,6 @@ def test_plans_are_upper_bounds(whole: dict[str, Path], name: str) -> None:
     assert planned.nbytes >= arrays
 
 
-@pytest.mark.parametrize("name", ["sphere", "plane", "torus", "matched"])
-def test_points_are_those_that_are_stored(whole: dict[str, Path], name: str) -> None:
-    version, spec = resolve(whole[name], "g"), BUILDS[name]
-    for level in range(spec.levels):
-        stored = LevelArrays(version, read_facts(version), level).sampling
-        points = spec.full_sampling(level)
-        assert np.abs(stored.base_points - points.base_points).max() < 1e-15
-        assert np.abs(stored.areas() - points.areas()).max() < 1e-6
-        assert (stored.extent, stored.periodic) == (points.extent, points.periodic)
-
-
 def test_a_specification_that_was_read_back_is_found_but_not_built(
     tmp_path: Path, whole: dict[str, Path]
 ) -> None:

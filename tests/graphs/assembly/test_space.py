@@ -5,17 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from moments import stored
 from space_truth import cube_symmetries, voxels
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec, inspect
 from cheblienet_graphs.store.reader import mapped_array, mapped_csr
 
 WEIGHTS = ["kernel", "selling", "matched"]
-
-
-def stored(spec: GraphSpec, folder: Path, **how: object) -> Path:
-    built = build(spec, folder / "g.zarr", name="g", force=True, **how)
-    return folder / "g.zarr/g" / built.version
 
 
 @pytest.mark.parametrize("weights", ["selling", "matched"])
@@ -39,7 +35,7 @@ def test_spectra_converge_at_second_order(weights: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
 def test_all_symmetries_of_a_cube(weights: str, boundary: str, tmp_path: Path) -> None:
-    version = stored(GraphSpec("r3", 8, weights=weights, boundary=boundary), tmp_path)
+    version, _ = stored(GraphSpec("r3", 8, weights=weights, boundary=boundary), tmp_path)
     for level, side in enumerate((8, 4)[: len(list((version / "levels").glob("[0-9]")))]):
         laplacian = mapped_csr(version / f"levels/{level}/laplacian")
         assert abs(laplacian - laplacian.T).max() == 0
@@ -50,7 +46,7 @@ def test_all_symmetries_of_a_cube(weights: str, boundary: str, tmp_path: Path) -
 
 
 def test_blocks_of_eight_are_pooled(tmp_path: Path) -> None:
-    version = stored(GraphSpec("r3", "8x4x6", levels=2), tmp_path)
+    version, _ = stored(GraphSpec("r3", "8x4x6", levels=2), tmp_path)
     down = mapped_csr(version / "pooling/0to1").toarray()
     up = mapped_csr(version / "unpooling/1to0").toarray()
     fine, coarse = voxels((6, 4, 8)), voxels((3, 2, 4))
@@ -60,6 +56,6 @@ def test_blocks_of_eight_are_pooled(tmp_path: Path) -> None:
 
 
 def test_coordinates_are_x_y_z(tmp_path: Path) -> None:
-    version = stored(GraphSpec("r3", "6x4x2", levels=1), tmp_path)
+    version, _ = stored(GraphSpec("r3", "6x4x2", levels=1), tmp_path)
     assert (mapped_array(version / "levels/0/coordinates") == voxels((2, 4, 6)) / 6).all()
     assert (mapped_array(version / "levels/0/area") == 1).all()
