@@ -102,7 +102,8 @@ def test_the_first_mode_along_the_fiber_is_exact(tmp_path: Path, orientations: i
 def test_the_rest_of_a_version_is_as_without(tmp_path: Path) -> None:
     files = []
     for more in ({"directional": DELTA}, {}):
-        built = build(GraphSpec("se2", 16, orientations=4, levels=2, **more), tmp_path / "g")
+        spec = GraphSpec("se2", 16, orientations=4, levels=2, **more)
+        built = build(spec, tmp_path / "g", name=f"g{len(files)}")
         files.append(check_version(tmp_path / "g" / built.name / built.version))
     assert [f["schema"] for f in files] == ["1.1", "1.0"]
     assert files[0]["spec"] == files[1]["spec"] | {"directional": DELTA}

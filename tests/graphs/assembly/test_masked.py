@@ -83,10 +83,10 @@ def test_other_samplings(name: str, share: float, tmp_path: Path) -> None:
     ("fields", "shape"),
     [
         ({"manifold": "se2", "orientations": 4, "weights": "selling"}, (16, 16)),
-        ({"manifold": "se2", "orientations": 3, "eps": 0.5, "neighbors": 9, "levels": 1}, (9, 37)),
+        ({"manifold": "se2", "orientations": 3, "eps": 0.5, "lambda_max": 2, "levels": 1}, (9, 37)),
         ({"manifold": "se2", "weights": "matched", "boundary": "periodic"}, (24, 16)),
         ({"manifold": "r2", "weights": "matched", "laplacian": "normalized"}, (14, 30)),
-        ({"manifold": "r3", "weights": "selling", "lambda_max": 2, "levels": 1}, (11, 9, 12)),
+        ({"manifold": "r3", "weights": "selling", "levels": 1}, (11, 9, 12)),
         ({"manifold": "se2", "orientations": 4, "boundary": "periodic"}, (16, 16)),
         ({"manifold": "r2", "laplacian": "combinatorial"}, (16, 40)),
         ({"manifold": "r3s2", "axes": 7, "levels": 1}, (4, 4, 18)),

@@ -131,5 +131,6 @@ def test_matched_weights_of_a_lattice_are_solved_once(
     if "resume" in how:
         interrupted(spec, tmp_path / "b", 8, block_rows=100)
     result = build(spec, tmp_path / "b", block_rows=100, **how)
-    assert (result.resumed, len(solved)) == ("resume" in how, 1)
+    assert result.resumed == ("resume" in how)
+    assert len(solved) == 1 + result.resumed  # the second, another one, was not taken
     assert manifest(tmp_path / "a") == manifest(tmp_path / "b")
