@@ -11,7 +11,7 @@ same number of entries and degree.
 import itertools
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
@@ -33,20 +33,6 @@ from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import EdgeWeights, KernelWeights
 
 KEPT_LINES = 4
-
-
-class Line(NamedTuple):
-    """The rows of the vertices of one orientation that differ in x alone.
-
-    Args:
-        columns: (nnz,) counted from the line's first vertex.
-        values: (nnz,) entries, rescaled where they shall be.
-        in_plane: how many keep the orientation, the diagonal left out.
-    """
-
-    columns: Indices
-    values: Floats
-    in_plane: int
 
 
 class Axis:
@@ -173,8 +159,11 @@ class LatticeRows:
             steps.append(step)
         return large.encode(other - k, steps)
 
-    def _made_line(self, small: int, lambda_max: float | None) -> Line:
-        """A line of the small lattice; the last ones are kept, as most blocks have few of them."""
+    def _made_line(self, small: int, lambda_max: float | None) -> Entries:
+        """Those of a line of the small lattice, columns counted from the line's first vertex.
+
+        The last ones are kept, as most blocks have few of them.
+        """
         vertices, block = self._vertices(small), self._block
         starts, counts = block.indptr[vertices], self._counts[vertices]
         ends = np.cumsum(counts)
@@ -184,7 +173,7 @@ class LatticeRows:
         if lambda_max is not None:
             values = rescaled(values, rows == columns, lambda_max)
         ends_of = (part[entry] // self._small.num_points for part in (block.rows, block.columns))
-        return Line(columns, values, int(np.equal(*ends_of).sum()) - len(vertices))
+        return Entries(columns, values, int(np.equal(*ends_of).sum()) - len(vertices))
 
 
 class MaskedRows(BlockRows):

@@ -151,8 +151,6 @@ class MaskedStencils:
         sides = np.minimum(self._coordinates.T, np.array(lattice.shape) - 1 - self._coordinates.T)
         near_seam = lattice.periodic & (sides < self._margin)
         self._near_seam = np.asarray(near_seam.any(axis=1))
-        at_rim = bool(engine.along_sides) & (sides == 0)
-        self._at_sides = np.asarray(at_rim.any(axis=1))
         self._tables = [self._table(k) for k in range(lattice.orientations)]
 
     def _table(self, k: int) -> tuple[Indices, Indices, Indices]:
@@ -204,11 +202,14 @@ class MaskedStencils:
                 yield k, np.arange(first, min(first + few, last))
 
     def cut(self, k: int, numbers: Indices) -> Indices:
-        """Which of some pixels, at orientation k, lack an entry that those far from edges have."""
+        """Which of some pixels, at orientation k, lack an entry that those far from edges have.
+
+        Those at a corrected side do, as stencils of consistent weights always lead across it.
+        """
         steps, _, which = self._tables[k]
         every = np.append(self.neighborhoods[k].everywhere, True)[which]
         there = self._wide.take(self._wide_places[numbers] + steps[every, None]) >= 0
-        return np.flatnonzero(~there.all(axis=0) | self._at_sides[numbers])
+        return np.flatnonzero(~there.all(axis=0))
 
     def look_up(
         self, k: int, numbers: Indices, values: Sequence[Floats]
