@@ -1,9 +1,11 @@
 """Searches of extreme metrics: no neighbor is missed, and no work is done in vain."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
+import torch
 from counted import LIMITS, Work
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.search import cloud
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.offsets import OffsetDistances
 from cheblienet_graphs.search.pruned import PrunedSearch
@@ -55,6 +58,30 @@ def test_offsets_within_a_radius_are_all_there(
             if place in lengths:
                 assert lengths[place] == pytest.approx(truth[y, x], rel=1e-9, abs=1e-9)
     assert (squared <= radius**2 * (1 + 1e-3) + 1e-3).mean() > 0.5 or len(squared) < 30
+
+
+@pytest.mark.parametrize("manifold", ["se2", "so3"])
+@pytest.mark.parametrize("xi", [0.1, 1.0, 5.0])
+def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
+    """Whatever orientation is left out of a search lies beyond the bound."""
+    orientations = 7
+    spec = GraphSpec(manifold, points=40, orientations=orientations, eps=0.4, xi=xi)
+    level = Level(spec, PRUNED)
+    vertices = cloud.cloud(level.sampled())
+    elements = [torch.from_numpy(element) for element in vertices.elements]
+    turn = spec.geometry.rotation_angle(
+        tuple(e[0][:, None] for e in elements), tuple(e[0][None] for e in elements)
+    ).numpy()
+    measured = np.concatenate(list(rows_of(manifold, level.sampling.coordinates(), 0.4, xi)))
+    step, points = math.pi / orientations, spec.base_points(0)
+    for k, j in itertools.product(range(orientations), repeat=2):
+        angle = turn + (j - k) * step
+        angle = abs(angle - math.pi * np.round(angle / math.pi))
+        squared = measured[k * points :, j * points :][:points, :points]
+        least = np.vectorize(lambda a: spec.geometry.squared_length_of_rotation(a, level.metric))(
+            angle
+        )
+        assert (least <= squared * (1 + 1e-9) + 1e-9).all()
 
 
 @pytest.mark.parametrize(
