@@ -49,7 +49,7 @@ PARTS = {
     ),
     "laplacian": Part(
         ("cheblienet_graphs/sparse.py",),
-        ("tests/graphs/test_sparse.py", "tests/graphs/assembly/test_lattice_rows.py"),
+        ("tests/graphs/test_sparse.py", "tests/graphs/assembly/test_masked.py"),
     ),
     "weights": Part(("cheblienet_graphs/weights",), ("tests/graphs/weights",)),
     "chebyshev": Part(
