@@ -15,7 +15,7 @@ from cheblienet_models.resampling.overlaps import shared_areas
 from cheblienet_models.resampling.samplings import (
     Sampling,
     full_sampling,
-    gaussian_depths,
+    rows_of,
     unit_vectors,
 )
 
@@ -303,7 +303,7 @@ def test_rows_of_gaussian_grids_are_as_high_as_their_weights(count: int) -> None
     places, _ = roots_legendre(count)
     before = legval(places, np.append(np.zeros(count - 1), 1))
     weights = 2 * (1 - places**2) / (count * before) ** 2
-    depths = gaussian_depths(count)
+    depths = rows_of("gaussian", (count, 2 * count)).depths
     assert depths[0] == 0
     assert depths[-1] == pytest.approx(1, abs=1e-14)
     assert np.allclose(np.diff(depths), weights[: count // 2], rtol=1e-9)
