@@ -10,7 +10,6 @@ from masked import GRAPHS, build_masked, disc
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import open_store
 from cheblienet_models.symmetries import symmetries
-from cheblienet_models.symmetries.motions import within
 
 PLANE = {"rotation_90", "rotation_180", "flip"}
 EXPECTED = {
@@ -60,12 +59,3 @@ def test_periodic_planes_with_a_hole_do_not_shift(tmp_path: Path) -> None:
     store = open_store(tmp_path / "g.zarr")
     assert {"translation_x", "translation_y"} <= set(symmetries(store["whole"], [0]))
     assert set(symmetries(store["part"], [0])) == PLANE
-
-
-def test_permutations_within() -> None:
-    swap = torch.tensor([1, 0, 2, 3])
-    assert torch.equal(within(swap, None), swap)
-    assert within(swap, torch.tensor([0, 1, 3], dtype=torch.int32)).tolist() == [1, 0, 2]
-    assert within(swap, torch.tensor([0, 2, 3])) is None
-    assert within(swap, torch.tensor([2, 3])).tolist() == [0, 1]
-    assert within(torch.tensor([3, 1, 2, 0]), torch.tensor([0, 1])) is None
