@@ -75,23 +75,6 @@ def test_changed_versions(version: Path, change: Callable[[Path], object], messa
         check(version)
 
 
-def test_maps_join_each_level_with_the_next(version: Path) -> None:
-    with opened(str(version.parents[1])) as root:
-        read = read_version(root / "g" / "v001", "g", verify=True)
-    assert [level.grid for level in read.levels] == [(1, 12, 8), (1, 6, 4), (1, 3, 2)]
-    sizes = [96, 24, 6]
-    assert [level.num_vertices for level in read.levels] == sizes
-    for pooling, unpooling, fine, coarse in zip(
-        read.poolings, read.unpoolings, sizes, sizes[1:], strict=False
-    ):
-        assert pooling.shape == (coarse, fine)
-        assert unpooling.shape == (fine, coarse)
-        assert (len(pooling.indptr), len(unpooling.indptr)) == (coarse + 1, fine + 1)
-        assert set(pooling.indices.tolist()) == set(range(fine))
-        assert set(unpooling.indices.tolist()) == set(range(coarse))
-    assert len(read.poolings) == len(read.unpoolings) == 2
-
-
 SPECS = {
     "normalized": GraphSpec("se2", 8, orientations=4, levels=1, directional=0.05),
     "combinatorial": GraphSpec("se2", (8, 6), orientations=2, levels=1, laplacian="combinatorial"),
