@@ -57,8 +57,7 @@ class Folder:
 
     def names(self) -> list[str]:
         """Sorted names of what lies in the folder, hidden and misnamed entries left out."""
-        with _reading(self):
-            return sorted(n for n in os.listdir(self.descriptor()) if SEGMENT.fullmatch(n))
+        return [name for name, _ in self.entries() if SEGMENT.fullmatch(name)]
 
     def attributes(self) -> Document:
         """Attributes of the zarr group that the folder is."""
