@@ -41,9 +41,9 @@ def signal(graph: Graph, dtype: torch.dtype = torch.float64) -> Tensor:
     return torch.randn(2, 3, graph.num_vertices, dtype=dtype)
 
 
-def far(found: Tensor, expected: Tensor, x: Tensor) -> float:
+def far(result: Tensor, expected: Tensor, x: Tensor) -> float:
     """The largest error of a channel, in units of its signal's norm."""
-    return float(((found.double() - expected).norm(dim=2) / x.double().norm(dim=2)).max())
+    return float(((result.double() - expected).norm(dim=2) / x.double().norm(dim=2)).max())
 
 
 def delta(graph: Graph, *, training: bool = False) -> np.ndarray:

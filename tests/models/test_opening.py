@@ -38,21 +38,6 @@ def test_mapping_interface(store: Path) -> None:
     assert "torus" in repr(opened)
 
 
-def test_pyramid(store: Path) -> None:
-    pyramid = open_store(store)["se2-16x16x6"]
-    assert (pyramid.name, pyramid.version) == ("se2-16x16x6", "v001")
-    assert pyramid.spec["orientations"] == 6
-    fine, coarse = pyramid.levels
-    assert (fine.grid, coarse.grid) == ((6, 16, 16), (6, 8, 8))
-    assert (fine.num_vertices, coarse.num_vertices) == (1536, 384)
-    assert fine.coordinates.shape == (1536, 3)
-    assert fine.degree.shape == fine.area.shape == (1536,)
-    assert fine.num_edges == (len(fine.values) - 1536) // 2
-    dense = fine.laplacian.to_dense()
-    assert torch.equal(dense, dense.T)
-    assert 1 < fine.lambda_max < 2
-
-
 def test_places_that_are_no_store(tmp_path: Path) -> None:
     for path in ("nothing", ""):
         with pytest.raises(StoreError):

@@ -155,15 +155,11 @@ def test_other_operators_are_refused_and_nothing_is_loaded(graphs: Path, name: s
     network, other = make(store["patches"]), make(store[name])
     before = {key: value.clone() for key, value in other.state_dict().items()}
     for trained, here in ((network, other), (other, network)):
-        mine, theirs = here.pyramid, trained.pyramid
-        with pytest.raises(StoreError) as caught:
+        with pytest.raises(StoreError, match=r"was trained on .*; this network is on") as caught:
             load_weights(here, saved(trained), allow_other_graph=True)
-        message = str(caught.value)
-        assert f"trained on {theirs.name}@v001 with" in message
-        assert f"this network is on {mine.name}@v001 with" in message
-        assert f"{name} {theirs.spec[name]!r}" in message
-        assert f"{name} {mine.spec[name]!r}" in message
-        assert "\n" not in message
+        for pyramid in (trained.pyramid, here.pyramid):
+            assert f"on {pyramid.name}@v001 with" in str(caught.value)
+            assert f"{name} {pyramid.spec[name]!r}" in str(caught.value)
     for key, value in other.state_dict().items():
         assert torch.equal(value, before[key])
 

@@ -30,10 +30,10 @@ def test_diffusion_is_the_exponential_over_six_decades(
     for time in (DECADES / graph.lambda_max).tolist():
         polynomial = graph.diffusion_polynomial(time, tolerance)
         assert polynomial.bound <= tolerance
-        found = graph.diffuse(x, time, tolerance=tolerance)
+        diffused = graph.diffuse(x, time, tolerance=tolerance)
         exact = heated.by_eigenvectors(matrix, lambda e, t=time: np.exp(-t * e), x)
-        assert far(found, exact, x) <= polynomial.bound + 1e-12
-        assert torch.equal(found, graph.filter(x, polynomial))
+        assert far(diffused, exact, x) <= polynomial.bound + 1e-12
+        assert torch.equal(diffused, graph.filter(x, polynomial))
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -42,20 +42,22 @@ def test_diffusion_in_float32(heated_graphs: Path, name: str) -> None:
     matrix = heated.delta(graph)
     for x in (signal(graph, torch.float32), torch.ones(1, 1, graph.num_vertices)):
         for time in (DECADES / graph.lambda_max).tolist():
-            found = graph.diffuse(x, time)
-            assert found.dtype == torch.float32
+            diffused = graph.diffuse(x, time)
+            assert diffused.dtype == torch.float32
             exact = heated.by_eigenvectors(matrix, lambda e, t=time: np.exp(-t * e), x)
-            assert far(found, exact, x) <= 1e-5
+            assert far(diffused, exact, x) <= 1e-5
 
 
 def test_a_time_for_each_channel(heated_graphs: Path) -> None:
     graph = graph_of(heated_graphs, "normalized").double()
     x = signal(graph)
     times = torch.tensor([0.0, 0.3, 40.0])
-    found = graph.diffuse(x, times)
+    diffused = graph.diffuse(x, times)
     for channel, time in enumerate(times.tolist()):
         own = x[:, channel : channel + 1]
-        assert torch.allclose(found[:, channel : channel + 1], graph.diffuse(own, time), atol=2e-6)
+        assert torch.allclose(
+            diffused[:, channel : channel + 1], graph.diffuse(own, time), atol=2e-6
+        )
     for t in (torch.tensor(0.3), 0.3, np.float64(0.3), torch.full((3,), 0.3, dtype=torch.float64)):
         assert torch.allclose(graph.diffuse(x, t), graph.diffuse(x, 0.3), atol=1e-6)
 
@@ -66,8 +68,12 @@ def test_no_time_changes_nothing(heated_graphs: Path, *, density: bool) -> None:
         graph = graph_of(heated_graphs, name)
         x = signal(graph, torch.float32)
         for t in (0, 0.0, torch.zeros(3)):
-            found = graph.diffuse(x, t, density=density)
-            assert torch.allclose(found, x, rtol=3e-7, atol=0) if density else torch.equal(found, x)
+            diffused = graph.diffuse(x, t, density=density)
+            assert (
+                torch.allclose(diffused, x, rtol=3e-7, atol=0)
+                if density
+                else torch.equal(diffused, x)
+            )
 
 
 @pytest.mark.parametrize(
@@ -185,7 +191,7 @@ def test_the_exact_heat_kernel_of_the_torus(tmp_path: Path, weights: str) -> Non
         time, places = 0.005, np.arange(n) / n
         wrapped = sum(np.exp(-((places - k) ** 2) / (4 * time)) for k in range(-3, 4))
         line = wrapped / math.sqrt(4 * math.pi * time) / n
-        found = graph.diffuse(start, time * graph.eigenvalue_scale).view(n, n)
-        errors.append(float((found - torch.from_numpy(np.outer(line, line))).abs().sum()) / 2)
+        diffused = graph.diffuse(start, time * graph.eigenvalue_scale).view(n, n)
+        errors.append(float((diffused - torch.from_numpy(np.outer(line, line))).abs().sum()) / 2)
     assert errors[0] < 0.06
     assert errors[1] < errors[0] / 3

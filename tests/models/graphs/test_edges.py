@@ -51,22 +51,22 @@ def dense_weights(store: Path, name: str) -> np.ndarray:
 def test_rows_of_the_weights(store: Path, name: str) -> None:
     graph, weights = opened(store, name), dense_weights(store, name)
     for vertex in range(0, graph.num_vertices, 3):
-        found = graph.neighbors(vertex)
-        assert found.vertices.tolist() == np.flatnonzero(weights[vertex]).tolist()
-        assert found.weights.numpy() == pytest.approx(weights[vertex][found.vertices], rel=1e-5)
-        assert torch.equal(found.coordinates, graph.coordinates[found.vertices])
-        assert found.vertices.dtype == torch.int64
-        assert found.weights.dtype == graph.values.dtype
-        assert found.coordinates.dtype == torch.float64
+        edges = graph.neighbors(vertex)
+        assert edges.vertices.tolist() == np.flatnonzero(weights[vertex]).tolist()
+        assert edges.weights.numpy() == pytest.approx(weights[vertex][edges.vertices], rel=1e-5)
+        assert torch.equal(edges.coordinates, graph.coordinates[edges.vertices])
+        assert edges.vertices.dtype == torch.int64
+        assert edges.weights.dtype == graph.values.dtype
+        assert edges.coordinates.dtype == torch.float64
 
 
 def test_compact_numbers_lead_to_places_inside_the_mask(store: Path) -> None:
     graph, inside = opened(store, "masked"), disc(12)
-    found = graph.neighbors(torch.tensor(graph.num_vertices - 1))
-    places = graph.base_index[found.vertices % graph.num_points].numpy()
+    edges = graph.neighbors(torch.tensor(graph.num_vertices - 1))
+    places = graph.base_index[edges.vertices % graph.num_points].numpy()
     assert inside.ravel()[places].all()
     at = np.stack([places % 12, places // 12], axis=1) / 12
-    assert found.coordinates[:, :2].numpy() == pytest.approx(at)
+    assert edges.coordinates[:, :2].numpy() == pytest.approx(at)
 
 
 def test_random_sub_graphs_and_dtypes(store: Path) -> None:

@@ -93,17 +93,19 @@ Z = [0.0, 1e-9, 0.03, 1.0, 17.0, 1e3, 1e5, 1e7]
 @pytest.mark.parametrize("z", Z)
 def test_heat_is_the_series_of_bessel_functions(z: float, tolerance: float) -> None:
     """Of scipy; and its degree is the smallest for which their tail allows the tolerance."""
-    found = heat(torch.tensor([z], dtype=torch.float64), 2.0, tolerance)
-    k = np.arange(found.degree + int(12 * np.sqrt(z)) + 60)
+    polynomial = heat(torch.tensor([z], dtype=torch.float64), 2.0, tolerance)
+    k = np.arange(polynomial.degree + int(12 * np.sqrt(z)) + 60)
     exact = ive(k, z) * np.where(k > 0, 2, 1)
     tail = lambda degree: exact[degree + 1 :].sum()  # noqa: E731
-    signs = (-1.0) ** k[: found.degree + 1]
-    series = found.coefficients[:, 0].numpy() * signs
-    assert abs(series * (1 - tail(found.degree)) - exact[: found.degree + 1]).max() <= 2e-15
+    signs = (-1.0) ** k[: polynomial.degree + 1]
+    series = polynomial.coefficients[:, 0].numpy() * signs
+    assert (
+        abs(series * (1 - tail(polynomial.degree)) - exact[: polynomial.degree + 1]).max() <= 2e-15
+    )
     assert series.sum() == pytest.approx(1, abs=1e-14)  # constants stay
-    assert found.bound <= tolerance
-    assert found.bound == pytest.approx(2 * tail(found.degree), rel=1e-2, abs=1e-14)
-    assert found.degree == 0 or 2 * tail(found.degree - 1) > tolerance * (1 - 1e-2)
+    assert polynomial.bound <= tolerance
+    assert polynomial.bound == pytest.approx(2 * tail(polynomial.degree), rel=1e-2, abs=1e-14)
+    assert polynomial.degree == 0 or 2 * tail(polynomial.degree - 1) > tolerance * (1 - 1e-2)
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10])
@@ -111,13 +113,13 @@ def test_heat_is_the_series_of_bessel_functions(z: float, tolerance: float) -> N
 @pytest.mark.parametrize("order", [0, 1, 2, 3])
 def test_heat_and_its_derivatives(order: int, lambda_max: float, tolerance: float) -> None:
     times = torch.tensor([0.0, 1e-3, 0.3, 30.0, 3e3], dtype=torch.float64) / lambda_max
-    found = heat(times, lambda_max, tolerance, order)
+    polynomial = heat(times, lambda_max, tolerance, order)
     points = random_eigenvalues(lambda_max)
     exact = (-points) ** order * np.exp(-np.outer(times.numpy(), points))
     largest = abs(exact).max(axis=1)
-    error = abs(evaluated(found, points) - exact).max(axis=1)
+    error = abs(evaluated(polynomial, points) - exact).max(axis=1)
     assert (error <= (tolerance + 1e-12) * largest).all()
-    assert error.max() <= found.bound * (1 + 1e-6) + 1e-13 * largest.max()
+    assert error.max() <= polynomial.bound * (1 + 1e-6) + 1e-13 * largest.max()
 
 
 def test_no_time_is_exact() -> None:

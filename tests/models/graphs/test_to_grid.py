@@ -28,14 +28,14 @@ def test_full_grids_come_back_with_the_fill_outside(graph: Graph) -> None:
     expected[..., inside] = x.flatten(2)[..., inside]
     for signal in (x, x.flatten(2), x.flatten(2)[..., inside]):
         assert torch.equal(Lift(graph)(signal), lifted)
-    found = graph.to_grid(Project(graph)(lifted), fill=7)
-    assert torch.equal(found, expected.view_as(x))
+    full_grid = graph.to_grid(Project(graph)(lifted), fill=7)
+    assert torch.equal(full_grid, expected.view_as(x))
     everywhere = graph.to_grid(lifted, fill=7)
     if graph.orientations > 1:
         assert everywhere.shape == (2, 3, *graph.grid)
-        assert torch.equal(everywhere, found[:, :, None].expand_as(everywhere))
+        assert torch.equal(everywhere, full_grid[:, :, None].expand_as(everywhere))
     else:
-        assert torch.equal(everywhere, found)
+        assert torch.equal(everywhere, full_grid)
     outside = graph.to_grid(lifted).isnan().sum()
     assert outside == 6 * graph.orientations * (math.prod(base) - graph.num_points)
     assert graph.to_grid(lifted[:0]).shape[0] == 0

@@ -56,7 +56,7 @@ def test_conservative_averages_are_of_the_pixels_nearest_to_a_point(
     weight = np.sin(beta).ravel()
     total = np.bincount(nearest, weight, len(b))
     expected = np.bincount(nearest, weight * image.numpy().ravel(), len(b)) / total
-    found = LatLonToVertices(pyramid, *grid, "conservative")(image[None, None])[0, 0].numpy()
-    assert np.abs(found - expected).max() < 0.01
+    resampled = LatLonToVertices(pyramid, *grid, "conservative")(image[None, None])[0, 0].numpy()
+    assert np.abs(resampled - expected).max() < 0.01
     labels = VerticesToLatLon(pyramid, *grid, "nearest")(torch.arange(len(b))[None, None])
     assert (labels.numpy().ravel() == nearest).mean() > 0.999

@@ -70,12 +70,12 @@ def test_bilinear_agrees_with_a_loop(
 ) -> None:
     pyramid, (lat, lon) = spheres["so3"], regular_grid(height, width, west=west)
     image = torch.rand(height, width, generator=torch.Generator().manual_seed(seed)).double()
-    found = LatLonToVertices(pyramid, lat, lon).double()(image[None, None])[0, 0]
-    assert found.shape == (162,)
+    resampled = LatLonToVertices(pyramid, lat, lon).double()(image[None, None])[0, 0]
+    assert resampled.shape == (162,)
     for point, (beta, gamma) in enumerate(zip(*angles(pyramid), strict=True)):
         place = 90 - math.degrees(beta), math.degrees(gamma)
         expected = interpolated(image.numpy(), lat.tolist(), lon.tolist(), *place)
-        assert found[point] == pytest.approx(expected, abs=1e-6)
+        assert resampled[point] == pytest.approx(expected, abs=1e-6)
 
 
 @EVERY_METHOD
@@ -105,7 +105,7 @@ def test_rows_on_the_poles_and_uneven_latitudes(spheres: dict[str, Pyramid]) -> 
         image = harmonics(*on_grid(torch.from_numpy(lat), torch.from_numpy(lon)), 4)
         expected = harmonics(*angles(pyramid), 4)
         for method, bound in (("bilinear", 0.005), ("conservative", 0.03)):
-            found = LatLonToVertices(pyramid, lat, lon, method)(image)
-            assert (found - expected).abs().max() < bound
+            resampled = LatLonToVertices(pyramid, lat, lon, method)(image)
+            assert (resampled - expected).abs().max() < bound
         down = VerticesToLatLon(pyramid, lat, lon)
         assert (down(expected) - image).abs().max() < 0.005

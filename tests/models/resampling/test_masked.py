@@ -7,7 +7,7 @@ import pytest
 import torch
 from masked import Mask, build_masked
 from numpy.polynomial.legendre import legval
-from sphere_fields import EVERY_METHOD, angles, areas, harmonics, on_grid
+from sphere_fields import EVERY_METHOD, angles, harmonics, on_grid
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import LatLonToVertices, Pyramid, VerticesToLatLon, open_store, regular_grid
@@ -74,11 +74,11 @@ def is_exact(name: str) -> bool:
 
 def test_full_samplings_are_those_that_are_built(store: Path, name: str) -> None:
     for graph in open_store(store)[name].levels:
-        found = full_sampling(graph.sampling, graph.grid[1:])
-        assert (found is not None) == is_exact(name)
-        if found is not None:
+        resampled = full_sampling(graph.sampling, graph.grid[1:])
+        assert (resampled is not None) == is_exact(name)
+        if resampled is not None:
             own = graph.coordinates[: graph.num_points, -2:].numpy()
-            assert np.abs(unit_vectors(*found.T) - unit_vectors(*own.T)).max() < 1e-14
+            assert np.abs(unit_vectors(*resampled.T) - unit_vectors(*own.T)).max() < 1e-14
 
 
 @pytest.mark.parametrize("count", [2, 4, 38, 2560])
@@ -147,11 +147,11 @@ def test_nothing_is_drawn_across_the_void(store: Path, name: str, kind: str, met
     for valid in (constant[~constant.isnan()], filled[~filled.isnan()]):
         assert torch.allclose(valid, torch.tensor(7.3), rtol=1e-6)
     waves = harmonics(*angles(part), 1)
-    found = down(waves)
-    gap = (found - harmonics(*on_grid(*GRID), 1)).abs()
+    resampled = down(waves)
+    gap = (resampled - harmonics(*on_grid(*GRID), 1)).abs()
     # Slopes are 1, and points farther than two and a half spacings count for nothing.
     assert gap[~gap.isnan()].max() < 2.5 * np.sqrt(4 * np.pi / 576)
-    assert np.nanmax(found.numpy()) <= waves.max() + 1e-6
+    assert np.nanmax(resampled.numpy()) <= waves.max() + 1e-6
 
 
 @pytest.mark.parametrize("name", [name for name in SPECS if is_exact(name)])
@@ -189,22 +189,3 @@ def test_conservative_cells_are_those_of_the_full_sampling(
     else:
         assert apart.mean() < 0.5
         assert apart.max() < 1.5  # half of a boundary cell
-
-
-def test_integrals_over_the_domain(store: Path, kind: str) -> None:
-    """HEALPix' cells are equally large: sums over points are those of pixels' shares inside."""
-    opened = open_store(store)
-    part = opened[f"healpix-{kind}"]
-    inside, points = part.levels[0].num_points, 768
-    grid = regular_grid(180, 360, west=0)
-    down = VerticesToLatLon(part, *grid, "conservative", fill=0).double()
-    indicator = torch.zeros(1, 1, points)
-    indicator[..., part.levels[0].base_index] = 1
-    share = VerticesToLatLon(opened["healpix"], *grid, "conservative").double()(indicator)
-    x = 1.5 + harmonics(*angles(part), 3)
-    found = (down(x) * share * areas(grid[0], 360)).sum((2, 3))
-    assert torch.allclose(found, x.mean(2) * inside / points, rtol=1e-6)
-    up = LatLonToVertices(part, *grid, "conservative").double()
-    image = 1.5 + harmonics(*on_grid(*grid), 3)
-    expected = (image * share * areas(grid[0], 360)).sum((2, 3))
-    assert torch.allclose(up(image).mean(2) * inside / points, expected, rtol=1e-6)

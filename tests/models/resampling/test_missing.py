@@ -28,14 +28,14 @@ def with_land(image: torch.Tensor, latitudes: torch.Tensor, longitudes: torch.Te
 def expected_averages(matrix: torch.Tensor, flat: torch.Tensor, fill: float) -> torch.Tensor:
     """(n, sources) -> (n, targets), averaged target by target, by hand."""
     dense = matrix.to_dense().double().numpy()
-    found = np.full((len(flat), len(dense)), fill)
+    resampled = np.full((len(flat), len(dense)), fill)
     for sample, values in enumerate(flat.double().numpy()):
         valid = ~np.isnan(values)
         for target, weights in enumerate(dense):
             total = weights[valid].sum()
             if total > 0:
-                found[sample, target] = weights[valid] @ values[valid] / total
-    return torch.from_numpy(found)
+                resampled[sample, target] = weights[valid] @ values[valid] / total
+    return torch.from_numpy(resampled)
 
 
 @EVERY_METHOD
@@ -102,10 +102,10 @@ def test_integrals_over_the_valid_part_are_kept(
     up = LatLonToVertices(pyramid, *grid, "conservative", skipna=True).double()
     points, share = up(image), up(valid)
     area = pyramid.levels[0].area.double() / len(points[0, 0])
-    found = (points.nan_to_num() * share * area).sum(2)
+    resampled = (points.nan_to_num() * share * area).sum(2)
     # An equiangular grid's areas are sin beta, its coarse cells' differ by up to 0.2 %.
     rounding = 2e-3 if name == "equiangular" else 1e-3
-    assert torch.allclose(found, expected, rtol=rounding, atol=0)
+    assert torch.allclose(resampled, expected, rtol=rounding, atol=0)
     down = VerticesToLatLon(pyramid, *grid, "conservative", skipna=True).double()
     back = down((points * share).nan_to_num())
     assert torch.allclose((back * pixel).sum((2, 3)), expected, rtol=1e-6, atol=0)

@@ -52,9 +52,9 @@ def within(pyramid: Pyramid, grid: tuple[np.ndarray, np.ndarray], margin: float)
     return (latitude >= south) & (latitude <= north) & across
 
 
-def assert_close(found: torch.Tensor, expected: torch.Tensor, method: str) -> None:
+def assert_close(resampled: torch.Tensor, expected: torch.Tensor, method: str) -> None:
     """Nearest ones may tie."""
-    apart = (found - expected).abs()
+    apart = (resampled - expected).abs()
     if method == "nearest":
         assert (apart > 1e-6).double().mean() < 0.02
     else:
@@ -71,20 +71,20 @@ def test_regions_agree_with_the_whole_sphere(
     torch.manual_seed(0)
     image = torch.rand(1, 2, 90, 180)
     whole = LatLonToVertices(pyramid, LAT, LON, method)(image)
-    found = LatLonToVertices(pyramid, *grid, method, skipna=True)(cut(image, grid))
+    resampled = LatLonToVertices(pyramid, *grid, method, skipna=True)(cut(image, grid))
     # A cell of nside 16 reaches less than 4 degrees, up to 4 / cos(latitude) in longitude.
     margin = {"bilinear": 1e-9, "nearest": 1e-9, "conservative": 8}[method]
     inside = within(pyramid, grid, margin)
     assert inside.sum() > 30
-    assert_close(found[..., inside], whole[..., inside], method)
+    assert_close(resampled[..., inside], whole[..., inside], method)
     x = torch.rand(1, 2, 3072)
     shown = cut(VerticesToLatLon(pyramid, LAT, LON, method)(x), grid)
     assert_close(VerticesToLatLon(pyramid, *grid, method)(x), shown, method)
     beyond = ~within(pyramid, grid, -1 - 1e-6 if method != "conservative" else -8)
     if method == "conservative":  # near the poles cells are wide in longitude
         beyond &= np.abs(angles(pyramid)[0] - math.pi / 2) < 1
-    assert found[..., beyond].isnan().all()
-    assert not found[..., within(pyramid, grid, -1 + 1e-6)].isnan().any()
+    assert resampled[..., beyond].isnan().all()
+    assert not resampled[..., within(pyramid, grid, -1 + 1e-6)].isnan().any()
 
 
 @EVERY_METHOD
@@ -129,8 +129,8 @@ def test_uneven_longitudes(spheres: dict[str, Pyramid]) -> None:
     image = harmonics(*on_grid(torch.from_numpy(LAT.copy()), torch.from_numpy(around)), 2)
     gap = np.radians(np.diff(around, append=around[0] + 360).max())
     for method, bound in (("bilinear", (2 * gap) ** 2 / 8 + 0.01), ("conservative", 2 * gap)):
-        found = LatLonToVertices(pyramid, LAT, around, method, skipna=True)(image)
-        assert (found - harmonics(*angles(pyramid), 2)).abs().max() < bound
+        resampled = LatLonToVertices(pyramid, LAT, around, method, skipna=True)(image)
+        assert (resampled - harmonics(*angles(pyramid), 2)).abs().max() < bound
 
 
 def test_rounded_coordinates_reach_the_same_points(spheres: dict[str, Pyramid]) -> None:

@@ -89,13 +89,8 @@ def test_values_differ_in_kind_too() -> None:
     assert canonical({"a": 1, "b": 2}) == canonical({"b": 2, "a": 1})
 
 
-@pytest.mark.parametrize(
-    "text", [b"NaN", b"[Infinity]", b"-Infinity", b"1e999", b"\xff", b"{", b""]
-)
-def test_what_is_no_document(text: bytes) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 -- words are those of Python
-        parsed(text)
-
-
 def test_documents() -> None:
     assert parsed(b'{"a": [1, 1.5, -2e3, "\xc3\xa9", null]}') == {"a": [1, 1.5, -2000.0, "é", None]}
+    for text in (b"NaN", b"[Infinity]", b"-Infinity", b"1e999", b"\xff", b"{", b""):
+        with pytest.raises(ValueError):  # noqa: PT011 -- words are those of Python
+            parsed(text)

@@ -60,12 +60,12 @@ def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
     """What they are instead is said."""
     (copy / "empty").mkdir()
     edit(copy / "r2-24x16/zarr.json", lambda d: d["attributes"]["clg"].pop("refs"))
-    for place, said in (
+    for place, message in (
         ("empty", "is no store: it has no zarr.json"),
         ("torus", f"is a graph within a store: open the store, {copy}"),
         ("r2-24x16", "has store schema None; this version reads 1"),
     ):
-        with pytest.raises(StoreError, match=said):
+        with pytest.raises(StoreError, match=message):
             open_store(copy / place)
     edit(copy / "zarr.json", lambda d: d["attributes"]["clg"].update(refs={}, store_schema=2))
     with pytest.raises(StoreError, match="has store schema 2; this version reads 1"):

@@ -28,18 +28,18 @@ def test_symmetries_are_those_that_the_mask_keeps(masked_graphs: Path, name: str
     store = open_store(masked_graphs)
     for level in range(len(store[name].levels)):
         whole = symmetries(store[f"whole-{name}"], [level])
-        found = symmetries(store[name], [level])
-        assert set(found) <= set(whole)
+        by_name = symmetries(store[name], [level])
+        assert set(by_name) <= set(whole)
         if name in EXPECTED and level == 0:
-            assert EXPECTED[name] <= set(found)
-            assert set(found) - EXPECTED[name] <= {"quarter_turn_z"}
+            assert EXPECTED[name] <= set(by_name)
+            assert set(by_name) - EXPECTED[name] <= {"quarter_turn_z"}
         inside = store[name].levels[level].base_index.long()
-        for symmetry, motions in found.items():
+        for symmetry, motions in by_name.items():
             # Where points of the full sampling go is where those inside go.
             full, own = whole[symmetry][level].base, motions[level].base
             assert torch.equal(full[inside], inside[own])
         if name == "ball":
-            assert set(found) == set(whole)
+            assert set(by_name) == set(whole)
 
 
 def test_a_mask_that_breaks_all_but_the_half_turn(tmp_path: Path) -> None:
