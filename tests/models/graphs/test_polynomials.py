@@ -17,7 +17,7 @@ FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "polynomial": lambda e: 3 - e + 0.5 * e**3,
     "constant": lambda e: torch.full_like(e, -2.5),
     # Sampled at 33 points it is next to nothing; at four times as many it is not.
-    "narrow peak": lambda e: torch.exp(-(((e - 1.416) / 0.013) ** 2)),
+    "narrow peak": lambda e: 1 + torch.exp(-(((e - 1.416) / 0.013) ** 2)),
     "large": lambda e: 1e200 * torch.exp(-e),
     "small": lambda e: 1e-200 * torch.exp(-e),
 }
