@@ -12,12 +12,12 @@ from scipy.spatial.transform import Rotation
 from sphere_truth import (
     HALF_TURN,
     arcs,
+    of_vectors,
     rotations,
     s2_rows,
     so3_rows,
     so3_squared_distance,
     unit_vectors,
-    weighed,
 )
 
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
@@ -117,7 +117,7 @@ def test_so3_equals_matrix_logarithms() -> None:
         assert (room > 1e-3).mean() > 0.95
         miss = np.abs(np.stack(components, axis=1) - expected).max(axis=1)
         assert (miss < 1e-12 + 1e-13 / room).all()
-        lengths.append(weighed(expected[:, [1, 0, 2]], metric.eps, metric.xi))
+        lengths.append(of_vectors(expected[:, [1, 0, 2]], metric.eps, metric.xi))
     assert np.allclose(so3_squared(g, h, metric), np.min(lengths, axis=0), rtol=1e-9, atol=1e-12)
 
 
