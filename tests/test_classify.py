@@ -158,15 +158,13 @@ def test_goes_on_as_if_nothing_had_been(
 def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = in_one_file(tmp_path)
     (tmp_path / "cut.npz").write_bytes(data.read_bytes()[:900])
-    (tmp_path / "mnist").mkdir()
-    in_idx(tmp_path / "mnist")
-    labels = tmp_path / "mnist/t10k-labels-idx1-ubyte.gz"
-    labels.write_bytes(gzip.compress(gzip.decompress(labels.read_bytes())[:-1]))
+    in_idx(tmp_path)
+    (tmp_path / "t10k-labels-idx1-ubyte.gz").write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0])))
     for where, options, message in (
         (data, ["--recipe", "climatenet"], "The recipe climatenet is not one of images"),
         (data, ["--train", 1000], "There are 24 pictures, too few for 1000 to train"),
         (tmp_path / "cut.npz", [], "can't be read"),
-        (tmp_path / "mnist", [], "is no IDX file of 1 sides, or not whole"),
+        (tmp_path, [], "is no IDX file of 1 sides, or not whole"),
         (tmp_path / "a.txt", [], "is in no known format, or not there. Known are: IDX, CIFAR"),
     ):
         assert run(where, *QUICK, *options, "--steps", 1) == 2

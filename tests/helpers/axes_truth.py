@@ -8,8 +8,8 @@ from space_truth import ROTATIONS, moved_voxels
 def tilt_residual(points: np.ndarray, areas: np.ndarray, weights: np.ndarray) -> float:
     """Largest entry of sum_j w_ij (T_i - T_j) - 6 a_i T_i, T = n n^T - I / 3."""
     tensors = points[:, :, None] * points[:, None] - np.eye(3) / 3
-    found = weights.sum(axis=1)[:, None, None] * tensors - np.tensordot(weights, tensors, 1)
-    return float(abs(found - 6 * areas[:, None, None] * tensors).max())
+    applied = weights.sum(axis=1)[:, None, None] * tensors - np.tensordot(weights, tensors, 1)
+    return float(abs(applied - 6 * areas[:, None, None] * tensors).max())
 
 
 def logarithm_moments(axis: np.ndarray, other: np.ndarray, step: np.ndarray) -> np.ndarray:
@@ -19,13 +19,13 @@ def logarithm_moments(axis: np.ndarray, other: np.ndarray, step: np.ndarray) -> 
     """
     cosine = float(axis @ other)
     ends = [other, -other] if abs(cosine) < 1e-9 else [other * np.sign(cosine)]
-    found = np.zeros((3, 3))
+    moments = np.zeros((3, 3))
     for end in ends:
         motion = np.eye(4)
         motion[:3, :3], motion[:3, 3] = _smallest_rotation(axis, end), step
         part = scipy.linalg.logm(motion).real[:3, 3]
-        found += np.outer(part, part) / len(ends)
-    return found
+        moments += np.outer(part, part) / len(ends)
+    return moments
 
 
 def _smallest_rotation(start: np.ndarray, end: np.ndarray) -> np.ndarray:

@@ -75,7 +75,7 @@ _ORBITS: dict[str, list[tuple[float, float, float]]] = {
 def axes(name: str) -> Callable[[], list[float]]:
     """Their number, rotations of the cube that keep them, area ratio, range of nearest angles."""
 
-    def told() -> list[float]:
+    def numbers() -> list[float]:
         points = axis_set(name)
         cosines = abs(points @ points.T)
         nearest = np.degrees(np.arccos(np.clip((cosines - np.eye(len(points))).max(axis=1), 0, 1)))
@@ -86,7 +86,7 @@ def axes(name: str) -> Callable[[], list[float]]:
         ratio = cell_ratio(np.concatenate([points, -points]))
         return [len(points), kept, ratio, nearest.min(), nearest.max()]
 
-    return told
+    return numbers
 
 
 def widest_tilts() -> list[float]:

@@ -37,26 +37,26 @@ def _s2(_eps_squared: float, _xi_squared: float) -> list[float]:
 
 def _se2(eps_squared: float, xi_squared: float) -> list[float]:
     """Characteristic values of Mathieu's equation, of period pi (DLMF 28.2)."""
-    found = []
+    eigenvalues = []
     for squared in _over_waves((1, 1), 8):
         q = xi_squared * squared * (1 - eps_squared) / 4
         values = [scipy.special.mathieu_a(2 * m, q) for m in range(8)]
         values += [scipy.special.mathieu_b(2 * m, q) for m in range(1, 8)]
-        found += [squared * (1 + eps_squared) / 2 + float(a) / xi_squared for a in values]
-    return found
+        eigenvalues += [squared * (1 + eps_squared) / 2 + float(a) / xi_squared for a in values]
+    return eigenvalues
 
 
 def _so3(eps_squared: float, xi_squared: float) -> list[float]:
     """L_y^2 + eps^2 L_x^2 + L_z^2 / xi^2 of angular momenta, on even m."""
-    found = []
+    eigenvalues = []
     for degree in range(16):
         m = np.arange(-degree, degree + 1)
         raised = np.diag(np.sqrt(degree * (degree + 1) - m[:-1] * (m[:-1] + 1)), -1)
         x, y = (raised + raised.T) / 2, (raised - raised.T) / 2j
         energy = (y @ y + eps_squared * x @ x).real + np.diag(m**2 / xi_squared)
         even = m % 2 == 0
-        found += (2 * degree + 1) * np.linalg.eigvalsh(energy[np.ix_(even, even)]).tolist()
-    return found
+        eigenvalues += (2 * degree + 1) * np.linalg.eigvalsh(energy[np.ix_(even, even)]).tolist()
+    return eigenvalues
 
 
 @functools.cache

@@ -182,7 +182,7 @@ def _gaussian(squared: np.ndarray) -> np.ndarray:
 
 def largest_eigenvalues() -> Numbers:
     """Of normalized Laplacians of periodic SE(2), K = 8, 16, 32, by Fourier series."""
-    found = []
+    largest_of_each = []
     for count in (8, 16, 32):
         *offsets, rows, columns, squared = neighborhoods(EPS, 1.0, count)
         weights = _gaussian(squared)
@@ -197,13 +197,13 @@ def largest_eigenvalues() -> Numbers:
                 scaled * np.exp(2j * np.pi / 12 * np.array(offsets).T @ wave),
             )
             largest = max(largest, 1 - np.linalg.eigvalsh(block)[0])
-        found.append(float(largest))
-    return found
+        largest_of_each.append(float(largest))
+    return largest_of_each
 
 
 def largest_eigenvalues_in_space() -> Numbers:
     """The same of periodic R^3, K = 6, 18, 26, 32."""
-    found = []
+    largest_of_each = []
     points = np.array(list(itertools.product(range(-2, 3), repeat=3)))
     squares = (points**2).sum(axis=1)
     waves = np.array(list(itertools.product(range(9), repeat=3))) * 2 * np.pi / 16
@@ -211,8 +211,8 @@ def largest_eigenvalues_in_space() -> Numbers:
         near = (squares > 0) & (squares <= most)
         weights = _gaussian(squares[near].astype(float))
         symbol = 1 - np.cos(waves @ points[near].T) @ weights / weights.sum()
-        found.append(float(symbol.max()))
-    return found
+        largest_of_each.append(float(symbol.max()))
+    return largest_of_each
 
 
 def effective_eps(count: int) -> Callable[[], Numbers]:
@@ -291,13 +291,13 @@ def side_energy() -> Numbers:
 
 def heat_degrees() -> Numbers:
     """Degrees for exp(-t lambda) on [0, 2] to a tolerance, by Bessel functions: z = t."""
-    found = []
+    degrees_of_times = []
     for z in TIMES:
         orders = np.arange(int(z) + 200)
         sizes = 2 * scipy.special.ive(orders, z)
         left_out = sizes[::-1].cumsum()[::-1] - sizes
-        found.append(float((left_out > TOLERANCE / (2 + 2 * TOLERANCE)).sum()))
-    return found
+        degrees_of_times.append(float((left_out > TOLERANCE / (2 + 2 * TOLERANCE)).sum()))
+    return degrees_of_times
 
 
 def first_fiber_mode() -> Numbers:
