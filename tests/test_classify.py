@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +31,18 @@ def in_idx(folder: Path) -> np.ndarray:
     return IMAGES[:, :1]
 
 
-def in_cifar(folder: Path, before: int = 1, parts: str = "data_batch_1 test_batch") -> np.ndarray:
+def in_cifar(
+    folder: Path, before: bytes = b"", names: str = "data_batch_1 test_batch"
+) -> np.ndarray:
     images = IMAGES[..., :32, :32]
-    for name, part in zip(parts.split(), PARTS.values(), strict=True):
+    for name, part in zip(names.split(), PARTS.values(), strict=True):
         pairs = zip(images[part], LABELS[part], strict=True)
-        records = [bytes([7] * (before - 1) + [label]) + one.tobytes() for one, label in pairs]
+        records = [before + bytes([label]) + one.tobytes() for one, label in pairs]
         (folder / f"{name}.bin").write_bytes(b"".join(records))
     return images
 
 
-def in_cifar_100(folder: Path) -> np.ndarray:
-    return in_cifar(folder, 2, "train test")
+in_cifar_100 = partial(in_cifar, before=b"\7", names="train test")
 
 
 def in_stl(folder: Path) -> np.ndarray:

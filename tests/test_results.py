@@ -31,6 +31,12 @@ def test_nothing_is_printed_outside_of_blocks() -> None:
     assert [line for line in outside.splitlines() if line.startswith(("|", "    "))] == []
 
 
+def test_the_contents_lead_to_headings() -> None:
+    headings = re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)
+    known = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert set() < set(re.findall(r"\]\(#([^)]+)\)", TEXT)) <= known
+
+
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_block_says_where_it_is_from(name: str) -> None:
     block = BLOCKS[name]

@@ -7,6 +7,7 @@ least squares of scipy's. Each function of `TRUTH` returns the numbers of one na
 import itertools
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import scipy.special
@@ -131,14 +132,10 @@ def neighborhoods(eps: float, alpha: float, count: int) -> tuple[np.ndarray, ...
     return x[n], y[n], i, k, squared[near]
 
 
-def degrees(eps: float, count: int) -> Callable[[], Numbers]:
+def degrees(eps: float, count: int) -> Numbers:
     """Degrees at -90, -60 and -30 degrees, then those within the orientation."""
-
-    def of_three() -> Numbers:
-        _, _, i, k, _ = neighborhoods(eps, 1.0, count)
-        return [*np.bincount(i)[:3].tolist(), *np.bincount(i[i == k])[:3].tolist()]
-
-    return of_three
+    _, _, i, k, _ = neighborhoods(eps, 1.0, count)
+    return [*np.bincount(i)[:3].tolist(), *np.bincount(i[i == k])[:3].tolist()]
 
 
 def alpha_plateau() -> Numbers:
@@ -158,16 +155,11 @@ def alpha_plateau() -> Numbers:
     return ends
 
 
-def shells(dimension: int) -> Callable[[], Numbers]:
+def shells(dimension: int) -> Numbers:
     """Numbers of points of Z^d in the first six balls around 0, 0 left out."""
-
-    def counted() -> Numbers:
-        points = itertools.product(range(-4, 5), repeat=dimension)
-        squares = sorted(sum(n * n for n in point) for point in points)
-        first = sorted(set(squares))[1:7]
-        return [sum(s <= limit for s in squares) - 1 for limit in first]
-
-    return counted
+    squares = (np.indices([9] * dimension) - 4).reshape(dimension, -1) ** 2
+    _, counts = np.unique(squares.sum(axis=0), return_counts=True)
+    return counts[1:7].cumsum().tolist()
 
 
 def kernels() -> Numbers:
@@ -215,17 +207,12 @@ def largest_eigenvalues_in_space() -> Numbers:
     return largest_of_each
 
 
-def effective_eps(count: int) -> Callable[[], Numbers]:
+def effective_eps(count: int) -> Numbers:
     """eps^2 that the paper's graph realizes at -90 and at -60 degrees."""
-
-    def of_two() -> Numbers:
-        x, y, i, k, squared = neighborhoods(EPS, 1.0, count)
-        _, moments = plane_moments(x, y, i, k, 6)
-        weighted = _gaussian(squared)[:, None, None] * moments
-        totals = [weighted[i == orientation].sum(axis=0) for orientation in (0, 1)]
-        return [float(total[1, 1] / total[0, 0]) for total in totals]
-
-    return of_two
+    x, y, i, k, squared = neighborhoods(EPS, 1.0, count)
+    weighted = _gaussian(squared)[:, None, None] * plane_moments(x, y, i, k, 6)[1]
+    totals = [weighted[i == orientation].sum(axis=0) for orientation in (0, 1)]
+    return [float(total[1, 1] / total[0, 0]) for total in totals]
 
 
 def _tensor(angle: float, eps_squared: float) -> np.ndarray:
@@ -322,22 +309,22 @@ TRUTH: dict[str, Callable[[], Numbers]] = {
     "xi.squared": xi_squared,
     "xi.auto": auto_alpha,
     "xi.plateau": alpha_plateau,
-    "degrees": degrees(EPS, 16),
-    "degrees.narrow": degrees(0.1, 16),
-    "degrees.narrow.32": degrees(0.1, 32),
-    "shells.plane": shells(2),
-    "shells.space": shells(3),
+    "degrees": partial(degrees, EPS, 16),
+    "degrees.narrow": partial(degrees, 0.1, 16),
+    "degrees.narrow.32": partial(degrees, 0.1, 32),
+    "shells.plane": partial(shells, 2),
+    "shells.space": partial(shells, 3),
     "kernels": kernels,
     "lambda_max.se2": largest_eigenvalues,
     "lambda_max.r3": largest_eigenvalues_in_space,
-    **{f"realized.{count}": effective_eps(count) for count in (8, 16, 32, 64)},
+    **{f"realized.{count}": partial(effective_eps, count) for count in (8, 16, 32, 64)},
     "selling.weights": selling_weights,
     "selling.reach": selling_reach,
     "side.energy": side_energy,
     "heat.degrees": heat_degrees,
     "fiber.moment": first_fiber_mode,
     "r3s2.excess": quarter_turn_excess,
-    **{f"axes.{name}": axes(name) for name in AXES},
+    **{f"axes.{name}": partial(axes, name) for name in AXES},
     "tilts": widest_tilts,
 }
 """The numbers of each name."""
