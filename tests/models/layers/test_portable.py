@@ -2,7 +2,6 @@
 
 import functools
 import io
-import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor, nn
+from masked import images_on
+from torch import nn
 
 from cheblienet_models import (
     ChebConv,
@@ -43,17 +43,6 @@ MODULES: dict[str, Callable[[Pyramid], nn.Module]] = {
     "directional": lambda p: WideResNet(p, 2, 3, operators="directional", **SMALL),
 }
 ON_MASKS = {"masked unet": ("unet", "ring"), "masked wide": ("wide", "healpix")}
-
-
-def images_on(pyramid: Pyramid, count: int = 2) -> Tensor:
-    """Noise, which is NaN outside of a mask."""
-    graph = pyramid.levels[0]
-    images = torch.randn(count, 2, *graph.grid[1:])
-    if graph.base_index is not None:
-        inside = torch.zeros(math.prod(graph.grid[1:]), dtype=torch.bool)
-        inside[graph.base_index] = True
-        images.flatten(2)[..., ~inside] = math.nan
-    return images
 
 
 def made(pyramid: Pyramid, name: str) -> nn.Module:

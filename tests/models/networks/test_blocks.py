@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from masked import GRAPHS
+from masked import GRAPHS, images_on
 from torch import Tensor, nn
 
 from cheblienet_models import (
@@ -50,16 +50,6 @@ def saved(network: nn.Module) -> dict[str, Tensor]:
     torch.save(network.state_dict(), file)
     file.seek(0)
     return torch.load(file, weights_only=True)
-
-
-def images_on(network: nn.Module) -> Tensor:
-    """Noise with NaN outside."""
-    graph = network.pyramid.levels[0]
-    images = torch.randn(2, 2, *graph.grid[1:])
-    outside = torch.ones(images[0, 0].numel(), dtype=torch.bool)
-    outside[graph.base_index] = False
-    images.flatten(2)[..., outside] = math.nan
-    return images
 
 
 @MAKE
@@ -147,7 +137,7 @@ def test_networks_are_equivariant(
 def test_networks_train_on_what_is_inside(masked_graphs: Path, make: Make, name: str) -> None:
     pyramid = open_store(masked_graphs)[name]
     network, graph = make(pyramid).train(), pyramid.levels[0]
-    images = images_on(network)
+    images = images_on(pyramid)
     y = network(images)
     if make is unet:
         assert torch.equal(y[:, 0].isnan(), images[:, 0].isnan())
@@ -171,7 +161,7 @@ def test_networks_train_on_what_is_inside(masked_graphs: Path, make: Make, name:
 def test_masks_and_what_filters_see_of_them(masked_graphs: Path, make: Make) -> None:
     pyramid = open_store(masked_graphs)["ring"]
     network = make(pyramid)
-    images = images_on(network)
+    images = images_on(pyramid)
     for sample, kappas in ((sample_edges, (0.5,)), (sample_vertices, (0.5, 1))):
         for kappa in kappas:
             sample(pyramid, kappa)
