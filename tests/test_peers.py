@@ -26,7 +26,6 @@ def test_all_parts(capsys: pytest.CaptureFixture[str]) -> None:
     printed = tables(text)
     assert len(printed) == 4
     for row in itertools.chain(*printed):
-        assert "refused" not in " ".join(row)
         assert re.search(TIME, " ".join(row)) or row[3] == "scikit-learn, ball tree", row
     changes = {row[0]: float(row[2]) for row in printed[-1]}
     assert changes.pop("plain 3 x 3") > 0.1
