@@ -3,11 +3,11 @@
 The inverse Jacobians are checked against scipy's logm.
 """
 
-import math
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from truth import plane_moments
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -17,28 +17,6 @@ from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
 
 EPS = [0.1, 0.3162, 0.5, 1.0]
 Sparse = scipy.sparse.csr_array
-
-
-def plane_logarithm(dx: np.ndarray, dy: np.ndarray, start: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """(3, N): log of Rot(-start) (dx, dy) turned by a, by the inverse Jacobian of exp."""
-    x = np.cos(start) * dx + np.sin(start) * dy
-    y = -np.sin(start) * dx + np.cos(start) * dy
-    half_cot = np.where(abs(a) < 1e-12, 1.0, (a / 2) / np.tan(np.where(a == 0, 1, a) / 2))
-    return np.stack([half_cot * x + a / 2 * y, -a / 2 * x + half_cot * y, a])
-
-
-def plane_moments(
-    dx: np.ndarray, dy: np.ndarray, i: np.ndarray, j: np.ndarray, n_o: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """c3, (N,), and c c^T, (N, 3, 3), of edges of weight 1; means of both where turns tie."""
-    steps = (j - i) % n_o
-    tied = 2 * steps == n_o
-    a = np.where(2 * steps > n_o, steps - n_o, steps) * math.pi / n_o
-    start = -math.pi / 2 + i * math.pi / n_o
-    c = plane_logarithm(dx, dy, start, a)
-    other = plane_logarithm(dx, dy, start, np.where(tied, -a, a))
-    second = [np.einsum("an,bn->nab", log, log) for log in (c, other)]
-    return (c[2] + other[2]) / 2, (second[0] + second[1]) / 2
 
 
 def inverse_metric(spec: GraphSpec, level: int = 0) -> np.ndarray:

@@ -12,11 +12,10 @@ from moments import (
     inverse_metric,
     of_lattice,
     offsets,
-    plane_logarithm,
     stencil_moments,
 )
 from scipy.linalg import logm
-from truth import matrix
+from truth import matrix, plane_logarithm
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.manifolds import Metric
