@@ -3,13 +3,10 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from torch import nn
-
 from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
-from cheblienet_models.graphs.mapped import Reopen
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.store.files import Folder, opened
 from cheblienet_models.store.version import (
@@ -109,18 +106,19 @@ def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False
     """The modules over a version's arrays; each is pickled as how to open it again."""
     _, name, version = handle
     stored = read_version(root / name / version, f"{name}@{version}", verify=verify)
-
-    def reopened(place: str) -> Reopen:
-        return _open_part, (*handle, place)
-
-    levels = [Graph(reopened(f"level{n}"), level) for n, level in enumerate(stored.levels)]
+    levels = [Graph((_open_level, (*handle, n)), level) for n, level in enumerate(stored.levels)]
     poolings, unpoolings = (
-        [LevelMap(reopened(f"{kind}{n}"), matrix) for n, matrix in enumerate(matrices)]
-        for kind, matrices in (("pool", stored.poolings), ("unpool", stored.unpoolings))
+        [LevelMap((_open_map, (*handle, kind, n)), matrix) for n, matrix in enumerate(matrices)]
+        for kind, matrices in (("pooling", stored.poolings), ("unpooling", stored.unpoolings))
     )
     identity = Identity(name, version, stored.spec_sha256, stored.spec)
     return Pyramid((open_version, handle), identity, levels, poolings, unpoolings)
 
 
-def _open_part(path: str, name: str, version: str, place: str) -> nn.Module:
-    return open_version(path, name, version).get_submodule(place)
+def _open_level(path: str, name: str, version: str, level: int) -> Graph:
+    return open_version(path, name, version).levels[level]
+
+
+def _open_map(path: str, name: str, version: str, kind: str, level: int) -> LevelMap:
+    pyramid = open_version(path, name, version)
+    return pyramid.pooling(level) if kind == "pooling" else pyramid.unpooling(level)

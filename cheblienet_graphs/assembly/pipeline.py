@@ -3,6 +3,7 @@
 import datetime as dt
 import warnings
 from collections.abc import Iterator, Sequence
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -165,7 +166,9 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
     Raises:
         SpecError, StoreError, CheblienetError: as `build`.
     """
-    how = SimpleNamespace(**(build.__kwdefaults__ or {}) | given)
+    arguments = signature(build).bind(spec, store, **given)
+    arguments.apply_defaults()
+    how = SimpleNamespace(**arguments.arguments)
     store, name = _place(spec, store, how.name)
     _check_sizes(how.memory_limit, how.block_rows)
     with Kept() as kept, opened_pool(how.workers, how.dask, kept, dry=True) as pool:
