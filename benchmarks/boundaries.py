@@ -34,7 +34,7 @@ import numpy as np
 import scipy.sparse
 from neumann import neumann_spectrum
 from numpy.typing import NDArray
-from scripts import parser_of, print_head, print_row, run_parts
+from scripts import print_head, print_row, run_parts
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -91,16 +91,16 @@ class Edges:
         )
 
 
-def cut(found: LatticeWeights) -> Edges:
-    edges = Edges(found.lattice)
-    for k, (s, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+def cut(given: LatticeWeights) -> Edges:
+    edges = Edges(given.lattice)
+    for k, (s, values) in enumerate(zip(given.stencils, given.values, strict=True)):
         edges.add(k, s.orientation, s.offsets, values)
     return edges
 
 
-def corrected(found: LatticeWeights, *, rows: int = 1, fiber: bool = True) -> Laplacian:
-    edges = cut(found)
-    for axis, (steps, weights) in enumerate(zip(found.along_sides, found.side_values, strict=True)):
+def corrected(given: LatticeWeights, *, rows: int = 1, fiber: bool = True) -> Laplacian:
+    edges = cut(given)
+    for axis, (steps, weights) in enumerate(zip(given.along_sides, given.side_values, strict=True)):
         for k, (s, values) in enumerate(zip(steps, weights, strict=True)):
             kept = np.full(len(s), 1) if fiber else s.orientation == k
             for depth in range(rows):
@@ -108,28 +108,28 @@ def corrected(found: LatticeWeights, *, rows: int = 1, fiber: bool = True) -> La
     return edges.laplacian()
 
 
-def first_part(found: LatticeWeights) -> Laplacian:
+def first_part(given: LatticeWeights) -> Laplacian:
     """As corrected, the layer left out."""
 
     def no_layer(moments: Floats, coupling: Floats) -> Floats:
         del coupling
         return np.zeros((moments.shape[1],) * 2)
 
-    scale = found.lattice.pixels_per_area
+    scale = given.lattice.pixels_per_area
     with patch.object(boundary, "_layer", no_layer):
-        sides = boundary.along_sides(found.stencils, [v / scale for v in found.values])
-    edges = cut(found)
+        sides = boundary.along_sides(given.stencils, [v / scale for v in given.values])
+    edges = cut(given)
     for axis, across in enumerate(sides):
         for k, (others, offsets, weights) in enumerate(across):
             edges.add(k, others, offsets, weights * scale, (axis, 0))
     return edges.laplacian()
 
 
-def mirrored(found: LatticeWeights) -> Laplacian:
+def mirrored(given: LatticeWeights) -> Laplacian:
     """Ghosts at (-1 - m, y, theta) are (m, y, -theta): the same mirror across x and across y."""
-    edges, lattice = cut(found), found.lattice
+    edges, lattice = cut(given), given.lattice
     shape = np.array(lattice.shape)[:, None]
-    for k, (s, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+    for k, (s, values) in enumerate(zip(given.stencils, given.values, strict=True)):
         for j, offset, weight in zip(s.orientation, s.offsets, values, strict=True):
             there = edges.places + offset[:, None]
             for lines in product((False, True), repeat=2):
@@ -144,12 +144,12 @@ def mirrored(found: LatticeWeights) -> Laplacian:
     return edges.laplacian()
 
 
-def half_cells(found: LatticeWeights) -> Laplacian:
+def half_cells(given: LatticeWeights) -> Laplacian:
     """Spacing 1 / (n - 1); an edge has the share that both its ends' sides have of their cells."""
-    edges, lattice = Edges(found.lattice), found.lattice
+    edges, lattice = Edges(given.lattice), given.lattice
     scale = (lattice.width - 1) ** 2 / lattice.width**2
     ends = [(p == 0) | (p == n - 1) for p, n in zip(edges.places, lattice.shape, strict=True)]
-    for k, (s, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+    for k, (s, values) in enumerate(zip(given.stencils, given.values, strict=True)):
         for j, offset, weight in zip(s.orientation, s.offsets, values, strict=True):
             for sides in product((False, True), repeat=2):
                 chosen = np.all([e == side for e, side in zip(ends, sides, strict=True)], axis=0)
@@ -164,11 +164,11 @@ def half_cells(found: LatticeWeights) -> Laplacian:
 
 
 CONSTRUCTIONS: dict[str, Callable[[LatticeWeights], Laplacian]] = {
-    "cut": lambda found: cut(found).laplacian(),
+    "cut": lambda given: cut(given).laplacian(),
     "corrected": corrected,
     "first part": first_part,
-    "without fiber": lambda found: corrected(found, fiber=False),
-    "two rows": lambda found: corrected(found, rows=2),
+    "without fiber": lambda given: corrected(given, fiber=False),
+    "two rows": lambda given: corrected(given, rows=2),
     "mirrored": mirrored,
     "half cells": half_cells,
 }
@@ -198,8 +198,8 @@ def table(exact: Floats, title: str, specs: list[GraphSpec], constructions: dict
     for name, construction in constructions.items():
         errors: list[tuple[int, float]] = []
         for weights in map(weights_of, specs):
-            found = smallest(construction(weights), len(exact))
-            errors.append((weights.lattice.width, max(found[1:] / exact[1:] - 1, key=abs)))
+            values = smallest(construction(weights), len(exact))
+            errors.append((weights.lattice.width, max(values[1:] / exact[1:] - 1, key=abs)))
         finer = pairwise(errors)
         orders = [math.log(abs(a / b)) / math.log(n / m) for (m, a), (n, b) in finer]
         cells = [f"{error:+.4f}" for _, error in errors]
@@ -251,17 +251,17 @@ def cost() -> None:
     )
     print_head("weights", "graph", "seconds: cut", "corrected", "MB: cut", "corrected")
     for weights, size in product(("selling", "matched"), (64, 256)):
-        found: dict[str, list[list[float]]] = {"cut": [], "corrected": []}
+        runs: dict[str, list[list[float]]] = {"cut": [], "corrected": []}
         for _ in range(ROUNDS):
-            for kind, results in found.items():
+            for kind, results in runs.items():
                 with tempfile.TemporaryDirectory() as folder:
                     command = [sys.executable, "-c", script, str(size), weights, kind]
-                    said = subprocess.run(
+                    done = subprocess.run(
                         [*command, f"{folder}/g"], check=True, capture_output=True, text=True
                     )
-                results.append([float(number) for number in said.stdout.split()])
-        middle = {k: [statistics.median(c) for c in zip(*r, strict=True)] for k, r in found.items()}
-        cells = [f"{middle[k][0]:.2f}" for k in found] + [f"{middle[k][1]:.0f}" for k in found]
+                results.append([float(number) for number in done.stdout.split()])
+        middle = {k: [statistics.median(c) for c in zip(*r, strict=True)] for k, r in runs.items()}
+        cells = [f"{middle[k][0]:.2f}" for k in runs] + [f"{middle[k][1]:.0f}" for k in runs]
         print_row(weights, f"{size}x{size}x8", *cells)
 
 
@@ -274,11 +274,5 @@ PARTS: dict[str, Callable[..., None]] = {
 }
 
 
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--finest", type=int, default=64, help="pixels along x at most")
-    run_parts(parser, PARTS)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS, finest=64)

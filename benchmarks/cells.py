@@ -17,19 +17,17 @@ import time
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 from scripts import graph_of, parser_of, print_head, print_row
 
 from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.typing import Floats
 from cheblienet_models.resampling.cells import cells_of
 from cheblienet_models.resampling.entries import Entries
 from cheblienet_models.resampling.grids import Pixels
 from cheblienet_models.resampling.overlaps import shared_areas
 from cheblienet_models.resampling.samplings import Sampling, sampling_of, unit_vectors
-
-Floats = npt.NDArray[np.float64]
 
 SIZES: dict[str, list[dict[str, Any]]] = {
     "icosahedral": [{"subdivisions": level} for level in (2, 3, 4, 5)],
@@ -62,7 +60,7 @@ def sampled(sampling: Sampling, grid: Pixels, places: int) -> Entries:
     return Entries(point, pixel, count / side**2 * grid.areas.ravel()[pixel])
 
 
-def found(way: str, sampling: Sampling, grid: Pixels) -> Entries:
+def shared_by(way: str, sampling: Sampling, grid: Pixels) -> Entries:
     """Areas that points (rows) and pixels (columns) share, steradians."""
     if way.startswith("sampled"):
         return sampled(sampling, grid, int(way.split()[1]))
@@ -114,7 +112,7 @@ def main() -> None:
                 if way == "own" and sampling.kind is None:
                     continue  # these are Voronoi's
                 began = time.process_time()
-                entries = found(way, sampling, grid)
+                entries = shared_by(way, sampling, grid)
                 seconds = time.process_time() - began
                 shape = (sampling.count, grid.count)
                 shared = csr_array((entries.values, (entries.rows, entries.columns)), shape)

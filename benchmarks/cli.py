@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from scripts import print_head, print_row, temporary_store
-from turns import in_turns, seconds_of
+from turns import in_turns, ratio, seconds_of
 
 from cheblienet_models import open_store
 
@@ -29,13 +29,10 @@ def run(*command: str) -> None:
 def compared(ours: list[str], reference: list[str]) -> list[str]:
     """Medians of both and of the ratio, after one uncounted run of each."""
     works = {"ours": partial(run, *ours), "reference": partial(run, *reference)}
-    for work in works.values():
-        work()
-    measured = list(zip(*in_turns(works, RUNS).values(), strict=True))
-    a, b = (statistics.median(column) for column in zip(*measured, strict=True))
-    ratio = statistics.median(x / y for x, y in measured)
-    extra = statistics.median(x - 2 * y for x, y in measured)
-    return [f"{a:.3f} s", f"{b:.3f} s", f"{ratio:.2f}", f"{extra:+.3f} s"]
+    a, b = in_turns(works, RUNS, warm=True).values()
+    extra = statistics.median(x - 2 * y for x, y in zip(a, b, strict=True))
+    middles = [f"{statistics.median(seconds):.3f} s" for seconds in (a, b)]
+    return [*middles, f"{ratio(a, b):.2f}", f"{extra:+.3f} s"]
 
 
 def print_opening(title: str, store: Path, name: str) -> None:

@@ -70,9 +70,9 @@ def cap_spectrum(count: int) -> NDArray[np.float64]:
 
     for m in range(count):
         steps = np.arange(0.05, 3.0 * math.sqrt(count) + 3, 0.05)
-        found = [slope(nu, m) for nu in steps]
+        slopes = [slope(nu, m) for nu in steps]
         for low, high, before, after in zip(
-            steps[:-1], steps[1:], found[:-1], found[1:], strict=True
+            steps[:-1], steps[1:], slopes[:-1], slopes[1:], strict=True
         ):
             if before * after < 0:
                 nu = brentq(slope, low, high, args=(m,))
@@ -106,16 +106,14 @@ def domains() -> Iterator[Domain]:
 def errors(spec: GraphSpec, exact: NDArray[np.float64]) -> tuple[float, float, float]:
     """Largest and mean relative error of the eigenvalues but 0; share of points inside."""
     level = report_of(spec, len(exact))
-    found = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
-    relative = abs(found[1:] / exact[1:] - 1)
+    values = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
+    relative = abs(values[1:] / exact[1:] - 1)
     return float(relative.max()), float(relative.mean()), level.inside or math.nan
 
 
 def main() -> None:
     """Print a line for each graph."""
-    parser = parser_of(__doc__)
-    parser.add_argument("--count", type=int, default=10, help="eigenvalues but 0")
-    count = parser.parse_args().count + 1
+    count = parser_of(__doc__, count=10).parse_args().count + 1
     print_head("domain", "weights", "vertices", "largest error", "mean", "order", "area")
     for domain in domains():
         exact = domain.exact(count)

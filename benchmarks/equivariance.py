@@ -83,9 +83,9 @@ def errors(pyramid: Pyramid, seed: int) -> tuple[float, float, float, float]:
     points = unit_vectors(pyramid.levels[0])
     straight, turned = (field(p, coefficients)[None, None] for p in (points, points @ turn))
 
-    def relative(found: Tensor, expected: Tensor) -> float:
+    def relative(output: Tensor, expected: Tensor) -> float:
         spread = (expected - expected.mean(dim=2, keepdim=True)).square().mean().sqrt()
-        return float((found - expected).square().mean().sqrt() / spread)
+        return float((output - expected).square().mean().sqrt() / spread)
 
     with torch.no_grad():
         moved = at(pyramid, network(straight), points @ turn)
@@ -105,8 +105,8 @@ def main() -> None:
     for (title, kind), level in product(KINDS.items(), (2, 3, 4, 5)):
         spec = GraphSpec("so3", subdivisions=level, orientations=6, levels=3, **kind)
         pyramid = pyramid_of(spec, device="cpu")
-        found = zip(*(errors(pyramid, seed) for seed in range(ROTATIONS)), strict=True)
-        random, interpolation, single, double = found
+        columns = zip(*(errors(pyramid, seed) for seed in range(ROTATIONS)), strict=True)
+        random, interpolation, single, double = columns
         print_row(
             *(title, level, f"{spec.num_vertices:,}"),
             f"{statistics.mean(random):.3f} +- {statistics.stdev(random):.3f}",

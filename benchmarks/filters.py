@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse
 import torch
 from scipy.sparse.linalg import expm_multiply
-from scripts import graph_of, parser_of, print_head, print_row, run_parts
-from turns import in_turns
+from scripts import graph_of, print_head, print_row, run_parts
+from turns import in_turns, ratio
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Graph
@@ -48,12 +48,12 @@ def errors(graph: Graph) -> list[str]:
     exact = {t: (wide.numpy() @ vectors * np.exp(-t * values)) @ vectors.T for t in times(graph)}
 
     def largest(x: torch.Tensor, tolerance: float) -> float:
-        found = []
+        shares = []
         for t, expected in exact.items():
             error = graph.diffuse(x, t, tolerance=tolerance).double().numpy() - expected
             norms = np.linalg.norm(error, axis=2) / np.linalg.norm(wide.numpy(), axis=2)
-            found.append(norms.max())
-        return float(max(found))
+            shares.append(norms.max())
+        return float(max(shares))
 
     cells = [f"{graph.lambda_max:.3g}"]
     for tolerance in TOLERANCES:
@@ -68,8 +68,8 @@ def errors(graph: Graph) -> list[str]:
 
 
 def times(graph: Graph) -> list[float]:
-    found: list[float] = (DECADES / graph.lambda_max).tolist()
-    return found
+    decades: list[float] = (DECADES / graph.lambda_max).tolist()
+    return decades
 
 
 def print_times() -> None:
@@ -107,10 +107,14 @@ def print_times() -> None:
     print(f"{graph.diffusion_polynomial(t).degree} at tolerance 1e-6\n")
     print_head("", "seconds", "expm_multiply takes", "differs from it by, of the norm of x")
     for way, spent in seconds.items():
-        ratio = statistics.median(a / b for a, b in zip(first, spent, strict=True))
-        found = torch.as_tensor(results[way]).detach().double().reshape(-1, size)[0].numpy()
-        apart = np.linalg.norm(found - reference) / x.norm().item()
-        print_row(way, f"{statistics.median(spent):.3f}", f"{ratio:.1f} times", f"{apart:.0e}")
+        result = torch.as_tensor(results[way]).detach().double().reshape(-1, size)[0].numpy()
+        apart = np.linalg.norm(result - reference) / x.norm().item()
+        print_row(
+            way,
+            f"{statistics.median(spent):.3f}",
+            f"{ratio(first, spent):.1f} times",
+            f"{apart:.0e}",
+        )
 
 
 def print_errors() -> None:
@@ -120,13 +124,6 @@ def print_errors() -> None:
         print_row(name, *errors(graph_of(spec)))
 
 
-PARTS: dict[str, Callable[..., None]] = {"errors": print_errors, "times": print_times}
-
-
-def main() -> None:
-    torch.set_num_threads(1)
-    run_parts(parser_of(__doc__), PARTS)
-
-
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(1)
+    run_parts(__doc__, {"errors": print_errors, "times": print_times})

@@ -14,15 +14,14 @@ one distance are among the 16 nearest by the other, least and most over orientat
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scripts import print_head, print_row
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.stencil import Stencils
+from cheblienet_graphs.typing import Floats
 
-Floats = NDArray[np.float64]
 N_O, K, PIXELS = 6, 16, 64
 STEPS, ROUNDS, STARTS = 48, 12, 6
 ARRIVED = 1e-9
@@ -75,15 +74,15 @@ def logarithms(theta: float, offsets: Floats) -> Floats:
     """(3, N, 3) candidates c for the way from (0, 0, theta) to x, y, theta' modulo pi."""
     turn = offsets[:, 2] - theta
     turn = (turn + math.pi) % (2 * math.pi) - math.pi
-    found = []
+    candidates = []
     for t in (turn, turn - math.pi, turn + math.pi):
         half = theta + t / 2
         x, y = offsets[:, 0], offsets[:, 1]
         scale = np.sinc(t / (2 * np.pi))
         forward = (np.cos(half) * x + np.sin(half) * y) / scale
         sideways = (-np.sin(half) * x + np.cos(half) * y) / scale
-        found.append(np.stack([forward, sideways, t], axis=1))
-    return np.array(found)
+        candidates.append(np.stack([forward, sideways, t], axis=1))
+    return np.array(candidates)
 
 
 def distances(theta: float, offsets: Floats, diagonal: Floats) -> tuple[Floats, Floats]:

@@ -95,8 +95,8 @@ def main() -> None:
     for title, weights in WEIGHTS.items():
         for n, n_o in SIZES:
             spec = GraphSpec("se2", n, orientations=n_o, **METRIC, **weights)
-            found = diffused(graph_of(spec).double())
-            errors = abs(found - truth[n, n_o]).sum(axis=(1, 2, 3)) / 2
+            heat = diffused(graph_of(spec).double())
+            errors = abs(heat - truth[n, n_o]).sum(axis=(1, 2, 3)) / 2
             print_row(title, f"{n}x{n}x{n_o}", *(f"{error:.4f}" for error in errors))
 
 

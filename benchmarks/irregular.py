@@ -24,7 +24,7 @@ builds in this process, in pairs, one after the other; the median of their ratio
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -33,16 +33,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import ConvexHull, Delaunay
-from scripts import (
-    graph_of,
-    parser_of,
-    print_head,
-    print_row,
-    report_of,
-    run_parts,
-    temporary_store,
-)
-from turns import in_turns
+from scripts import graph_of, print_head, print_row, report_of, run_parts, temporary_store
+from turns import in_turns, ratio
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build
 from cheblienet_graphs.store.layout import resolve
@@ -74,20 +66,26 @@ def worst(weights: Any, areas: Floats, exact: Floats, scale: float = 1.0) -> tup
     stiffness = scipy.sparse.diags_array(np.asarray(weights.sum(axis=1)).ravel()) - weights
     laplacian = (root @ stiffness @ root).tocsc()
     start = np.random.default_rng(0).random(len(areas))
-    found = eigsh(laplacian, len(exact) + 1, sigma=-0.5, v0=start, return_eigenvectors=False)
+    values = eigsh(laplacian, len(exact) + 1, sigma=-0.5, v0=start, return_eigenvectors=False)
     largest = eigsh(laplacian, 1, v0=start, return_eigenvectors=False, tol=1e-3)
-    errors = scale * np.sort(found)[1:] / exact - 1
+    errors = scale * np.sort(values)[1:] / exact - 1
     return float(errors[abs(errors).argmax()]), scale * float(largest[0])
 
 
-def cotangents(points: Floats, triangles: NDArray[Any]) -> tuple[Any, Floats]:
-    """(N, N) halves of the cotangents across each edge, and (N,) thirds of triangles."""
-    count = len(points)
+def cotangents(corners: Floats, triangles: NDArray[Any]) -> tuple[Any, Floats]:
+    """(N, N) halves of the cotangents across each edge, and (N,) thirds of triangles.
+
+    Args:
+        corners: (triangles, 3, dimension) coordinates, which may be others in each triangle.
+        triangles: (triangles, 3) points of these, numbered up to N.
+    """
+    count = triangles.max() + 1
     weights = scipy.sparse.csr_array((count, count))
     areas = np.zeros(count)
     for k in range(3):
-        at, one, other = (triangles[:, (k + step) % 3] for step in range(3))
-        u, v = points[one] - points[at], points[other] - points[at]
+        at, one, other = np.roll(triangles, -k, axis=1).T
+        start, *ends = np.roll(corners, -k, axis=1).swapaxes(0, 1)
+        u, v = (end - start for end in ends)
         inner, squares = (u * v).sum(axis=1), (u**2).sum(axis=1) * (v**2).sum(axis=1)
         double = np.sqrt(np.maximum(squares - inner**2, 0))
         kept = double > 1e-12 * np.sqrt(squares)  # slivers on the hull of the plane's points
@@ -108,7 +106,7 @@ def errors(kind: str, size: dict[str, Any]) -> tuple[float, float]:
     if kind == "cotangent":
         points = sampling.base_points
         mesh = ConvexHull(points) if manifold == "s2" else Delaunay(points)
-        weights, areas = cotangents(points, mesh.simplices)
+        weights, areas = cotangents(points[mesh.simplices], mesh.simplices)
         error, largest = worst(weights, areas, exact)
     else:
         graph = graph_of(spec, device="cpu")
@@ -128,12 +126,12 @@ def table(title: str, rows: Iterable[tuple[str, list[dict[str, Any]]]]) -> None:
             before = {}
         for kind in KINDS:
             try:
-                found = [errors(kind, size) for size in sizes]
+                results = [errors(kind, size) for size in sizes]
             except CheblienetError:
                 cells.append("none")
                 largest.append("-")
                 continue
-            error = max((e for e, _ in found), key=abs)
+            error = max((e for e, _ in results), key=abs)
             spec = GraphSpec(**{"levels": 1, **sizes[0]})
             spacing = math.sqrt(spec.squared_spacing(0))
             order = ""
@@ -142,7 +140,7 @@ def table(title: str, rows: Iterable[tuple[str, list[dict[str, Any]]]]) -> None:
                 order = f" ({math.log(abs(other / error)) / math.log(was / spacing):.1f})"
             before[kind] = error, spacing
             cells.append(f"{error:+.2%}{order}".replace("%", " %"))
-            largest.append(f"{max(m for _, m in found):.2g}")
+            largest.append(f"{max(m for _, m in results):.2g}")
         print_row(name.strip("|"), *cells, ", ".join(largest))
 
 
@@ -232,13 +230,12 @@ def times() -> None:
             k: partial(build, spec, temporary_store(), name=k, **how) for k, spec in specs.items()
         }
         seconds = in_turns(builds, PAIRS)
-        ratios = [b / a for a, b in zip(*seconds.values(), strict=True)]
         first, second = (f"{statistics.median(taken):.2f} s" for taken in seconds.values())
         name = ", ".join(f"{what} {value:,}" for what, value in size.items())
-        print_row(name, first, second, f"{statistics.median(ratios):.2f}")
+        print_row(name, first, second, f"{ratio(seconds['voronoi'], seconds['kernel']):.2f}")
 
 
-PARTS: dict[str, Callable[..., None]] = {
+PARTS = {
     "random": random_points,
     "grids": grids,
     "plane": plane,
@@ -246,11 +243,5 @@ PARTS: dict[str, Callable[..., None]] = {
     "times": times,
 }
 
-
-def main() -> None:
-    """Print a table for each part."""
-    run_parts(parser_of(__doc__), PARTS)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

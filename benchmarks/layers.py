@@ -14,7 +14,6 @@ K = 16 and of Selling's stencils, at equal channels.
 PART is one of layer, directions, sizes, memory (on a CPU alone) and networks.
 """
 
-import argparse
 import statistics
 import subprocess
 import sys
@@ -25,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from scripts import graph_of, parser_of, print_head, print_row, pyramid_of, run_parts
+from scripts import graph_of, print_head, print_row, pyramid_of, run_parts
 from torch import Tensor, nn
-from turns import in_turns, installed, machine, peak_memory, resident_memory
+from turns import in_turns, installed, machine, peak_memory, ratio, resident_memory
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
@@ -156,7 +155,7 @@ Layer = Callable[[int, int, Graph], nn.Module]
 
 
 def contenders() -> dict[str, Layer]:
-    found: dict[str, Layer] = {
+    makers: dict[str, Layer] = {
         "ours": lambda a, b, g: ChebConv(a, b, KERNEL_SIZE, g, bias=False),
         "ours, basis saved": lambda a, b, g: ChebConv(
             a, b, KERNEL_SIZE, g, bias=False, save_basis=True
@@ -165,9 +164,9 @@ def contenders() -> dict[str, Layer]:
         "COO recursion": CooConv,
     }
     if find_spec(PYG[0]):
-        found["PyG, (B, V, C)"] = PygConv
-        found["PyG, disjoint copies"] = lambda a, b, g: PygConv(a, b, g, disjoint=True)
-    return found
+        makers["PyG, (B, V, C)"] = PygConv
+        makers["PyG, disjoint copies"] = lambda a, b, g: PygConv(a, b, g, disjoint=True)
+    return makers
 
 
 def laid_out(name: str, x: Tensor) -> Tensor:
@@ -189,11 +188,6 @@ def signal(name: str, graph: Graph) -> Tensor:
 def milliseconds(seconds: list[float], form: str = ".1f") -> str:
     """The median."""
     return f"{1e3 * statistics.median(seconds):{form}} ms"
-
-
-def ratio(seconds: list[float], others: list[float]) -> float:
-    """The median over rounds."""
-    return statistics.median(a / b for a, b in zip(seconds, others, strict=True))
 
 
 @torch.no_grad()
@@ -312,12 +306,12 @@ def stacks(device: str, **_: int) -> None:
         return
     installed(*PYG)
     print_head(f"{LAYERS} layers, B = {BATCH}", "peak memory of a step", "/ ours")
-    found = {}
+    peaks = {}
     for name in contenders():
         command = [sys.executable, __file__, "--stack", name]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
-        found[name] = int(done.stdout)
-        print_row(name, f"{found[name] / 1e6:.0f} MB", f"{found[name] / found['ours']:.2f}")
+        peaks[name] = int(done.stdout)
+        print_row(name, f"{peaks[name] / 1e6:.0f} MB", f"{peaks[name] / peaks['ours']:.2f}")
 
 
 def networks(rounds: int, device: str) -> None:
@@ -331,11 +325,8 @@ def networks(rounds: int, device: str) -> None:
         labels = torch.randint(10, (16,), device=device)
         step = partial(training_step, network, images, labels)
         draws = [partial(draw, pyramid, 0.9) for draw in (sample_edges, sample_vertices)]
-        for work in (step, *draws):
-            work()
-        sample_edges(pyramid, 1)
-        took = in_turns({"step": step}, rounds, device)["step"]
-        drawn = in_turns(dict(zip(drawing, draws, strict=True)), rounds, device).values()
+        took = in_turns({"step": step}, rounds, device, warm=True)["step"]
+        drawn = in_turns(dict(zip(drawing, draws, strict=True)), rounds, device, warm=True).values()
         share = max(map(statistics.median, drawn)) / statistics.median(took)
         cells = milliseconds(took, ".0f"), *(milliseconds(one, ".2f") for one in drawn)
         print_row(f"{name} recipe, depth 2, widen 2", *cells, f"{share:.1%}")
@@ -354,22 +345,10 @@ PARTS: dict[str, Callable[..., None]] = {
     "networks": networks,
 }
 
-
-def main() -> None:
-    torch.manual_seed(0)
-    own = argparse.ArgumentParser(add_help=False)
-    own.add_argument("--stack")
-    name = own.parse_known_args()[0].stack
-    if name:
-        stack(name)
-        return
-    parser = parser_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    device = parser.parse_known_args()[0].device
-    print(f"{machine(device, ('torch', PYG[0]))}\n")
-    run_parts(parser, PARTS)
-
-
 if __name__ == "__main__":
-    main()
+    torch.manual_seed(0)
+    if sys.argv[1:2] == ["--stack"]:
+        stack(sys.argv[2])
+    else:
+        print(f"{machine('cuda' if 'cuda' in ' '.join(sys.argv) else 'cpu', ('torch', PYG[0]))}\n")
+        run_parts(__doc__, PARTS, rounds=7, device="cpu")

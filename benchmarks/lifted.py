@@ -18,15 +18,15 @@ orientation where eps^2 >= 1/3 only, whatever made the weights.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from irregular import cotangents
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import ConvexHull
-from scripts import parser_of, print_head, print_row, run_parts
+from scripts import print_head, print_row, run_parts
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.weights.voronoi import voronoi_entries
@@ -104,8 +104,8 @@ def transport() -> None:
             root = scipy.sparse.diags_array(areas**-0.5)
             stiffness = scipy.sparse.diags_array(weights.sum(axis=1)) - weights
             matrix = (root @ stiffness @ root).tocsc()
-            found = eigsh(matrix, COUNT + 1, sigma=-0.3, return_eigenvectors=False)
-            errors = np.sort(found)[1:] / exact - 1
+            values = eigsh(matrix, COUNT + 1, sigma=-0.3, return_eigenvectors=False)
+            errors = np.sort(values)[1:] / exact - 1
             few, error = abs(errors[:10]).max(), abs(errors).max()
             order = "" if math.isnan(before) else f" ({math.log2(before / error):.1f})"
             cells = f"{few:.1%}", f"{error:.1%}{order}", f"{short:.1%}"
@@ -138,14 +138,7 @@ def negative(size: dict[str, Any], eps_squared: float, orientation: float) -> tu
     across = np.cross(middle, along)
     x = (points[triangles] * along[:, None]).sum(axis=2)
     y = (points[triangles] * across[:, None]).sum(axis=2) / math.sqrt(eps_squared)
-    shape = (len(points), len(points))
-    weights = scipy.sparse.csr_array(shape)
-    for k in range(3):
-        one, other = (k + 1) % 3, (k + 2) % 3
-        u, v = ((x[:, end] - x[:, k], y[:, end] - y[:, k]) for end in (one, other))
-        cotangent = (u[0] * v[0] + u[1] * v[1]) / abs(u[0] * v[1] - u[1] * v[0])
-        ends = np.sort(triangles[:, [one, other]], axis=1).T
-        weights = weights + scipy.sparse.coo_array((cotangent, tuple(ends)), shape=shape)
+    weights, _ = cotangents(np.stack([x, y], axis=2), triangles)
     below = weights.data < -1e-9
     return float(below.mean()), float(-weights.data[below].sum() / abs(weights.data).sum())
 
@@ -156,23 +149,13 @@ def anisotropic() -> None:
         cells = []
         for size in SIZES.values():
             angles = -math.pi / 2 + np.arange(6) * math.pi / 6
-            found = np.array([negative(size, eps_squared, angle) for angle in angles])
-            number, weight = 100 * found.mean(axis=0)
+            shares = np.array([negative(size, eps_squared, angle) for angle in angles])
+            number, weight = 100 * shares.mean(axis=0)
             cells.append(f"{number:.1f} %, {weight:.1f} % of the weight")
         print_row(f"{eps_squared:.2g}", *cells)
 
 
-PARTS: dict[str, Callable[[], None]] = {
-    "transport": transport,
-    "budget": budget,
-    "anisotropic": anisotropic,
-}
-
-
-def main() -> None:
-    """Print a table for each part."""
-    run_parts(parser_of(__doc__), PARTS)
-
+PARTS = {"transport": transport, "budget": budget, "anisotropic": anisotropic}
 
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

@@ -32,9 +32,9 @@ import torch
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from scipy.ndimage import rotate
-from scripts import graph_of, parser_of, print_head, print_row, run_parts
+from scripts import graph_of, print_head, print_row, run_parts
 from torch import Tensor
-from turns import in_turns
+from turns import in_turns, ratio
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Graph, OrientedLift
@@ -52,10 +52,10 @@ def radius(shape: tuple[int, int]) -> Array:
 
 def noise(size: int, gain: Callable[[Array], Array], *, periodic: bool) -> Tensor:
     """(4, 1, size, size) float64: white noise, mirrored or of a torus, times a gain."""
-    found = np.random.default_rng(0).standard_normal((4, 1, size, size))
+    values = np.random.default_rng(0).standard_normal((4, 1, size, size))
     if not periodic:
-        found = np.pad(found, [(0, 0), (0, 0), (0, size), (0, size)], mode="symmetric")
-    spectrum = np.fft.fft2(found) * gain(radius((found.shape[2], found.shape[3])))
+        values = np.pad(values, [(0, 0), (0, 0), (0, size), (0, size)], mode="symmetric")
+    spectrum = np.fft.fft2(values) * gain(radius((values.shape[2], values.shape[3])))
     return torch.from_numpy(np.fft.ifft2(spectrum).real[..., :size, :size].copy())
 
 
@@ -92,14 +92,14 @@ def drawn(size: int, turned: float) -> Array:
     """(size, size) bent lines about the center, turned from x toward y, y down."""
     y, x = np.mgrid[:size, :size] - (size - 1) / 2
     x, y = np.cos(turned) * x + np.sin(turned) * y, -np.sin(turned) * x + np.cos(turned) * y
-    rng, found = np.random.default_rng(1), np.zeros((size, size))
+    rng, image = np.random.default_rng(1), np.zeros((size, size))
     for _ in range(6):
         angle, place, place_along = rng.uniform(0, np.pi), *rng.uniform(-12, 12, 2)
         across = -np.sin(angle) * x + np.cos(angle) * y - place
         along = np.cos(angle) * x + np.sin(angle) * y - place_along
         across = across - along**2 / rng.uniform(40, 200)
-        found += np.exp(-(across**2) / (2 * 1.5**2) - along**2 / (2 * 12**2))
-    return found
+        image += np.exp(-(across**2) / (2 * 1.5**2) - along**2 / (2 * 12**2))
+    return image
 
 
 def middle(values: Array) -> Array:
@@ -109,10 +109,10 @@ def middle(values: Array) -> Array:
     return values[..., part, part]
 
 
-def relative(found: Array, expected: Array) -> float:
+def relative(values: Array, expected: Array) -> float:
     """Root mean square of a difference over that of the deviation from the mean."""
     spread = middle(expected) - middle(expected).mean()
-    return float(np.sqrt(np.square(middle(found - expected)).mean() / np.square(spread).mean()))
+    return float(np.sqrt(np.square(middle(values - expected)).mean() / np.square(spread).mean()))
 
 
 def about_center(values: Array, angle: float) -> Array:
@@ -144,13 +144,13 @@ def turn_by(lift: OrientedLift, angle: float) -> tuple[float, float]:
 def whole_filters(lift: OrientedLift) -> Tensor:
     """(n_o, 2 H, W + 1) of one scale, in the order of rfft2, from the lift's even and odd parts."""
     n_o, height, width = lift.grid
-    parts, found = lift.wavelets, torch.zeros(n_o, 2 * height, width + 1)
+    parts, filters = lift.wavelets, torch.zeros(n_o, 2 * height, width + 1)
     for k in range(n_o):
         at, sign = (k, 1) if k <= n_o // 2 else (n_o - k, -1)
         even, odd = parts.even[0, at], sign * parts.odd[0, at]
-        found[k, :height, :width] = even + odd
-        found[k, height + 1 :, :width] = (even - odd)[1:].flip(0)
-    return found
+        filters[k, :height, :width] = even + odd
+        filters[k, height + 1 :, :width] = (even - odd)[1:].flip(0)
+    return filters
 
 
 def by_fourier(filters: Tensor, images: Tensor) -> Tensor:
@@ -160,8 +160,8 @@ def by_fourier(filters: Tensor, images: Tensor) -> Tensor:
     mirrored = torch.cat([mirrored, mirrored.flip(3)], 3)
     product = torch.fft.rfft2(mirrored)[:, :, None] * filters
     scores = torch.fft.irfft2(product, s=mirrored.shape[2:])[..., :height, :width]
-    found: Tensor = scores.flatten(3).permute(2, 3, 0, 1).contiguous()
-    return found
+    in_order: Tensor = scores.flatten(3).permute(2, 3, 0, 1).contiguous()
+    return in_order
 
 
 @torch.no_grad()
@@ -192,9 +192,9 @@ def print_turns(**_: int) -> None:
         for n_o in (6, 8, 12, 16):
             graph = plane(size, n_o)
             for lift in (OrientedLift(graph), OrientedLift(graph, "gabor")):
-                found = [turn_by(lift.double(), math.radians(d)) for d in angles]
-                cells = [f"{scores:.2%}" for scores, _ in found]
-                print_row(size, n_o, lift.kind, *cells, f"{found[1][1]:.2%}")
+                errors = [turn_by(lift.double(), math.radians(d)) for d in angles]
+                cells = [f"{scores:.2%}" for scores, _ in errors]
+                print_row(size, n_o, lift.kind, *cells, f"{errors[1][1]:.2%}")
 
 
 @torch.no_grad()
@@ -209,11 +209,12 @@ def print_times(rounds: int) -> None:
         works = {"lift": partial(lift, images), "Fourier": partial(by_fourier, filters, images)}
         scores, expected = (work() for work in works.values())
         apart = float((scores.permute(2, 0, 1).flatten() - expected.flatten()).abs().max())
-        times = list(in_turns(works, rounds, clock=time.process_time).values())
-        medians = [f"{1000 * statistics.median(one):.1f} ms" for one in times]
-        ratio = statistics.median(b / a for a, b in zip(*times, strict=True))
+        times = in_turns(works, rounds, clock=time.process_time)
+        medians = [f"{1000 * statistics.median(one):.1f} ms" for one in times.values()]
         title = f"{len(images)} x 3 x {size} x {size}"
-        print_row(title, n_o, *medians, f"{ratio:.2f}", f"{apart:.0e}")
+        print_row(
+            title, n_o, *medians, f"{ratio(times['Fourier'], times['lift']):.2f}", f"{apart:.0e}"
+        )
 
 
 def plane(size: int, n_o: int, boundary: str = "open") -> Graph:
@@ -229,13 +230,7 @@ PARTS: dict[str, Callable[..., None]] = {
 }
 
 
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=9)
+if __name__ == "__main__":
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    run_parts(parser, PARTS)
-
-
-if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS, rounds=9)

@@ -113,7 +113,7 @@ def neumann_spectrum_over_axes(
     stiffness, slope = _legendre(degree)
     axes, measure = _sphere(harmonics)
     basis, degrees, parities = _even_harmonics(harmonics, axes)
-    found = []
+    sectors = []
     for sector, times in (((0, 0, 0), 1), ((1, 0, 0), 3), ((1, 1, 0), 3), ((1, 1, 1), 1)):
         powers = np.stack(np.meshgrid(*[np.arange(degree)] * 3, indexing="ij"), axis=-1)
         odd = (powers.reshape(1, -1, 3) + parities[:, None]) % 2
@@ -133,8 +133,8 @@ def neumann_spectrum_over_axes(
                 term = scipy.sparse.kron(scipy.sparse.kron(parts[0], parts[1]), parts[2])
                 matrix += scipy.sparse.kron(outer, term, "csr")[kept][:, kept].toarray()
         values = scipy.linalg.eigvalsh(matrix, subset_by_index=[0, min(count, len(kept)) - 1])
-        found.append(np.repeat(values, times))
-    return np.sort(np.concatenate(found))[:count].clip(min=0.0)
+        sectors.append(np.repeat(values, times))
+    return np.sort(np.concatenate(sectors))[:count].clip(min=0.0)
 
 
 def _sphere(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

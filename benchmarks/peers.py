@@ -4,6 +4,9 @@ Who computes the same as ours is compared with it first, and refused where it di
 turns, and medians are printed with their quartiles. Ratios are taken round by round.
 
     python benchmarks/peers.py [--rounds 7] [--device cpu|cuda] [--parts neighbors layers ...]
+                               [--quick]
+
+With --quick sizes are tiny, to see that it runs.
 
 Packages that are not here are left out, with a line on how to install them: scikit-learn,
 torch_geometric, deepsphere, escnn (which brings a numpy below 2).
@@ -38,12 +41,8 @@ PARTS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables of these parts, in their order."""
-    parser = parser_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs")
-    given = parser.parse_args(arguments)
+    options = parser_of(__doc__, rounds=7, device="cpu", parts=list(PARTS), quick=False)
+    given = options.parse_args(arguments)
     print(f"{machine(given.device, PACKAGES)} Rounds: {given.rounds}.")
     for part in given.parts:
         torch.manual_seed(0)

@@ -43,9 +43,9 @@ def output_and_gradient(name: str, layer: nn.Module, x: Tensor, g: Tensor) -> tu
     return as_ours(name, y.detach(), len(x)), as_ours(name, gradient, len(x))
 
 
-def difference(found: tuple[Tensor, Tensor], expected: tuple[Tensor, Tensor]) -> str:
+def difference(result: tuple[Tensor, Tensor], expected: tuple[Tensor, Tensor]) -> str:
     """How much outputs or gradients differ; empty where they are the same."""
-    for name, one, other in zip(("outputs", "gradients"), found, expected, strict=True):
+    for name, one, other in zip(("outputs", "gradients"), result, expected, strict=True):
         off = relative_difference(one, other)
         if not off <= TOLERANCE:
             return f"{name} differ by {off:.1e}"

@@ -197,12 +197,12 @@ def by_torch(sampled: Sampled) -> Nearest:
     return squared[:, 1:].cpu().numpy(), others.gather(1, order)[:, 1:].cpu().numpy()
 
 
-def difference(found: Edges, expected: Edges) -> str:
+def difference(edges: Edges, expected: Edges) -> str:
     """How many edges are others, or how much their lengths differ; empty where all agree."""
-    if not np.array_equal(found.keys, expected.keys):
-        others = len(np.setxor1d(found.keys, expected.keys)) // 2
+    if not np.array_equal(edges.keys, expected.keys):
+        others = len(np.setxor1d(edges.keys, expected.keys)) // 2
         return f"{others:,} of {len(expected.keys) // 2:,} edges are others"
-    off = float(np.abs(found.squared - expected.squared).max() / expected.squared.max())
+    off = float(np.abs(edges.squared - expected.squared).max() / expected.squared.max())
     return "" if off <= SAME_LENGTH else f"squared lengths differ by {off:.1e} of the longest"
 
 
@@ -210,21 +210,21 @@ def contenders(
     sampled: Sampled, *, with_scikit_learn: bool
 ) -> dict[str, Callable[[], Edges | Nearest]]:
     """Those that can be afforded at this size, ours first."""
-    found: dict[str, Callable[[], Edges | Nearest]] = {
+    works: dict[str, Callable[[], Edges | Nearest]] = {
         sampled.ours: partial(sampled.found_by, sampled.choice),
         KEOPS: partial(sampled.found_by, Choice("keops", sampled.device)),
         ALL_PAIRS: partial(by_torch, sampled),
     }
     if with_scikit_learn:
-        found[BRUTE_FORCE] = partial(by_scikit_learn, sampled, "brute")
-        found[BALL_TREE] = partial(by_scikit_learn, sampled, "ball_tree")
+        works[BRUTE_FORCE] = partial(by_scikit_learn, sampled, "brute")
+        works[BALL_TREE] = partial(by_scikit_learn, sampled, "ball_tree")
     pairs = sampled.spec.num_vertices**2
-    return {name: work for name, work in found.items() if pairs <= MOST_PAIRS.get(name, math.inf)}
+    return {name: work for name, work in works.items() if pairs <= MOST_PAIRS.get(name, math.inf)}
 
 
-def edges_of(sampled: Sampled, found: Edges | Nearest) -> Edges:
+def edges_of(sampled: Sampled, result: Edges | Nearest) -> Edges:
     """Of an engine as they are, of lists by the rule."""
-    return found if isinstance(found, Edges) else sampled.by_the_rule(found)
+    return result if isinstance(result, Edges) else sampled.by_the_rule(result)
 
 
 def neighbors(rounds: int, device: str, *, quick: bool) -> None:

@@ -170,12 +170,12 @@ def output_and_gradient(network: nn.Module, x: Tensor, g: Tensor) -> tuple[Tenso
     return y.detach(), gradient
 
 
-def difference(found: tuple[Tensor, Tensor], expected: tuple[Tensor, Tensor]) -> str:
+def difference(result: tuple[Tensor, Tensor], expected: tuple[Tensor, Tensor]) -> str:
     """How much outputs or gradients differ; empty where they are the same."""
-    off = relative_difference(found[0], expected[0])
+    off = relative_difference(result[0], expected[0])
     if not off <= SAME_OUTPUT:
         return f"outputs differ by {off:.1e}"
-    turned = float((found[1] - expected[1]).norm() / expected[1].norm())
+    turned = float((result[1] - expected[1]).norm() / expected[1].norm())
     return "" if turned <= SAME_GRADIENT else f"gradients differ by {turned:.1e}"
 
 

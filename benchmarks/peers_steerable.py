@@ -60,9 +60,9 @@ class SteerableConv(nn.Module):
 
 def change_of_ours(layer: nn.Module, pyramid: Pyramid, x: Tensor) -> float:
     """The largest difference under the lattice's symmetries, relative to the largest output."""
-    found = assert_equivariant(layer, pyramid, x, tolerance=math.inf)
+    changes = assert_equivariant(layer, pyramid, x, tolerance=math.inf)
     with torch.no_grad():
-        return max(found.values()) / float(layer(x).abs().max())
+        return max(changes.values()) / float(layer(x).abs().max())
 
 
 def change_of_images(

@@ -13,7 +13,6 @@ between them.
 
 import argparse
 import fnmatch
-import itertools
 import os
 import platform
 import re
@@ -23,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -31,7 +31,10 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().with_name("RESULTS.md")
 MARKER = re.compile(r"^<!-- (/?)([a-z0-9-]+) -->$", re.MULTILINE)
-COMMAND = re.compile(r"`(python benchmarks/[^`\n]+)`(.*)")
+BLOCK = re.compile(
+    r"^<!-- ([a-z0-9-]+) -->\n`(python benchmarks/[^`\n]+)`(.*)\n((?s:.)*?)^<!-- /\1 -->$",
+    re.MULTILINE,
+)
 PLACEHOLDER = re.compile(r"[A-Z][A-Z0-9_]+")
 PACKAGES = ("torch", "numpy", "scipy")
 
@@ -59,29 +62,17 @@ def blocks(text: str) -> dict[str, Block]:
     Raises:
         ValueError: a marker has no partner, a name comes twice, or a block begins otherwise.
     """
-    found: dict[str, Block] = {}
-    markers = list(MARKER.finditer(text))
-    for opening, closing in itertools.zip_longest(markers[::2], markers[1::2]):
-        closes, name = opening.groups()
-        if closes or closing is None or closing.groups() != ("/", name):
-            line = text.count("\n", 0, opening.start()) + 1
+    whole = {m[1]: Block(m[2], m[3], m.start(2) - 1, m.end(4)) for m in BLOCK.finditer(text)}
+    for name, count in Counter(name for _, name in MARKER.findall(text)).items():
+        if name not in whole or count != 2:
             raise ValueError(
-                f"{opening[0]} in line {line} has no partner. "
-                f"A block stands between <!-- {name} --> and <!-- /{name} -->."
+                f"<!-- {name} --> must stand in the page once, <!-- /{name} --> after it, and "
+                "between them a block that begins with `python benchmarks/...` in backticks."
             )
-        if name in found:
-            raise ValueError(f"Two blocks are called {name}. Give one of them another name.")
-        first = COMMAND.match(text, opening.end() + 1)
-        if first is None:
-            raise ValueError(
-                f"The block {name} names no command. Its first line must begin with "
-                "`python benchmarks/...` in backticks."
-            )
-        found[name] = Block(first[1], first[2], opening.end() + 1, closing.start())
-    return found
+    return whole
 
 
-def chosen(names: Sequence[str], found: Mapping[str, Block]) -> list[str]:
+def chosen(names: Sequence[str], known: Mapping[str, Block]) -> list[str]:
     """Names of blocks that are called so or match a pattern; all where none is named.
 
     Raises:
@@ -89,11 +80,11 @@ def chosen(names: Sequence[str], found: Mapping[str, Block]) -> list[str]:
     """
     wanted: set[str] = set()
     for name in names:
-        matching = fnmatch.filter(found, name)
+        matching = fnmatch.filter(known, name)
         if not matching:
-            raise ValueError(f"There is no block {name}. --list shows all {len(found)}.")
+            raise ValueError(f"There is no block {name}. --list shows all {len(known)}.")
         wanted.update(matching)
-    return [name for name in found if name in wanted or not names]
+    return [name for name in known if name in wanted or not names]
 
 
 def filled(command: str, given: Mapping[str, str], root: Path) -> list[str]:
@@ -208,19 +199,19 @@ def main(arguments: Sequence[str] | None = None, page: Path = PAGE) -> int:
     parser.add_argument("--list", action="store_true", help="show the blocks, run nothing")
     options = parser.parse_args(arguments)
     try:
-        found = blocks(page.read_text())
-        names = chosen(options.names, found)
+        known = blocks(page.read_text())
+        names = chosen(options.names, known)
         if options.list:
-            print("\n".join(f"{n}: `{found[n].command}`{found[n].state}" for n in names))
+            print("\n".join(f"{n}: `{known[n].command}`{known[n].state}" for n in names))
             return 0
         commands = {
-            n: filled(found[n].command, dict(options.given), page.parents[1]) for n in names
+            n: filled(known[n].command, dict(options.given), page.parents[1]) for n in names
         }
     except (ValueError, OSError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2
     try:
-        done = [record(page, n, found[n].command, words) for n, words in commands.items()]
+        done = [record(page, n, known[n].command, words) for n, words in commands.items()]
     except KeyboardInterrupt:
         print("Stopped; what was not done stays as it was.", file=sys.stderr)
         return 130

@@ -11,7 +11,7 @@ and integrals over what is there. These are trips, times and gaps.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.special import sph_harm_y
-from scripts import parser_of, print_head, print_row, pyramid_of, run_parts
+from scripts import print_head, print_row, pyramid_of, run_parts
 from torch import Tensor
 from turns import seconds_of
 
@@ -36,14 +36,14 @@ SAMPLINGS: dict[str, dict[str, Any]] = {
 
 def harmonics(beta: Tensor, gamma: Tensor) -> Tensor:
     """(1, count, n) float32, each with its largest value 1."""
-    found = []
+    waves = []
     fine = np.linspace(0, math.pi, 4001)
     for degree in range(DEGREE + 1):
         for order in range(degree + 1):
             wave = sph_harm_y(degree, order, beta.numpy(), gamma.numpy())
             largest = abs(sph_harm_y(degree, order, fine, 0.0)).max()
-            found += [wave.real / largest] + ([wave.imag / largest] if order else [])
-    return torch.from_numpy(np.stack(found)).float()[None]
+            waves += [wave.real / largest] + ([wave.imag / largest] if order else [])
+    return torch.from_numpy(np.stack(waves)).float()[None]
 
 
 def with_gaps(image: Tensor, kind: str) -> Tensor:
@@ -71,8 +71,8 @@ def angles(grid: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
 
 def waves_on(beta: Tensor, gamma: Tensor) -> Tensor:
     """(1, count, H, W) harmonics."""
-    found: Tensor = harmonics(beta.flatten(), gamma.flatten()).unflatten(2, beta.shape)
-    return found
+    waves: Tensor = harmonics(beta.flatten(), gamma.flatten()).unflatten(2, beta.shape)
+    return waves
 
 
 def print_trips() -> None:
@@ -135,16 +135,7 @@ def print_gaps() -> None:
         print_row(title, f"{kind}, {missing:.0%}", *cells)
 
 
-PARTS: dict[str, Callable[..., None]] = {
-    "trips": print_trips,
-    "times": print_times,
-    "gaps": print_gaps,
-}
-
-
-def main() -> None:
-    run_parts(parser_of(__doc__), PARTS)
-
+PARTS = {"trips": print_trips, "times": print_times, "gaps": print_gaps}
 
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

@@ -13,23 +13,24 @@ least and largest in brackets. Everything written is deleted.
     python benchmarks/scale.py --phases [--only se2-256 ...]
 """
 
-import argparse
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
+from scripts import parser_of, print_head, print_row
+from turns import seconds_of
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store import layout
@@ -37,18 +38,27 @@ from cheblienet_graphs.store.facts import listing
 from cheblienet_graphs.store.writer import Staging
 
 ENTRY = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
-GRAPHS: dict[str, tuple[str, dict[str, Any]]] = {
-    "se2-256": ("se2", {"size": 256, "orientations": 8}),
-    "se2-512": ("se2", {"size": 512, "orientations": 16}),
-    "se2-1024": ("se2", {"size": 1024, "orientations": 16}),
-    "se2-512-disc": ("se2", {"disc": 512, "orientations": 16}),
-    "se2-1024-disc": ("se2", {"disc": 1024, "orientations": 16}),
-    "r3-128": ("r3", {"size": 128}),
-    "r3-256": ("r3", {"size": 256}),
-    "so3-4": ("so3", {"subdivisions": 4, "orientations": 6}),
-    "so3-5": ("so3", {"subdivisions": 5, "orientations": 6}),
-    "so3-6": ("so3", {"subdivisions": 6, "orientations": 6}),
-    "so3-7": ("so3", {"subdivisions": 7, "orientations": 6}),
+
+
+def disc(side: int) -> NDArray[np.bool_]:
+    """Pixels within a disc that touches all four sides."""
+    y, x = np.mgrid[:side, :side] - (side - 1) / 2
+    inside: NDArray[np.bool_] = x**2 + y**2 < (side / 2) ** 2
+    return inside
+
+
+GRAPHS: dict[str, dict[str, Any]] = {
+    "se2-256": {"manifold": "se2", "size": 256, "orientations": 8},
+    "se2-512": {"manifold": "se2", "size": 512, "orientations": 16},
+    "se2-1024": {"manifold": "se2", "size": 1024, "orientations": 16},
+    "se2-512-disc": {"manifold": "se2", "mask": disc(512), "orientations": 16},
+    "se2-1024-disc": {"manifold": "se2", "mask": disc(1024), "orientations": 16},
+    "r3-128": {"manifold": "r3", "size": 128},
+    "r3-256": {"manifold": "r3", "size": 256},
+    "so3-4": {"manifold": "so3", "subdivisions": 4, "orientations": 6},
+    "so3-5": {"manifold": "so3", "subdivisions": 5, "orientations": 6},
+    "so3-6": {"manifold": "so3", "subdivisions": 6, "orientations": 6},
+    "so3-7": {"manifold": "so3", "subdivisions": 7, "orientations": 6},
 }
 TABLE = ["se2-256", "se2-512", "se2-1024", "r3-256", "so3-6", "so3-7"]
 COMMON: dict[str, Any] = {"levels": 1, "lambda_max": 2}
@@ -73,21 +83,14 @@ class Built:
         return self.nbytes / self.seconds / self.disk
 
 
-class Memory(threading.Thread):
-    """Watches the anonymous memory of a process and its descendants while it lives."""
-
-    def __init__(self, pid: int) -> None:
-        super().__init__(daemon=True)
-        self.most, self._pid, self._ended = 0, pid, threading.Event()
-
-    def run(self) -> None:
-        while not self._ended.wait(POLL):
-            self.most = max(self.most, sum(map(anonymous, with_descendants(self._pid))))
-
-    def end(self) -> int:
-        self._ended.set()
-        self.join()
-        return self.most
+def waited(process: subprocess.Popen[bytes]) -> tuple[int, int]:
+    """A process' exit code, and most anonymous memory of it and its descendants meanwhile."""
+    most = 0
+    while True:
+        try:
+            return process.wait(POLL), most
+        except subprocess.TimeoutExpired:
+            most = max(most, sum(map(anonymous, with_descendants(process.pid))))
 
 
 def with_descendants(pid: int) -> list[int]:
@@ -99,10 +102,10 @@ def with_descendants(pid: int) -> list[int]:
         except OSError:  # it ended
             continue
         children[int(status.rpartition(")")[2].split()[1])].append(int(folder.name))
-    found = [pid]
-    for one in found:
-        found += children[one]
-    return found
+    family = [pid]
+    for one in family:
+        family += children[one]
+    return family
 
 
 def anonymous(pid: int) -> int:
@@ -130,37 +133,17 @@ def disk_speed(folder: Path, nbytes: int, pieces: list[bytes]) -> float:
         file.unlink()
 
 
-def disc(side: int) -> NDArray[np.bool_]:
-    """Pixels within a disc that touches all four sides."""
-    y, x = np.mgrid[:side, :side] - (side - 1) / 2
-    inside: NDArray[np.bool_] = x**2 + y**2 < (side / 2) ** 2
-    return inside
-
-
 def command(name: str, folder: Path) -> list[str]:
     """The command that builds a graph; a mask is written to a file of the folder."""
-    manifold, sizes = GRAPHS[name]
-    given = {**sizes, **COMMON}
-    if "disc" in given:
+    given = GRAPHS[name] | COMMON
+    manifold = given.pop("manifold")
+    if "mask" in given:
+        np.save(folder / "mask.npy", given["mask"])
         given["mask"] = folder / "mask.npy"
-        np.save(given["mask"], disc(given.pop("disc")))
     options = [
         text for key, value in given.items() for text in (f"--{key.replace('_', '-')}", str(value))
     ]
     return [*ENTRY, "build", manifold, *options, "--quiet"]
-
-
-def spec(name: str) -> GraphSpec:
-    """The graph that this command builds."""
-    return specified(*GRAPHS[name])
-
-
-def specified(manifold: str, sizes: dict[str, Any]) -> GraphSpec:
-    """The graph of a size."""
-    given = {**sizes, **COMMON}
-    if "disc" in given:
-        given["mask"] = disc(given.pop("disc"))
-    return GraphSpec(manifold, **given)
 
 
 def built(name: str, workers: int, folder: Path, pieces: list[bytes], nbytes: int) -> Built:
@@ -171,14 +154,11 @@ def built(name: str, workers: int, folder: Path, pieces: list[bytes], nbytes: in
         whole = [*command(name, Path(inside)), "--workers", str(workers), "--store", str(store)]
         began = time.perf_counter()
         process = subprocess.Popen(whole, stdout=subprocess.DEVNULL)
-        memory = Memory(process.pid)
-        memory.start()
         try:
-            failed = process.wait()
+            failed, most = waited(process)
             seconds = time.perf_counter() - began
         finally:
             process.kill()
-            most = memory.end()
         if failed:
             raise SystemExit(f"{' '.join(whole[3:])} exited with {failed}")
         [version] = listing(store)
@@ -198,71 +178,57 @@ def spread(values: list[float], form: str) -> str:
     return f"{middle} [{min(values):{form}}, {max(values):{form}}]"
 
 
-def row(name: str, workers: int, runs: list[Built]) -> str:
+def print_runs(name: str, workers: int, runs: list[Built]) -> None:
     """A line of the table."""
     first = runs[0]
-    cells = [
-        name,
-        f"{first.vertices:,}",
-        f"{first.entries:,}",
-        f"{first.nbytes / 1e9:.3f}",
-        str(workers),
+    print_row(
+        *(name, f"{first.vertices:,}", f"{first.entries:,}", f"{first.nbytes / 1e9:.3f}", workers),
         spread([run.seconds for run in runs], ".2f"),
         spread([run.entries / run.seconds / 1e6 for run in runs], ".2f"),
         spread([run.nbytes / run.seconds / 1e6 for run in runs], ".0f"),
         spread([run.disk / 1e6 for run in runs], ".0f"),
         spread([run.share for run in runs], ".2f"),
         spread([run.anonymous / 1e6 for run in runs], ".0f"),
-    ]
-    return f"| {' | '.join(cells)} |"
-
-
-def start_seconds(repeats: int) -> str:
-    """Seconds that every command takes before it does anything."""
-    took = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        subprocess.run([*ENTRY, "--version"], check=True, stdout=subprocess.DEVNULL)
-        took.append(time.perf_counter() - began)
-    return spread(took, ".3f")
+    )
 
 
 def print_growth(measured: dict[tuple[str, int], list[Built]]) -> None:
     """Seconds for a million entries of each graph, over that of the one before of its manifold."""
-    print("\n| graph | workers | seconds per million entries | / the size before |")
-    print("|---|---|---|---|")
+    print()
+    print_head("graph", "workers", "seconds per million entries", "/ the size before")
     before: dict[tuple[str, int], float] = {}
     for (name, workers), runs in measured.items():
-        kind = (GRAPHS[name][0], workers)
+        kind = (GRAPHS[name]["manifold"], workers)
         each = statistics.median(1e6 * run.seconds / run.entries for run in runs)
         ratio = f"{each / before[kind]:.2f}" if kind in before else ""
-        print(f"| {name} | {workers} | {each:.4f} | {ratio} |")
+        print_row(name, workers, f"{each:.4f}", ratio)
         before[kind] = each
 
 
 def print_table(names: list[str], workers: list[int], repeats: int, folder: Path) -> None:
     """Measure, and print as it goes."""
-    print(f"`clg --version`: {start_seconds(max(3, repeats))} s\n")
-    columns = "graph|vertices|entries|GB|workers|seconds|million entries/s|MB/s|disk MB/s|share"
-    columns += "|Anonymous MB, all processes"
-    print(f"| {columns.replace('|', ' | ')} |\n{'|---' * (columns.count('|') + 1)}|")
+    start = partial(subprocess.run, [*ENTRY, "--version"], check=True, stdout=subprocess.DEVNULL)
+    took = [seconds_of(start) for _ in range(max(3, repeats))]
+    print(f"`clg --version`: {spread(took, '.3f')} s\n")
+    rates = "million entries/s", "MB/s", "disk MB/s", "share", "Anonymous MB, all processes"
+    print_head("graph", "vertices", "entries", "GB", "workers", "seconds", *rates)
     pieces = [os.urandom(PIECE) for _ in range(7)]
     measured: dict[tuple[str, int], list[Built]] = {}
     for name in names:
-        nbytes = rough_nbytes(name)
+        nbytes = 140 * spec(name).num_vertices  # about
         for count in workers:
             runs: list[Built] = []
             for _ in range(repeats):
                 runs.append(built(name, count, folder, pieces, nbytes))
                 nbytes = runs[0].nbytes
             measured[name, count] = runs
-            print(row(name, count, runs), flush=True)
+            print_runs(name, count, runs)
     print_growth(measured)
 
 
-def rough_nbytes(name: str) -> int:
-    """About what a build publishes, before the first one is done."""
-    return 140 * spec(name).num_vertices
+def spec(name: str, **others: Any) -> GraphSpec:
+    """The graph, or another one of the same kind."""
+    return GraphSpec(**GRAPHS[name] | COMMON | others)
 
 
 def timed(function: Callable[..., Any], took: list[float]) -> Callable[..., Any]:
@@ -280,11 +246,10 @@ def timed(function: Callable[..., Any], took: list[float]) -> Callable[..., Any]
 
 def import_all(name: str, folder: Path) -> None:
     """Build a tiny graph of the same manifold."""
-    manifold, sizes = GRAPHS[name]
-    smallest = {"size": 16, "disc": 16, "subdivisions": 1}
-    tiny = {key: smallest.get(key, value) for key, value in sizes.items()}
+    smallest = {"size": 16, "mask": disc(16), "subdivisions": 1}
+    tiny = {key: value for key, value in smallest.items() if key in GRAPHS[name]}
     with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
-        build(specified(manifold, tiny), Path(inside) / "graphs.zarr")
+        build(spec(name, **tiny), Path(inside) / "graphs.zarr")
 
 
 def print_phases(name: str, workers: int, folder: Path) -> None:
@@ -317,12 +282,9 @@ def print_phases(name: str, workers: int, folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, workers=[1, 2], repeats=3, phases=False)
     parser.add_argument("--only", nargs="+", choices=GRAPHS, default=TABLE, metavar="GRAPH")
-    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
-    parser.add_argument("--phases", action="store_true")
     arguments = parser.parse_args()
     if arguments.phases:
         for name in arguments.only:

@@ -2,9 +2,10 @@
 
 import argparse
 import atexit
+import csv
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,17 +17,31 @@ from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
 from cheblienet_models import Graph, Pyramid, StoreError, open_store
 
 
-def parser_of(documentation: str) -> argparse.ArgumentParser:
-    """Of a script, described by the first line of its documentation."""
-    return argparse.ArgumentParser(description=documentation.splitlines()[0])
-
-
 def positive(text: str) -> int:
     """A whole number of at least 1, of the command line."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
     return number
+
+
+def parser_of(documentation: str, **options: Any) -> argparse.ArgumentParser:
+    """Of a script, described by the first line of its documentation.
+
+    Args:
+        documentation: of the script.
+        options: what they are where they are not given, by name: a number or a word, a list of
+            numbers or of all words that there are, or False for a flag. Whole numbers are positive.
+    """
+    parser = argparse.ArgumentParser(description=documentation.splitlines()[0])
+    for name, default in options.items():
+        kind: Any = type(default[0] if isinstance(default, list) else default)
+        kind = positive if kind is int else kind
+        how: dict[str, Any] = {"type": kind} if default is not False else {"action": "store_true"}
+        if isinstance(default, list):
+            how |= {"nargs": "*", "choices": default if kind is str else None}
+        parser.add_argument(f"--{name}", default=default, **how)
+    return parser
 
 
 def exit_code(work: Callable[[], object]) -> int:
@@ -39,13 +54,15 @@ def exit_code(work: Callable[[], object]) -> int:
     return 0
 
 
-def run_parts(parser: argparse.ArgumentParser, parts: Mapping[str, Callable[..., None]]) -> None:
+def run_parts(documentation: str, parts: Mapping[str, Callable[..., None]], **options: Any) -> None:
     """Run the part that the command line names, or all of them, each below its name.
 
     Args:
-        parser: of the script; its options are what parts are called with.
+        documentation: of the script.
         parts: by name.
+        options: as those of `parser_of`; what parts are called with.
     """
+    parser = parser_of(documentation, **options)
     parser.add_argument("part", nargs="?", choices=parts)
     options = vars(parser.parse_args())
     chosen = options.pop("part")
@@ -105,6 +122,14 @@ def row(*cells: object) -> str:
 def head(*titles: str) -> str:
     """The first two lines of one."""
     return f"{row(*titles)}\n|{'---|' * len(titles)}"
+
+
+def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    """Rows by the names of their columns, those of the first one."""
+    with file.open("w", newline="") as opened:
+        writer = csv.DictWriter(opened, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def print_row(*cells: object) -> None:

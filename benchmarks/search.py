@@ -16,7 +16,7 @@ from functools import partial
 import torch
 from scripts import parser_of, print_head, print_row, temporary_store
 from torch import Tensor
-from turns import machine, peak_memory, seconds_of
+from turns import Work, in_turns, machine, peak_memory, ratio, seconds_of
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.level import Level
@@ -37,35 +37,19 @@ def nearest_of_all(cloud: Cloud, device: str, chosen: Tensor) -> tuple[Tensor, T
     """(n, K + 2) ascending d^2 of those nearest to the chosen (n,), themselves too, and these."""
     elements = tuple(torch.from_numpy(e.ravel()).to(device) for e in cloud.elements)
     vertices = len(elements[0])
-    found = []
+    nearest = []
     for block in chosen.split(max(1, PAIRS_AT_ONCE[device] // vertices)):
         start = tuple(e[block, None] for e in elements)
         end = tuple(e[None] for e in elements)
         squared = cloud.manifold.squared_distance(start, end, cloud.metric)
-        found.append(squared.topk(min(NEIGHBORS + 2, vertices), dim=1, largest=False))
-    squared, others = zip(*found, strict=True)
+        nearest.append(squared.topk(min(NEIGHBORS + 2, vertices), dim=1, largest=False))
+    squared, others = zip(*nearest, strict=True)
     return torch.cat(squared), torch.cat(others)
 
 
-def brute_force_seconds(cloud: Cloud, device: str, rows: int) -> float:
-    """Seconds for the radii of some rows, compared with every vertex."""
-    vertices = cloud.elements[0].size
-    chosen = torch.linspace(0, vertices - 1, rows, device=device).long()
-    work = partial(nearest_of_all, cloud, device, chosen)
-    work()
-    return seconds_of(work, device)
-
-
-def search_seconds(level: Level, device: str) -> tuple[float, int]:
-    """Seconds to find all edges of a level, its sampling being there, and twice their number."""
-    level.sampling.coordinates()
-    total = 0
-
-    def work() -> None:
-        nonlocal total
-        total = level.neighbors.engine().total_degree
-
-    return seconds_of(work, device), total
+def total_degree(level: Level) -> int:
+    """Twice the number of edges, which are searched anew."""
+    return level.neighbors.engine().total_degree
 
 
 def compare(largest: int, device: str) -> None:
@@ -76,19 +60,23 @@ def compare(largest: int, device: str) -> None:
         vertices = level.num_vertices
         points = cloud(level.sampled())
         rows = vertices if device == "cuda" and vertices < 10**5 else ROWS
-        search_seconds(level, device)
-        pairs = []
-        for _ in range(3):
-            brute = brute_force_seconds(points, device, rows) * vertices / rows
-            ours, degree = search_seconds(level, device)
-            pairs.append((brute, ours))
-        brute, ours = (statistics.median(column) for column in zip(*pairs, strict=True))
-        ratio = statistics.median(a / b for a, b in pairs)
+        chosen = torch.linspace(0, vertices - 1, rows, device=device).long()
+        level.sampling.coordinates()
+        works: dict[str, Work] = {
+            "brute force": partial(nearest_of_all, points, device, chosen),
+            "pruned": partial(total_degree, level),
+        }
+        took = in_turns(works, 3, device, warm=True)
+        brute, ours = (statistics.median(times) for times in took.values())
+        brute *= vertices / rows
         scaled = 1e9 * ours / (vertices * math.log(vertices))
         speed = f"{vertices**2 / brute:.2g} pairs/s"
-        sizes = f"{subdivisions} x 6", f"{vertices:,}", f"{degree // 2:,}"
+        edges = total_degree(level) // 2
+        sizes = f"{subdivisions} x 6", f"{vertices:,}", f"{edges:,}"
         times = f"{brute:.0f} s ({speed})", f"{ours:.2f} s"
-        print_row(*sizes, *times, f"{ratio:.0f}", f"{scaled:.0f} e-9")
+        print_row(
+            *sizes, *times, f"{ratio(*took.values()) * vertices / rows:.0f}", f"{scaled:.0f} e-9"
+        )
 
 
 def build_once(subdivisions: int, device: str) -> None:
@@ -100,9 +88,7 @@ def build_once(subdivisions: int, device: str) -> None:
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--largest", type=int, default=6)
+    parser = parser_of(__doc__, device="cpu", largest=6)
     parser.add_argument("--build", type=int)
     options = parser.parse_args()
     if options.build is not None:

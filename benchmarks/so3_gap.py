@@ -22,7 +22,6 @@ own. s2: the sphere itself, also random points.
 import dataclasses
 import math
 import time
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -31,11 +30,10 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
-from scripts import parser_of, print_head, print_row, run_parts
+from scripts import print_head, print_row, run_parts
 
 from cheblienet_graphs import CheblienetError, GraphSpec
-from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
@@ -52,23 +50,6 @@ MOST_VERTICES = 40_000
 """Larger graphs take too long to match."""
 DRIFT = 0.03
 ROTOR: dict[str, Any] = {"eps": 0.3, "xi": 0.5}
-
-
-@dataclasses.dataclass(frozen=True)
-class Lengths:
-    """Squared distances of vertices at these coordinates."""
-
-    manifold: Manifold
-    metric: Metric
-    coordinates: Floats
-
-    def squared_distances(self, rows: Any, columns: Any) -> Floats:
-        """(edges,)."""
-        start, end = (
-            self.manifold.elements(tuple(map(array, self.coordinates[i].T)))
-            for i in (rows, columns)
-        )
-        return np.asarray(self.manifold.squared_distance(start, end, self.metric))
 
 
 def angular_momentum(degree: int) -> tuple[NDArray[Any], ...]:
@@ -138,13 +119,13 @@ class Graph:
             sampling = _turned(sampling, turn)
         self.metric, self.manifold = spec.metric(0), spec.geometry
         sampled = SampledManifold(sampling, self.manifold, self.metric)
-        engine = NeighborRule(sampled, spec.searched_neighbors, Choice("pruned", "cpu")).engine()
+        rule = NeighborRule(sampled, spec.searched_neighbors, Choice("pruned", "cpu"))
+        engine, lengths = rule.engine(), rule.lengths(rule.lists())
         self.coordinates, self.areas = sampling.coordinates(), sampling.areas()
-        lengths = Lengths(self.manifold, self.metric, self.coordinates)
         began = time.perf_counter()
-        found = matched_edges(spec, sampled, engine, lengths)
+        matched = matched_edges(spec, sampled, engine, lengths)
         self.seconds = time.perf_counter() - began
-        self.rows, self.columns, self.weights = found.entries
+        self.rows, self.columns, self.weights = matched.entries
         self.vertices = sampling.num_vertices
         self.spacing = math.sqrt(4 * math.pi / sampling.num_points)
         adjacency = scipy.sparse.csr_array(
@@ -160,8 +141,8 @@ class Graph:
         ends = self.coordinates[self.rows], self.coordinates[self.columns]
         first, _ = edge_moments(self.manifold, self.metric, *ends)
         sums = [np.bincount(self.rows, self.weights * c, self.vertices) for c in first.T]
-        found: Floats = np.stack(sums, axis=1) / self.areas[:, None]
-        return found
+        drift: Floats = np.stack(sums, axis=1) / self.areas[:, None]
+        return drift
 
     def solve(self, right: Floats, start: Floats | None = None) -> Floats:
         """(L + SHIFT A)^-1 of columns."""
@@ -172,8 +153,8 @@ class Graph:
             cg(self._shifted, b, x0=x, rtol=1e-7, maxiter=5000, M=scaling)[0]
             for b, x in zip(right.T, first.T, strict=True)
         ]
-        found: Floats = np.stack(columns, axis=1)
-        return found
+        solution: Floats = np.stack(columns, axis=1)
+        return solution
 
     def ritz(self, functions: Floats) -> tuple[Floats, Floats]:
         """Rayleigh-Ritz values of a space and the functions that have them."""
@@ -210,9 +191,9 @@ def _turned(sampling: Any, turn: Floats) -> Any:
 
     class Turned(type(sampling)):  # type: ignore[misc]
         def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-            found = np.array(super().coordinates())
-            found[:, 0] += np.tile(turn, self.orientations)
-            return found[slice(start, stop)]
+            coordinates = np.array(super().coordinates())
+            coordinates[:, 0] += np.tile(turn, self.orientations)
+            return coordinates[slice(start, stop)]
 
     fields = {f.name: getattr(sampling, f.name) for f in dataclasses.fields(sampling)}
     return Turned(**fields)
@@ -243,11 +224,11 @@ def row(title: str, fields: dict[str, Any], turn: Floats | None = None) -> None:
         blocks = harmonics(graph.coordinates, last)
     exact = np.concatenate([np.full(f.shape[1], value) for value, f, _ in blocks])[1:]
     quotients = np.concatenate([graph.ritz(f)[0] for _, f, _ in blocks])[1:]
-    found = graph.eigenvalues(np.concatenate([f for _, f, _ in blocks], axis=1))[1:]
+    values = graph.eigenvalues(np.concatenate([f for _, f, _ in blocks], axis=1))[1:]
     predicted = f"{graph.predicted(blocks[1:]):.4f}" if spec.geometry.oriented else ""
     squared = (graph.areas[:, None] * graph.drift**2).sum() / graph.areas.sum()
-    error, own = (quotients / exact - 1).mean(), (found / exact - 1).mean()
-    gap = np.sort(quotients).sum() / found.sum() - 1
+    error, own = (quotients / exact - 1).mean(), (values / exact - 1).mean()
+    gap = np.sort(quotients).sum() / values.sum() - 1
     cells = f"{error:+.4f}", f"{own:+.4f}", f"{gap:.4f}", predicted
     drift = math.sqrt(squared) * graph.spacing
     degree = len(graph.rows) / graph.vertices
@@ -323,19 +304,7 @@ def spheres() -> None:
         both(spec.default_name, fields)
 
 
-PARTS: dict[str, Callable[..., None]] = {
-    "size": sizes,
-    "metric": metrics,
-    "slack": slacks,
-    "gauge": gauges,
-    "s2": spheres,
-}
-
-
-def main() -> None:
-    """Print the tables."""
-    run_parts(parser_of(__doc__), PARTS)
-
+PARTS = {"size": sizes, "metric": metrics, "slack": slacks, "gauge": gauges, "s2": spheres}
 
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

@@ -31,7 +31,6 @@ import math
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,15 +38,7 @@ from typing import Any
 import numpy as np
 import torch
 from neumann import neumann_spectrum
-from scripts import (
-    graph_of,
-    parser_of,
-    print_head,
-    print_row,
-    report_of,
-    run_parts,
-    temporary_store,
-)
+from scripts import graph_of, print_head, print_row, report_of, run_parts, temporary_store
 from turns import seconds_of
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenvalues
@@ -88,25 +79,25 @@ def moments_of(weights: str, setting: dict[str, Any]) -> tuple[float, float, flo
     spec = GraphSpec("se2", 16, weights=weights, boundary="periodic", levels=1, **setting)
     lattice, metric = spec.full_sampling(0), spec.metric(0)
     assert isinstance(lattice, Lattice)
-    found = lattice_weights(spec, SampledManifold(lattice, spec.geometry, metric))
+    given = lattice_weights(spec, SampledManifold(lattice, spec.geometry, metric))
     in_pixels = metric.scaled(lattice.spacing)
     residual, inner = 0.0, 2 if weights == "selling" else 3
-    for k, (s, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+    for k, (s, values) in enumerate(zip(given.stencils, given.values, strict=True)):
         ends = lattice.edge_coordinates(np.full(len(s), k), s.orientation, s.offsets)
         _, second = edge_moments(spec.geometry, in_pixels, *ends)
         per_pixel = values * lattice.spacing**2
         product = np.einsum("j,jab->ab", per_pixel, second)[:inner, :inner] / 2
         residual = max(residual, float(abs(product - np.eye(inner)).max()))
-    least = min(float(v.min()) for v in found.values) / max(float(v.max()) for v in found.values)
+    least = min(float(v.min()) for v in given.values) / max(float(v.max()) for v in given.values)
     changes = report_of(spec, eigenvalues=0).equivariance
     exact = [e for name, e in changes.items() if "approximate" not in name]
-    return residual, least, max(exact), max(map(len, found.stencils))
+    return residual, least, max(exact), max(map(len, given.stencils))
 
 
 def print_sphere(size: dict[str, Any], settings: dict[str, Any]) -> None:
     spec = GraphSpec("s2", **size, **settings, levels=1)
-    found = np.array(report_of(spec, eigenvalues=len(EXACT)).eigenvalues)
-    ratio = found[1:] / EXACT[1:] * (EXACT @ EXACT) / (found @ EXACT)
+    values = np.array(report_of(spec, eigenvalues=len(EXACT)).eigenvalues)
+    ratio = values[1:] / EXACT[1:] * (EXACT @ EXACT) / (values @ EXACT)
     means = [part.mean() for part in np.split(ratio, [3, 8])]
     single, mean = (np.abs(np.array(values) - 1).max() for values in (ratio, means))
     spread = np.ptp(ratio[8:])
@@ -141,8 +132,8 @@ def refined(spec: GraphSpec) -> tuple[float, list[str]]:
     """The largest error, and the cells of a row."""
     level = report_of(spec, FIRST + 1)
     assert level.eigenvalues_converged
-    found = np.array(level.eigenvalues[1:]) * level.eigenvalue_scale
-    error = float(abs(found / np.array(level.exact_eigenvalues[1:]) - 1).max())
+    values = np.array(level.eigenvalues[1:]) * level.eigenvalue_scale
+    error = float(abs(values / np.array(level.exact_eigenvalues[1:]) - 1).max())
     edges = 2 * level.edges / level.vertices
     return error, [f"{level.vertices:,}", f"{edges:.1f}", f"{milliseconds(spec):.1f} ms"]
 
@@ -237,7 +228,7 @@ def times() -> None:
     print(f"all {spec.num_vertices:,} eigenvalues of 96x96x6: {seconds:.2f} s")
 
 
-PARTS: dict[str, Callable[..., None]] = {
+PARTS = {
     "moments": moments,
     "s2": sphere,
     "random": random_points,
@@ -247,10 +238,5 @@ PARTS: dict[str, Callable[..., None]] = {
     "times": times,
 }
 
-
-def main() -> None:
-    run_parts(parser_of(__doc__), PARTS)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

@@ -30,8 +30,8 @@ def refusals(results: Mapping[str, T], difference: Callable[[T, T], str]) -> dic
         difference: in words, of a result and the first one; empty where they agree.
     """
     first = next(iter(results.values()))
-    found = {name: difference(result, first) for name, result in results.items()}
-    return {name: reason for name, reason in found.items() if reason}
+    reasons = {name: difference(result, first) for name, result in results.items()}
+    return {name: reason for name, reason in reasons.items() if reason}
 
 
 def in_turns(
@@ -89,6 +89,11 @@ def peak_memory() -> int:
     return resident_memory("VmHWM")
 
 
+def ratio(seconds: Sequence[float], others: Sequence[float]) -> float:
+    """Of seconds over others': the median of those of the rounds."""
+    return statistics.median(a / b for a, b in zip(seconds, others, strict=True))
+
+
 def middle_and_spread(times: Sequence[float]) -> str:
     """'12.3 ms (12.1 to 12.9)': the median and the quartiles."""
     low, middle, high = quartiles(times)
@@ -127,9 +132,9 @@ def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def relative_difference(found: torch.Tensor, expected: torch.Tensor) -> float:
+def relative_difference(result: torch.Tensor, expected: torch.Tensor) -> float:
     """The largest absolute one over the largest absolute value expected."""
-    return float((found - expected).abs().max() / expected.abs().max())
+    return float((result - expected).abs().max() / expected.abs().max())
 
 
 def installed(package: str, how: str) -> bool:

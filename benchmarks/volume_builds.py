@@ -79,8 +79,7 @@ def print_case(name: str, fields: dict[str, Any], rounds: int, within: Path | No
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = parser_of(__doc__, rounds=3)
     parser.add_argument("--folder", type=Path, help="on the disk to measure")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as warm:

@@ -9,20 +9,11 @@ bound: how long builds take with lambda_max = 2 and with the exact one.
 
 import math
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from neumann import neumann_spectrum_over_axes
-from scripts import (
-    graph_of,
-    parser_of,
-    print_head,
-    print_row,
-    report_of,
-    run_parts,
-    temporary_store,
-)
+from scripts import graph_of, print_head, print_row, report_of, run_parts, temporary_store
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -51,8 +42,8 @@ def eigenvalues(spec: GraphSpec) -> Floats:
     lattice = spec.full_sampling(0)
     assert isinstance(lattice, Lattice)
     rescaled = BlochBlocks(laplacian, lattice).eigenvalues()
-    found: Floats = (rescaled + 1) * graph.lambda_max / 2 * level.eigenvalue_scale
-    return found
+    values: Floats = (rescaled + 1) * graph.lambda_max / 2 * level.eigenvalue_scale
+    return values
 
 
 def periodic() -> None:
@@ -61,9 +52,9 @@ def periodic() -> None:
         errors = []
         for n, axes in SIZES:
             spec = GraphSpec("r3s2", n, axes=axes, boundary="periodic", levels=1, **METRIC, **kind)
-            found = eigenvalues(spec)[1:FIRST]
+            values = eigenvalues(spec)[1:FIRST]
             exact = spec.geometry.spectrum(FIRST, spec.metric(0), None)[1:]
-            errors.append(f"{abs(found / exact - 1).max():.3f}")
+            errors.append(f"{abs(values / exact - 1).max():.3f}")
         print_row(title, *errors)
 
 
@@ -96,16 +87,7 @@ def bound() -> None:
         print(f"48^3 x 12, lambda_max {lambda_max}: {seconds:.1f} s, {facts.nnz:,} entries")
 
 
-PARTS: dict[str, Callable[..., None]] = {
-    "periodic": periodic,
-    "open": open_boundary,
-    "bound": bound,
-}
-
-
-def main() -> None:
-    run_parts(parser_of(__doc__), PARTS)
-
+PARTS = {"periodic": periodic, "open": open_boundary, "bound": bound}
 
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, PARTS)

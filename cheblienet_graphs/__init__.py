@@ -7,29 +7,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
-    from cheblienet_graphs.assembly.pipeline import build
-    from cheblienet_graphs.assembly.plan import Plan, plan
-    from cheblienet_graphs.assembly.versions import Published
-    from cheblienet_graphs.errors import (
-        CheblienetError,
-        OtherGraphWarning,
-        SpecError,
-        StoreError,
-        UnknownGraphError,
-        UnreadableError,
-    )
-    from cheblienet_graphs.inputs.mask_files import read_mask
-    from cheblienet_graphs.inputs.masks import LatLonMask
-    from cheblienet_graphs.inputs.nifti import read_nifti, write_nifti
-    from cheblienet_graphs.inputs.points_files import read_points
-    from cheblienet_graphs.inputs.volumes import Volume
-    from cheblienet_graphs.report.difference import compare
-    from cheblienet_graphs.report.edges_of import neighbors_of
-    from cheblienet_graphs.report.inspect import inspect
-    from cheblienet_graphs.report.spectra import eigenpairs, eigenvalues
-    from cheblienet_graphs.spec.graph_spec import GraphSpec
-    from cheblienet_graphs.store.reader import open_group
-    from cheblienet_graphs.store.verify import verify
+    from cheblienet_graphs.assembly.pipeline import build as build
+    from cheblienet_graphs.assembly.plan import Plan as Plan
+    from cheblienet_graphs.assembly.plan import plan as plan
+    from cheblienet_graphs.assembly.versions import Published as Published
+    from cheblienet_graphs.errors import CheblienetError as CheblienetError
+    from cheblienet_graphs.errors import OtherGraphWarning as OtherGraphWarning
+    from cheblienet_graphs.errors import SpecError as SpecError
+    from cheblienet_graphs.errors import StoreError as StoreError
+    from cheblienet_graphs.errors import UnknownGraphError as UnknownGraphError
+    from cheblienet_graphs.errors import UnreadableError as UnreadableError
+    from cheblienet_graphs.inputs.mask_files import read_mask as read_mask
+    from cheblienet_graphs.inputs.masks import LatLonMask as LatLonMask
+    from cheblienet_graphs.inputs.nifti import read_nifti as read_nifti
+    from cheblienet_graphs.inputs.nifti import write_nifti as write_nifti
+    from cheblienet_graphs.inputs.points_files import read_points as read_points
+    from cheblienet_graphs.inputs.volumes import Volume as Volume
+    from cheblienet_graphs.report.difference import compare as compare
+    from cheblienet_graphs.report.edges_of import neighbors_of as neighbors_of
+    from cheblienet_graphs.report.inspect import inspect as inspect
+    from cheblienet_graphs.report.spectra import eigenpairs as eigenpairs
+    from cheblienet_graphs.report.spectra import eigenvalues as eigenvalues
+    from cheblienet_graphs.spec.graph_spec import GraphSpec as GraphSpec
+    from cheblienet_graphs.store.reader import open_group as open_group
+    from cheblienet_graphs.store.verify import verify as verify
 
 __version__ = "0.2.0"
 
@@ -60,32 +61,7 @@ _PUBLIC = {
     "write_nifti": "inputs.nifti",
 }
 
-__all__ = [
-    "CheblienetError",
-    "GraphSpec",
-    "LatLonMask",
-    "OtherGraphWarning",
-    "Plan",
-    "Published",
-    "SpecError",
-    "StoreError",
-    "UnknownGraphError",
-    "UnreadableError",
-    "Volume",
-    "build",
-    "compare",
-    "eigenpairs",
-    "eigenvalues",
-    "inspect",
-    "neighbors_of",
-    "open_group",
-    "plan",
-    "read_mask",
-    "read_nifti",
-    "read_points",
-    "verify",
-    "write_nifti",
-]
+__all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> object:

@@ -9,8 +9,9 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.typing import Indices
 
-NEEDED = {("stencil", "cpu"), ("pruned", "cpu")}
+NEEDED = ("stencil", "cpu"), ("pruned", "cpu")
 """The engines, with devices, that builds depend on."""
 
 
@@ -36,22 +37,14 @@ class Outcome:
 def examine() -> Iterator[Outcome]:
     """Try everything, one thing after the other; KeOps compiles first, which takes seconds."""
     expected = _columns(Choice("stencil", "cpu"))
-    for engine, device in [
-        ("stencil", "cpu"),
-        ("pruned", "cpu"),
-        ("pruned", "cuda"),
-        ("keops", "cpu"),
-        ("keops", "cuda"),
-    ]:
+    for engine, device in [*NEEDED, ("pruned", "cuda"), ("keops", "cpu"), ("keops", "cuda")]:
         remedy = _remedy(engine, device, expected)
         yield Outcome(engine, device, not remedy, (engine, device) in NEEDED, remedy)
     remedy = _healpix_remedy()
     yield Outcome("healpix", "cpu", not remedy, needed=False, remedy=remedy)
 
 
-def _remedy(
-    engine: str, device: str, expected: "np.ndarray[tuple[int], np.dtype[np.int64]]"
-) -> str:
+def _remedy(engine: str, device: str, expected: Indices) -> str:
     if device == "cuda" and (remedy := _cuda_remedy()):
         return remedy
     try:
@@ -76,7 +69,7 @@ def _cuda_remedy() -> str:
     return "torch sees no CUDA device; `nvidia-smi` tells whether the driver does."
 
 
-def _columns(choice: Choice) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+def _columns(choice: Choice) -> Indices:
     spec = GraphSpec("se2", 8, orientations=4, neighbors=8, levels=1)
     engine = Level(spec, choice).neighbors.engine()
     return engine.columns(0, spec.num_vertices)

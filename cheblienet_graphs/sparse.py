@@ -9,15 +9,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from cheblienet_graphs.typing import Floats, Indices
-
-if TYPE_CHECKING:
-    import scipy.sparse
 
 Product = Callable[[Floats], Floats]
 """x -> A x in a new array, for x of shape (V,) or (V, m)."""
@@ -150,10 +148,8 @@ def row_blocks(indptr: npt.NDArray[Any], entries: int = ENTRIES) -> Iterator[tup
         start = stop
 
 
-def rows(matrix: "scipy.sparse.csr_array", start: int, stop: int) -> "scipy.sparse.csr_array":
+def rows(matrix: scipy.sparse.csr_array, start: int, stop: int) -> scipy.sparse.csr_array:
     """(stop - start, columns) the rows start..stop, as views of the matrix's entries."""
-    import scipy.sparse  # slow to import, `clg ls` does without
-
     first, last = int(matrix.indptr[start]), int(matrix.indptr[stop])
     block = scipy.sparse.csr_array((stop - start, matrix.shape[1]), dtype=matrix.dtype)
     # Assigned, as the constructor copies views of less than half of an array.
@@ -164,7 +160,7 @@ def rows(matrix: "scipy.sparse.csr_array", start: int, stop: int) -> "scipy.spar
 
 
 def mapped_product(
-    matrix: "scipy.sparse.csr_array",
+    matrix: scipy.sparse.csr_array,
     *,
     cast_at_once: int = CAST_AT_ONCE,
     entries: int = CAST_TOGETHER,
@@ -184,12 +180,7 @@ def mapped_product(
         whatever the last two arguments.
     """
     if matrix.nnz <= cast_at_once:
-        wide = matrix.astype(np.float64)
-
-        def whole(x: Floats) -> Floats:
-            image: Floats = wide @ x
-            return image
-
+        whole: Product = matrix.astype(np.float64).__matmul__
         return whole
     blocks = list(row_blocks(matrix.indptr, entries))
 

@@ -106,14 +106,9 @@ def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False
     """The modules over a version's arrays; each is pickled as how to open it again."""
     _, name, version = handle
     stored = read_version(root / name / version, f"{name}@{version}", verify=verify)
-    levels = [
-        Graph((_open_level, (*handle, number)), level) for number, level in enumerate(stored.levels)
-    ]
+    levels = [Graph((_open_level, (*handle, n)), level) for n, level in enumerate(stored.levels)]
     poolings, unpoolings = (
-        [
-            LevelMap((_open_map, (*handle, kind, fine)), matrix)
-            for fine, matrix in enumerate(matrices)
-        ]
+        [LevelMap((_open_map, (*handle, kind, n)), matrix) for n, matrix in enumerate(matrices)]
         for kind, matrices in (("pooling", stored.poolings), ("unpooling", stored.unpoolings))
     )
     identity = Identity(name, version, stored.spec_sha256, stored.spec)

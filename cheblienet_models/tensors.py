@@ -173,21 +173,14 @@ def save_npz(path: str | Path, matrix: Tensor) -> Path:
     """
     path = file_path("path", path)
     target = path if str(path).endswith(".npz") else Path(f"{path}.npz")
-    indptr, indices, data = (
-        part.detach().cpu().numpy()
-        for part in (matrix.crow_indices(), matrix.col_indices(), matrix.values())
-    )
-    shape = np.array(tuple(matrix.shape), dtype=np.int64)
+    parts = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    indptr, indices, data = (part.detach().cpu().numpy() for part in parts)
+    shape, kind = np.array(tuple(matrix.shape), dtype=np.int64), np.array(b"csr")
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with unfinished.open("wb") as file:
             np.savez_compressed(
-                file,
-                indices=indices,
-                indptr=indptr,
-                format=np.array(b"csr"),
-                shape=shape,
-                data=data,
+                file, indices=indices, indptr=indptr, format=kind, shape=shape, data=data
             )
             file.flush()
             os.fsync(file.fileno())

@@ -4,19 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import (
-    check_tensor,
-    choice,
-    instance,
-    integer,
-    is_sequence,
-    number,
-)
+from cheblienet_models.arguments import check_tensor, choice, instance, integer, is_sequence, number
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
@@ -25,7 +18,6 @@ from cheblienet_models.symmetries.search import symmetries
 
 Kind = Literal["vertices", "base"]
 Output = Literal["auto", "invariant", "vertices", "base"]
-OUTPUTS = ("auto", "invariant", "vertices", "base")
 
 
 def assert_equivariant(
@@ -72,7 +64,7 @@ def assert_equivariant(
     """
     instance("module", module, nn.Module)
     instance("pyramid", pyramid, Pyramid)
-    choice("output", output, OUTPUTS)
+    choice("output", output, get_args(Output))
     number("tolerance", tolerance)
     if symmetries is not None and not is_sequence(symmetries):
         raise TypeError(f"symmetries must be a list of names. Got {quoted(symmetries)}.")
@@ -114,9 +106,8 @@ def _random_signal(module: nn.Module, pyramid: Pyramid, level: int, seed: int) -
     shape = (2, _in_channels(module), _graph(pyramid, level).num_vertices)
     default = torch.empty(0, dtype=torch.float32, device=pyramid.levels[level].values.device)
     like = next(module.parameters(), default)
-    return torch.randn(shape, generator=torch.Generator().manual_seed(integer("seed", seed))).to(
-        like
-    )
+    generator = torch.Generator().manual_seed(integer("seed", seed))
+    return torch.randn(shape, generator=generator).to(like)
 
 
 def _in_channels(module: nn.Module) -> int:
@@ -232,18 +223,12 @@ def _chosen(
 
 def _levels(module: nn.Module, pyramid: Pyramid) -> set[int]:
     """The levels whose graphs or maps are submodules, also as copies."""
-    at: dict[object, set[int]] = {}
-    for level, graph in enumerate(pyramid.levels):
-        at[_handle(graph)] = {level}
+    at: dict[object, set[int]] = {graph.handle: {n} for n, graph in enumerate(pyramid.levels)}
     for fine in range(len(pyramid.levels) - 1):
         for level_map in (pyramid.pooling(fine), pyramid.unpooling(fine)):
-            at[_handle(level_map)] = {fine, fine + 1}
+            at[level_map.handle] = {fine, fine + 1}
     parts = (p for p in module.modules() if isinstance(p, Graph | LevelMap))
-    return set[int]().union(*(at.get(_handle(part), ()) for part in parts))
-
-
-def _handle(part: Graph | LevelMap) -> object:
-    return part.handle
+    return set[int]().union(*(at.get(part.handle, ()) for part in parts))
 
 
 def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tensor:
@@ -253,11 +238,8 @@ def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tenso
     motion = motions[place.level]
     image = (motion.vertices if place.kind == "vertices" else motion.base).to(x.device)
     flat = x.flatten(-len(place.shape))
-    if place.inside is None:
-        moved = torch.empty_like(flat)
-        moved[..., image] = flat
-        return moved.view_as(x)
-    inside, moved = place.inside.to(x.device).long(), flat.clone()
+    inside = torch.arange(len(image)) if place.inside is None else place.inside.long()
+    inside, moved = inside.to(x.device), flat.clone()
     moved[..., inside[image]] = flat[..., inside]
     return moved.view_as(x)
 

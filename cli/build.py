@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cheblienet_cli import options, spelling
+from cheblienet_cli import options
 from cheblienet_cli.options import Function, Once, WholeSentences, examples, option
-from cheblienet_cli.output import print_json, print_table, progress
+from cheblienet_cli.output import print_table, progress, show
 from cheblienet_cli.specification import options_of
+from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.errors import InputError, OtherGraphWarning, RecipeError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
@@ -160,7 +161,7 @@ def recipes(as_json: bool) -> None:
     if as_json:
         fields = ("name", "title", "vertices", "spec")
         rows = [(r.name, r.title, r.spec.vertices, r.spec.to_dict()) for r in shipped()]
-        print_json([dict(zip(fields, row, strict=True)) for row in rows])
+        show([dict(zip(fields, row, strict=True)) for row in rows])
     else:
         print_table([(r.name, " / ".join(map(str, r.spec.vertices)), r.title) for r in shipped()])
 
@@ -184,10 +185,10 @@ def _plan(spec: "GraphSpec", store: Path, arguments: dict[str, Any], *, as_json:
     if as_json:
         size = {"bytes": planned.nbytes, "exact": planned.exact}
         levels = [asdict(level) for level in planned.levels]
-        print_json({"spec": spec.to_dict(), "spec_sha256": spec.sha256, "levels": levels} | size)
+        show({"spec": spec.to_dict(), "spec_sha256": spec.sha256, "levels": levels} | size)
         return
     bound = "" if planned.exact else "at most "
-    lines = words.sentences(spec, spelling.option)
+    lines = words.sentences(spec, option_of)
     for number, level in enumerate(planned.levels):
         edges = f"{bound}{level.edges:,} edges"
         lines.append(f"level {number}: {level.vertices:,} vertices, {edges}")
@@ -210,8 +211,8 @@ def _build(
             result = build_graph(spec, store, progress=update, **arguments)
         if as_json:
             report = asdict(replace(result, checks=())) | {"store": str(store)}
-            report |= {"checks": [check.to_json(spelling.option) for check in result.checks]}
-            print_json(report | {"spec": spec.to_dict(), "spec_sha256": spec.sha256})
+            report |= {"checks": [check.to_json(option_of) for check in result.checks]}
+            show(report | {"spec": spec.to_dict(), "spec_sha256": spec.sha256})
         else:
             click.echo(f"{result.name}@{result.version}")
         for line in [] if quiet else _lines(spec, store, arguments, result):
@@ -230,13 +231,13 @@ def _lines(
     from cheblienet_graphs.spec import words
 
     identity = f"{result.name}@{result.version}"
-    yield from words.sentences(spec, spelling.option)
+    yield from words.sentences(spec, option_of)
     yield from words.reached(spec, result.levels)
     if result.built:
         if arguments["resume"]:
             went_on = "Went on with an" if result.resumed else "There was no"
             yield f"{went_on} interrupted build of this graph."
-        yield from sentences(spec, result.checks, spelling.option)
+        yield from sentences(spec, result.checks, option_of)
         if arguments.get("dask", "local") == "local":
             yield words.done_by(result.processes, result.threads)
         yield f"Published as {identity} in {store}."

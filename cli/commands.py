@@ -37,9 +37,8 @@ def clg() -> None:
     """Graphs on Lie groups for group-equivariant spectral networks."""
 
 
-EXAMINING = (inspect, plot, diff, neighbors, ls)
-KEEPING = (tag, rm, verify, export, import_)
-for command in (build, recipes, *EXAMINING, *KEEPING, doctor):
+COMMANDS = inspect, plot, diff, neighbors, ls, tag, rm, verify, export, import_
+for command in (build, recipes, *COMMANDS, doctor):
     clg.add_command(command)
 
 

@@ -6,9 +6,8 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.options import Once
-from cheblienet_cli.output import print_json
-from cheblienet_cli.spelling import option
-from cheblienet_graphs.errors import Words
+from cheblienet_cli.output import show
+from cheblienet_cli.spelling import spelled
 
 
 @click.command(cls=Once)
@@ -23,12 +22,12 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
     outcomes = []
     for outcome in examine():
-        remedy = Words(outcome.remedy).spelled(option)
+        remedy = spelled(outcome.remedy)
         outcomes.append(asdict(outcome) | {"remedy": remedy})
         if not as_json:
             verdict = "works" if outcome.works else f"does not work: {remedy}"
             click.echo(f"{outcome.subject:<8}  {outcome.device:<4}  {verdict}")
     if as_json:
-        print_json(outcomes)
+        show(outcomes)
     if any(outcome["needed"] and not outcome["works"] for outcome in outcomes):
         ctx.exit(1)

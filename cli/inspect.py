@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
-from cheblienet_cli import options, spelling
+from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, examples, option
-from cheblienet_cli.output import print_json, progress
+from cheblienet_cli.output import progress, show
+from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.values import integer
 
@@ -50,27 +51,25 @@ def inspect(
     number = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     if html is not None:
         from cheblienet_graphs.page import page  # matplotlib, which may be missing
-        from cheblienet_graphs.plot.opened import open_graph
+        from cheblienet_graphs.plot.figure import check_file
+        from cheblienet_graphs.report.opened import open_graph
 
         if as_json:
             raise click.UsageError("Give --html or --json, not both.")
-        page.check_file(html)
+        check_file(html, "html")
     with progress(share=False) as update:
         report = report_on(store, name, eigenvalues=number, level=level, progress=update)
         if html is not None:
             graph = open_graph(store, f"{report.name}@{report.version}")
-            document = page.page(report, graph, option=spelling.option, progress=update)
+            document = page.page(report, graph, option=option_of, progress=update)
     if html is not None:
         page.write_page(document, html)
         click.echo(str(html))
-    elif as_json:
-        print_json(report.to_json(spelling.option))
+    elif as_json or full:
+        show(report.to_json(option_of) if as_json else report.full_text(option_of))
     else:
-        click.echo(
-            report.full_text(spelling.option) if full else report.short_text(spelling.option)
-        )
-        if not full:
-            click.echo("--full has every measurement, --html FILE figures, too.", err=True)
+        click.echo(report.short_text(option_of))
+        click.echo("--full has every measurement, --html FILE figures, too.", err=True)
 
 
 @click.command(
@@ -92,10 +91,7 @@ def diff(
     from cheblienet_graphs.report.difference import compare  # help does without
 
     difference = compare(store, first, second, other_store=other_store)
-    if as_json:
-        print_json(difference.to_json())
-    else:
-        click.echo(str(difference))
+    show(difference.to_json() if as_json else str(difference))
     if exit_code and not difference.identical:
         click.get_current_context().exit(DIFFERENT)
 
@@ -129,7 +125,4 @@ def neighbors(
     from cheblienet_graphs.report.edges_of import neighbors_of  # help does without
 
     edges = neighbors_of(store, name, vertex=vertex, at=at, level=level)
-    if as_json:
-        print_json(edges.to_json())
-    else:
-        click.echo(str(edges))
+    show(edges.to_json() if as_json else str(edges))

@@ -11,8 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from cheblienet_cli.spelling import option
-from cheblienet_graphs.errors import Words
+from cheblienet_cli.spelling import spelled
 from cheblienet_graphs.quoting import one_line
 
 
@@ -180,7 +179,7 @@ def _with_notes(message: str, error: BaseException) -> str:
     """
     chain = _chain(error, contexts=isinstance(error, ENDINGS))
     notes = [note for cause in chain for note in getattr(cause, "__notes__", [])]
-    return " ".join(dict.fromkeys([message, *(Words(note).spelled(option) for note in notes)]))
+    return " ".join(dict.fromkeys([message, *map(spelled, notes)]))
 
 
 def _terminate(_number: int, _frame: object) -> NoReturn:

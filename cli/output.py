@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from cheblienet_graphs.typing import Progress
 
 
-def print_json(value: Any) -> None:
-    """Print JSON types as one line."""
-    click.echo(json.dumps(value, allow_nan=False))
+def show(value: Any) -> None:
+    """Print a text, or JSON types as one line."""
+    click.echo(value if isinstance(value, str) else json.dumps(value, allow_nan=False))
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:

@@ -51,7 +51,7 @@ def plot(
     Figures need matplotlib: pip install 'cheblienet[plot]'.
     """
     # Help does without.
-    from cheblienet_graphs.plot import FIGURES, OLD_NAMES, Asked, open_graph, write_figure
+    from cheblienet_graphs.plot import BRITISH, FIGURES, Asked, open_graph, write_figure
 
     figures = {known.name: known for known in FIGURES}
     if listed:
@@ -59,7 +59,7 @@ def plot(
             raise click.UsageError("--list must stand alone: it does nothing else.")
         print_table([(known.name, known.title) for known in FIGURES])
         return
-    figure = OLD_NAMES.get(figure or "", figure)
+    figure = BRITISH.get(figure or "", figure)
     if figure not in figures:
         given = "FIGURE is missing." if figure is None else f"There is no figure {quoted(figure)}."
         raise click.UsageError(f"{given} Choose one of {', '.join(figures)}.")

@@ -126,52 +126,47 @@ OF_POINTS = {
     "left to themselves]",
 }
 
-OF_BASE = {
-    "plane": {
-        "point": "a pixel",
-        "columns": "x,y",
-        "unit": "in widths of the domain",
-        "weights": "kernel|matched|selling",
-        "selling": ", or selling: the smallest stencil, on lattices",
-        "while": f"while sides are at least {SMALLEST_DEFAULT_SIDE}",
-    },
-    "space": {
-        "point": "a voxel",
-        "unit": "in widths of the domain",
-        "weights": "kernel|matched|selling",
-        "selling": ", or selling: the smallest stencil",
-        "while": f"while sides are at least {SMALLEST_DEFAULT_SIDE}",
-    },
-    "sphere": {
-        "point": "a point",
-        "columns": "latitude,longitude",
-        "unit": "in radians of arc",
-        "weights": "kernel|matched",
-        "selling": "",
-        "while": f"while points are at least {SMALLEST_DEFAULT_POINTS}, or sides of the "
-        f"equiangular grid at least {SMALLEST_DEFAULT_SIDE}",
-    },
-}
+SIZES = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}
+POINT = {"plane": "a pixel", "space": "a voxel", "sphere": "a point"}
+
+
+def _words(manifold: Manifold) -> dict[str, str]:
+    """What a manifold puts into the texts, by the names in braces."""
+    base, flat = manifold.base, manifold.base.flat
+    voronoi = "random" in base.samplings and not manifold.oriented
+    on_lattices = ", on lattices" if len(base.samplings) > 1 else ""
+    points = f"points are at least {SMALLEST_DEFAULT_POINTS}, or "
+    sides = "sides" if flat else f"{points}sides of the equiangular grid"
+    return {
+        "point": POINT[base.name],
+        "columns": "x,y" if flat else "latitude,longitude",
+        "unit": "in widths of the domain" if flat else "in radians of arc",
+        "weights": f"kernel|matched{'|selling' * flat}{'|voronoi' * voronoi}",
+        "selling": f", or selling: the smallest stencil{on_lattices}" * flat,
+        "voronoi": "; or voronoi, off lattices: finite volumes of Voronoi cells, no K" * voronoi,
+        "while": f"while {sides} {'are ' * flat}at least {SMALLEST_DEFAULT_SIDE}",
+        "neighbors": str(manifold.default_neighbors),
+    }
 
 
 def options_of(manifold: Manifold) -> Callable[[Function], Function]:
     """The options that apply to a manifold; others are hidden, and refused with an explanation."""
-    words = OF_BASE[manifold.base.name] | {"neighbors": str(manifold.default_neighbors)}
-    words |= {"voronoi": ""}
-    if "random" in manifold.base.samplings and not manifold.oriented:
-        words["weights"] += "|voronoi"
-        words["voronoi"] = "; or voronoi, off lattices: finite volumes of Voronoi cells, no K"
-    axes = "nx" in manifold.columns
-    sizes = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}[manifold.base.name]
+    axes, oriented, flat = "nx" in manifold.columns, manifold.oriented, manifold.base.flat
+    groups: list[tuple[Described, bool]] = [
+        (_sampling(manifold) | SIZES[manifold.base.name], True),
+        (AXES, axes),
+        (ORIENTATIONS, oriented and not axes),
+        (FIBER, oriented),
+        (COMMON, True),
+        (OF_SIDES, flat),
+        (OF_POINTS, not flat),
+        (OF_DIRECTIONS, flat and oriented and not axes),
+    ]
+    every = [(*item, shown) for group, shown in groups for item in group.items()]
+    words = _words(manifold)
 
     def decorate(command: Function) -> Function:
-        every = _sampling(manifold) | sizes | AXES | ORIENTATIONS | FIBER
-        every |= COMMON | OF_SIDES | OF_POINTS | OF_DIRECTIONS
-        for described, text in reversed(every.items()):
-            hidden = not manifold.oriented and described in {*FIBER, *ORIENTATIONS, *OF_DIRECTIONS}
-            hidden |= described in ({*ORIENTATIONS, *OF_DIRECTIONS} if axes else AXES)
-            lattices_alone = {*OF_SIDES, *OF_DIRECTIONS}
-            hidden |= described in (OF_POINTS if manifold.base.flat else lattices_alone)
+        for described, text, shown in reversed(every):
             several = described in POINTS
             # Without a default given a flag with two names would be False.
             add = option(
@@ -179,7 +174,7 @@ def options_of(manifold: Manifold) -> Callable[[Function], Function]:
                 text.format_map(words),
                 *(["coordinates"] if several else []),
                 default=None,
-                hidden=hidden,
+                hidden=not shown,
                 multiple=several,
             )
             command = add(command)

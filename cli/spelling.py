@@ -1,6 +1,6 @@
 """Parameters of the library as options of the command line."""
 
-from cheblienet_graphs.errors import Remedy
+from cheblienet_graphs.errors import Remedy, Words
 
 SPELLED = {"coordinates": "points-file"}
 """Options whose name is not that of their parameter."""
@@ -13,3 +13,8 @@ def option(remedy: Remedy) -> str:
         return f"--no-{flag}"
     alone = remedy.value is None or remedy.value is True
     return f"--{flag}" if alone else f"--{flag} {remedy.value}"
+
+
+def spelled(text: str) -> str:
+    """A text of the library, its parameters as options."""
+    return Words(text).spelled(option)

@@ -9,7 +9,7 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.options import Once, examples, option
-from cheblienet_cli.output import count, print_json, print_table
+from cheblienet_cli.output import count, print_table, show
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.quoting import one_line, quoted
 from cheblienet_graphs.store import layout, refs
@@ -23,33 +23,27 @@ if TYPE_CHECKING:
 @options.as_json
 def ls(store: Path, as_json: bool) -> None:
     """List the graphs of a store, a line for each version and one for all."""
-    from cheblienet_graphs.store.facts import listing  # help does without
+    # Help does without.
+    from cheblienet_graphs.spec.words import human_bytes
+    from cheblienet_graphs.store.facts import listing
 
     versions = listing(store)
     if as_json:
-        print_json([asdict(version) for version in versions])
+        show([asdict(version) for version in versions])
     elif versions:
-        print_table([*map(_row, versions), _total(versions)])
+        size = human_bytes(sum(version.bytes for version in versions))
+        graphs = count(len({version.name for version in versions}), "graph")
+        total = "total", count(len(versions), "version"), graphs, size, "", ""
+        print_table([*(_row(version, human_bytes(version.bytes)) for version in versions), total])
 
 
-def _row(version: "Listed") -> tuple[str, ...]:
-    from cheblienet_graphs.spec.words import human_bytes  # help does without
-
+def _row(version: "Listed", size: str) -> tuple[str, ...]:
     name, known_as = f"{version.name}@{version.version}", ", ".join(version.refs)
     if version.fault is not None:
         return name, "unreadable; clg verify says why", "", "", "", known_as
     vertices = f"{max(version.vertices, default=0):,} vertices"
     levels = count(len(version.vertices), "level")
-    return name, vertices, levels, human_bytes(version.bytes), _age(version.created), known_as
-
-
-def _total(versions: list["Listed"]) -> tuple[str, ...]:
-    """The last line: numbers of versions and graphs, and their size together."""
-    from cheblienet_graphs.spec.words import human_bytes  # help does without
-
-    graphs = count(len({version.name for version in versions}), "graph")
-    size = human_bytes(sum(version.bytes for version in versions))
-    return "total", count(len(versions), "version"), graphs, size, "", ""
+    return name, vertices, levels, size, _age(version.created), known_as
 
 
 def _age(created: str) -> str:
@@ -120,26 +114,23 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     """
     # Help does without.
     from cheblienet_graphs.store import verify as checks
-    from cheblienet_graphs.store.agreement import Fault
 
     store = layout.store_path(store)
     removed = checks.clean(store) if clean else []
     left = checks.leftovers(store)
     checked: list[str] = []
     remarks: list[dict[str, str]] = []
-    faults: list[Fault] = []
 
     def remark(where: str, what: str) -> None:
         remarks.append({"where": where, "what": what})
 
-    killed_first = bool(removed or left) and not layout.check_store(store)
-    if not killed_first:
-        faults = checks.verify(store, name, progress=checked.append, remark=remark)
+    killed_first = (removed or left) and not layout.check_store(store)
+    faults = (
+        [] if killed_first else checks.verify(store, name, progress=checked.append, remark=remark)
+    )
     if as_json:
-        listed = [asdict(fault) for fault in faults]
-        print_json(
-            {"versions": checked, "faults": listed, "remarks": remarks, "leftovers": len(left)}
-        )
+        listed = {"faults": [asdict(fault) for fault in faults], "remarks": remarks}
+        show({"versions": checked, **listed, "leftovers": len(left)})
     else:
         for fault in faults:
             click.echo(one_line(f"{fault.where}: {fault.what}"))

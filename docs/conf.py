@@ -36,7 +36,7 @@ nitpick_ignore_regex = [
 ]
 nitpick_ignore = [
     # What figures are made from, opened by one function and given to the others as it is.
-    ("py:class", "cheblienet_graphs.plot.opened.OpenedGraph"),
+    ("py:class", "cheblienet_graphs.report.opened.OpenedGraph"),
     # Arguments that only the packages themselves give.
     ("py:class", "cheblienet_graphs.samplings.lattice.Lattice"),
     ("py:class", "cheblienet_graphs.samplings.given_tables.PointArrays"),

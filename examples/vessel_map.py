@@ -93,10 +93,10 @@ def main() -> None:
     green, field = photograph(arguments.photograph, arguments.side)
     with tempfile.TemporaryDirectory() as folder:
         graph = field_graph(field, Path(folder) / "graphs.zarr")
-        found = vesselness(graph, green, arguments.time).numpy()
+        vessels = vesselness(graph, green, arguments.time).numpy()
     # Black at the middle of the field's values, white at all but the largest.
-    low, high = np.nanpercentile(found, [50, 99.5])
-    pictures = (green.numpy() + 3) / 6, np.where(field, (found - low) / (high - low), 0)
+    low, high = np.nanpercentile(vessels, [50, 99.5])
+    pictures = (green.numpy() + 3) / 6, np.where(field, (vessels - low) / (high - low), 0)
     shown = np.uint8(np.rint(255 * np.clip(np.hstack(pictures), 0, 1)))
     Image.fromarray(shown).save(arguments.vessels)
 

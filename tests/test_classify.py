@@ -3,8 +3,8 @@
 import csv
 import gzip
 import json
-import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,18 +32,17 @@ def in_idx(folder: Path) -> np.ndarray:
 
 
 def in_cifar(
-    folder: Path, before: int = 1, names: tuple[str, str] = ("data_batch_1", "test_batch")
-):
+    folder: Path, before: bytes = b"", names: str = "data_batch_1 test_batch"
+) -> np.ndarray:
     images = IMAGES[..., :32, :32]
-    for name, part in zip(names, PARTS.values(), strict=True):
+    for name, part in zip(names.split(), PARTS.values(), strict=True):
         pairs = zip(images[part], LABELS[part], strict=True)
-        records = [bytes([7] * (before - 1) + [label]) + one.tobytes() for one, label in pairs]
+        records = [before + bytes([label]) + one.tobytes() for one, label in pairs]
         (folder / f"{name}.bin").write_bytes(b"".join(records))
     return images
 
 
-def in_cifar_100(folder: Path) -> np.ndarray:
-    return in_cifar(folder, 2, ("train", "test"))
+in_cifar_100 = partial(in_cifar, before=b"\7", names="train test")
 
 
 def in_stl(folder: Path) -> np.ndarray:
@@ -79,24 +78,22 @@ def test_formats_are_read_as_they_were_written(
     tmp_path: Path, written: Callable[[Path], np.ndarray]
 ) -> None:
     images = written(tmp_path)
-    found = pictures.read(tmp_path / "a.npz" if written is in_npz else tmp_path)
-    assert np.array_equal(found.images, images)
+    read = pictures.read(tmp_path / "a.npz" if written is in_npz else tmp_path)
+    assert np.array_equal(read.images, images)
     labels = [0, 0, 1, 1] if written is in_folders else LABELS[:4].tolist()
-    assert found.labels.tolist() == [*labels, 0, 1]
-    assert found.is_test.tolist() == [False] * 4 + [True] * 2
-    train, test = pictures.split(found, 1, 3)
+    assert read.labels.tolist() == [*labels, 0, 1]
+    assert read.is_test.tolist() == [False] * 4 + [True] * 2
+    train, test = pictures.split(read, 1, 3)
     assert set(train.tolist()) < set(range(4))
     assert test.tolist() == [4, 5]
 
 
-def test_resizing_by_hand(tmp_path: Path) -> None:
-    image = np.array([[9, 0, 10, 20, 30, 9], [9, 1, 11, 22, 37, 9]], np.uint8)
-    image = np.concatenate([image, [[9, 200, 100, 0, 0, 9], [9, 100, 0, 0, 1, 9]]]).astype(np.uint8)
-    file = npz(tmp_path / "a.npz", images=np.stack([image, image]), labels=[0, 1])
-    assert pictures.read(file, 4).images[0, 0].tolist() == image[:, 1:5].tolist()
-    # Means of 2 x 2 pixels: 22 / 4, 109 / 4, 400 / 4, 1 / 4; halves to the even one.
-    assert pictures.read(file, 2).images[1, 0].tolist() == [[6, 27], [100, 0]]
-    assert pictures.read(file, 8).images.shape == (2, 1, 8, 8)
+def test_resizing(tmp_path: Path) -> None:
+    """To means of squares of pixels, and to larger sides."""
+    file = npz(tmp_path / "a.npz", images=IMAGES[:, 0, :6, 1:5], labels=LABELS)
+    means = IMAGES[:, 0, 1:5, 1:5].reshape(6, 2, 2, 2, 2).mean((2, 4)).round()
+    assert np.array_equal(pictures.read(file, 2).images[:, 0], means)
+    assert pictures.read(file, 8).images.shape == (6, 1, 8, 8)
 
 
 def in_one_file(folder: Path) -> Path:
@@ -114,7 +111,6 @@ def test_from_files_to_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run(in_one_file(tmp_path), *options, "--json", file) == 0
     out = capsys.readouterr().out
     assert "Accuracy in % on 5 test images, 19 to train on" in out
-    assert re.search(r"^\| all \| [\d.]+ \+- [\d.]+ \|", out, re.MULTILINE)
     runs = json.loads(file.read_text())["runs"]
     for one in runs:
         assert one["upright"] == one["90 degrees"] >= 75  # it was 100; half would be chance
@@ -123,16 +119,14 @@ def test_from_files_to_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert [float(row["any angle"]) for row in rows] == [one["any angle"] for one in runs]
 
 
-@pytest.mark.parametrize(
-    "options", [["--recipe", "mnist-isotropic"], ["--network", "plain"]], ids=str
-)
-def test_networks_and_recipes(tmp_path: Path, options: list[object]) -> None:
+@pytest.mark.parametrize("option", ["--recipe=mnist-isotropic", "--network=plain"])
+def test_networks_and_recipes(tmp_path: Path, option: str) -> None:
     file = tmp_path / "a.json"
-    options = [*QUICK, *options, "--steps", 7, "--seeds", 1]
+    options = [*QUICK, option, "--steps", 7, "--seeds", 1]
     assert run(in_one_file(tmp_path), *options, "--json", file) == 0
-    found = json.loads(file.read_text())["runs"][0]
-    assert found["steps"] == 7
-    assert (found["change at 90 degrees"] <= 1e-4) == ("plain" not in options)
+    [one] = json.loads(file.read_text())["runs"]
+    assert one["steps"] == 7
+    assert (one["change at 90 degrees"] <= 1e-4) == ("plain" not in option)
 
 
 def test_goes_on_as_if_nothing_had_been(
@@ -166,15 +160,13 @@ def test_goes_on_as_if_nothing_had_been(
 def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = in_one_file(tmp_path)
     (tmp_path / "cut.npz").write_bytes(data.read_bytes()[:900])
-    (tmp_path / "mnist").mkdir()
-    in_idx(tmp_path / "mnist")
-    labels = tmp_path / "mnist/t10k-labels-idx1-ubyte.gz"
-    labels.write_bytes(gzip.compress(gzip.decompress(labels.read_bytes())[:-1]))
+    in_idx(tmp_path)
+    (tmp_path / "t10k-labels-idx1-ubyte.gz").write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0])))
     for where, options, message in (
         (data, ["--recipe", "climatenet"], "The recipe climatenet is not one of images"),
         (data, ["--train", 1000], "There are 24 pictures, too few for 1000 to train"),
         (tmp_path / "cut.npz", [], "can't be read"),
-        (tmp_path / "mnist", [], "is no IDX file of 1 sides, or not whole"),
+        (tmp_path, [], "is no IDX file of 1 sides, or not whole"),
         (tmp_path / "a.txt", [], "is in no known format, or not there. Known are: IDX, CIFAR"),
     ):
         assert run(where, *QUICK, *options, "--steps", 1) == 2

@@ -1,41 +1,54 @@
-"""The scripts of examples/ run on pictures of a user's own, and find the lines in them."""
+"""The scripts of examples/ run on pictures and volumes of a user's own, and find lines in them."""
 
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import nibabel
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from PIL import Image
 
+from cheblienet_models import harmonics_matrix
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 WIDTH, HEIGHT = 96, 80
+Y, X = np.mgrid[:HEIGHT, :WIDTH].astype(float)
+DISTANCES = (
+    abs((X - right) * np.sin(angle) - (Y - down) * np.cos(angle))
+    for angle, right, down in [(0.9, 45, 40), (-0.4, 48, 38)]
+)
+LINES = np.exp(-(np.minimum(*DISTANCES) ** 2) / 4)
+"""(HEIGHT, WIDTH), 1 on two lines that cross, 0 elsewhere."""
+NOISE = np.random.default_rng(0).standard_normal(LINES.shape)
+TURN = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
+AFFINE = np.eye(4)
+AFFINE[:3, :3] = TURN @ np.diag([2.0, 2.0, 2.5])
+Run = Callable[..., None]
 
 
-def run(monkeypatch: pytest.MonkeyPatch, name: str, *arguments: str | Path) -> None:
-    monkeypatch.syspath_prepend(EXAMPLES)  # as Python does for a script
-    monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
-    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """A script as Python runs it, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(EXAMPLES)
+
+    def script(name: str, *arguments: object) -> None:
+        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+
+    return script
 
 
-def crossing_lines() -> NDArray[np.float64]:
-    """(HEIGHT, WIDTH), 1 on two lines that cross, 0 elsewhere."""
-    y, x = np.mgrid[:HEIGHT, :WIDTH].astype(float)
-    lines = [(0.9, 45, 40), (-0.4, 48, 38)]
-    distances = [
-        abs((x - right) * np.sin(angle) - (y - down) * np.cos(angle))
-        for angle, right, down in lines
-    ]
-    return np.exp(-(np.minimum(*distances) ** 2) / 4)
-
-
-def saved(file: Path, brightness: NDArray[np.float64]) -> Path:
+def save(file: str, brightness: NDArray[np.float64]) -> None:
     Image.fromarray(np.uint8(np.clip(255 * brightness, 0, 255))).save(file)
-    return file
 
 
-def halves(file: Path, count: int = 2) -> list[NDArray[np.float64]]:
+def parts(file: str, count: int) -> list[NDArray[np.float64]]:
+    """Pictures beside each other, without copies."""
     return np.split(np.asarray(Image.open(file), float) / 255, count, axis=1)
 
 
@@ -44,93 +57,105 @@ def correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_enhance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dark: bool) -> None:
-    truth = 1 - crossing_lines() if dark else crossing_lines()
-    noise = np.random.default_rng(0).standard_normal(truth.shape)
-    picture = saved(tmp_path / "noisy.png", 0.25 + truth / 2 + 0.2 * noise)
-    flags = ["--dark"] if dark else []
-    run(monkeypatch, "enhance.py", picture, tmp_path / "out.png", *flags)
-    shown, lines = halves(tmp_path / "out.png")
-    np.testing.assert_array_equal(shown, np.asarray(Image.open(picture)) / 255)
+def test_enhance(run: Run, dark: bool) -> None:
+    truth = 1 - LINES if dark else LINES
+    save("noisy.png", 0.25 + truth / 2 + 0.2 * NOISE)
+    run("enhance.py", "noisy.png", "out.png", *["--dark"] * dark)
+    shown, lines = parts("out.png", 2)
+    np.testing.assert_array_equal(shown, np.asarray(Image.open("noisy.png")) / 255)
     assert lines.shape == truth.shape
     assert correlation(lines, truth) > 0.8 > 0.6 > correlation(shown, truth)
 
 
-def test_vessel_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = crossing_lines()
-    y, x = np.mgrid[:HEIGHT, :WIDTH]
-    field = np.hypot(x - 48, y - 40) < 36
-    noise = np.random.default_rng(0).standard_normal(lines.shape)
-    green = np.where(field, 0.6 - 0.2 * lines + 0.1 * noise, 0)
-    colors = np.stack([0.8 * field, green, 0 * green], axis=-1)
-    photograph = saved(tmp_path / "fundus.png", colors)
-    run(monkeypatch, "vessel_map.py", photograph, tmp_path / "out.png", "--side", HEIGHT)
-    _, vessels = halves(tmp_path / "out.png")
-    assert correlation(vessels[field], lines[field]) > 0.7
+def test_vessel_map(run: Run) -> None:
+    field = np.hypot(X - 48, Y - 40) < 36
+    green = np.where(field, 0.6 - 0.2 * LINES + 0.1 * NOISE, 0)
+    save("fundus.png", np.stack([0.8 * field, green, 0 * green], axis=-1))
+    run("vessel_map.py", "fundus.png", "out.png", "--side", HEIGHT)
+    vessels = parts("out.png", 2)[1]
+    assert correlation(vessels[field], LINES[field]) > 0.7
     assert not vessels[~field].any()
 
 
 @pytest.mark.slow
-def test_train_vessels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = crossing_lines()
-    for n in range(2):
-        noise = np.random.default_rng(n).standard_normal(lines.shape)
-        green = 0.6 - 0.3 * lines + 0.05 * noise
-        saved(tmp_path / f"{n}.jpg", np.stack([green] * 3, axis=-1))
-        saved(tmp_path / f"{n}_traced.png", lines > 0.5)
-    patterns = tmp_path / "*.jpg", tmp_path / "*_traced.png"
-    sizes = "--steps", "12", "--side", str(HEIGHT)
-    run(monkeypatch, "train_vessels.py", *patterns, tmp_path / "map.png", *sizes)
-    green, traced, vessels = halves(tmp_path / "map.png", 3)
-    np.testing.assert_array_equal(traced, lines > 0.5)
-    assert correlation(vessels, lines) > 0.7 > correlation(green, lines)
+def test_train_vessels(run: Run) -> None:
+    for name, noise in (("0", NOISE), ("1", NOISE[::-1])):
+        save(f"{name}.jpg", np.stack([0.6 - 0.3 * LINES + 0.05 * noise] * 3, axis=-1))
+        save(f"{name}_traced.png", LINES > 0.5)
+    sizes = "--steps", 12, "--side", HEIGHT
+    run("train_vessels.py", "*.jpg", "*_traced.png", "map.png", *sizes)
+    green, traced, vessels = parts("map.png", 3)
+    np.testing.assert_array_equal(traced, LINES > 0.5)
+    assert correlation(vessels, LINES) > 0.7 > correlation(green, LINES)
 
 
+def save_volume(file: str, values: np.ndarray, affine: np.ndarray = AFFINE) -> None:
+    nibabel.save(nibabel.Nifti1Image(values, affine), file)
+
+
+@pytest.mark.slow
+def test_enhance_fibers(run: Run) -> None:
+    """Two bundles along i and j, in directions of the world."""
+    axes = torch.eye(3).double()[:2] @ torch.from_numpy(TURN).T
+    lobes = harmonics_matrix(axes, 4, "tournier07").numpy()
+    i, j, k = np.indices((8, 7, 5)) - np.array([3.5, 3, 2])[:, None, None, None]
+    truth = sum(
+        (np.hypot(a, k) < 1.2)[..., None] * lobe for a, lobe in zip((j, i), lobes, strict=True)
+    )
+    noisy = truth + 0.4 * np.random.default_rng(0).standard_normal(truth.shape)
+    inside = np.ones(truth.shape[:3], np.uint8)
+    inside[:, :, 0] = 0
+    save_volume("fod.nii.gz", np.float32(noisy))
+    save_volume("mask.nii.gz", inside)
+    enhanced = {}
+    for name, option in (("out.nii.gz", []), ("turned.nii.gz", ["--voxel-directions"])):
+        options = "--basis", "tournier07", "--time", "1", *option
+        run("enhance_fibers.py", "fod.nii.gz", "mask.nii.gz", name, *options)
+        image = nibabel.load(name)
+        np.testing.assert_allclose(image.affine, AFFINE, atol=1e-6)
+        enhanced[name] = np.asarray(image.dataobj)
+        assert enhanced[name].shape == truth.shape
+        assert not enhanced[name][:, :, 0].any()
+    alike = {name: correlation(v[:, :, 1:], truth[:, :, 1:]) for name, v in enhanced.items()}
+    assert alike["out.nii.gz"] > correlation(noisy[:, :, 1:], truth[:, :, 1:]) + 0.05
+    assert alike["out.nii.gz"] > alike["turned.nii.gz"] + 0.01
+
+
+PICTURES = {
+    "notes.xyz out.png": "cannot identify image file",
+    "gray.png out.xyz": "must be a picture, as .png, in a folder",
+    "lines.png out.png --time -3": "must be at least 0 and finite",
+    "gray.png out.png": "of ",
+}
 REFUSED = {
-    "another file": (["notes.xyz", "out.png"], "cannot identify image file"),
-    "no picture": (["gray.png", "out.xyz"], "must be a picture, as .png, in a folder"),
-    "a negative time": (["lines.png", "out.png", "--time", "-3"], "must be at least 0 and finite"),
-    "no lines": (["gray.png", "out.png"], "of "),
+    **{
+        f"{name} {rest}": PICTURES[rest]
+        for name in ("enhance.py", "vessel_map.py")
+        for rest in PICTURES
+    },
+    "train_vessels.py tall*.png *.jpg out.png": "Found 2 photographs, 0 traces",
+    "train_vessels.py tall*.png tall*.png out.png --steps 0": "must be at least 1. Got 0.",
+    "train_vessels.py tall*.png tall*.png out.png --side 64": "give a larger --side",
+    "enhance_fibers.py fod.nii other.nii out.nii": "other.nii: its affine must be that of the",
+    "enhance_fibers.py mask.nii mask.nii out.nii": "mask.nii must be 4-D, several values a voxel",
+    "enhance_fibers.py fod.nii mask.nii out.nii": "has 7 coefficients; even degrees",
 }
 
 
-@pytest.mark.parametrize("name", ["enhance.py", "vessel_map.py"])
-@pytest.mark.parametrize("case", REFUSED)
-def test_refusals(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    name: str,
-    case: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "notes.xyz").write_text("notes")
-    saved(tmp_path / "lines.png", crossing_lines())
-    saved(tmp_path / "gray.png", np.full((HEIGHT, WIDTH), 0.5))
-    arguments, message = REFUSED[case]
-    assert message in refusal(monkeypatch, capsys, name, *arguments)
-
-
-def test_what_training_refuses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("command", REFUSED)
+def test_refusals(run: Run, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    """The last line that Python or argparse prints says what was wrong."""
+    Path("notes.xyz").write_text("notes")
+    save("lines.png", LINES)
+    save("gray.png", np.full(LINES.shape, 0.5))
     for number in range(2):
-        saved(tmp_path / f"{number}.png", crossing_lines().T[:, :40])
-    for patterns, options, message in (
-        (("*.png", "*.jpg"), (), "Found 2 photographs, 0 traces"),
-        (("*.png", "*.png"), ("--steps", "0"), "must be at least 1. Got 0."),
-        (("*.png", "*.png"), ("--side", "64"), "give a larger --side"),
-    ):
-        arguments = *patterns, "out.png", *options
-        assert message in refusal(monkeypatch, capsys, "train_vessels.py", *arguments)
-
-
-def refusal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, *arguments: str
-) -> str:
-    """What Python or argparse prints at the end: one line that says what was wrong."""
+        save(f"tall{number}.png", LINES.T[:, :40])
+    save_volume("fod.nii", np.zeros((3, 3, 3, 7), np.float32))
+    for name, affine in (("mask.nii", AFFINE), ("other.nii", np.eye(4))):
+        save_volume(name, np.ones((3, 3, 3), np.uint8), affine)
+    basis = ["--basis", "tournier07"] * command.startswith("enhance_fibers")
     with pytest.raises(SystemExit) as caught:
-        run(monkeypatch, name, *arguments)
-    said = capsys.readouterr().err if caught.value.code == 2 else str(caught.value.code)
-    return said.strip().splitlines()[-1]
+        run(*command.split(), *basis)
+    code = caught.value.code
+    printed = capsys.readouterr().err if code == 2 else str(code)
+    assert REFUSED[command] in printed.strip().splitlines()[-1]

@@ -94,33 +94,28 @@ class Version:
             files.remove(path)
         assert files == {self.folder / "zarr.json"}
 
-    def level(self, number: int) -> "LevelRead":
-        return LevelRead(self.facts["spec"], self.facts["levels"][number], self.folder, number)
+    @property
+    def levels(self) -> list["LevelRead"]:
+        levels = enumerate(self.facts["levels"])
+        return [LevelRead(self, self.folder / f"levels/{n}", facts) for n, facts in levels]
 
 
 @dataclass
 class LevelRead:
     """A level by its facts."""
 
-    spec: dict[str, Any]
+    version: Version
+    folder: Path
     facts: dict[str, Any]
-    version: Path
-    number: int
 
     def array(self, name: str) -> np.ndarray:
-        return read_array(self.version / f"levels/{self.number}/{name}")
+        return read_array(self.folder / name)
 
     def delta(self, name: str = "laplacian") -> np.ndarray:
         """Delta of a rescaled Laplacian."""
-        stored = read_matrix(self.version / f"levels/{self.number}/{name}")
+        stored = read_matrix(self.folder / name)
         facts = self.facts["directional"][name.split("/")[1]] if "/" in name else self.facts
         return (stored + np.eye(len(stored))) * facts["lambda_max"] / 2
-
-    def weights(self) -> np.ndarray:
-        mass = self.array("degree" if self.spec["laplacian"] == "normalized" else "area")
-        weights = -self.delta() * np.sqrt(np.outer(mass, mass).astype(np.float64))
-        np.fill_diagonal(weights, 0)
-        return weights
 
 
 SPECS = {
@@ -134,7 +129,6 @@ SPECS = {
         weights="voronoi",
     ),
 }
-SCHEMAS = {"lattice": "1.0"} | dict.fromkeys(("masked", "directional", "volume", "own"), "1.1")
 
 
 @pytest.fixture(scope="module")
@@ -149,10 +143,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_reader_from_the_page_finds_the_same(store: Path, name: str) -> None:
     version, pyramid = Version.read(store, name), open_store(store)[name]
     version.check_digests()
-    assert version.facts["schema"] == SCHEMAS[name]
-    assert len(pyramid.levels) == version.facts["spec"]["levels"]
-    for number, graph in enumerate(pyramid.levels):
-        level = version.level(number)
+    assert version.facts["schema"] == ("1.0" if name == "lattice" else "1.1")
+    assert len(pyramid.levels) == len(version.levels) == version.facts["spec"]["levels"]
+    for level, graph in zip(version.levels, pyramid.levels, strict=True):
         delta = (graph.laplacian.to_dense().double().numpy() + np.eye(graph.num_vertices)) / 2
         assert np.allclose(level.delta(), delta * graph.lambda_max, atol=1e-12 * graph.lambda_max)
         for array in ("degree", "area", "coordinates"):
@@ -162,35 +155,33 @@ def test_a_reader_from_the_page_finds_the_same(store: Path, name: str) -> None:
 @pytest.mark.parametrize("name", SPECS)
 def test_arrays_mean_what_the_page_says(store: Path, name: str) -> None:
     version = Version.read(store, name)
-    for number in range(version.facts["spec"]["levels"]):
-        level = version.level(number)
-        weights, facts = level.weights(), level.facts
+    for level in version.levels:
+        facts, degree, area = level.facts, level.array("degree"), level.array("area")
+        mass = degree if version.facts["spec"]["laplacian"] == "normalized" else area
+        weights = -level.delta() * np.sqrt(np.outer(mass, mass).astype(np.float64))
+        np.fill_diagonal(weights, 0)
         scale = weights.max()
         assert abs(weights - weights.T).max() <= 1e-6 * scale
         assert weights.min() >= -1e-7 * scale
-        assert np.allclose(weights.sum(axis=1), level.array("degree"), rtol=1e-4, atol=1e-6 * scale)
+        assert np.allclose(weights.sum(axis=1), degree, rtol=1e-4, atol=1e-6 * scale)
         assert 2 * facts["edges"] == (weights > 0).sum() == facts["nnz"] - facts["vertices"]
-        assert len(weights) == facts["vertices"]
-        assert level.array("area").mean() == pytest.approx(1, abs=1e-5)
-        points = level.array("base_index") if "mask" in level.spec else None
+        assert area.mean() == pytest.approx(1, abs=1e-5)
         full = math.prod(facts["grid"][1:])
-        count = full if points is None else len(points)
-        assert facts["grid"][0] * count == facts["vertices"]
+        count = len(level.array("base_index")) if "mask" in version.facts["spec"] else full
+        assert facts["grid"][0] * count == facts["vertices"] == len(weights)
         orientation = np.arange(len(weights)) // count
         within = weights[orientation[:, None] == orientation]
         assert (within > 0).sum() / (weights > 0).sum() == pytest.approx(facts["in_plane_fraction"])
 
 
-def test_a_mask_has_the_digest_of_its_points(store: Path) -> None:
-    level = Version.read(store, "masked").level(0)
+def test_masks_and_eigenpairs(store: Path) -> None:
+    """A mask has the digest of its points; eigenpairs are the smallest of Delta."""
+    version = Version.read(store, "masked")
+    level, mask = version.levels[0], version.facts["spec"]["mask"]
     inside = np.zeros(math.prod(level.facts["grid"][1:]), np.uint8)
     inside[level.array("base_index")] = 1
-    assert hashlib.sha256(inside.tobytes()).hexdigest() == level.spec["mask"]["sha256"]
-    assert level.spec["mask"]["inside"][0] == inside.sum()
-
-
-def test_eigenpairs_are_the_smallest_of_delta(store: Path) -> None:
-    level = Version.read(store, "masked").level(0)
+    assert hashlib.sha256(inside.tobytes()).hexdigest() == mask["sha256"]
+    assert mask["inside"][0] == inside.sum()
     values, vectors = level.array("eigenvalues"), level.array("eigenvectors")
     assert np.allclose(values, np.linalg.eigvalsh(level.delta())[:3], atol=1e-5)
     assert np.allclose(level.delta() @ vectors, vectors * values, atol=1e-4)
@@ -198,14 +189,11 @@ def test_eigenpairs_are_the_smallest_of_delta(store: Path) -> None:
 
 @pytest.mark.parametrize("direction", ["forward", "sideways", "rotation"])
 def test_directional_laplacians_lead_along_their_direction(store: Path, direction: str) -> None:
-    level = Version.read(store, "directional").level(0)
-    graph = open_store(store)["directional"].levels[0]
+    level = Version.read(store, "directional").levels[0]
     delta = level.delta(f"directional/{direction}")
-    points = math.prod(level.facts["grid"][1:])
-    index = np.arange(len(delta))
+    points, index = math.prod(level.facts["grid"][1:]), np.arange(len(delta))
     kept = index % points if direction == "rotation" else index // points
     assert not delta[kept[:, None] != kept].any()
-    assert graph.num_vertices == len(delta)
     root = np.sqrt(level.array("area").astype(np.float64))
     assert abs(delta @ root).max() <= 1e-6 * delta.max()
 
@@ -213,7 +201,7 @@ def test_directional_laplacians_lead_along_their_direction(store: Path, directio
 @pytest.mark.parametrize("name", ["lattice", "masked"])
 def test_maps_between_levels_are_averages(store: Path, name: str) -> None:
     version = Version.read(store, name)
-    fine, coarse = (version.level(number).facts["vertices"] for number in (0, 1))
+    fine, coarse = (level.facts["vertices"] for level in version.levels)
     for path, shape in (("pooling/0to1", (coarse, fine)), ("unpooling/1to0", (fine, coarse))):
         matrix = read_matrix(version.folder / path)
         assert matrix.shape == shape

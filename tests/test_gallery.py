@@ -39,8 +39,3 @@ def test_a_script_draws(
         assert any(axes.has_data() for axes in figure.axes)
     left = {path.name for path in tmp_path.iterdir() if path.suffix != ".png"}
     assert left <= {f"torchinductor_{getpass.getuser()}"}  # torch's own cache
-
-
-def test_all_scripts_are_in_the_gallery() -> None:
-    assert len(SCRIPTS) >= 5
-    assert all(script.stem.startswith("plot_") for script in SCRIPTS)

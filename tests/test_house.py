@@ -1,14 +1,30 @@
-"""The rooms of both packages: no modules in a circle, no long files; floors are lint-imports'."""
+"""The rooms: floors as their page has them, no circles, no long files, who loads what.
+
+Floors themselves are lint-imports'.
+"""
 
 import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Collection
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+import cheblienet_graphs
+
 ROOT = Path(__file__).parents[1]
 LONGEST = 400
-PACKAGES = ["cheblienet_graphs", "cheblienet_models"]
+PAGE = (ROOT / "docs/explanation/architecture.md").read_text()
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+FLOORS = {
+    contract["containers"][0]: [floor.split(" | ") for floor in contract["layers"]]
+    for contract in CONTRACTS["contracts"]
+    if contract["type"] == "layers"
+}
 
 
 def modules(package: str) -> dict[str, Path]:
@@ -18,35 +34,92 @@ def modules(package: str) -> dict[str, Path]:
     return dict(zip(names, files, strict=True))
 
 
-def imports_of(module: str, known: dict[str, Path]) -> set[str]:
-    """Modules of the package that a module imports, within functions too; not for types alone."""
-    found: set[str] = set()
+def imports_of(file: Path, known: Collection[str] = ()) -> set[str]:
+    """Modules that a module imports, within functions too; not for types alone."""
+    imported: set[str] = set()
     skipped: set[int] = set()
-    for node in ast.walk(ast.parse(known[module].read_text())):
+    for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             skipped |= {id(inner) for inner in ast.walk(node)}
         if id(node) in skipped:
             continue
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            inside = {f"{node.module}.{alias.name}" for alias in node.names} & known.keys()
-            found |= inside or {str(node.module)}
-    return found & known.keys() - {module}
+            assert node.level == 0
+            inside = {f"{node.module}.{alias.name}" for alias in node.names} & set(known)
+            imported |= inside or {str(node.module)}
+    return imported
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", FLOORS)
+def test_the_page_has_the_floors(package: str) -> None:
+    table = PAGE.partition(f"Of `{package}`")[2].partition("| rooms |")[2].partition("\n\n")[0]
+    rows = [line.split("|")[1] for line in table.splitlines()[2:]]
+    assert [re.findall(r"`(\w+)`", row) for row in rows] == FLOORS[package]
+
+
+@pytest.mark.parametrize("package", FLOORS)
 def test_no_modules_import_each_other(package: str) -> None:
     known = modules(package)
-    graph = {name: imports_of(name, known) - {package} for name in known if name != package}
-    order = list(TopologicalSorter(graph).static_order())
-    assert set(order) == known.keys() - {package}
+    rooms = known.keys() - {package}
+    graph = {name: imports_of(known[name], known) & rooms - {name} for name in rooms}
+    assert set(TopologicalSorter(graph).static_order()) == rooms
 
 
-@pytest.mark.parametrize("folder", [*PACKAGES, "cli", "benchmarks", "tests"])
+@pytest.mark.parametrize("folder", [*FLOORS, "cli", "benchmarks", "tests"])
 def test_files_stay_short(folder: str) -> None:
-    lengths = {
-        file.relative_to(ROOT): len(file.read_text().splitlines())
-        for file in (ROOT / folder).rglob("*.py")
-    }
-    assert {file for file, lines in lengths.items() if lines > LONGEST} == set()
+    files = (ROOT / folder).rglob("*.py")
+    assert [f for f in files if len(f.read_text().splitlines()) > LONGEST] == []
+
+
+def test_training_side_imports_only_torch_numpy_and_the_standard_library() -> None:
+    allowed = {"torch", "numpy", "cheblienet_models"} | sys.stdlib_module_names
+    for name, file in modules("cheblienet_models").items():
+        more = {"scipy"} if ".resampling." in name else set()  # as the import contract says
+        assert {imported.partition(".")[0] for imported in imports_of(file)} <= allowed | more, name
+
+
+def modules_after(code: str) -> set[str]:
+    command = [sys.executable, "-c", f"import sys\n{code}\nprint('\\n'.join(sys.modules))"]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+
+
+def after_command(*arguments: str) -> set[str]:
+    run = "from cheblienet_cli.main import run"
+    return modules_after(f"{run}; assert run({list(arguments)!r}) == 0")
+
+
+def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
+    code = f"import cheblienet_models; cheblienet_models.open_store({str(store)!r})['torus']"
+    # Nor the compiler, which takes as long as torch itself.
+    others = {"zarr", "scipy", "click", "pykeops", "torch._dynamo"}
+    assert (others | {"cheblienet_graphs", "cheblienet_cli"}).isdisjoint(modules_after(code))
+
+
+@pytest.mark.parametrize(
+    ("graph", "loaded"),
+    [("se2 --size 12", "scipy.sparse"), ("s2 --points 60 --weights voronoi", "scipy.spatial")],
+)
+def test_builds_of_stencils_and_voronoi_cells_load_no_torch(
+    tmp_path: Path, graph: str, loaded: str
+) -> None:
+    store = str(tmp_path / "g.zarr")
+    after = after_command("build", *graph.split(), "--store", store, "--quiet")
+    assert loaded in after
+    assert {"torch", "pykeops", "matplotlib"}.isdisjoint(after)
+    # What is said of a build takes no eigenproblem.
+    assert "cheblienet_graphs.spectrum.numeric" not in after or "voronoi" in graph
+
+
+@pytest.mark.parametrize("command", ["", "build ", "build se2 "])
+def test_help_loads_nothing_heavy(command: str) -> None:
+    after = after_command(*f"{command}--help".split())
+    assert {"numpy", "scipy", "zarr", "torch", "tqdm"}.isdisjoint(after)
+
+
+def test_lazy_package_knows_its_names() -> None:
+    assert set(cheblienet_graphs.__all__) == set(cheblienet_graphs._PUBLIC)
+    assert all(getattr(cheblienet_graphs, name) for name in cheblienet_graphs.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
+        cheblienet_graphs.nonsense  # noqa: B018

@@ -1,5 +1,6 @@
 """Side by side: tables have their form, and who computes something else is refused."""
 
+import itertools
 import re
 
 import pytest
@@ -8,36 +9,25 @@ from torch import Tensor, nn
 
 peers, turns, peers_layers = loaded("peers", "turns", "peers_layers")
 TIME = r"[\d,.]+(e-\d+)? m?s \([\d,.e-]+ to [\d,.e-]+\)"
-RATIO = r"(1|[\d,.e-]+ \([\d,.e-]+ to [\d,.e-]+\))"
 
 
 def tables(text: str) -> list[list[list[str]]]:
-    """Rows of cells of each Markdown table, the heads first; a table is lines in succession."""
-    found = re.findall(r"(?:^\|.*\|$\n)+", text, re.MULTILINE)
-    return [
-        [[cell.strip() for cell in line[1:-1].split("|")] for line in table.splitlines()]
-        for table in found
-    ]
+    """Rows of cells of each Markdown table, without its head; a table is lines in succession."""
+    parts = re.findall(r"(?:^\|.*\|$\n)+", text, re.MULTILINE)
+    rows = [[line.strip("|").split("|") for line in part.splitlines()[2:]] for part in parts]
+    return [[[cell.strip() for cell in row] for row in table] for table in rows]
 
 
 @pytest.mark.slow
 def test_all_parts(capsys: pytest.CaptureFixture[str]) -> None:
-    """Rows are as wide as their head, with a time and a ratio; no other layer is refused."""
+    """No layer of others is refused, and ours are equivariant."""
     peers.main(["--quick", "--rounds", "1"])
     text = capsys.readouterr().out
-    assert re.match(r".+, \d+ threads; Python 3.+ torch .+\. Rounds: 1\.\n\n", text)
-    found = tables(text)
-    ours = [sum(row[head.index("/ ours")] == "1" for row in rows) for head, *rows in found]
-    assert ours == [4, 1, 1, 1]
-    for head, line, *rows in found:
-        place = head.index("/ ours")
-        assert set(line) == {"---"}
-        for row in rows:
-            assert len(row) == len(head)
-            if row[place] or row[3] != "scikit-learn, ball tree":
-                assert re.fullmatch(TIME, row[place - 1]), row
-                assert re.fullmatch(RATIO, row[place]), row
-    changes = {row[0]: float(row[2]) for row in found[-1][2:]}
+    printed = tables(text)
+    assert len(printed) == 4
+    for row in itertools.chain(*printed):
+        assert re.search(TIME, " ".join(row)) or row[3] == "scikit-learn, ball tree", row
+    changes = {row[0]: float(row[2]) for row in printed[-1]}
     assert changes.pop("plain 3 x 3") > 0.1
     assert max(changes.values()) < 1e-5
 
@@ -56,7 +46,7 @@ def test_other_weights_are_refused(
 
     monkeypatch.setattr(peers_layers, "with_weights", wrong)
     peers_layers.chebyshev_layers(1, "cpu", quick=True)
-    ((_, _, *rows),) = tables(capsys.readouterr().out)
+    (rows,) = tables(capsys.readouterr().out)
     cells = {row[2]: row[3:] for row in rows}
     assert re.fullmatch(r"refused: outputs differ by \d\.\de-0\d", cells.pop("CSR, addmm")[0])
     assert len(cells) >= 3

@@ -1,6 +1,5 @@
 """The site of docs/: every public name is on it, and faults fail its build."""
 
-import inspect
 import shutil
 import subprocess
 import sys
@@ -44,31 +43,9 @@ def pages(tmp_path: Path) -> Path:
 
 def built(pages: Path, builder: str = "html") -> subprocess.CompletedProcess[str]:
     """The strict build, without the scripts of the gallery, which have tests of their own."""
-    command = "-m sphinx -W --keep-going -q -D plot_gallery=0 -b"
-    return subprocess.run(
-        [sys.executable, *command.split(), builder, pages, pages / "_build"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-@pytest.mark.parametrize("package", MODULES)
-def test_public_names_have_docstrings(package: str) -> None:
-    module = import_module(package)
-    functions_and_classes = {
-        name: value
-        for name in module.__all__
-        if callable(value := getattr(module, name)) or inspect.isclass(value)
-    }
-    assert functions_and_classes
-    without = {name for name, value in functions_and_classes.items() if not value.__doc__}
-    inherited = {
-        name
-        for name, value in functions_and_classes.items()
-        if inspect.isclass(value) and "__doc__" not in vars(value)
-    }
-    assert without | inherited == set()
+    options = "-m sphinx -W --keep-going -q -D plot_gallery=0 -b"
+    command = [sys.executable, *options.split(), builder, pages, pages / "_build"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow

@@ -62,11 +62,10 @@ def test_from_digits_to_a_page(
 def test_equal_time(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     contenders = {"plain": replace(TINY, network="plain", steps=None), "SE(2)": TINY}
     monkeypatch.setattr(equal_time, "CONTENDERS", contenders)
-    monkeypatch.setattr(equal_time, "of_one_size", lambda found, *_: found)
-    results = tmp_path / "results"
-    options = [str(o) for o in (data, results, "--seconds", 0.02, "--seeds", 1, "--workers", 1)]
+    monkeypatch.setattr(equal_time, "of_one_size", lambda pictures, *_: pictures)
+    options = [str(o) for o in (data, tmp_path, "--seconds", 0.02, "--seeds", 1, "--workers", 1)]
     assert equal_time.main(options) == 0
-    times = json.loads((results / "equal-time-0.02.json").read_text())
-    found = [json.loads(file.read_text())["settings"] for file in results.glob("*-0.json")]
-    steps = {settings["network"]: settings["steps"] for settings in found}
+    times = json.loads((tmp_path / "equal-time-0.02.json").read_text())
+    runs = [json.loads(file.read_text())["settings"] for file in tmp_path.glob("*-0.json")]
+    steps = {settings["network"]: settings["steps"] for settings in runs}
     assert steps["plain"] == max(1, round(20 / times["plain"]))

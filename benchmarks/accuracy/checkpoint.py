@@ -48,18 +48,19 @@ class Checkpoint:
         try:
             content = torch.load(self.path, weights_only=True)
             settings = content.pop("settings")
-            saved, found = Saved(**content), {name: settings.get(name) for name in self.settings}
+            saved = Saved(**content)
+            saved_settings = {name: settings.get(name) for name in self.settings}
         except NOT_OURS:
             raise ValueError(f"{self.path} is not a checkpoint of this experiment.") from None
-        self._check(found)
+        self._check(saved_settings)
         return saved
 
-    def _check(self, found: dict[str, Any]) -> None:
+    def _check(self, saved_settings: dict[str, Any]) -> None:
         for name, value in self.settings.items():
-            if found[name] != value:
+            if saved_settings[name] != value:
                 raise ValueError(
                     f"The checkpoint {self.path} is of another experiment: its {name} is "
-                    f"{found[name]}, here it is {value}. Name another file or remove it."
+                    f"{saved_settings[name]}, here it is {value}. Name another file or remove it."
                 )
 
     def save(self, saved: Saved) -> None:

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import scripts
 from networks import Gaussian, Plain, Steerable
 from settings import Settings
 from torch import nn
 
-from cheblienet_graphs import build
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import OrientedLift, Pyramid, WideResNet, open_store
+from cheblienet_models import OrientedLift, Pyramid, WideResNet
 from cheblienet_models.networks.blocks import LiftChoice
 
 
@@ -25,14 +25,14 @@ def of_recipe(name: str) -> dict[str, Any]:
         raise ValueError(
             f"The recipe {name} is not one of images: its graph is on {spec.manifold}."
         )
-    found = {"manifold": spec.manifold, "levels": spec.levels, "neighbors": spec.neighbors}
+    settings = {"manifold": spec.manifold, "levels": spec.levels, "neighbors": spec.neighbors}
     if spec.manifold == "se2":
-        found |= {
+        settings |= {
             "orientations": spec.orientations,
             "eps_squared": spec.eps**2,
             "alpha": spec.alpha,
         }
-    return found
+    return settings
 
 
 def pyramid_of(settings: Settings, store: Path, height: int, width: int) -> Pyramid | None:
@@ -40,8 +40,7 @@ def pyramid_of(settings: Settings, store: Path, height: int, width: int) -> Pyra
     if settings.network != "graph":
         return None
     spec = settings.spec(height, width)
-    built = build(spec, store, name=f"{settings.manifold}-{spec.sha256[:12]}")
-    return open_store(store)[f"{built.name}@{built.version}"]
+    return scripts.pyramid_of(spec, store, name=f"{settings.manifold}-{spec.sha256[:12]}")
 
 
 def network_of(

@@ -20,8 +20,8 @@ A training of your own needs none of this: see the tutorial, docs/tutorials/clas
 """
 
 import argparse
-import csv
 import dataclasses
+import inspect
 import json
 import os
 import platform
@@ -31,48 +31,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Checkpoint, Scores
-from classifiers import network_of, of_recipe, parameters, pyramid_of
+from classifiers import of_recipe, pyramid_of
 from classifying import CHANGE, COLUMNS, Classification, Samples
-from pictures import Pictures, read, split
-from scripts import exit_code, head, positive, row, temporary_store
+from pictures import Pictures, read
+from scripts import exit_code, head, positive, row, temporary_store, write_csv
 from settings import Settings
 from training import SECONDS, Experiment, mean_and_deviation
-
-HELP = {
-    "network": "graph, plain (3 x 3 convolutions) or escnn",
-    "manifold": "se2, or r2: isotropic filters on the plane",
-    "orientations": "samples of theta",
-    "eps_squared": "anisotropy eps^2; 1 is none",
-    "alpha": "xi^2 = alpha n_o A; 1 is the paper's 40/60 split",
-    "neighbors": "K of the graph",
-    "weights": "kernel, matched or selling",
-    "laplacian": "normalized or combinatorial",
-    "bandwidth": "of the kernel",
-    "lambda_max": "exact, or 2: the bound, which holds for thinned-out graphs, too",
-    "directional": "delta of directional Laplacians, for --operators directional",
-    "levels": "graphs, each half as fine; the network pools at most twice",
-    "lift": "repeat, or line filters: cake or gabor",
-    "scales": "of line filters",
-    "operators": "laplacian or directional",
-    "first_level": "of the first convolution",
-    "pool": "max, mean or random",
-    "kernel_size": "Chebyshev polynomials",
-    "depth": "residual blocks in each of three groups",
-    "widen": "the groups have 16, 32, 64 times this many channels",
-    "smooth": "pixels: deviation of a Gaussian that images go through first",
-    "kappa_edges": "share of edges that a training step has",
-    "kappa_vertices": "share of vertices that a training step has",
-    "augment": "training images: none, rotations (any angle) or motions (and flips)",
-    "epochs": "passes over the training images",
-    "steps": "of the optimizer, instead of epochs",
-    "batch": "images a step",
-    "rate": "of learning, the largest of a one-cycle schedule",
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,8 +52,9 @@ def classify(given: argparse.Namespace) -> None:
     pictures = read(given.path, given.size)
     height, width = pictures.images.shape[2:]
     pyramid = pyramid_of(settings, given.store or temporary_store(), height, width)
+    counts = given.train, given.test
     candidates = [
-        Classification(settings, samples(pictures, seed, given), pyramid, seed, given.device)
+        Classification(settings, Samples.of(pictures, seed, *counts), pyramid, seed, given.device)
         for seed in range(given.first_seed, given.first_seed + given.seeds)
     ]
     checkpoint = Checkpoint(given.checkpoint, kept(settings, pictures, given))
@@ -94,15 +62,9 @@ def classify(given: argparse.Namespace) -> None:
     result = Result(settings, candidates, scores)
     print(result.text())
     if given.csv:
-        result.write_csv(given.csv)
+        write_csv(given.csv, result.rows())
     if given.json:
         given.json.write_text(json.dumps(result.document(), indent=1) + "\n")
-
-
-def samples(pictures: Pictures, seed: int, given: argparse.Namespace) -> Samples:
-    """Of a seed's split."""
-    train, test = split(pictures, seed, given.train, given.test)
-    return Samples.of(pictures.images, pictures.labels, train, test)
 
 
 def kept(settings: Settings, pictures: Pictures, given: argparse.Namespace) -> dict[str, str]:
@@ -126,13 +88,6 @@ class Result:
     candidates: Sequence[Classification]
     scores: Sequence[Scores]
 
-    @property
-    def parameters(self) -> int:
-        """Of the network."""
-        one = self.candidates[0]
-        channels = one.samples.images.shape[1]
-        return parameters(network_of(self.settings, one.pyramid, channels, one.samples.classes))
-
     def text(self) -> str:
         """A table: a row a seed, and one of means and deviations."""
         first = self.candidates[0]
@@ -140,33 +95,25 @@ class Result:
         names = [*COLUMNS, CHANGE, SECONDS]
         lines = [
             f"Accuracy in % on {test:,} test images, {train:,} to train on",
-            f"{first.steps:,} steps, {self.parameters:,} parameters\n",
+            f"{first.steps:,} steps, {self.scores[0]['parameters']:,} parameters\n",
             head("seed", *names),
         ]
-        for candidate, found in zip(self.candidates, self.scores, strict=True):
-            cells = [f"{found[name]:.2f}" for name in COLUMNS]
-            cells += [f"{found[CHANGE]:.1e}", f"{found[SECONDS]:.0f}"]
+        for candidate, one in zip(self.candidates, self.scores, strict=True):
+            cells = [f"{one[name]:.2f}" for name in COLUMNS]
+            cells += [f"{one[CHANGE]:.1e}", f"{one[SECONDS]:.0f}"]
             lines.append(row(candidate.seed, *cells))
         cells = [mean_and_deviation([f[name] for f in self.scores], ".2f") for name in COLUMNS]
-        change = max(found[CHANGE] for found in self.scores)
-        seconds = mean_and_deviation([found[SECONDS] for found in self.scores], ".0f")
+        change = max(one[CHANGE] for one in self.scores)
+        seconds = mean_and_deviation([one[SECONDS] for one in self.scores], ".0f")
         return "\n".join([*lines, row("all", *cells, f"{change:.1e}", seconds)])
 
     def rows(self) -> list[dict[str, Any]]:
         """Of each seed the settings and the scores."""
-        settings = dataclasses.asdict(self.settings) | {"parameters": self.parameters}
+        settings = dataclasses.asdict(self.settings)
         return [
-            {**settings, "seed": candidate.seed, "steps": candidate.steps, **found}
-            for candidate, found in zip(self.candidates, self.scores, strict=True)
+            {**settings, "seed": candidate.seed, "steps": candidate.steps, **one}
+            for candidate, one in zip(self.candidates, self.scores, strict=True)
         ]
-
-    def write_csv(self, file: Path) -> None:
-        """A row a seed."""
-        rows = self.rows()
-        with file.open("w", newline="") as opened:
-            writer = csv.DictWriter(opened, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
 
     def document(self) -> dict[str, Any]:
         """Rows, and what they were measured with."""
@@ -197,13 +144,14 @@ def chosen(given: argparse.Namespace) -> Settings:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    more = inspect.getdoc(Settings)
+    parser = argparse.ArgumentParser(description=__doc__, epilog=more, formatter_class=form)
     parser.add_argument("path", type=Path, metavar="DATA")
     parser.add_argument("--recipe", help="mnist, cifar10, stl10, or one with -isotropic: its graph")
     parser.add_argument("--isotropic", action="store_true", help="as --manifold r2")
     hints = get_type_hints(Settings)
     for field in dataclasses.fields(Settings):
-        kind: Any = {"default": argparse.SUPPRESS, "help": f"{HELP[field.name]} ({field.default})"}
+        kind: Any = {"default": argparse.SUPPRESS, "help": str(field.default)}
         hint = hints[field.name]
         if get_origin(hint) is Literal:
             kind["choices"] = get_args(hint)

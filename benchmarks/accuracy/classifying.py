@@ -6,12 +6,13 @@ from functools import cached_property
 
 import torch
 from checkpoint import Scores
-from classifiers import network_of
+from classifiers import network_of, parameters
+from pictures import Pictures, split
 from rotations import augmented, turned
 from settings import Settings
 from torch import Tensor, nn
 from torch.optim.swa_utils import update_bn
-from training import Training
+from training import Training, with_one_cycle
 
 from cheblienet_models import Pyramid, sample_edges, sample_vertices
 
@@ -44,19 +45,20 @@ class Samples:
     classes: int
 
     @classmethod
-    def of(cls, pixels: Tensor, labels: Tensor, train: Tensor, test: Tensor) -> "Samples":
-        """With mean 0 and deviation 1 in each channel over the training images.
+    def of(cls, pictures: Pictures, seed: int, train: int | None, test: int | None) -> "Samples":
+        """Of a seed's split, with mean 0 and deviation 1 in each channel over the training images.
 
         Args:
-            pixels: (N, C, H, W) uint8.
-            labels: (N,) from 0 on.
-            train: numbers (n,) of those to train on.
-            test: and of those to test on.
+            pictures: all.
+            seed: of the split.
+            train: how many to train on, as `split` has it.
+            test: and to test on.
         """
-        images = pixels.float()
-        mean = images[train].mean((0, 2, 3), keepdim=True)
-        deviation = images[train].std((0, 2, 3), keepdim=True).clamp(min=1e-6)
-        return cls((images - mean) / deviation, labels, train, test, int(labels.max()) + 1)
+        images, labels = pictures.images.float(), pictures.labels
+        first, last = split(pictures, seed, train, test)
+        mean = images[first].mean((0, 2, 3), keepdim=True)
+        deviation = images[first].std((0, 2, 3), keepdim=True).clamp(min=1e-6)
+        return cls((images - mean) / deviation, labels, first, last, int(labels.max()) + 1)
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,6 @@ class Classification:
         pyramid: the graphs that the settings stand for; None for networks without.
         seed: of the weights and of all that is random in the training.
         device: it is trained on.
-        name: for the progress bar.
     """
 
     settings: Settings
@@ -77,11 +78,10 @@ class Classification:
     pyramid: Pyramid | None
     seed: int
     device: str = "cpu"
-    name: str = ""
 
     @property
     def title(self) -> str:
-        return f"{self.name or self.settings.network}, seed {self.seed}"
+        return f"{self.settings.network}, seed {self.seed}"
 
     def network(self) -> nn.Module:
         """With weights of the seed."""
@@ -113,27 +113,17 @@ class Classification:
         network, settings = self.network(), self.settings
         if self.pyramid is not None:
             sample_edges(self.pyramid, 1)  # another training may have left a part of it
-        optimizer = torch.optim.Adam(network.parameters(), lr=settings.rate)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(
-            optimizer, settings.rate, total_steps=self.steps
-        )
 
         def loss(numbers: Tensor) -> Tensor:
             self._thin_out()
             images = augmented(self._images[numbers], settings.augment)
             return nn.functional.nll_loss(network(images), self._labels[numbers])
 
-        return Training(
-            network,
-            optimizer,
-            loss=loss,
-            order=self._order,
-            batch=settings.batch,
-            schedule=schedule,
-        )
+        steps, batch, rate = self.steps, settings.batch, settings.rate
+        return with_one_cycle(network, loss, self._order, steps=steps, batch=batch, rate=rate)
 
     def scores(self, network: nn.Module) -> Scores:
-        """Accuracy in % by column, and the most that quarter turns change a log-probability."""
+        """Accuracy in % by column, the largest change by quarter turns, and the network's size."""
         images, labels = self._images[self.samples.test], self._labels[self.samples.test]
         tested = {
             "upright": images,
@@ -146,11 +136,17 @@ class Classification:
             for column, batch in tested.items()
         }
         right = {name: (output.argmax(1) == labels) for name, output in outputs.items()}
-        found = {name: 100 * hits.float().mean().item() for name, hits in right.items()}
         change = (outputs["90 degrees"] - outputs["upright"]).abs().max().item()
         best = outputs["upright"].topk(2, dim=1).values
         close = int(((best[:, 0] - best[:, 1]) < SPLIT_AT).sum())
-        return {**found, CHANGE: change, "close classes": float(close), **self._afresh(network)}
+        return {
+            **{name: 100 * hits.float().mean().item() for name, hits in right.items()},
+            CHANGE: change,
+            "close classes": float(close),
+            **self._afresh(network),
+            "parameters": parameters(network),
+            "exact": float(self.is_invariant),
+        }
 
     def _afresh(self, network: nn.Module) -> Scores:
         """Accuracy on upright images with statistics of batch norms taken on whole graphs.

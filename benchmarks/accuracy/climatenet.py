@@ -4,8 +4,9 @@ Trains a UNet on the climatenet recipe to tell tropical cyclones and atmospheric
 background, and prints the F1 score of each class on test samples over several seeds.
 
     python benchmarks/accuracy/climatenet.py DATA [--checkpoint FILE]
-    python benchmarks/accuracy/climatenet.py --profile
+    python benchmarks/accuracy/climatenet.py --profile [--threads 2]
 
+With --profile, time and memory of a training step are printed, which takes no data.
 DATA is one of
 
 - an .npz file with `fields` (N, 16, lat, lon), or (N, 16, points) in the order of the sphere's
@@ -31,10 +32,8 @@ from functools import cached_property, partial
 from pathlib import Path
 
 import climatenet_profile
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Checkpoint, Scores
 from climatenet_data import CHANNELS, CLASSES, Data, load
 from scripts import exit_code, parser_of, positive, print_head, print_row, pyramid_of
@@ -46,26 +45,6 @@ from cheblienet_graphs.recipes import recipe
 from cheblienet_models import Pyramid, UNet, open_store
 
 COLUMNS = (*CLASSES, "mean of the two", "mean of all")
-
-
-@dataclass(frozen=True)
-class Batches:
-    """Standardised samples of the data, on the grid of a graph's base and on the device.
-
-    `mean` and `deviation` are (16, 1), by channel; `base` is the shape that the points have.
-    """
-
-    data: Data
-    mean: Tensor
-    deviation: Tensor
-    base: tuple[int, ...]
-    device: str
-
-    def __getitem__(self, numbers: Tensor) -> tuple[Tensor, Tensor]:
-        """Fields (n, 16, *base) and labels (n, *base) of the samples of those numbers (n,)."""
-        fields = ((self.data.fields[numbers] - self.mean) / self.deviation).unflatten(2, self.base)
-        labels = self.data.labels[numbers].unflatten(1, self.base)
-        return fields.to(self.device), labels.to(self.device)
 
 
 @dataclass(frozen=True)
@@ -111,14 +90,14 @@ class Segmentation:
         confusion = torch.zeros(len(CLASSES), len(CLASSES), dtype=torch.long)
         _, test = self.data.split(self.seed)
         for numbers in test.split(self.batch):
-            fields, labels = self._batches[numbers]
+            fields, labels = self._batch(numbers)
             pairs = labels * len(CLASSES) + network(fields).argmax(1)
             counts = pairs.flatten().cpu().bincount(minlength=confusion.numel())
             confusion += counts.view_as(confusion)
         return f1_scores(confusion)
 
     def _loss(self, network: nn.Module, weights: Tensor, numbers: Tensor) -> Tensor:
-        fields, labels = self._batches[numbers]
+        fields, labels = self._batch(numbers)
         return nn.functional.nll_loss(network(fields), labels, weights)
 
     def _order(self, epoch: int) -> Tensor:
@@ -127,10 +106,16 @@ class Segmentation:
         generator = torch.Generator().manual_seed(1_000_003 * self.seed + epoch)
         return training[torch.randperm(len(training), generator=generator)]
 
+    def _batch(self, numbers: Tensor) -> tuple[Tensor, Tensor]:
+        """Standardised fields (n, 16, *base) and labels (n, *base) of samples, on the device."""
+        (mean, deviation), base = self._standard, self.pyramid.levels[0].grid[1:]
+        fields = ((self.data.fields[numbers] - mean) / deviation).unflatten(2, base)
+        labels = self.data.labels[numbers].unflatten(1, base)
+        return fields.to(self.device), labels.to(self.device)
+
     @cached_property
-    def _batches(self) -> Batches:
-        mean, deviation = standard(self.data.fields, self.data.split(self.seed)[0])
-        return Batches(self.data, mean, deviation, self.pyramid.levels[0].grid[1:], self.device)
+    def _standard(self) -> tuple[Tensor, Tensor]:
+        return standard(self.data.fields, self.data.split(self.seed)[0])
 
 
 def inverse_frequencies(labels: Tensor) -> Tensor:
@@ -190,14 +175,6 @@ def profile(arguments: argparse.Namespace) -> None:
     subprocess.run(command, check=True)
 
 
-def experiment(arguments: argparse.Namespace, pyramid: Pyramid, data: Data) -> Experiment:
-    """A candidate for each seed."""
-    how = {"batch": arguments.batch, "rate": arguments.rate, "device": arguments.device}
-    seeds = range(arguments.seeds)
-    candidates = [Segmentation(pyramid, data, seed, **how) for seed in seeds]
-    return Experiment(candidates, arguments.epochs)
-
-
 def checkpoint(arguments: argparse.Namespace, pyramid: Pyramid, data: Data) -> Checkpoint:
     """Of an experiment that agrees on all but the number of seeds and the device."""
     settings = {
@@ -214,29 +191,25 @@ def segment(arguments: argparse.Namespace) -> None:
     """Train, test and report."""
     pyramid = opened(arguments)
     data = load(arguments.path, pyramid)
+    how = {"batch": arguments.batch, "rate": arguments.rate, "device": arguments.device}
+    candidates = [Segmentation(pyramid, data, seed, **how) for seed in range(arguments.seeds)]
     kept = checkpoint(arguments, pyramid, data)
-    scores, seconds = experiment(arguments, pyramid, data).run(kept)
+    scores, seconds = Experiment(candidates, arguments.epochs).run(kept)
     report(data, arguments.epochs, scores, seconds)
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, epochs=20, batch=4, rate=1e-3, seeds=5, threads=2, profile=False)
     parser.add_argument("path", type=Path, nargs="?", help=".npz, NetCDF or a folder of NetCDF")
-    parser.add_argument("--epochs", type=positive, default=20)
-    parser.add_argument("--batch", type=positive, default=4)
-    parser.add_argument("--rate", type=float, default=1e-3)
-    parser.add_argument("--seeds", type=positive, default=5)
     parser.add_argument("--subdivisions", type=positive, help="of the icosahedron; 5 in the recipe")
     parser.add_argument("--store", type=Path, default=Path("graphs.zarr"))
     parser.add_argument("--graph", help="one of the store, instead of the recipe's")
     parser.add_argument("--checkpoint", type=Path)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--profile", action="store_true", help="time and memory of a step, no data")
-    parser.add_argument("--threads", type=positive, default=2, help="with --profile")
-    found = parser.parse_args(arguments)
-    if found.path is None and not found.profile:
+    given = parser.parse_args(arguments)
+    if given.path is None and not given.profile:
         parser.error("name the data, or --profile.")
-    return found
+    return given
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,10 +11,8 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # turns
-
 from climatenet_data import CHANNELS, CLASSES
 from torch import Tensor, nn
 from torch.optim import Optimizer

@@ -14,18 +14,14 @@ truth's a crossing is torn, above it is a blob.
 """
 
 import itertools
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, gaussian_filter
 from scripts import graph_of, parser_of, print_head, print_row
@@ -173,10 +169,7 @@ METRIC: dict[str, Any] = {"eps_squared": 0.01, "weights": "selling", "levels": 1
 
 def main() -> None:
     """Choose settings on the training scenes, and print what they give on others."""
-    parser = parser_of(__doc__)
-    parser.add_argument("--noise", type=float, nargs="+", default=[0.25, 0.5, 1.0])
-    parser.add_argument("--scenes", type=int, default=5)
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__, noise=[0.25, 0.5, 1.0], scenes=5).parse_args()
     scenes = [Scene.drawn(seed) for seed in range(TRAINING + arguments.scenes)]
     train, test = scenes[:TRAINING], scenes[TRAINING:]
     truth = mean_and_deviation([scene.bridge(scene.brightness) for scene in test], ".2f")
@@ -191,8 +184,8 @@ def main() -> None:
         for name, settings in methods(graphs, noise):
             tried = {k: calibrated(f, noisy[:TRAINING], train) for k, f in settings.items()}
             best = max(tried, key=lambda k: tried[k][0])
-            found = cells(tried[best][1], noisy[TRAINING:], test)
-            print_row(f"{noise:g}", name, best, *found)
+            columns = cells(tried[best][1], noisy[TRAINING:], test)
+            print_row(f"{noise:g}", name, best, *columns)
 
 
 if __name__ == "__main__":

@@ -10,24 +10,19 @@ circle, tell them apart.
     python benchmarks/accuracy/digits.py
 """
 
-import sys
-from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Scores
 from rotations import turned
-from scripts import graph_of, print_head, print_row
+from scripts import graph_of, parser_of, print_head, print_row
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
-from training import Training, epochs_and_seeds, mean_and_deviation, of_each, with_one_cycle
+from training import OfGraph, Training, drawn_anew, mean_and_deviation, of_each, with_one_cycle
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Pyramid, WideResNet
+from cheblienet_models import WideResNet
 
 SIDE = 16
 TEST = 500
@@ -52,21 +47,8 @@ def digits() -> tuple[Tensor, Tensor]:
     return (images - images.mean()) / images.std(), torch.tensor(data.target)
 
 
-@dataclass(frozen=True)
-class Digits:
-    """A network that is to read upright digits, on a split and from weights drawn by a seed.
-
-    `kind` names one of SPECS, `pyramid` is its graph.
-    """
-
-    kind: str
-    pyramid: Pyramid
-    seed: int
-    epochs: int
-
-    @property
-    def title(self) -> str:
-        return f"{self.kind}, seed {self.seed}"
+class Digits(OfGraph):
+    """A network that is to read upright digits, on a split and from weights drawn by a seed."""
 
     def start(self) -> Training:
         images, labels = (part[self._order[TEST:]] for part in digits())
@@ -76,8 +58,8 @@ class Digits:
         def loss(batch: Tensor) -> Tensor:
             return nn.functional.nll_loss(network(images[batch]), labels[batch])
 
-        how = {"epochs": self.epochs, "batch": BATCH}
-        return with_one_cycle(network, loss, len(images), **how, rate=RATE)
+        how = drawn_anew(len(images), self.epochs, BATCH)
+        return with_one_cycle(network, loss, **how, rate=RATE)
 
     def scores(self, network: nn.Module) -> Scores:
         """Accuracy in % by column, and the most that 90-degree turns change a log-probability."""
@@ -97,7 +79,7 @@ class Digits:
 
 
 def main() -> None:
-    options = epochs_and_seeds(__doc__, epochs=8, seeds=5)
+    options = vars(parser_of(__doc__, epochs=8, seeds=5).parse_args())
     scores = of_each(SPECS, Digits, **options)
     seeds = options["seeds"]
     print(f"Accuracy in % on {TEST} test digits, mean +- deviation over {seeds} seeds\n")

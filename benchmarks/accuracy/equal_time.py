@@ -18,17 +18,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from classifiers import network_of, pyramid_of
+from rotations import augmented
 from scripts import exit_code
 from settings import Settings
 from studies import Images, Run, carried_out, study_parser
 from study_plans import CONTENDERS, TEST, TRAIN
 from study_tables import equal_time_table, write_page
-from throughput import Augmenting, installed, milliseconds, of_one_size
+from throughput import available, milliseconds, of_one_size
 
 SIDE = 28
 
@@ -37,9 +36,12 @@ def timed(settings: Mapping[str, Settings], store: Path, rounds: int) -> dict[st
     """Milliseconds of a step of each, the median over rounds in which they take turns."""
     torch.set_num_threads(1)
     networks = {
-        name: Augmenting(network_of(one, pyramid_of(one, store, SIDE, SIDE), 1, 10), one.augment)
+        name: network_of(one, pyramid_of(one, store, SIDE, SIDE), 1, 10)
         for name, one in settings.items()
     }
+    for name, one in settings.items():  # turned as in a training
+        turned = partial(lambda augment, _, given: augmented(given[0], augment), one.augment)
+        networks[name].register_forward_pre_hook(turned)
     took = milliseconds(networks, rounds, SIDE)
     return {name: statistics.median(times) for name, times in took.items()}
 
@@ -50,18 +52,18 @@ def kept_times(file: Path, settings: Mapping[str, Settings], store: Path) -> dic
         part = file.with_suffix(".part")
         part.write_text(json.dumps(timed(settings, store, rounds=7), indent=1))
         part.replace(file)
-    found: dict[str, float] = json.loads(file.read_text())
-    if set(found) != set(settings):
+    times: dict[str, float] = json.loads(file.read_text())
+    if set(times) != set(settings):
         raise ValueError(
             f"{file} has times of other networks. Remove it to measure {', '.join(settings)}."
         )
-    return found
+    return times
 
 
 def compare(given: argparse.Namespace) -> None:
     """Time, train, test, print."""
     began, store = time.perf_counter(), given.results / "graphs.zarr"
-    settings = of_one_size(installed(CONTENDERS), store, SIDE)
+    settings = of_one_size(available(CONTENDERS), store, SIDE)
     times = kept_times(given.results / f"equal-time-{given.seconds:g}.json", settings, store)
     images = Images(given.data, SIDE, TRAIN, TEST)
     runs = {
@@ -71,17 +73,16 @@ def compare(given: argparse.Namespace) -> None:
         for steps in [max(1, round(1e3 * given.seconds / times[name]))]
     }
     carried_out(list(runs.values()), given.workers)
-    found = {name: [runs[name, seed].scores() for seed in range(given.seeds)] for name in settings}
+    scores = {name: [runs[name, seed].scores() for seed in range(given.seeds)] for name in settings}
     steps = {name: runs[name, 0].settings.steps or 0 for name in settings}
-    table = equal_time_table(found, times, steps)
+    table = equal_time_table(scores, times, steps)
     print(f"{table}\n\n{time.perf_counter() - began:.0f} s")
     if given.page:
         write_page(given.page, {f"equal-time-{given.seconds:g}": table})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = study_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=60, help="of processor time")
+    parser = study_parser(__doc__, seconds=60.0)
     return exit_code(partial(compare, parser.parse_args(arguments)))
 
 

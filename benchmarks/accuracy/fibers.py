@@ -22,19 +22,14 @@ dipy is needed: pip install dipy. Its kernel takes minutes, and much longer for 
 
 import itertools
 import multiprocessing
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from scripts import graph_of, parser_of, print_head, print_row
 from torch import Tensor
@@ -42,9 +37,8 @@ from turns import peak_memory
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.axes import axis_set
+from cheblienet_graphs.typing import Floats
 from cheblienet_models import FromHarmonics, Lift, ToHarmonics, harmonics_matrix
-
-Floats = NDArray[np.float64]
 
 SIDE, AXES, DEGREE = 16, "43", 6
 RATIO = 0.02
@@ -107,7 +101,7 @@ def bundles() -> Bundles:
     return Bundles(inside, torch.stack(along) @ turn.T)
 
 
-def distribution(found: Bundles) -> Tensor:
+def distribution(scene: Bundles) -> Tensor:
     """(coefficients, D, H, W) of lobes along the bundles, in tournier07."""
     nodes, weights = np.polynomial.legendre.leggauss(64)
     lobe = np.exp(CONCENTRATION * (nodes**2 - 1))
@@ -117,9 +111,9 @@ def distribution(found: Bundles) -> Tensor:
         2 * np.pi * np.sum(weights * lobe * np.polynomial.legendre.Legendre.basis(degree)(nodes))
         for degree in degrees
     ]
-    values = harmonics_matrix(found.along.reshape(-1, 3), DEGREE, "tournier07")
-    values = values.view(*found.along.shape[:-1], -1) * torch.tensor(np.array(shares))
-    return (found.shares[..., None] * values).sum(0).permute(3, 0, 1, 2)
+    values = harmonics_matrix(scene.along.reshape(-1, 3), DEGREE, "tournier07")
+    values = values.view(*scene.along.shape[:-1], -1) * torch.tensor(np.array(shares))
+    return (scene.shares[..., None] * values).sum(0).permute(3, 0, 1, 2)
 
 
 def noisy(coefficients: Tensor) -> Tensor:
@@ -176,8 +170,8 @@ def convolved(coefficients: Tensor, times: Sequence[float]) -> Outcome:
         )
         prepared[t] = time.process_time() - began
         began = time.process_time()
-        found = np.asarray(convolve_sf(both, kernel, num_threads=1, normalize=False))
-        fields[t] = found.reshape(SIDE, SIDE, SIDE, 2, -1).mean(3).T
+        enhanced = np.asarray(convolve_sf(both, kernel, num_threads=1, normalize=False))
+        fields[t] = enhanced.reshape(SIDE, SIDE, SIDE, 2, -1).mean(3).T
         applied[t] = time.process_time() - began
     return Outcome(fields, prepared, applied, peak_memory() - before)
 
@@ -209,7 +203,7 @@ def alone(method: Callable[..., Outcome], *given: Any, **more: Any) -> Outcome:
 class Truth:
     """The noise-free field, and how far another one is from it."""
 
-    found: Bundles
+    bundles: Bundles
     coefficients: Tensor
 
     def errors(self, field: Floats) -> tuple[float, float]:
@@ -217,7 +211,7 @@ class Truth:
         truth = on_axes(self.coefficients)
         given = torch.from_numpy(field)
         given = given * ((given * truth).sum() / given.square().sum())
-        crossing = self.found.crossings
+        crossing = self.bundles.crossings
         return tuple(  # type: ignore[return-value]  # of two
             float((given - truth)[:, where].norm() / truth[:, where].norm())
             for where in (torch.ones_like(crossing), crossing)
@@ -228,7 +222,7 @@ class Truth:
 
         Of as many peaks of a voxel, the highest, as it has bundles.
         """
-        crossing = self.found.crossings
+        crossing = self.bundles.crossings
         fit = ToHarmonics(axes(), DEGREE, "tournier07")
         fitted = fit(torch.from_numpy(field)[None, None])[0, 0][:, crossing]
         dense = _dense(1500)
@@ -236,11 +230,11 @@ class Truth:
         near = (dense @ dense.T).abs() > np.cos(np.radians(8))
         around = torch.stack([values[places].amax(0) for places in near])
         heights = values.masked_fill(values < around, -torch.inf)
-        there = self.found.shares[:, crossing] >= HALF
+        there = self.bundles.shares[:, crossing] >= HALF
         counted = heights.sort(0, descending=True).values.gather(0, there.sum(0)[None] - 1)
         peak = heights >= counted
         angles = []
-        for inside, along in zip(there, self.found.along, strict=True):
+        for inside, along in zip(there, self.bundles.along, strict=True):
             cosines = (dense @ along[crossing].T).abs().masked_fill(~peak, 0)
             angles.append(cosines.amax(0).clamp(max=1).acos().rad2deg()[inside])
         every = torch.cat(angles)
@@ -256,12 +250,10 @@ def _dense(count: int) -> Tensor:
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--times", type=float, nargs="*", default=[0.5, 1.0, 2.0], help="of dipy")
-    arguments = parser.parse_args()
-    found = bundles()
-    clean = distribution(found)
-    truth, noise = Truth(found, clean), noisy(clean)
+    arguments = parser_of(__doc__, times=[0.5, 1.0, 2.0]).parse_args()
+    scene = bundles()
+    clean = distribution(scene)
+    truth, noise = Truth(scene, clean), noisy(clean)
     runs: dict[str, tuple[Callable[..., Outcome], Sequence[float], dict[str, Any]]] = {
         "nothing": (unchanged, (0.0,), {}),
         "Gaussian filter": (blurred, TIMES, {}),
@@ -270,7 +262,7 @@ def main() -> None:
         spec: dict[str, Any] = {"eps_squared": squared, "weights": weights}
         runs[f"diffuse, eps^2 = {squared:g}, {weights}"] = diffused, TIMES, spec
     runs["dipy"] = convolved, arguments.times, {}
-    print(f"{SIDE}^3 voxels, {AXES} axes; {int(found.crossings.sum())} voxels at crossings")
+    print(f"{SIDE}^3 voxels, {AXES} axes; {int(scene.crossings.sum())} voxels at crossings")
     clear = truth.peaks(unchanged(clean, ()).fields[0.0])[0]
     print(f"without noise peaks are {clear:.1f} degrees off\n")
     errors = "error", "at crossings", "peaks off", "lost"

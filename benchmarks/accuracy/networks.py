@@ -190,14 +190,11 @@ class ConvolutionalUNet(nn.Module):
 
 
 def _convolved(inner: int, outer: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Conv2d(inner, outer, 3, padding=1, bias=False),
-        nn.BatchNorm2d(outer),
-        nn.ReLU(),
-        nn.Conv2d(outer, outer, 3, padding=1, bias=False),
-        nn.BatchNorm2d(outer),
-        nn.ReLU(),
+    first, second = (
+        (_convolution(before, outer, 3), nn.BatchNorm2d(outer), nn.ReLU())
+        for before in (inner, outer)
     )
+    return nn.Sequential(*first, *second)
 
 
 class Composed(ChebConv):

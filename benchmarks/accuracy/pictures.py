@@ -125,11 +125,11 @@ def split(
 
 def digest_of(*tensors: Tensor) -> str:
     """SHA-256 of the shape and of every number of each."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for tensor in tensors:
-        found.update(str(tuple(tensor.shape)).encode())
-        found.update(tensor.numpy().data.cast("B"))
-    return found.hexdigest()
+        digest.update(str(tuple(tensor.shape)).encode())
+        digest.update(tensor.numpy().data.cast("B"))
+    return digest.hexdigest()
 
 
 def resized(images: Tensor, size: int) -> Tensor:
@@ -250,7 +250,7 @@ def _folders(path: Path, size: int | None) -> Iterator[Part]:
     """Pictures of class folders, brought to size x size one by one; without size all have one."""
     training, test = own_split(path)
     names = [folder.name for folder in class_folders(training)]
-    found: list[tuple[Array, int, bool]] = []
+    pictures: list[tuple[Array, int, bool]] = []
     for part in (training, *([test] if test else [])):
         for folder in class_folders(part):
             if folder.name not in names:
@@ -259,10 +259,10 @@ def _folders(path: Path, size: int | None) -> Iterator[Part]:
                 pixels = pixels_of(file)
                 if size is not None:
                     pixels = resized(torch.from_numpy(pixels)[None], size)[0].numpy()
-                found.append((pixels, names.index(folder.name), part == test))
-    if len({pixels.shape[1:] for pixels, _, _ in found}) > 1:
+                pictures.append((pixels, names.index(folder.name), part == test))
+    if len({pixels.shape[1:] for pixels, _, _ in pictures}) > 1:
         raise ValueError(f"Pictures in {path} must have one size; give --size to bring all to one.")
-    channels = max((len(pixels) for pixels, _, _ in found), default=1)
-    for pixels, label, is_test in found:
+    channels = max((len(pixels) for pixels, _, _ in pictures), default=1)
+    for pixels, label, is_test in pictures:
         image = np.broadcast_to(pixels, (channels, *pixels.shape[1:]))
         yield image[None], np.array([label]), is_test

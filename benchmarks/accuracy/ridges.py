@@ -10,16 +10,13 @@ chosen on the training photographs; the test photographs are seen once.
 """
 
 import itertools
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from crossings import diffused, pixels
 from numpy.typing import NDArray
 from scripts import graph_of, parser_of, print_head, print_row
@@ -88,10 +85,8 @@ def methods(graph: Graph) -> Iterator[tuple[str, dict[str, Scored]]]:
 
 def main() -> None:
     """Choose settings on the training photographs, and print the scores of the others."""
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, side=160, noise=[0.0, 1.0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--side", type=int, default=160, help="height of the photographs, pixels")
-    parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 1.0])
     arguments = parser.parse_args()
     data = photographs(arguments.folder, arguments.side)
     height, width = data[0].green.shape
@@ -102,8 +97,8 @@ def main() -> None:
         train, test = noisy(data[:TRAINING:4], sigma, 0), noisy(data[TRAINING:], sigma, 1)
         for name, settings in methods(graph):
             best = max(settings, key=lambda setting: tested(train, settings[setting])[0])
-            found = [tested([p.turned(angle) for p in test], settings[best]) for angle in ANGLES]
-            cells = [f"{pair[n]:.1f}" for n in range(2) for pair in found]
+            pairs = [tested([p.turned(angle) for p in test], settings[best]) for angle in ANGLES]
+            cells = [f"{pair[n]:.1f}" for n in range(2) for pair in pairs]
             print_row(f"{sigma:g}", name, best, *cells)
 
 

@@ -5,8 +5,6 @@ import math
 import torch
 from torch import Tensor, nn
 
-AUGMENTATIONS = ("none", "rotations", "motions")
-
 
 def turned(images: Tensor, seed: int) -> Tensor:
     """Each image turned about its middle by an angle uniform over the circle, bilinearly."""

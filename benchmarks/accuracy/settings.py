@@ -9,7 +9,6 @@ from typing import Any, Literal
 from cheblienet_graphs import GraphSpec
 
 Kind = Literal["graph", "plain", "escnn"]
-KINDS: tuple[Kind, ...] = ("graph", "plain", "escnn")
 BASE_WIDTHS = (16, 32, 64)
 
 
@@ -22,7 +21,8 @@ class Settings:
         manifold: "se2", anisotropic, or "r2", isotropic.
         orientations, eps_squared, alpha, neighbors, weights, laplacian, bandwidth, lambda_max,
             directional, levels: of the graph, as GraphSpec has them; those that a manifold lacks
-            do not count.
+            do not count. lambda_max "2" is a bound that thinned-out graphs have, too; the network
+            pools at most twice, whatever levels there are.
         lift: "repeat", "cake" or "gabor".
         scales: of line filters.
         operators: "laplacian" or "directional".
@@ -88,25 +88,12 @@ class Settings:
 
     def spec(self, height: int, width: int) -> GraphSpec:
         """The graphs for images of a size."""
-        lifted: dict[str, Any] = {}
+        names = ["manifold", "levels", "neighbors", "weights", "laplacian", "bandwidth"]
         if self.manifold == "se2":
-            lifted = {
-                "orientations": self.orientations,
-                "eps_squared": self.eps_squared,
-                "alpha": self.alpha,
-                "directional": self.directional,
-            }
-        return GraphSpec(
-            self.manifold,
-            (width, height),
-            levels=self.levels,
-            neighbors=self.neighbors,
-            weights=self.weights,
-            laplacian=self.laplacian,
-            bandwidth=self.bandwidth,
-            lambda_max=2 if self.lambda_max == "2" else "exact",
-            **lifted,
-        )
+            names += ["orientations", "eps_squared", "alpha", "directional"]
+        fields: dict[str, Any] = {name: getattr(self, name) for name in names}
+        bound = 2 if self.lambda_max == "2" else "exact"
+        return GraphSpec(size=(width, height), lambda_max=bound, **fields)
 
 
 def widths_of(settings: Settings) -> list[int]:

@@ -12,24 +12,19 @@ filaments and blobs.
 """
 
 import statistics
-import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Scores
-from scripts import print_head, print_row, unit_vectors
+from scripts import parser_of, print_head, print_row, unit_vectors
 from torch import Tensor, nn
-from training import Training, epochs_and_seeds, mean_and_deviation, of_each, with_one_cycle
+from training import OfGraph, Training, drawn_anew, mean_and_deviation, of_each, with_one_cycle
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Pyramid, UNet
+from cheblienet_models import UNet
 
 CLASSES = ("neither", "blob", "filament")
 TRAINING, TEST, BATCH, RATE = 240, 120, 8, 1e-2
@@ -91,58 +86,47 @@ def samples(
 
 def f1(network: nn.Module, fields: Tensor, labels: Tensor) -> dict[str, float]:
     """F1 of blobs and of filaments, and their mean, in %."""
-    found = torch.cat([network(part).argmax(1) for part in fields.split(BATCH)])
+    predicted = torch.cat([network(part).argmax(1) for part in fields.split(BATCH)])
     scores = {}
     for kind in (1, 2):
-        hits = ((found == kind) & (labels == kind)).sum()
-        scores[CLASSES[kind]] = 200 * float(hits / ((found == kind).sum() + (labels == kind).sum()))
+        here, there = predicted == kind, labels == kind
+        scores[CLASSES[kind]] = 200 * float((here & there).sum() / (here.sum() + there.sum()))
     return scores | {"mean": statistics.mean(scores.values())}
 
 
-@dataclass(frozen=True)
-class Segmentation:
-    """A UNet that is to tell the shapes apart; its weights and the fields are drawn by the seed.
+class Segmentation(OfGraph):
+    """A UNet that is to tell the shapes apart; its weights and the fields are drawn by the seed."""
 
-    `metric` names one of SPECS, `pyramid` is its graph.
-    """
-
-    metric: str
-    pyramid: Pyramid
-    seed: int
-    epochs: int
-
-    @property
-    def title(self) -> str:
-        return f"{self.metric}, seed {self.seed}"
+    channels: tuple[int, ...] = CHANNELS
 
     def start(self) -> Training:
         """Classes are weighted by the inverse of their frequency."""
-        fields, labels = self._samples["training"]
+        fields, labels = self.samples["training"]
         torch.manual_seed(self.seed)
-        network = UNet(self.pyramid, 1, len(CLASSES), channels=CHANNELS)
-        weight = labels.numel() / labels.flatten().bincount(minlength=len(CLASSES)).float()
+        network = UNet(self.pyramid, 1, len(CLASSES), channels=self.channels)
+        counts = labels[labels >= 0].bincount(minlength=len(CLASSES)).float()
+        weight = counts.sum() / counts
 
         def loss(batch: Tensor) -> Tensor:
             return nn.functional.nll_loss(network(fields[batch]), labels[batch], weight)
 
-        how = {"epochs": self.epochs, "batch": BATCH}
-        return with_one_cycle(network, loss, len(fields), **how, rate=RATE)
+        how = drawn_anew(len(fields), self.epochs, BATCH)
+        return with_one_cycle(network, loss, **how, rate=RATE)
 
     def scores(self, network: nn.Module) -> Scores:
         """F1 in % by column."""
         return {
             f"{kind}, {where}": score
-            for where in ("as trained", "turned")
-            for kind, score in f1(network, *self._samples[where]).items()
+            for where, (fields, labels) in self.samples.items()
+            if where != "training"
+            for kind, score in f1(network, fields, labels).items()
         }
 
     @cached_property
-    def _samples(self) -> dict[str, tuple[Tensor, Tensor]]:
-        """Fields and labels to train on, to test on, and to test on turned."""
-        points, generator = (
-            unit_vectors(self.pyramid.levels[0]),
-            torch.Generator().manual_seed(self.seed),
-        )
+    def samples(self) -> dict[str, tuple[Tensor, Tensor]]:
+        """Fields and labels for training, and for tests of several kinds."""
+        points = unit_vectors(self.pyramid.levels[0])
+        generator = torch.Generator().manual_seed(self.seed)
         return {
             "training": samples(points, TRAINING, generator, turned=False),
             "as trained": samples(points, TEST, generator, turned=False),
@@ -160,7 +144,8 @@ def report(scores: Mapping[str, list[Scores]], fields: int) -> None:
 
 
 def main() -> None:
-    report(of_each(SPECS, Segmentation, **epochs_and_seeds(__doc__, epochs=8, seeds=5)), TEST)
+    options = vars(parser_of(__doc__, epochs=8, seeds=5).parse_args())
+    report(of_each(SPECS, Segmentation, **options), TEST)
 
 
 if __name__ == "__main__":

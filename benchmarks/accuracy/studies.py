@@ -21,15 +21,14 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Scores
-from classifiers import parameters, pyramid_of
+from classifiers import pyramid_of
 from classifying import Classification, Samples
-from pictures import Pictures, read, split
+from pictures import Pictures, read
 from scripts import exit_code, parser_of
 from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN
@@ -58,9 +57,7 @@ class Images:
 
     def samples(self, seed: int) -> Samples:
         """Of a seed's split."""
-        pictures = pictures_of(self.path, self.side)
-        train, test = split(pictures, seed, self.train, self.test)
-        return Samples.of(pictures.images, pictures.labels, train, test)
+        return Samples.of(pictures_of(self.path, self.side), seed, self.train, self.test)
 
 
 @dataclass(frozen=True)
@@ -102,19 +99,12 @@ class Run:
         network = training.network.eval()
         with torch.no_grad():
             scores = candidate.scores(network)
-        self._keep(
-            {
-                **scores,
-                SECONDS: training.seconds,
-                "parameters": parameters(network),
-                "exact": float(candidate.is_invariant),
-            }
-        )
+        self._keep({**scores, SECONDS: training.seconds})
 
     def scores(self) -> Scores:
         """Of the run, which is done."""
-        found: Scores = json.loads(self.file.read_text())["scores"]
-        return found
+        scores: Scores = json.loads(self.file.read_text())["scores"]
+        return scores
 
     def _keep(self, scores: Scores) -> None:
         part = self.file.with_suffix(".part")
@@ -166,15 +156,15 @@ def study(given: argparse.Namespace) -> None:
     parts, all_found = {}, []
     for name in given.only:
         one = STUDIES[name]
-        found = {
+        scores = {
             variant: [runs[name, variant, seed].scores() for seed in range(given.seeds)]
             for variant in one.variants
         }
-        all_found.append(found)
-        parts[name] = table(one, found)
+        all_found.append(scores)
+        parts[name] = table(one, scores)
         print(f"\n{one.title}\n\n{parts[name]}")
         if given.page and one.drawn:
-            draw(one, found, given.page.parent / f"study-{name}.svg")
+            draw(one, scores, given.page.parent / f"study-{name}.svg")
     if given.page:
         write_page(given.page, parts)
     print(f"\n{invariance(all_found)}\n\n{time.perf_counter() - began:.0f} s")
@@ -186,22 +176,18 @@ def results_folder(text: str) -> Path:
     return Path(text)
 
 
-def study_parser(documentation: str) -> argparse.ArgumentParser:
-    """Of a script whose runs are kept."""
-    parser = parser_of(documentation)
+def study_parser(documentation: str, **options: Any) -> argparse.ArgumentParser:
+    """Of a script whose runs are kept; more options as of `parser_of`."""
+    parser = parser_of(documentation, seeds=3, workers=2, **options)
     parser.add_argument("data", type=Path)
     parser.add_argument("results", type=results_folder)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--page", type=Path, help="Markdown file with markers for the tables")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = study_parser(__doc__)
-    parser.add_argument("--only", nargs="+", choices=list(STUDIES), default=list(STUDIES))
-    given = parser.parse_args(arguments)
-    return exit_code(partial(study, given))
+    parser = study_parser(__doc__, only=list(STUDIES))
+    return exit_code(partial(study, parser.parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -2,13 +2,11 @@
 
 import re
 import statistics
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
+import shared_path  # noqa: F401  to import what all scripts share
 from checkpoint import Scores
 from classifying import CHANGE, FRESH
 from scripts import head, row
@@ -16,16 +14,16 @@ from study_plans import Study
 from training import SECONDS, mean_and_deviation
 
 SHOWN = ("upright", "any angle")
-Found = Mapping[str, Sequence[Scores]]
+Runs = Mapping[str, Sequence[Scores]]
 """By variant, the scores of its seeds."""
 
 
-def table(study: Study, found: Found) -> str:
+def table(study: Study, runs: Runs) -> str:
     """Markdown: a row a variant, accuracy in % as mean +- deviation over seeds."""
-    shown = [*SHOWN, *[FRESH] * any(FRESH in one for scores in found.values() for one in scores)]
+    shown = [*SHOWN, *[FRESH] * any(FRESH in one for scores in runs.values() for one in scores)]
     columns = [f"{name}, paper" for name in study.paper]
     lines = [head(study.parameter, *shown, *columns, "parameters", "processor s")]
-    for variant, scores in found.items():
+    for variant, scores in runs.items():
         cells = [
             mean_and_deviation([one[name] for one in scores], ".1f") if name in scores[0] else ""
             for name in shown
@@ -38,11 +36,11 @@ def table(study: Study, found: Found) -> str:
 
 
 def equal_time_table(
-    found: Found, milliseconds: Mapping[str, float], steps: Mapping[str, int]
+    runs: Runs, milliseconds: Mapping[str, float], steps: Mapping[str, int]
 ) -> str:
     """Markdown: a row a network, with the time of a step and how many steps it took."""
     lines = [head("network", "parameters", "ms a step", "steps", *SHOWN, "processor s")]
-    for name, scores in found.items():
+    for name, scores in runs.items():
         cells = [f"{scores[0]['parameters']:,.0f}", f"{milliseconds[name]:.0f}", f"{steps[name]:,}"]
         cells += [mean_and_deviation([one[column] for one in scores], ".1f") for column in SHOWN]
         cells.append(mean_and_deviation([one[SECONDS] for one in scores], ".0f"))
@@ -50,9 +48,9 @@ def equal_time_table(
     return "\n".join(lines)
 
 
-def invariance(found: Sequence[Found]) -> str:
+def invariance(studies: Sequence[Runs]) -> str:
     """One sentence on all runs with exactly invariant networks: 90 degrees against upright."""
-    runs = [one for variants in found for scores in variants.values() for one in scores]
+    runs = [one for variants in studies for scores in variants.values() for one in scores]
     exact = [one for one in runs if one["exact"]]
     equal = sum(one["upright"] == one["90 degrees"] for one in exact)
     change = max(one[CHANGE] for one in exact)
@@ -81,34 +79,34 @@ def _filled(part: str, markers: re.Match[str]) -> str:
     return f"{markers[1]}{part}\n{markers[2]}"
 
 
-def draw(study: Study, found: Found, file: Path) -> None:
+def draw(study: Study, runs: Runs, file: Path) -> None:
     """The figure of a study: accuracy by its parameter, ours and, dashed, the paper's.
 
     Args:
         study: with numbers on its axis.
-        found: scores by variant.
+        runs: scores by variant.
         file: .svg, .png or .pdf.
     """
     import matplotlib.pyplot as plt  # an extra
 
     figure, axes = plt.subplots(figsize=(4.5, 3), layout="constrained")
     if study.numeric:
-        found = {name: scores for name, scores in found.items() if _is_number(name)}
-    places = [float(name) for name in found] if study.numeric else list(range(len(found)))
+        runs = {name: scores for name, scores in runs.items() if _is_number(name)}
+    places = [float(name) for name in runs] if study.numeric else list(range(len(runs)))
     for number, column in enumerate(SHOWN):
-        values = [[one[column] for one in scores] for scores in found.values()]
+        values = [[one[column] for one in scores] for scores in runs.values()]
         means = [sum(one) / len(one) for one in values]
         spread = [_deviation(one) for one in values]
         axes.errorbar(places, means, spread, fmt="o-", color=f"C{number}", capsize=3, label=column)
     for number, (column, paper) in enumerate(study.paper.items()):
-        known = {p: paper[n] for p, n in zip(places, found, strict=True) if n in paper}
+        known = {p: paper[n] for p, n in zip(places, runs, strict=True) if n in paper}
         style = {"color": f"C{number}", "mfc": "none", "alpha": 0.6, "label": f"{column}, paper"}
         axes.plot(list(known), list(known.values()), "s--", **style)
     if study.logarithmic:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
     elif not study.numeric:
-        axes.set_xticks(places, list(found))
+        axes.set_xticks(places, list(runs))
     axes.set(xlabel=study.parameter, ylabel="accuracy in %")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")

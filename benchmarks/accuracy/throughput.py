@@ -9,47 +9,24 @@ backward and Adam's on 32 images of 28 x 28. Times are processor time, all threa
 GPU they are by the clock.
 """
 
-import importlib.util
 import os
 import statistics
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from classifiers import network_of, parameters, pyramid_of
-from layers import with_pyg
-from rotations import augmented
+from layers import PYG, with_pyg
 from scripts import parser_of, print_head, print_row, temporary_store
 from settings import Settings
 from study_plans import CONTENDERS
 from torch import Tensor, nn
-from turns import in_turns
+from turns import in_turns, installed, ratio
 
 SIDE, BATCH, CLASSES, STEPS = 28, 32, 10, 3
-
-
-class Augmenting(nn.Module):
-    """A network that turns its images first, as a training does.
-
-    Args:
-        network: for the images.
-        augment: as `augmented` has it.
-    """
-
-    def __init__(self, network: nn.Module, augment: str) -> None:
-        super().__init__()
-        self.network, self.augment = network, augment
-
-    def forward(self, images: Tensor) -> Tensor:
-        """As the network."""
-        y: Tensor = self.network(augmented(images, self.augment))
-        return y
 
 
 def milliseconds(
@@ -87,55 +64,46 @@ def _steps(network: nn.Module, images: Tensor, labels: Tensor) -> Callable[[], N
 def networks(store: Path, device: str) -> dict[str, nn.Module]:
     """All that can be made here, by name, with about as many parameters as the one on SE(2)."""
     made: dict[str, nn.Module] = {}
-    for name, settings in of_one_size(installed(CONTENDERS), store, SIDE).items():
+    with_pygs = {Settings(), Settings(manifold="r2")} if installed(*PYG) else set()
+    for name, settings in of_one_size(available(CONTENDERS), store, SIDE).items():
         if settings.augment != "none":
             continue
         pyramid = pyramid_of(settings, store, SIDE, SIDE)
         made[name] = network_of(settings, pyramid, 1, CLASSES).to(device)
-        if settings in {Settings(), Settings(manifold="r2")} and _there("torch_geometric"):
+        if settings in with_pygs:
             made[f"{name}, with PyG's layer"] = with_pyg(
                 network_of(settings, pyramid, 1, CLASSES).to(device)
             )
     return made
 
 
-def installed(contenders: Mapping[str, Settings]) -> dict[str, Settings]:
+def available(contenders: Mapping[str, Settings]) -> dict[str, Settings]:
     """Those whose packages are here; what is left out is said."""
     return {
         name: settings
         for name, settings in contenders.items()
-        if settings.network != "escnn" or _there("escnn")
+        if settings.network != "escnn" or installed("escnn", "pip install escnn")
     }
 
 
 def of_one_size(contenders: Mapping[str, Settings], store: Path, side: int) -> dict[str, Settings]:
     """Of widths that give about as many parameters as the network on SE(2) has."""
     target = _parameters(Settings(), store, side)
-    found = {}
+    widened = {}
     for name, settings in contenders.items():
         widths = [replace(settings, widen=sixteenths / 16) for sixteenths in range(2, 33)]
         counts = {one: abs(_parameters(one, store, side) - target) for one in widths}
-        found[name] = min(counts, key=lambda one: counts[one])
-    return found
+        widened[name] = min(counts, key=lambda one: counts[one])
+    return widened
 
 
 def _parameters(settings: Settings, store: Path, side: int) -> int:
     return parameters(network_of(settings, pyramid_of(settings, store, side, side), 1, CLASSES))
 
 
-def _there(package: str) -> bool:
-    if importlib.util.find_spec(package):
-        return True
-    print(f"{package} is not installed and left out.", file=sys.stderr)
-    return False
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--device", default="cpu")
-    given = parser.parse_args(arguments)
+    options = parser_of(__doc__, rounds=5, threads=os.cpu_count(), device="cpu")
+    given = options.parse_args(arguments)
     torch.set_num_threads(given.threads)
     made = networks(temporary_store(), given.device)
     took = milliseconds(made, given.rounds, device=given.device)
@@ -144,8 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print_head("network", "parameters", *times)
     for name, one in took.items():
         middle, spread = statistics.median(one), f"{min(one):.0f}, {max(one):.0f}"
-        ratio = statistics.median(a / b for a, b in zip(one, first, strict=True))
-        cells = f"{middle:.0f}", spread, f"{1e3 * BATCH / middle:,.0f}", f"{ratio:.1f}"
+        cells = f"{middle:.0f}", spread, f"{1e3 * BATCH / middle:,.0f}", f"{ratio(one, first):.1f}"
         print_row(name, f"{parameters(made[name]):,}", *cells)
 
 

@@ -5,19 +5,15 @@ else is here: epochs, progress, scores, and going on after an interruption.
 """
 
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from checkpoint import Checkpoint, Saved, Scores
-from scripts import parser_of, pyramid_of
+from scripts import pyramid_of
 from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
@@ -152,8 +148,8 @@ class Experiment:
                     bar.update()
                     bar.set_postfix(loss=f"{loss:.4f}")
                 with torch.no_grad():
-                    found = candidate.scores(training.network.eval())
-                scores.append({**found, SECONDS: training.seconds})
+                    tested = candidate.scores(training.network.eval())
+                scores.append({**tested, SECONDS: training.seconds})
                 seconds = keep(None)
         return scores[: len(self.candidates)], seconds
 
@@ -171,26 +167,40 @@ class Experiment:
         return tqdm(total=total, initial=done, unit="epoch", disable=None)
 
 
+@dataclass(frozen=True)
+class OfGraph:
+    """What `of_each` trains: a network on the graphs of a kind, with all else drawn by the seed."""
+
+    kind: str
+    pyramid: Pyramid
+    seed: int
+    epochs: int
+
+    @property
+    def title(self) -> str:
+        """For the progress bar."""
+        return f"{self.kind}, seed {self.seed}"
+
+
+def drawn_anew(samples: int, epochs: int, batch: int) -> dict[str, Any]:
+    """Arguments of `with_one_cycle`: an order of its own for each epoch, and steps of them all."""
+    steps = epochs * -(-samples // batch)
+    return {"order": lambda _: torch.randperm(samples), "steps": steps, "batch": batch}
+
+
 def with_one_cycle(
     network: nn.Module,
     loss: Callable[[Tensor], Tensor],
-    samples: int,
+    order: Callable[[int], Tensor],
     *,
-    epochs: int,
+    steps: int,
     batch: int,
     rate: float,
 ) -> Training:
-    """By Adam, whose learning rate goes up to `rate` and down again; batches are drawn anew."""
+    """By Adam, whose learning rate goes up to `rate` and down again over so many steps."""
     optimizer = torch.optim.Adam(network.parameters(), lr=rate)
-    steps = epochs * -(-samples // batch)
-    return Training(
-        network,
-        optimizer,
-        loss=loss,
-        order=lambda _: torch.randperm(samples),
-        batch=batch,
-        schedule=torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps),
-    )
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps)
+    return Training(network, optimizer, loss=loss, order=order, batch=batch, schedule=schedule)
 
 
 def of_each(
@@ -215,14 +225,6 @@ def of_each(
     ]
     scores, _ = Experiment(candidates, epochs).run()
     return {kind: scores[index :: len(specs)] for index, kind in enumerate(specs)}
-
-
-def epochs_and_seeds(documentation: str, epochs: int, seeds: int) -> dict[str, int]:
-    """Options of a script for `of_each`, with these defaults."""
-    parser = parser_of(documentation)
-    parser.add_argument("--epochs", type=int, default=epochs)
-    parser.add_argument("--seeds", type=int, default=seeds)
-    return vars(parser.parse_args())
 
 
 def mean_and_deviation(values: Sequence[float], form: str) -> str:

@@ -11,7 +11,6 @@ over all pixels of the test photographs, F1 the best over thresholds.
     python benchmarks/accuracy/vessels.py FOLDER [--networks r2 se2 ...] [--seeds 3] [--steps 400]
 """
 
-import csv
 import math
 import sys
 import time
@@ -21,15 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shared_path  # noqa: F401  to import what all scripts share
 import torch
-
-sys.path.append(str(Path(__file__).parents[1]))  # what all scripts share
-
 from classifiers import parameters
 from networks import ConvolutionalUNet, compose
 from numpy.typing import NDArray
 from PIL import Image
-from scripts import parser_of, print_head, print_row, pyramid_of
+from scripts import parser_of, print_head, print_row, pyramid_of, write_csv
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 from torch import Tensor, nn
 from training import mean_and_deviation
@@ -72,7 +69,7 @@ class Photograph:
 
 def photographs(folder: Path, side: int) -> list[Photograph]:
     """All of a folder, in the order of their names, reduced by averaging."""
-    found = []
+    data = []
     for file in sorted(folder.glob("Image_*.jpg")):
         image = Image.open(file).convert("RGB")
         size = (round(image.width * side / image.height) // 4 * 4, side // 4 * 4)
@@ -83,10 +80,10 @@ def photographs(folder: Path, side: int) -> list[Photograph]:
         green = np.where(field, colors[..., 1], 0)
         inside = green[field]
         green = np.where(field, (green - inside.mean()) / inside.std(), 0)
-        found.append(Photograph(*map(torch.from_numpy, (green.astype(np.float32), vessels, field))))
-    if not found:
+        data.append(Photograph(*map(torch.from_numpy, (green.astype(np.float32), vessels, field))))
+    if not data:
         raise SystemExit(f"{folder} has no Image_*.jpg.")
-    return found
+    return data
 
 
 def patches(data: list[Photograph], generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -222,27 +219,12 @@ class Study:
         return {a: auc_and_f1([pixels(one.turned(a)) for one in self.test]) for a in ANGLES}
 
 
-def write_csv(file: Path, runs: list[Run]) -> None:
-    """A line for each run and angle."""
-    with file.open("w", newline="") as opened:
-        table = csv.writer(opened)
-        table.writerow(["network", "seed", "weights", "steps", "seconds", "angle", "auc", "f1"])
-        for r in runs:
-            first = [r.network, r.seed, r.weights, r.steps, round(r.seconds, 1)]
-            table.writerows([*first, angle, r.auc[angle], r.f1[angle]] for angle in ANGLES)
-
-
 def main() -> None:
     """Train all kinds with all seeds, tell of each run, and print a table."""
-    parser = parser_of(__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--networks", nargs="+", choices=KINDS, default=list(KINDS))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument(
-        "--seconds", type=float, default=math.inf, help="of the processor, most for a training"
+    parser = parser_of(
+        __doc__, networks=list(KINDS), seeds=3, steps=400, seconds=math.inf, side=160
     )
-    parser.add_argument("--side", type=int, default=160, help="height of the photographs, pixels")
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--csv", type=Path, help="file to write all runs to")
     arguments = parser.parse_args()
     runs: list[Run] = []
@@ -252,7 +234,12 @@ def main() -> None:
             runs.append(study.run(name, seed, arguments.steps, arguments.seconds))
             print(runs[-1], file=sys.stderr, flush=True)
     if arguments.csv:
-        write_csv(arguments.csv, runs)
+        angles = [(run, angle) for run in runs for angle in ANGLES]
+        scored = [
+            vars(run) | {"angle": angle, "auc": run.auc[angle], "f1": run.f1[angle]}
+            for run, angle in angles
+        ]
+        write_csv(arguments.csv, scored)
     scores = "AUC upright", "45", "90", "F1 upright", "45", "90"
     print_head("network", "weights", "steps", *scores, "s")
     for name in arguments.networks:

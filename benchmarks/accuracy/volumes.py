@@ -13,23 +13,21 @@ mean over blobs and tubes.
 """
 
 import itertools
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import torch
 from checkpoint import Scores
-from sphere import f1, report, rotations
+from scripts import parser_of
+from sphere import Segmentation, report, rotations
 from torch import Tensor, nn
-from training import Training, epochs_and_seeds, of_each, with_one_cycle
+from training import of_each
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Pyramid, UNet
 
 SIDE = 16
-TRAINING, TEST, BATCH, RATE = 240, 64, 8, 1e-2
+TRAINING, TEST, BATCH = 240, 64, 8
 CHANNELS = (8, 8, 16)
-CLASSES = 3
 NOISE = 0.25
 OUTSIDE = -100
 """The label of voxels outside the ball, which a loss leaves out."""
@@ -50,23 +48,8 @@ SPECS = {
 }
 
 
-@dataclass(frozen=True)
-class Fields:
-    """Fields (n, 1, D, H, W), 0 outside the ball, and labels (n, D, H, W)."""
-
-    values: Tensor
-    labels: Tensor
-
-    def turned(self, seed: int) -> "Fields":
-        """Each field turned by one of the cube's rotations."""
-        generator = torch.Generator().manual_seed(seed)
-        chosen = torch.randint(len(CUBE), (len(self.values),), generator=generator).tolist()
-        pairs = zip(self.values[:, 0], self.labels, chosen, strict=True)
-        both = [(_turned(field, n), _turned(labels, n)) for field, labels, n in pairs]
-        values, labels = (torch.stack(part) for part in zip(*both, strict=True))
-        return Fields(values[:, None], labels)
-
-
+Fields = tuple[Tensor, Tensor]
+"""Fields (n, 1, D, H, W), 0 outside the ball, and labels (n, D, H, W)."""
 CUBE = [
     (order, signs)
     for order in itertools.permutations(range(3))
@@ -74,6 +57,17 @@ CUBE = [
     if torch.linalg.det(torch.eye(3)[list(order)] * torch.tensor(signs)) > 0
 ]
 """Rotations of the cube: an order of the axes, and which of them are turned over."""
+
+
+def turned_by_cube(fields: Fields, seed: int) -> Fields:
+    """Each field turned by one of the cube's rotations."""
+    generator = torch.Generator().manual_seed(seed)
+    chosen = torch.randint(len(CUBE), (len(fields[0]),), generator=generator).tolist()
+    values, labels = (
+        torch.stack([_turned(one, n) for one, n in zip(part, chosen, strict=True)])
+        for part in (fields[0][:, 0], fields[1])
+    )
+    return values[:, None], labels
 
 
 def _turned(field: Tensor, rotation: int) -> Tensor:
@@ -120,68 +114,35 @@ def samples(count: int, seed: int, *, turned: bool) -> Fields:
     values[:, 0, BALL] = ((field - field.mean()) / field.std()).float()
     labels = torch.full((count, SIDE, SIDE, SIDE), OUTSIDE)
     labels[:, BALL] = torch.where(strongest > 0.5, kind + 1, 0)
-    return Fields(values, labels)
+    return values, labels
 
 
-@dataclass(frozen=True)
-class Segmentation:
-    """A UNet that is to tell the shapes apart; its weights and the fields are drawn by the seed.
+class InVolumes(Segmentation):
+    """The same for tubes and blobs in the ball."""
 
-    `metric` names one of SPECS, `pyramid` is its graph.
-    """
-
-    metric: str
-    pyramid: Pyramid
-    seed: int
-    epochs: int
-
-    @property
-    def title(self) -> str:
-        return f"{self.metric}, seed {self.seed}"
-
-    def start(self) -> Training:
-        """Classes are weighted by the inverse of their frequency."""
-        fields = self._samples["training"]
-        torch.manual_seed(self.seed)
-        network = UNet(self.pyramid, 1, CLASSES, channels=CHANNELS)
-        counts = fields.labels[:, BALL].flatten().bincount(minlength=CLASSES).float()
-        weight = counts.sum() / counts
-
-        def loss(batch: Tensor) -> Tensor:
-            log_probabilities = network(fields.values[batch])
-            return nn.functional.nll_loss(log_probabilities, fields.labels[batch], weight)
-
-        how = {"epochs": self.epochs, "batch": BATCH}
-        return with_one_cycle(network, loss, TRAINING, **how, rate=RATE)
+    channels = CHANNELS
 
     def scores(self, network: nn.Module) -> Scores:
         """F1 in % by column, and the largest change of log-probabilities under the 24 rotations."""
-        scores = {
-            f"{kind}, {where}".replace("filament", "tube"): score
-            for where in ("upright", "24 rotations", "any rotation")
-            for kind, score in f1(
-                network, self._samples[where].values, self._samples[where].labels
-            ).items()
-        }
-        return scores | {"change": self._change(network)}
+        return super().scores(network) | {"change": self._change(network)}
 
     def _change(self, network: nn.Module) -> float:
         """Of one field, over the rotations of the cube."""
-        field = self._samples["upright"].values[0, 0]
+        field = self.samples["upright"][0][0, 0]
         turned = torch.stack([_turned(field, n) for n in range(len(CUBE))])[:, None]
-        found = torch.cat([network(part) for part in turned.split(BATCH)])
+        outputs = torch.cat([network(part) for part in turned.split(BATCH)])
         upright = network(field[None, None])[0]
         expected = [torch.stack([_turned(part, n) for part in upright]) for n in range(len(CUBE))]
-        return float((found - torch.stack(expected)).abs().nan_to_num().max())
+        return float((outputs - torch.stack(expected)).abs().nan_to_num().max())
 
     @cached_property
-    def _samples(self) -> dict[str, Fields]:
+    def samples(self) -> dict[str, Fields]:
         """Fields to train on, to test on, and to test on turned in two ways."""
         upright = samples(TEST, 1000 + self.seed, turned=False)
         return {
             "training": samples(TRAINING, self.seed, turned=False),
             "upright": upright,
-            "24 rotations": upright.turned(self.seed),
+            "24 rotations": turned_by_cube(upright, self.seed),
             "any rotation": samples(TEST, 1000 + self.seed, turned=True),
         }
 
@@ -190,13 +151,14 @@ SHOWN = {
     "mean, upright": "upright",
     "mean, 24 rotations": "24 rotations",
     "mean, any rotation": "any rotation",
-    "tube, upright": "tubes only, upright",
+    "filament, upright": "tubes only, upright",
 }
 """Columns of scores by what they are called in the table."""
 
 
 def main() -> None:
-    scores = of_each(SPECS, Segmentation, **epochs_and_seeds(__doc__, epochs=4, seeds=3))
+    options = vars(parser_of(__doc__, epochs=4, seeds=3).parse_args())
+    scores = of_each(SPECS, InVolumes, **options)
     changes = [run["change"] for runs in scores.values() for run in runs]
     shown = {
         kind: [{title: run[column] for column, title in SHOWN.items()} for run in runs]

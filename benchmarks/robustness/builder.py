@@ -27,8 +27,8 @@ publish = Staging.publish
 
 def noting(staging, attributes):
     files = {str(file): file.stat() for file in staging.folder.glob("finished/*/*.json")}
-    found = {name: [status.st_ino, status.st_mtime_ns] for name, status in files.items()}
-    noted.write_text(json.dumps(found))
+    inodes = {name: [status.st_ino, status.st_mtime_ns] for name, status in files.items()}
+    noted.write_text(json.dumps(inodes))
     return publish(staging, attributes)
 
 Staging.publish = noting
@@ -93,13 +93,13 @@ class Builder:
 
     def processes(self) -> dict[int, str]:
         """Those that live in its session, with their command lines, except itself."""
-        found = {}
+        lines = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 state, _, _, session = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
                 if int(session) == self.pid != int(folder.name) and state != "Z":
-                    found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
-        return found
+                    lines[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
+        return lines
 
     def workers(self) -> list[int]:
         """Its worker processes."""
@@ -116,9 +116,9 @@ class Builder:
 
 def records(store: Path) -> RecordFiles:
     """Files of the records of unfinished builds: inode, time of writing."""
-    found = {}
+    files = {}
     for file in layout.staging_folder(store).glob("*/finished/*/*.json"):
         with suppress(FileNotFoundError):  # published meanwhile
             status = file.stat()
-            found[str(file)] = [status.st_ino, status.st_mtime_ns]
-    return found
+            files[str(file)] = [status.st_ino, status.st_mtime_ns]
+    return files

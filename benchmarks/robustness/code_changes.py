@@ -9,14 +9,10 @@ stay as they are: a test that knew their words would have to change with them.
 """
 
 import ast
-import copy
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
-
-Place: TypeAlias = tuple[tuple[str, int | None], ...]
-"""The way from a module to a node: fields, each with an index where it is a list."""
+from typing import Any
 
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -28,6 +24,7 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.LShift: ast.RShift,
     ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitAnd,
 }  # fmt: skip
+OTHER: dict[type[ast.boolop], type[ast.boolop]] = {ast.And: ast.Or, ast.Or: ast.And}
 UNCHANGED = {"annotation", "returns", "decorator_list"}
 """Fields that no change is made in."""
 
@@ -38,58 +35,46 @@ class Change:
 
     Args:
         kind: of the change, in a word or two.
-        tree: of the file.
-        place: of the node that is replaced.
-        node: it.
-        changed: what it is replaced by.
+        original: the file as it is.
+        node: what is replaced.
+        changed: the code in its place, a line.
+        function: line that the innermost function around it begins on, as code objects have it;
+            None outside of functions.
     """
 
     kind: str
-    tree: ast.Module
-    place: Place
+    original: str
     node: ast.expr | ast.stmt
-    changed: ast.expr | ast.stmt
+    changed: str
+    function: int | None
 
     def __str__(self) -> str:
         """Line and column, and the code before and after."""
-        before, after = _line(self.node), _line(self.changed)
-        return f"{self.node.lineno}:{self.node.col_offset + 1} `{before}` -> `{after}`"
-
-    @property
-    def function(self) -> int | None:
-        """Line that the innermost function around it begins on, as code objects have it."""
-        found: int | None = None
-        inner: ast.AST = self.tree
-        for field, number in self.place:
-            value = getattr(inner, field)
-            inner = value if number is None else value[number]
-            if isinstance(inner, ast.FunctionDef):
-                found = min([inner.lineno, *(one.lineno for one in inner.decorator_list)])
-        return found
+        before = " ".join(map(str.strip, ast.unparse(self.node).splitlines()))
+        return f"{self.node.lineno}:{self.node.col_offset + 1} `{before}` -> `{self.changed}`"
 
     @property
     def source(self) -> str:
-        """The changed file, without its comments."""
-        copied = copy.deepcopy(self.tree)
-        parent: ast.AST = copied
-        for field, number in self.place[:-1]:
-            value = getattr(parent, field)
-            parent = value if number is None else value[number]
-        field, number = self.place[-1]
-        if number is None:
-            setattr(parent, field, self.changed)
-        else:
-            getattr(parent, field)[number] = self.changed
-        return ast.unparse(ast.fix_missing_locations(copied)) + "\n"
+        """The changed file."""
+        contents = self.original.encode()
+        lines = [b"", *contents.splitlines(keepends=True)]
+        assert self.node.end_lineno is not None  # all that is parsed has ends
+        start, end = (
+            sum(map(len, lines[:number])) + (column or 0)
+            for number, column in (
+                (self.node.lineno, self.node.col_offset),
+                (self.node.end_lineno, self.node.end_col_offset),
+            )
+        )
+        return (contents[:start] + self.changed.encode() + contents[end:]).decode()
 
 
 def changes(source: str) -> list[Change]:
     """All changes of a file, in the order of its code."""
-    tree = ast.parse(source)
     return [
-        Change(kind, tree, place, node, changed)
-        for place, node in _nodes(tree, ())
-        for kind, changed in _changed(node)
+        Change(kind, source, replaced, changed, function)
+        for node, function in _nodes(ast.parse(source))
+        for kind, replaced, changed in _changed(node)
     ]
 
 
@@ -101,92 +86,65 @@ def sampled(source_of: dict[str, str], count: int, seed: str) -> list[tuple[str,
         count: of the changes; all of them where there are fewer.
         seed: of the draw.
     """
-    found = [(file, one) for file in sorted(source_of) for one in changes(source_of[file])]
-    random.Random(seed).shuffle(found)
-    return found[:count]
+    every = [(file, one) for file in sorted(source_of) for one in changes(source_of[file])]
+    random.Random(seed).shuffle(every)
+    return every[:count]
 
 
-def _nodes(node: ast.AST, place: Place) -> Iterator[tuple[Place, ast.expr | ast.stmt]]:
-    """Expressions and statements that may be changed, with their places."""
+def _nodes(
+    node: ast.AST, function: int | None = None
+) -> Iterator[tuple[ast.expr | ast.stmt, int | None]]:
+    """Expressions and statements that may be changed, with where their functions begin."""
     if isinstance(node, ast.expr | ast.stmt):
-        yield place, node
+        yield node, function
     if isinstance(node, ast.Raise | ast.JoinedStr):
         return
     if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
         return
+    if isinstance(node, ast.FunctionDef):
+        function = min([node.lineno, *(one.lineno for one in node.decorator_list)])
     for field, value in ast.iter_fields(node):
-        if field in UNCHANGED:
-            continue
-        if isinstance(value, ast.AST):
-            yield from _nodes(value, (*place, (field, None)))
-        elif isinstance(value, list):
-            for number, child in enumerate(value):
-                if isinstance(child, ast.AST):
-                    yield from _nodes(child, (*place, (field, number)))
+        for child in value if isinstance(value, list) else [value]:
+            if field not in UNCHANGED and isinstance(child, ast.AST):
+                yield from _nodes(child, function)
 
 
-def _changed(node: ast.expr | ast.stmt) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
-    """What may stand for a node, with the kinds of these changes."""
-    if isinstance(node, ast.Expr | ast.Raise | ast.AugAssign):
-        if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call):
-            yield "left out", ast.Pass()
-    elif isinstance(node, ast.Return) and node.value and ast.unparse(node.value) != "None":
-        yield "None returned", ast.Return(ast.Constant(None))
-    if isinstance(node, ast.If | ast.While | ast.IfExp):
-        changed = copy.deepcopy(node)
-        changed.test = ast.UnaryOp(ast.Not(), changed.test)
-        yield "negated", changed
-    elif isinstance(node, ast.AugAssign | ast.BinOp):
-        yield from _other_operators(node)
-    elif isinstance(node, ast.expr):
-        yield from _changed_expression(node)
+def _changed(node: ast.expr | ast.stmt) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:
+    """Kinds of changes of a node, what they replace, and the code in its place."""
+    match node:
+        case ast.Expr(value=ast.Call()) | ast.Raise():
+            yield "left out", node, "pass"
+        case ast.AugAssign(op=operator) if type(operator) in ARITHMETIC:
+            yield "left out", node, "pass"
+            yield "arithmetic", node, _with(node, op=ARITHMETIC[type(operator)]())
+        case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":
+            yield "None returned", node, "return None"
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            yield "negated", test, f"(not ({ast.unparse(test)}))"
+        case ast.BinOp(op=operator) if type(operator) in ARITHMETIC:
+            yield "arithmetic", node, _with(node, op=ARITHMETIC[type(operator)]())
+        case ast.Compare(ops=operators):
+            for n, one in enumerate(operators):
+                others = [*operators[:n], COMPARISONS[type(one)](), *operators[n + 1 :]]
+                yield "comparison", node, _with(node, ops=others)
+        case ast.BoolOp(op=either):
+            yield "and, or", node, _with(node, op=OTHER[type(either)]())
+        case ast.UnaryOp(op=ast.USub() | ast.Not() | ast.Invert(), operand=operand):
+            yield "sign", node, f"({ast.unparse(operand)})"
+        case ast.Constant(value=bool() as truth):
+            yield "constant", node, str(not truth)
+        case ast.Constant(value=int() | float() as number):
+            yield "constant", node, str(0 if number == 1 else number + 1)
+        case ast.Slice():
+            for bound in ("lower", "upper"):
+                if getattr(node, bound) is not None:
+                    yield "slice", node, _with(node, **{bound: None})
+        case ast.Call(args=[first, second, *rest]) if ast.dump(first) != ast.dump(second):
+            if not any(isinstance(one, ast.Starred) for one in (first, second)):
+                yield "swapped", node, _with(node, args=[second, first, *rest])
 
 
-def _other_operators(node: ast.AugAssign | ast.BinOp) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
-    if type(node.op) in ARITHMETIC:
-        changed = copy.deepcopy(node)
-        changed.op = ARITHMETIC[type(node.op)]()
-        yield "arithmetic", changed
-
-
-def _changed_expression(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    if isinstance(node, ast.Compare):
-        for number, operator in enumerate(node.ops):
-            compared = copy.deepcopy(node)
-            compared.ops[number] = COMPARISONS[type(operator)]()
-            yield "comparison", compared
-    elif isinstance(node, ast.BoolOp):
-        either = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
-        yield "and, or", ast.BoolOp(either, copy.deepcopy(node.values))
-    elif isinstance(node, ast.UnaryOp):
-        if isinstance(node.op, ast.USub | ast.Not | ast.Invert):
-            yield "sign", copy.deepcopy(node.operand)
-    elif isinstance(node, ast.Constant):
-        if isinstance(node.value, bool):
-            yield "constant", ast.Constant(not node.value)
-        elif isinstance(node.value, int | float):
-            yield "constant", ast.Constant(0 if node.value == 1 else node.value + 1)
-    elif isinstance(node, ast.Slice):
-        for bound in ("lower", "upper"):
-            if getattr(node, bound) is not None:
-                cut = copy.deepcopy(node)
-                setattr(cut, bound, None)
-                yield "slice", cut
-    elif isinstance(node, ast.Call):
-        yield from _swapped(node)
-
-
-def _swapped(node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
-    first = node.args[:2]
-    starred = any(isinstance(argument, ast.Starred) for argument in first)
-    if len(first) == 2 and not starred and ast.dump(first[0]) != ast.dump(first[1]):
-        swapped = copy.deepcopy(node)
-        swapped.args[:2] = swapped.args[1::-1]
-        yield "swapped", swapped
-
-
-def _line(node: ast.AST) -> str:
-    """Code in one line; of a block its first one."""
-    text = ast.unparse(ast.fix_missing_locations(copy.deepcopy(node)))
-    lines = text.splitlines()
-    return lines[0] if isinstance(node, ast.If | ast.While) else " ".join(map(str.strip, lines))
+def _with(node: ast.expr | ast.stmt, **fields: Any) -> str:
+    """Code of a node with other fields."""
+    code = ast.unparse(type(node)(**dict(ast.iter_fields(node)) | fields))
+    return f"({code})" if isinstance(node, ast.expr) and not isinstance(node, ast.Slice) else code

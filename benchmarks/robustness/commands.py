@@ -89,7 +89,7 @@ def faults(store: Path, spec: GraphSpec, chance: random.Random) -> tuple[list[st
 
     The archive is left out of the latter, as its entries get other names.
     """
-    found: list[str] = []
+    wrong: list[str] = []
     refused: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -98,12 +98,12 @@ def faults(store: Path, spec: GraphSpec, chance: random.Random) -> tuple[list[st
                 attempt()
             except CheblienetError as error:
                 refused += [name] if name != "import" else []
-                found += _unreadable(name, str(error))
+                wrong += _unreadable(name, str(error))
             except Exception as error:  # noqa: BLE001
-                found.append(f"{name}: {error!r:.200}")
+                wrong.append(f"{name}: {error!r:.200}")
         if chance.random() < THROUGH_THE_COMMAND_LINE:
-            found += _typed(chance.choice(command_lines(store)))
-    return found, refused
+            wrong += _typed(chance.choice(command_lines(store)))
+    return wrong, refused
 
 
 def _typed(arguments: list[str]) -> list[str]:
@@ -112,11 +112,11 @@ def _typed(arguments: list[str]) -> list[str]:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = run(arguments)
     name, message = f"clg {arguments[0]}", err.getvalue()
-    found = [] if code in {0, 1, 2} else [f"{name}: exit code {code}"]
+    wrong = [] if code in {0, 1, 2} else [f"{name}: exit code {code}"]
     if "--debug" in message:
-        found.append(f"{name}: {message:.200}")
+        wrong.append(f"{name}: {message:.200}")
     lines = [*out.getvalue().splitlines(), *message.splitlines()]
-    return found + [fault for line in lines for fault in _unreadable(name, line, 10**6)]
+    return wrong + [fault for line in lines for fault in _unreadable(name, line, 10**6)]
 
 
 def _unreadable(name: str, message: str, longest: int = LONGEST) -> list[str]:

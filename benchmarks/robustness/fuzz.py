@@ -70,7 +70,7 @@ def work(template: Path, first: int, count: int, seed: int, results: Path) -> No
     """Mutants first .. first + count, one after another; a line of results for each."""
     torch.set_num_threads(1)
     original = snapshot(template)
-    with tempfile.TemporaryDirectory() as folder, results.open("a") as told:
+    with tempfile.TemporaryDirectory() as folder, results.open("a") as lines:
         store = Path(folder) / "g" / "graphs.zarr"
         for mutant in range(first, first + count):
             shutil.rmtree(store.parent, ignore_errors=True)
@@ -88,8 +88,8 @@ def work(template: Path, first: int, count: int, seed: int, results: Path) -> No
             outcome, wrong = examine(store, chance, sealed=sealed)
             signal.alarm(0)
             signal.setitimer(signal.ITIMER_PROF, 0)
-            told.write(json.dumps([mutant, outcome if changed else "unchanged", wrong]) + "\n")
-            told.flush()
+            lines.write(json.dumps([mutant, outcome if changed else "unchanged", wrong]) + "\n")
+            lines.flush()
 
 
 def examine(store: Path, chance: random.Random, *, sealed: bool) -> tuple[str, list[str]]:
@@ -135,8 +135,8 @@ def fuzz(mutants: int, seed: int = 0) -> tuple[collections.Counter[str], list[st
             done = [json.loads(line) for line in results.read_text().splitlines()]
             for mutant, outcome, happened in done:
                 outcomes[outcome] += 1
-                told = [*happened, *(["verify did not notice"] if outcome == "unnoticed" else [])]
-                wrong += [f"seed {seed}, mutant {mutant}: {what}" for what in told]
+                why = [*happened, *(["verify did not notice"] if outcome == "unnoticed" else [])]
+                wrong += [f"seed {seed}, mutant {mutant}: {what}" for what in why]
             if child.exitcode != 0 or len(done) != count:
                 mutant = first + len(done)
                 wrong.append(f"seed {seed}, mutant {mutant}: exit code {child.exitcode}")
@@ -152,8 +152,8 @@ def main() -> None:
     outcomes: collections.Counter[str] = collections.Counter()
     wrong: list[str] = []
     for seed in arguments.seed:
-        found, faults_found = fuzz(arguments.mutants, seed)
-        outcomes += found
+        counts, faults_found = fuzz(arguments.mutants, seed)
+        outcomes += counts
         wrong += faults_found
     print(", ".join(f"{outcome}: {count}" for outcome, count in sorted(outcomes.items())))
     print(*wrong, sep="\n", end="", file=sys.stderr)

@@ -119,16 +119,16 @@ class Interrupter:
                 if not in_time or builder.noted.exists() != (kind.code == 0):
                     return False
                 assert code == kind.code, f"exit code {code}: {builder.errors}"
-                said = builder.errors
+                message = builder.errors
             (store.parent / "filling").unlink(missing_ok=True)
             if kind.code:
                 kept = records(store)
-                self._check_interrupted(store, kind, said, len(kept))
+                self._check_interrupted(store, kind, message, len(kept))
                 graph, resumed = self._way_to_resume(kind.how)
                 with Builder(graph, store, self._folder, *resumed, "--resume") as builder:
                     assert builder.wait() == 0, builder.errors
-                    said = builder.errors
-            assert said == "", said
+                    message = builder.errors
+            assert message == "", message
             noted = json.loads(builder.noted.read_text())
             again = [name for name, file in kept.items() if noted.get(name) != file]
             assert again == [], f"done again: {again}"
@@ -139,19 +139,19 @@ class Interrupter:
             seen.kept.append(len(kept))
         return True
 
-    def _check_interrupted(self, store: Path, kind: Kind, said: str, kept: int) -> None:
+    def _check_interrupted(self, store: Path, kind: Kind, message: str, kept: int) -> None:
         """Assert that nothing is visible, and that the message is one line which is true."""
         assert kept, "nothing kept"
         assert not store.exists() or listing(store) == [], listing(store)
         assert len(leftovers(store)) == 1, leftovers(store)
         if not kind.message:
-            assert "Traceback" not in said, said
+            assert "Traceback" not in message, message
             return
-        assert "\n" not in said.strip(), said  # click ends the line in which ^C stands
-        assert kind.message in said, said
-        assert "--resume" in said, said
-        [told] = re.findall(r"([\d,]+) finished block", said)
-        assert 0 < int(told.replace(",", "")) <= kept, (said, kept)
+        assert "\n" not in message.strip(), message  # click ends the line in which ^C stands
+        assert kind.message in message, message
+        assert "--resume" in message, message
+        [number] = re.findall(r"([\d,]+) finished block", message)
+        assert 0 < int(number.replace(",", "")) <= kept, (message, kept)
 
     def _way_to_resume(self, how: tuple[str, ...]) -> tuple[Graph, tuple[str, ...]]:
         """Blocks and options of the build that goes on."""
@@ -179,8 +179,8 @@ class Interrupter:
 def manifest(store: Path) -> dict[str, Any]:
     """SHA-256 and size of every file of the published version."""
     [version] = listing(store)
-    found = layout.check_version(store / version.name / version.version)["manifest"]
-    return dict(found)
+    files = layout.check_version(store / version.name / version.version)["manifest"]
+    return dict(files)
 
 
 @contextmanager

@@ -49,7 +49,7 @@ PARTS = {
     ),
     "laplacian": Part(
         ("cheblienet_graphs/sparse.py",),
-        ("tests/graphs/test_sparse.py", "tests/graphs/assembly/test_lattice_rows.py"),
+        ("tests/graphs/test_sparse.py", "tests/graphs/assembly/test_masked.py"),
     ),
     "weights": Part(("cheblienet_graphs/weights",), ("tests/graphs/weights",)),
     "chebyshev": Part(
@@ -60,12 +60,10 @@ PARTS = {
             "cheblienet_models/tensors.py",
         ),
         (
-            "tests/models/layers/test_arguments.py",
             "tests/models/layers/test_cheb_conv.py",
-            "tests/models/layers/test_chebyshev_gradients.py",
+            "tests/models/layers/test_chebyshev.py",
             "tests/models/layers/test_chebyshev_sums.py",
             "tests/models/layers/test_layout.py",
-            "tests/models/layers/test_directional.py",
         ),
     ),
 }

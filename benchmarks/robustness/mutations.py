@@ -5,8 +5,10 @@ An attacker can compute digests as well as we do, so some mutants get new ones.
 
 import collections
 import copy
+import functools
 import hashlib
 import json
+import operator
 import os
 import random
 import warnings
@@ -29,34 +31,21 @@ NAMES = ("x" * 40_000, "\u001b[2J\n" * 60, "../" * 40, "a/" * 9_000 + "b", "..",
 
 def nodes(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Paths of everything inside a JSON value."""
-    found = [path] if path else []
+    paths = [path] if path else []
     if isinstance(value, dict):
         children = list(value.items())
     else:
         children = list(enumerate(value)) if isinstance(value, list) else []
     for key, child in children:
-        found += nodes(child, (*path, key))
-    return found
+        paths += nodes(child, (*path, key))
+    return paths
 
 
 def mutate_json(text: bytes, chance: random.Random) -> bytes:
     """Another document: one node replaced, removed, renamed or added."""
     document = json.loads(text)
-    path = chance.choice(nodes(document))
-    parent = document
-    for key in path[:-1]:
-        parent = parent[key]
-    action = chance.choice(["replace", "replace", "delete", "add", "nudge", "nest"])
-    if action == "delete":
-        del parent[path[-1]]
-    elif action == "add" and isinstance(parent, dict):
-        parent[chance.choice(["x", "attributes", "codecs", "shape"])] = chance.choice(VALUES)
-    elif action == "nudge" and type(parent[path[-1]]) in {int, float}:
-        parent[path[-1]] += chance.choice([-1, 1, 2**32])
-    elif action == "nest":
-        parent[path[-1]] = [copy.deepcopy(parent[path[-1]])]
-    else:
-        parent[path[-1]] = chance.choice(VALUES)
+    *path, key = chance.choice(nodes(document))
+    change(functools.reduce(operator.getitem, path, document), key, chance)
     return json.dumps(document, indent=2).encode()
 
 
@@ -143,17 +132,21 @@ def mutate_facts(store: Path, chance: random.Random) -> None:
         return  # an earlier mutation left nothing of that form
 
 
-def change(where: dict[str, Any], key: str, chance: random.Random) -> None:
-    """Another value for a key, or another key."""
+def change(where: Any, key: Any, chance: random.Random) -> None:
+    """Another value for a key of an object or an index of a list, or another key."""
     value = where[key]
-    action = chance.choice(["value", "value", "near", "near", "name", "delete"])
+    action = chance.choice(["value", "value", "near", "near", "nest", "name", "add", "delete"])
     if action == "delete":
         del where[key]
-    elif action == "name":
+    elif action == "nest":
+        where[key] = [copy.deepcopy(value)]
+    elif action == "name" and isinstance(where, dict):
         where[chance.choice(NAMES)] = where.pop(key)
+    elif action == "add" and isinstance(where, dict):
+        where[chance.choice(["x", "attributes", "codecs", "shape"])] = chance.choice(VALUES)
     elif action == "near" and type(value) in {int, float}:
-        nudged = [value + 1, value - 1, -value, value * 2, value * (1 + 1e-4), str(value), [value]]
-        where[key] = chance.choice(nudged)
+        nudged = [value + 1, value - 1, value + 2**32, -value, value * 2, value * (1 + 1e-4)]
+        where[key] = chance.choice([*nudged, str(value), [value]])
     elif action == "near" and isinstance(value, list) and value:
         where[key] = chance.choice([value[:-1], value + value, value[::-1], [*value[:-1], 10**19]])
     else:
@@ -210,13 +203,16 @@ def mutate(store: Path, chance: random.Random) -> None:
     kind = chance.choice(["contents", "contents", "contents", "place", "facts", "facts", "nested"])
     if kind == "facts":
         mutate_facts(store, chance)
-        return
-    if kind == "nested":
+    elif kind == "nested":
         nest(path, chance)
-        return
-    if kind == "place":
+    elif kind == "place":
         mutate_place(path, chance)
-        return
+    else:
+        mutate_contents(path, chance)
+
+
+def mutate_contents(path: Path, chance: random.Random) -> None:
+    """Another document where there is one, or other bytes."""
     contents = path.read_bytes()
     as_json = path.name == "zarr.json" and chance.random() < 0.8
     try:

@@ -59,12 +59,12 @@ class Seen:
         """All of it, and the files of what is imported, by name."""
         sys.settrace(None)
         loaded = list(sys.modules.items())
-        found = {name: getattr(module, "__file__", None) for name, module in loaded}
+        files = {name: getattr(module, "__file__", None) for name, module in loaded}
         return {
             "seconds": self.seconds,
             "callers": {function: sorted(tests) for function, tests in self.callers.items()},
             "failed": self.failed,
-            "modules": {name: file for name, file in found.items() if file},
+            "modules": {name: file for name, file in files.items() if file},
         }
 
     def _called(self, frame: FrameType, event: str, argument: object) -> None:

@@ -31,12 +31,12 @@ OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAss
 
 def files(root: Path, places: Sequence[str], pattern: str) -> list[str]:
     """Paths below a root of the files that some files and folders are."""
-    found = [
+    paths = [
         path
         for place in places
         for path in ([root / place] if (root / place).is_file() else (root / place).rglob(pattern))
     ]
-    return sorted(str(path.relative_to(root)) for path in found)
+    return sorted(str(path.relative_to(root)) for path in paths)
 
 
 class TestedCopy:
@@ -130,19 +130,19 @@ class TestedCopy:
             pytest's exit code, negative for a signal, None past the limit; and what was seen, None
             where the process did not get to telling it.
         """
-        told = self._folder / "seen.json"
-        told.unlink(missing_ok=True)
+        file = self._folder / "seen.json"
+        file.unlink(missing_ok=True)
         process = os.fork()
         if process == 0:
-            self._tell(tests, told, limit)
+            self._tell(tests, file, limit)
         try:
             code = _exit_code(process)
         finally:
             with suppress(ProcessLookupError):  # its tests may have left processes
                 os.killpg(process, signal.SIGKILL)
-        return code, json.loads(told.read_text()) if told.exists() else None
+        return code, json.loads(file.read_text()) if file.exists() else None
 
-    def _tell(self, tests: Sequence[str] | None, told: Path, limit: int | None) -> None:
+    def _tell(self, tests: Sequence[str] | None, file: Path, limit: int | None) -> None:
         """Run tests, write down what was seen, and end the process."""
         code, seen = 1, Seen(f"{self.root}/") if tests is None else Seen(chosen=tests)
         try:
@@ -150,7 +150,7 @@ class TestedCopy:
             places = [f"--rootdir={self.root}", f"--basetemp={self._folder / 'tests'}"]
             needed = {test.partition("::")[0] for test in tests or self._tests}
             code = pytest.main([*OPTIONS, *places, *sorted(needed)], plugins=[seen])
-            told.write_text(json.dumps(seen.as_document()))
+            file.write_text(json.dumps(seen.as_document()))
         except BaseException:
             traceback.print_exc()
             raise

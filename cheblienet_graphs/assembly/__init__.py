@@ -6,6 +6,7 @@ process needs to write one of its blocks. The `Build` sends sweeps through a poo
 other. Rows lie in the `Kept` that whoever writes a block is handed, and end with the build.
 
 Tested as a whole: `assemble`, `building` and `pipeline` in `test_build.py`, `test_resume.py` and
-`test_bytes.py`, rows in `test_lattice_rows.py`, `test_masked.py` and `test_stored_spheres.py`,
-sweeps and versions in `test_records.py`, what a level keeps in `test_released.py`.
+`test_bytes.py`, rows of lattices in `test_masked.py`, which compares them byte for byte with those
+of a mask of everything, others in `test_stored_spheres.py`, sweeps and versions in
+`test_records.py`, what a level keeps in `test_released.py`.
 """

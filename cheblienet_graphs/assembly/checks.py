@@ -14,7 +14,7 @@ from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, Spell, lines
 from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes
-from cheblienet_graphs.report.second_moments import closeness, faults, remedy
+from cheblienet_graphs.report.verdict import closeness, faults, remedy
 from cheblienet_graphs.search.connected import Components, lattice_components
 from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.spec import GraphSpec
@@ -132,8 +132,10 @@ def _moments(level: Level, graph: WeightedLevel) -> tuple[bool | None, Finding]:
     """Whether second moments are those of the metric, with causes and a remedy."""
     at = (level.number,)
     spec, sampled = level.spec, graph.sampled
-    if level.inside is None and _too_small(level):
-        return None, Finding("small lattice", at)
+    if spec.sampling_kind.regular and level.inside is None:
+        stencils = level.stencils
+        if min(stencils.lattice.shape) <= 2 * max(reach(stencils.stencils)):
+            return None, Finding("small lattice", at)
     free = probes(graph)
     if not len(free):
         return None, Finding("all at the edge", at)
@@ -147,12 +149,6 @@ def _moments(level: Level, graph: WeightedLevel) -> tuple[bool | None, Finding]:
         return True, Finding("moments", at, {"close": close, "some": some})
     advice = remedy(spec, sampled, try_larger=False)
     return False, Finding("no moments", at, {"some": some}, (), tuple(causes), advice)
-
-
-def _too_small(level: Level) -> bool:
-    if not level.spec.sampling_kind.regular:
-        return False
-    return min(level.stencils.lattice.shape) <= 2 * max(reach(level.stencils.stencils))
 
 
 def _some(free: Indices, graph: WeightedLevel) -> Indices:

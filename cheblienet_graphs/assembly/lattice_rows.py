@@ -4,22 +4,20 @@ The metric is left-invariant, so all rows far from the boundary are one row, shi
 any size is a small one of which the middle place along each axis stands for as many as it takes.
 Rows are computed on the small one and written down for the large one.
 
-In a part of a lattice, numbers of neighbors grow as those of the pixels do along a line of pixels
-whose neighbors are all inside: such runs are copies of their first row. Only rows near the mask's
-edge are looked up.
+In a part of a lattice rows are looked up, few at a time. Those that lack no neighbor all have the
+same number of entries and degree.
 """
 
 import itertools
 from dataclasses import replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.assembly.rows import Ends, Entries, Scaling
-from cheblienet_graphs.search.masked import LookedUp, MaskedStencils, Piece
+from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Scaling
+from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.stencil import StencilEngine, nearest_image
 from cheblienet_graphs.sparse import (
     RowBlock,
@@ -35,23 +33,6 @@ from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import EdgeWeights, KernelWeights
 
 KEPT_LINES = 4
-
-SHORTEST_RUN = 16
-"""Shorter runs are looked up, too: copying them would take longer."""
-
-
-class Line(NamedTuple):
-    """The rows of the vertices of one orientation that differ in x alone.
-
-    Args:
-        columns: (nnz,) counted from the line's first vertex.
-        values: (nnz,) entries, rescaled where they shall be.
-        in_plane: how many keep the orientation, the diagonal left out.
-    """
-
-    columns: Indices
-    values: Floats
-    in_plane: int
 
 
 class Axis:
@@ -98,7 +79,7 @@ class LatticeRows:
             np.float32
         )
         self.bandwidth, self.dropped_edges = self.weights.bandwidth, self.weights.dropped_edges
-        self._lines: dict[tuple[int, float | None], Line] = {}
+        self._line = lru_cache(KEPT_LINES)(self._made_line)
 
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
         """As `Rows.weighed`, of whole lines."""
@@ -178,16 +159,11 @@ class LatticeRows:
             steps.append(step)
         return large.encode(other - k, steps)
 
-    def _line(self, small: int, lambda_max: float | None) -> Line:
-        """A line of the small lattice; the last ones are kept, as most blocks have few of them."""
-        key = small, lambda_max
-        if key not in self._lines:
-            while len(self._lines) >= KEPT_LINES:
-                self._lines.pop(next(iter(self._lines)))
-            self._lines[key] = self._made_line(*key)
-        return self._lines[key]
+    def _made_line(self, small: int, lambda_max: float | None) -> Entries:
+        """Those of a line of the small lattice, columns counted from the line's first vertex.
 
-    def _made_line(self, small: int, lambda_max: float | None) -> Line:
+        The last ones are kept, as most blocks have few of them.
+        """
         vertices, block = self._vertices(small), self._block
         starts, counts = block.indptr[vertices], self._counts[vertices]
         ends = np.cumsum(counts)
@@ -197,128 +173,56 @@ class LatticeRows:
         if lambda_max is not None:
             values = rescaled(values, rows == columns, lambda_max)
         ends_of = (part[entry] // self._small.num_points for part in (block.rows, block.columns))
-        return Line(columns, values, int(np.equal(*ends_of).sum()) - len(vertices))
+        return Entries(columns, values, int(np.equal(*ends_of).sum()) - len(vertices))
 
 
-class MaskedRows:
+class MaskedRows(BlockRows):
     """The rows of the vertices inside; the weights of edges are those of the whole lattice.
 
     Args:
         level: of a lattice with a mask.
-
-    Attributes:
-        level: with all that was computed of it.
-        stencils: the neighbors inside.
-        bandwidth: the kernel's t, None without a kernel.
     """
 
     def __init__(self, level: Level) -> None:
-        self.level, stencils = level, level.stencils_inside
-        if not isinstance(stencils, MaskedStencils):
-            raise TypeError("the level has no mask")
-        self.stencils = stencils
+        super().__init__(level)
+        self._stencils = cast("MaskedStencils", level.stencils_inside)
         whole, given = LatticeRows(level).weights, level.offset_weights
         self.bandwidth = whole.bandwidth
         if isinstance(whole, KernelWeights):
             lengths = level.neighbors.rule.squared_lengths
-            by_offset = [[whole.of_squared_lengths(squared)] for squared in lengths]
+            self._values = [[whole.of_squared_lengths(squared)] for squared in lengths]
         else:
-            by_offset = given.offset_values if given else []
-        # The last place stands for the vertex itself. What is everywhere comes first, then sides.
-        self._weights = [[np.append(part, 0.0) for part in parts] for parts in by_offset]
-        self._degrees = [float(ascending_sums(w[0][None].copy())[0]) for w in self._weights]
+            self._values = given.offset_values if given else []
 
     @property
     def dropped_edges(self) -> int:
         """Edges between vertices inside that are left out because their weight came out 0."""
-        given = self.level.offset_weights
+        given, inside = self.level.offset_weights, self._stencils
         if given is None or not given.united:
             return 0
-        united = MaskedStencils(given.with_left_out, self.stencils.places)
-        return (united.total_degree - self.stencils.total_degree) // 2
+        united = MaskedStencils(given.with_left_out, inside.places)
+        return (united.total_degree - inside.total_degree) // 2
 
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
-        """As `Rows.weighed`."""
-        pieces = [self._weighed(piece) for piece in self.stencils.pieces(start, stop)]
-        counts, degrees = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        """As `Rows.weighed`; rows that lack nothing all have the same, and are not looked up."""
+        pieces = [self._weighed_piece(*piece) for piece in self._stencils.pieces(start, stop)]
+        counts, degrees = map(np.concatenate, zip(*pieces, strict=True))
         return counts, degrees
 
-    def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
-        """As `Rows.entries`."""
-        columns = np.empty(int(ends[-1] - ends[0]), ends.dtype)
-        values, in_plane = np.empty(len(columns), np.float32), 0
-        for piece in self.stencils.pieces(start, start + len(ends) - 1):
-            first = piece.first_vertex - start
-            those = ends[first : first + len(piece) + 1] - ends[0]
-            part = slice(int(those[0]), int(those[-1]))
-            self._fill(piece, those - those[0], scaling, columns[part], values[part])
-            own = columns[part] // len(self.stencils.places) == piece.orientation
-            in_plane += int(np.count_nonzero(own)) - len(piece)
-        return Entries(columns, values, in_plane)
-
-    def _weighed(self, piece: Piece) -> tuple[Indices, Floats]:
-        """(vertices,) entries of each row, and sums of its weights: the same bits in any block."""
-        complete = piece.complete
-        everywhere = self.stencils.stencils[piece.orientation]
-        counts = np.full(len(piece), len(everywhere) + 1)
-        degrees = np.full(len(piece), self._degrees[piece.orientation])
-        cut = np.flatnonzero(~complete)
-        if len(cut):
-            neighbors = piece.look_up(cut)
-            counts[cut] = neighbors.inside.sum(axis=1)
-            degrees[cut] = ascending_sums(np.where(neighbors.inside, self._entries(neighbors), 0.0))
+    def _weighed_piece(self, k: int, numbers: Indices) -> tuple[Indices, Floats]:
+        stencils, (everywhere, *_) = self._stencils, self._values[k]
+        cut = stencils.cut(k, numbers)
+        counts = np.full(len(numbers), np.count_nonzero(stencils.neighborhoods[k].everywhere) + 1)
+        degrees = np.full(len(numbers), ascending_sums(everywhere[None].copy())[0])
+        counts[cut], columns, weights = stencils.look_up(k, numbers[cut], self._values[k])
+        block = RowBlock(0, len(cut), np.append(0, np.cumsum(counts[cut])), columns)
+        degrees[cut] = block.sums(weights)
         return counts, degrees
 
-    def _fill(
-        self,
-        piece: Piece,
-        ends: Ends,
-        scaling: Scaling,
-        columns: npt.NDArray[np.signedinteger[Any]],
-        values: npt.NDArray[np.float32],
-    ) -> None:
-        """Write (nnz,) columns and values of the rows of a piece, whose first begins at 0."""
-        starts, lengths, rest = self._runs(piece)
-        heads = piece.look_up(starts, away=True)
-        numbers = self._values(heads, scaling)
-        step = np.arange(lengths.max(initial=0), dtype=columns.dtype)[:, None]
-        for row, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
-            first = int(ends[start])
-            part = slice(first, first + length * heads.columns.shape[1])
-            np.add(heads.columns[row], step[:length], out=columns[part].reshape(length, -1))
-            values[part].reshape(length, -1)[:] = numbers[row]
-        neighbors = piece.look_up(rest)
-        counts = np.diff(ends)[rest]
-        into = np.arange(counts.sum()) + np.repeat(ends[rest] - np.cumsum(counts) + counts, counts)
-        columns[into] = neighbors.columns[neighbors.inside]
-        values[into] = self._values(neighbors, scaling)[neighbors.inside]
-
-    def _runs(self, piece: Piece) -> tuple[Indices, Indices, Indices]:
-        """First vertex and length of each run of rows that are copies, and all other vertices."""
-        alike = piece.surrounded
-        follows = alike[1:] & alike[:-1] & (np.diff(piece.places) == 1)
-        starts = np.flatnonzero(np.concatenate([[True], ~follows]))
-        lengths = np.diff(np.append(starts, len(piece)))
-        long = alike[starts] & (lengths >= SHORTEST_RUN)
-        return starts[long], lengths[long], np.flatnonzero(np.repeat(~long, lengths))
-
-    def _values(self, found: LookedUp, scaling: Scaling) -> npt.NDArray[np.float32]:
-        """(M, N) entries of Delta, or rescaled; of no meaning where there is no neighbor."""
-        here = scaling.inverse_root[found.vertices]
-        there = scaling.inverse_root[np.where(found.inside, found.columns, 0)]
-        # One product of both factors, as `sparse.laplacian` has it, for the same bits.
-        values = -self._entries(found) * (here[:, None] * there)
-        degree = scaling.degree[found.vertices] * here**2
-        entries = values.astype(np.float32)
-        entries[found.diagonal] = degree
-        if scaling.lambda_max is None:
-            return entries
-        return rescaled(entries, found.diagonal, scaling.lambda_max).astype(np.float32)
-
-    def _entries(self, found: LookedUp) -> Floats:
-        """(N,) or (M, N) weights of the neighbors, 0 of the vertex itself."""
-        everywhere, *sides = self._weights[found.orientation]
-        entries: Floats = everywhere[found.which]
-        for there, weights in zip(self.stencils.at_sides(found), sides, strict=False):
-            entries = entries + there[:, None] * weights[found.which]
-        return entries
+    def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
+        pieces = [
+            self._stencils.look_up(k, numbers, self._values[k])
+            for k, numbers in self._stencils.pieces(start, stop)
+        ]
+        counts, columns, weights = map(np.concatenate, zip(*pieces, strict=True))
+        return RowBlock(start, stop, np.append(0, np.cumsum(counts)), columns), weights

@@ -1,20 +1,30 @@
 """One level of a build: its sampling, metric and neighbors, and its arrays once it is staged."""
 
+import itertools
 import json
+import math
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.assembly.xi import Share, alpha_of
+from cheblienet_graphs.assembly.xi import (
+    MOST_SCANNED,
+    SCANNED_VERTICES,
+    STARTING_POINTS,
+    first_guess,
+    scanned,
+    searched,
+)
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
@@ -122,7 +132,7 @@ class Level:
         return self.spec.orientations * self.spec.full_points(self.number)
 
     @cached_property
-    def full(self) -> Sampling:
+    def full(self) -> SamplingKind:
         """All points, whatever the mask."""
         spec = self.spec
         if self.staged and spec.coordinates is not None:
@@ -246,9 +256,38 @@ class Level:
     @cached_property
     def alpha(self) -> float:
         """The alpha for which the in-plane fraction is what was asked for."""
-        spec, number = self.spec, self.number
-        share = Share(spec, number, self.full, self.choice, self.lists, self.progress)
-        return alpha_of(share, lambda: self.coarser.alpha)
+        spec, kind = self.spec, self.spec.sampling_kind
+        target, guess = spec.in_plane_fraction or math.nan, first_guess(spec)
+        if kind.regular or self.full.num_vertices <= SCANNED_VERTICES:
+            tried = itertools.count(1)
+
+            def fraction(alpha: float) -> float:
+                reached = self._in_plane_fraction(_silent, alpha)
+                shown = f"level {self.number}: trying values of xi"
+                self.progress(shown, next(tried), MOST_SCANNED)
+                return reached
+
+            return scanned(fraction, target, guess)
+        known = kind.default_levels == "worthwhile"  # else the same whatever number of levels
+        has_coarser = known and len(kind.sizes(spec.level_size(self.number))) > 1
+        if has_coarser and spec.full_points(self.number + 1) >= STARTING_POINTS:
+            guess = self.coarser.alpha
+        return searched(partial(self._in_plane_fraction, self.progress), target, guess)
+
+    def _in_plane_fraction(self, advance: Progress, alpha: float) -> float:
+        """That of the graph for an alpha; nan where there are no edges. Searches call `advance`."""
+        spec, metric = self.spec, self.spec.metric_of_alpha(alpha, self.number)
+        sampled = SampledManifold(self.full, spec.geometry, metric)
+        neighbors = NeighborRule(sampled, spec.searched_neighbors, self.choice)
+        shown = f"level {self.number}: trying xi = {metric.xi:.3g}"
+        try:
+            edges = neighbors.counted(self.lists, partial(advance, shown))
+        except SpecError:
+            if not spec.sampling_kind.regular:  # a search is refused for other reasons
+                raise
+            return math.nan
+        total = edges.total_degree
+        return edges.in_plane_degree / total if total else math.nan
 
     @property
     def place(self) -> Place:

@@ -3,7 +3,10 @@
 import datetime as dt
 import warnings
 from collections.abc import Iterator, Sequence
+from inspect import signature
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from cheblienet_graphs.assembly.assemble import write_level, write_map
 from cheblienet_graphs.assembly.building import Build
@@ -26,7 +29,7 @@ from cheblienet_graphs.assembly.versions import (
     software,
 )
 from cheblienet_graphs.errors import OtherGraphWarning, Remedy
-from cheblienet_graphs.machine import Kept, Pool
+from cheblienet_graphs.machine import Kept
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.search.choice import Choice, choose
@@ -110,7 +113,7 @@ def build(
                 return _warned(as_found(store, name, spec, *found), default=default)
             progress = progress or (lambda *_: None)
             levels = levels_of(spec, choice, progress)
-            rows = _rows(block_rows, levels, memory_limit, pool)
+            rows = int(block_rows or rows_within(levels[0], memory_limit, pool.processes))
             staging = _staging(spec, store, name, levels, choice, resume=resume)
             with staging:
                 build = Build(store, staging, pool, kept, rows, progress)
@@ -155,34 +158,25 @@ def _warned(result: Published, *, default: bool) -> Published:
     return result
 
 
-def dry_run(
-    spec: GraphSpec,
-    store: str | Path = "graphs.zarr",
-    *,
-    name: str | None = None,
-    force: bool = False,
-    engine: str = "auto",
-    device: str = "auto",
-    workers: int | str | None = None,
-    dask: str | None = None,
-    memory_limit: int | str | None = None,
-    resume: bool = False,
-) -> Plan:
+def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) -> Plan:
     """What `build` would publish; it stops before anything is written.
 
-    Arguments are those of `build`, and refused alike. No cluster is asked.
+    Arguments are those of `build`, with its defaults, and refused alike. No cluster is asked.
 
     Raises:
         SpecError, StoreError, CheblienetError: as `build`.
     """
-    store, name = _place(spec, store, name)
-    _check_sizes(memory_limit)
-    with Kept() as kept, opened_pool(workers, dask, kept, dry=True) as pool:
-        choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
+    arguments = signature(build).bind(spec, store, **given)
+    arguments.apply_defaults()
+    how = SimpleNamespace(**arguments.arguments)
+    store, name = _place(spec, store, how.name)
+    _check_sizes(how.memory_limit, how.block_rows)
+    with Kept() as kept, opened_pool(how.workers, how.dask, kept, dry=True) as pool:
+        choice = pool.first(choose, spec.sampling, how.engine, how.device, weights=spec.weights)
         levels = levels_of(spec, choice)
-        if force or not published(spec, store, name):
-            _rows(None, levels, memory_limit, pool)
-            _staging(spec, store, name, levels, choice, resume=resume).check()
+        if how.force or not published(spec, store, name):
+            rows_within(levels[0], how.memory_limit, pool.processes)
+            _staging(spec, store, name, levels, choice, resume=how.resume).check()
         return planned(spec, levels)
 
 
@@ -193,19 +187,12 @@ def _place(spec: GraphSpec, store: str | Path, name: str | None) -> tuple[Path, 
     return layout.store_path(store), named
 
 
-def _check_sizes(memory_limit: int | str | None, block_rows: int | None = None) -> None:
+def _check_sizes(memory_limit: int | str | None, block_rows: int | None) -> None:
     """Refuse what is no size, also where nothing has to be built."""
     if memory_limit is not None:
         byte_count("memory_limit", memory_limit)
     if block_rows is not None:
         integer("block_rows", block_rows, 1, INT32_LIMIT)
-
-
-def _rows(
-    block_rows: int | None, levels: list[Level], memory_limit: int | str | None, pool: Pool
-) -> int:
-    """Vertices in a block."""
-    return int(block_rows or rows_within(levels[0], memory_limit, pool.processes))
 
 
 def _staging(

@@ -1,5 +1,6 @@
 """The rows of a level's Laplacian, whatever they come from; those that are searched or listed."""
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -55,7 +56,7 @@ class Rows(Protocol):
     level, in any process, and kept there from block to block.
 
     Attributes:
-        level: with all that was computed of it.
+        level: as far as its build has come.
     """
 
     level: Level
@@ -81,19 +82,46 @@ class Rows(Protocol):
         """
 
 
-class SearchedRows:
-    """The rows of such a level, as far as its build has come.
+class BlockRows(ABC):
+    """Rows that are computed one by one, a block at a time.
 
     Args:
-        level: it.
-
-    Attributes:
-        level: with all that was computed of it.
+        level: as far as its build has come.
     """
 
     def __init__(self, level: Level) -> None:
         self.level = level
         self._last: tuple[RowBlock, Floats] | None = None
+
+    def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
+        """As `Rows.weighed`."""
+        block, weights = self._weighed(start, stop)
+        return np.diff(block.indptr), block.sums(weights)
+
+    def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
+        """As `Rows.entries`."""
+        block, weights = self._weighed(start, start + len(ends) - 1)
+        delta = laplacian(block, weights, scaling.degree, scaling.inverse_root).astype(np.float32)
+        diagonal, scale = block.rows == block.columns, scaling.lambda_max
+        values = delta if scale is None else rescaled(delta, diagonal, scale)
+        points = self.level.sampling.num_points
+        kept = np.count_nonzero(block.rows // points == block.columns // points)
+        return Entries(block.columns, values, int(kept) - len(ends) + 1)
+
+    def _weighed(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
+        """Some rows and their weights; the last ones are kept, as a level often is one block."""
+        last = self._last  # another thread may replace it
+        if last is None or (last[0].start, last[0].stop) != (start, stop):
+            self._last = last = self._block(start, stop)
+        return last
+
+    @abstractmethod
+    def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
+        """Some rows, and (nnz,) their weights."""
+
+
+class SearchedRows(BlockRows):
+    """Rows of vertices that are searched for, or of listed edges."""
 
     @cached_property
     def lists(self) -> "NeighborLists":
@@ -130,28 +158,9 @@ class SearchedRows:
         squared = self.lengths.squared_distances(block.rows, block.columns)
         return exact_sum(block.sums(squared)), len(block.columns) - (stop - start)
 
-    def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
-        """As `Rows.weighed`."""
-        block, weights = self._weighed(start, stop)
-        return np.diff(block.indptr), block.sums(weights)
-
-    def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
-        """As `Rows.entries`."""
-        block, weights = self._weighed(start, start + len(ends) - 1)
-        delta = laplacian(block, weights, scaling.degree, scaling.inverse_root).astype(np.float32)
-        diagonal, scale = block.rows == block.columns, scaling.lambda_max
-        values = delta if scale is None else rescaled(delta, diagonal, scale)
-        points = self.level.sampling.num_points
-        kept = np.count_nonzero(block.rows // points == block.columns // points)
-        return Entries(block.columns, values, int(kept) - len(ends) + 1)
-
-    def _weighed(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        """Some rows and their weights; the last ones are kept, as a level often is one block."""
-        last = self._last  # another thread may replace it
-        if last is None or (last[0].start, last[0].stop) != (start, stop):
-            block = _block(self._engine, start, stop)
-            self._last = last = block, self._weights.weights(block)
-        return last
+    def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
+        block = _block(self._engine, start, stop)
+        return block, self._weights.weights(block)
 
     @cached_property
     def _engine(self) -> Engine:

@@ -176,7 +176,7 @@ class Filled(Sweep):
         target = level.scratch("unscaled") if self.lambda_max is None else csr.data
         few = max(1, ENTRIES_AT_ONCE * (stop - start) // int(ends[-1] - ends[0]) // unit) * unit
         in_plane = 0
-        for lo, hi in cut([block], few if level.copied else stop - start):
+        for lo, hi in cut([block], few if level.choice.engine == "stencil" else stop - start):
             part = ends[lo - start : hi - start + 1]
             columns, values, kept_orientation = rows.entries(lo, part, scaling)
             in_plane += kept_orientation

@@ -3,24 +3,16 @@
 The fraction grows with alpha, xi^2 = alpha n_o A, in steps: whole shells come and go.
 """
 
-import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.samplings.axes import axis_set
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.engines import NeighborRule
-from cheblienet_graphs.search.rule import Scratch
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.typing import Floats, Progress
+from cheblienet_graphs.typing import Floats
 
 SCANNED_VERTICES = 300
 """Up to this many vertices xi is solved for by a scan, since the fraction has few values."""
@@ -39,67 +31,6 @@ SATURATED = 4
 
 Fraction = Callable[[float], float]
 """alpha -> in-plane fraction of the graph; nan where it has no edges."""
-
-
-@dataclass(frozen=True)
-class Share:
-    """The in-plane fraction of a level's graph, which depends on alpha.
-
-    Args:
-        spec: of the build.
-        number: of the level.
-        sampling: all its points, whatever the mask.
-        choice: the engine that finds neighbors, and its device.
-        scratch: makes the array of a search's lists.
-        progress: called as searches proceed.
-    """
-
-    spec: GraphSpec
-    number: int
-    sampling: Sampling
-    choice: Choice
-    scratch: Scratch
-    progress: Progress
-
-    def at(self, alpha: float, advance: Progress) -> float:
-        """The fraction for an alpha; nan where there are no edges. Searches call `advance`."""
-        metric = self.spec.metric_of_alpha(alpha, self.number)
-        shown = f"level {self.number}: trying xi = {metric.xi:.3g}"
-        sampled = SampledManifold(self.sampling, self.spec.geometry, metric)
-        neighbors = NeighborRule(sampled, self.spec.searched_neighbors, self.choice)
-        try:
-            edges = neighbors.counted(self.scratch, partial(advance, shown))
-        except SpecError:
-            if not self.spec.sampling_kind.regular:  # a search is refused for other reasons
-                raise
-            return math.nan
-        total = edges.total_degree
-        return edges.in_plane_degree / total if total else math.nan
-
-
-def alpha_of(share: Share, coarser: Callable[[], float]) -> float:
-    """The alpha for which the in-plane fraction of a level is what was asked for.
-
-    Args:
-        share: of the level.
-        coarser: gives the alpha of the next coarser level.
-    """
-    spec, number, kind = share.spec, share.number, share.spec.sampling_kind
-    target, guess = spec.in_plane_fraction or math.nan, first_guess(spec)
-    if kind.regular or share.sampling.num_vertices <= SCANNED_VERTICES:
-        tried = itertools.count(1)
-
-        def fraction(alpha: float) -> float:
-            reached = share.at(alpha, lambda *_: None)
-            share.progress(f"level {number}: trying values of xi", next(tried), MOST_SCANNED)
-            return reached
-
-        return scanned(fraction, target, guess)
-    known = kind.default_levels == "worthwhile"  # else the same whatever number of levels
-    has_coarser = known and len(kind.sizes(spec.level_size(number))) > 1
-    if has_coarser and spec.full_points(number + 1) >= STARTING_POINTS:
-        guess = coarser()
-    return searched(partial(share.at, advance=share.progress), target, guess)
 
 
 def first_guess(spec: GraphSpec) -> float:

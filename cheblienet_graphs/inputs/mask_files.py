@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cheblienet_graphs.errors import CheblienetError, InputError
-from cheblienet_graphs.inputs.files import read_npy, reading
+from cheblienet_graphs.errors import InputError, SpecError
+from cheblienet_graphs.inputs.files import needing, read_npy, reading
 from cheblienet_graphs.inputs.masks import (
-    AmbiguousError,
     Booleans,
     LatLonMask,
     Values,
@@ -70,8 +69,8 @@ def read_mask(source: str | Path) -> Booleans | LatLonMask | Volume:
             return inside_of_image(_image(file))
         if suffix == ".npy":
             return _array(file)
-    except AmbiguousError as error:
-        raise InputError(f"{file} {error}.") from error
+    except SpecError as error:
+        raise InputError(f"{source} {error.complaint}") from error
     raise InputError(f"{file} must be one of {', '.join(SUFFIXES)}.")
 
 
@@ -91,14 +90,9 @@ def _image(file: Path) -> Values:
     Returns:
         (height, width) bool, uint8 or uint16, the top row first.
     """
-    try:
-        from PIL import Image, UnidentifiedImageError  # an extra
-    except ModuleNotFoundError as error:
-        raise CheblienetError(
-            f"{file} is an image; reading it needs Pillow, which is not installed "
-            f"({error.name}). Install it: pip install 'cheblienet[images]', or pip install pillow."
-        ) from error
-    with reading(file, FORM), warnings.catch_warnings():
+    with reading(file, FORM), needing(file, FORM, "images"), warnings.catch_warnings():
+        from PIL import Image  # an extra
+
         # Beyond a limit Pillow warns, beyond twice as much it refuses; the latter is enough.
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         try:
@@ -106,8 +100,6 @@ def _image(file: Path) -> Values:
                 return _gray(image, file)
         except Image.DecompressionBombError as error:
             raise InputError(f"{file} is too large for an image; save it as .npy.") from error
-        except UnidentifiedImageError as error:
-            raise InputError(f"{file} is no image, or a damaged one.") from error
 
 
 def _gray(image: "Image.Image", file: Path) -> Values:

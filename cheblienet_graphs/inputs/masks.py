@@ -3,7 +3,6 @@
 Whatever file or array a mask comes from, one of the conventions here says what is inside.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import CheblienetError, Found, SpecError
+from cheblienet_graphs.errors import MISSING, Found, SpecError
 from cheblienet_graphs.inputs.files import reals
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import parsed
@@ -32,8 +31,10 @@ TO_THE_POLE = 1.001
 """An outermost latitude at most so many steps from a pole covers it."""
 
 
-class AmbiguousError(ValueError):
-    """Values that don't say which are inside; the message says why, without a subject."""
+def ambiguous(what: str) -> SpecError:
+    """A mask whose values don't say which are inside, and why: "holds NaN"."""
+    accepted = f"such that its values say what is inside; this one {what}"
+    return SpecError("mask", accepted, MISSING)
 
 
 def inside_of_image(values: Values) -> Booleans:
@@ -43,40 +44,34 @@ def inside_of_image(values: Values) -> Booleans:
         values: of any shape; bool, uint8 or uint16 of any byte order.
 
     Raises:
-        AmbiguousError: another type, or only 0 and 1, which are both below half of the range.
+        SpecError: numbers that are 0 and 1, which are both below half of the range.
     """
-    if values.dtype == np.bool_:
-        return np.array(values, dtype=np.bool_)
-    if values.dtype.newbyteorder("=") not in IMAGE_TYPES:
-        raise AmbiguousError(f"holds {values.dtype} values, no 8-bit gray; save it as 8-bit gray")
-    most = np.iinfo(values.dtype).max
-    if values.size and values.max() == 1:
-        raise AmbiguousError(
+    if values.dtype != np.bool_ and values.size and values.max() == 1:
+        most = np.iinfo(values.dtype).max
+        raise ambiguous(
             f"holds 0 and 1 of a range to {most}, of which above half is inside; multiply it by "
             f"{most}, or save it as a boolean .npy"
         )
-    inside: Booleans = values > most // 2
-    return inside
+    return inside_of_array(values)
 
 
 def inside_of_array(values: Values) -> Booleans:
     """Inside is True, or 1 of numbers that are 0 and 1, or else above half of an image's range.
 
     Args:
-        values: of any shape; bool, numbers that are 0 and 1, or as `inside_of_image`.
+        values: of any shape; bool, numbers that are 0 and 1, or uint8 or uint16 of any byte order.
 
     Raises:
-        AmbiguousError: anything else, NaN too.
+        SpecError: anything else, NaN too.
     """
-    if values.dtype.kind not in "biuf":
-        raise AmbiguousError(f"holds {values.dtype} values; save booleans")
+    _check_numbers(values)
     if values.dtype.kind == "f" and np.isnan(values).any():
-        raise AmbiguousError("holds NaN; save booleans, such as numpy.isfinite(field)")
+        raise ambiguous("holds NaN; save booleans, such as numpy.isfinite(field)")
     if _zeros_and_ones(values):
         return np.asarray(values == 1)
     if values.dtype.newbyteorder("=") in IMAGE_TYPES:
-        return inside_of_image(values)
-    raise AmbiguousError(f"holds {values.dtype} values other than 0 and 1; save booleans")
+        return np.asarray(values > np.iinfo(values.dtype).max // 2)
+    raise ambiguous(f"holds {values.dtype} values other than 0 and 1; save booleans")
 
 
 def inside_of_field(values: Values) -> Booleans:
@@ -87,30 +82,32 @@ def inside_of_field(values: Values) -> Booleans:
     - Of other fields what is not missing, as the sea is in a field of temperatures.
 
     Raises:
-        AmbiguousError: a field of neither kind, or fractions of which some are missing.
+        SpecError: a field of neither kind, or fractions of which some are missing.
     """
-    if values.dtype.kind not in "biuf":
-        raise AmbiguousError(f"holds {values.dtype} values; save booleans")
-    if values.dtype.kind != "f":
-        values = values.astype(np.float64)
+    _check_numbers(values)
     missing = np.isnan(values)
     valid = values[~missing]
     if _zeros_and_ones(valid):
         return np.asarray(values == 1)
     if valid.min() < 0 or valid.max() > 1:
         if not missing.any():
-            raise AmbiguousError(
+            raise ambiguous(
                 "has neither missing values nor values in [0, 1] alone, so nothing says what is "
                 "inside; save booleans"
             )
         return ~missing
     if missing.any():
-        raise AmbiguousError(
+        raise ambiguous(
             "has missing values and fractions: inside may be where it is valid, or above one half; "
             "save booleans"
         )
     inside: Booleans = values > 0.5
     return inside
+
+
+def _check_numbers(values: Values) -> None:
+    if values.dtype.kind not in "biuf":
+        raise ambiguous(f"holds {values.dtype} values; save booleans")
 
 
 def _zeros_and_ones(values: Values) -> bool:
@@ -293,34 +290,6 @@ def inside_region(latitudes: Floats, longitudes: Floats, region: Four) -> Boolea
     between = (latitudes >= south - ROUNDING) & (latitudes <= north + ROUNDING)
     inside: Booleans = between & (pole | (eastwards <= width + 2 * ROUNDING))
     return inside
-
-
-def nested(ring: Booleans) -> Booleans:
-    """A HEALPix mask in nested order.
-
-    Args:
-        ring: (12 nside^2,) bool, in ring order; nside a power of two.
-
-    Returns:
-        (12 nside^2,) bool.
-
-    Raises:
-        SpecError: it has another shape.
-        CheblienetError: astropy-healpix is not installed.
-    """
-    nside = math.isqrt(len(ring) // 12) if ring.ndim == 1 else 0
-    if nside < 1 or ring.shape != (12 * nside**2,) or nside & (nside - 1):
-        accepted = "of shape (12 nside^2,), nside a power of two, to be in ring order"
-        raise SpecError("mask", accepted, ring.shape)
-    try:
-        from astropy_healpix.healpy import nest2ring  # an extra
-    except ModuleNotFoundError as error:
-        raise CheblienetError(
-            f"HEALPix needs astropy-healpix, which is not installed ({error.name}). Install it: "
-            "pip install 'cheblienet[healpix]', or pip install astropy-healpix."
-        ) from error
-    pixels: Indices = nest2ring(nside, np.arange(len(ring)))
-    return ring[pixels]
 
 
 def _edge(to_the_pole: float, step: float) -> float:

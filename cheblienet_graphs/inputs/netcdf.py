@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cheblienet_graphs.errors import CheblienetError, InputError, SpecError
-from cheblienet_graphs.inputs.files import reading
-from cheblienet_graphs.inputs.masks import AmbiguousError, LatLonMask, inside_of_field
+from cheblienet_graphs.errors import InputError
+from cheblienet_graphs.inputs.files import needing, reading
+from cheblienet_graphs.inputs.masks import LatLonMask, inside_of_field
 from cheblienet_graphs.quoting import listed
 
 if TYPE_CHECKING:
@@ -36,57 +36,38 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
         variable: its name; None where the file has only one on latitudes and longitudes.
 
     Raises:
-        InputError: the file can't be read, has no such variable or several, or it is no mask.
+        InputError: the file can't be read, has no such variable or several.
+        SpecError: the variable is no mask.
         CheblienetError: xarray or what it reads such a file with is not installed.
     """
-    try:
+    with reading(file, FORM), needing(file, FORM, "netcdf"), file.open("rb") as opened:
         import xarray as xr  # an extra
-    except ModuleNotFoundError as error:
-        raise _not_installed(file, error.name or "xarray") from error
-    with reading(file, FORM), file.open("rb") as opened:
+
         engine = ENGINES.get(opened.read(4))
         opened.seek(0)
         if engine is None:
             raise InputError(f"{file} is no NetCDF file.")
-        try:
-            if engine == "h5netcdf":
-                for library in (engine, "h5py"):
-                    import_module(library)  # their absence xarray says less clearly
-            source = file if engine == "h5netcdf" else opened  # else scipy leaves a map behind
-            with xr.open_dataset(source, engine=engine, decode_times=False) as dataset:
-                return _mask(_chosen(dataset, file, variable), file)
-        except ModuleNotFoundError as error:
-            raise _not_installed(file, error.name or engine) from error
-        except (AmbiguousError, SpecError) as error:
-            complaint = error.complaint if isinstance(error, SpecError) else f"{error}."
-            raise InputError(
-                f"{file}{':' if variable else ''}{variable or ''} {complaint}"
-            ) from error
-
-
-def _not_installed(file: Path, library: str) -> CheblienetError:
-    return CheblienetError(
-        f"{file} is NetCDF; reading it needs xarray, h5netcdf and h5py, of which {library} is not "
-        "installed. Install them: pip install 'cheblienet[netcdf]'."
-    )
+        if engine == "h5netcdf":
+            for library in (engine, "h5py"):
+                import_module(library)  # their absence xarray says less clearly
+        source = file if engine == "h5netcdf" else opened  # else scipy leaves a map behind
+        with xr.open_dataset(source, engine=engine, decode_times=False) as dataset:
+            return _mask(_chosen(dataset, file, variable), file)
 
 
 def _chosen(dataset: "xr.Dataset", file: Path, variable: str | None) -> "xr.DataArray":
     """The variable of that name, or the only one on latitudes and longitudes."""
     names = [str(name) for name in dataset.data_vars]
     suitable = [name for name in names if len(_axes(dataset[name])) == len(AXES)]
-    if variable is not None:
-        if variable not in names:
-            raise InputError(f"{file} has no variable {variable}; it has {listed(names)}.")
+    if variable is None and len(suitable) == 1:
+        variable = suitable[0]
+    if variable in names:
         return dataset[variable]
-    if len(suitable) == 1:
-        return dataset[suitable[0]]
-    if suitable:
+    if suitable and variable is None:
         which = f"Choose one, as {file}:{suitable[0]}"
         raise InputError(f"{file} has several fields: {listed(suitable)}. {which}.")
-    raise InputError(
-        f"{file} has no variable on latitudes and longitudes in degrees; it has {listed(names)}."
-    )
+    missing = variable or "on latitudes and longitudes in degrees"
+    raise InputError(f"{file} has no variable {missing}; it has {listed(names)}.")
 
 
 def _axes(field: "xr.DataArray") -> dict[str, str]:

@@ -3,15 +3,16 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
 
-from cheblienet_graphs.errors import CheblienetError, InputError, SpecError
-from cheblienet_graphs.inputs.files import reading
-from cheblienet_graphs.inputs.masks import AmbiguousError, Values
+from cheblienet_graphs.errors import InputError, SpecError
+from cheblienet_graphs.inputs.files import needing, reading
+from cheblienet_graphs.inputs.masks import Values
 from cheblienet_graphs.inputs.volumes import Volume, inside_of_volume
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import file_path
@@ -53,8 +54,6 @@ def read_nifti(
     """
     file = file_path("source", source)
     nibabel = _nibabel(file)
-    if not is_nifti(file):
-        raise InputError(f"{file} must be one of {', '.join(NIFTI)}.")
     with reading(file, FORM), _without_log():
         image = nibabel.load(file, mmap=False)
         if not isinstance(image, nibabel.Nifti1Image):  # NIfTI 2 is a kind of it
@@ -77,14 +76,12 @@ def read_mask_volume(source: str | Path) -> Volume:
     """The mask in a NIfTI file: `inside_of_volume` says what is inside.
 
     Raises:
-        InputError: as of `read_nifti`, or the values are no mask's.
+        InputError: as of `read_nifti`.
+        SpecError: the values are no mask's.
         CheblienetError: nibabel is not installed.
     """
     volume = read_nifti(source, 3)
-    try:
-        return Volume(inside_of_volume(volume.values), volume.affine)
-    except AmbiguousError as error:
-        raise InputError(f"{source} {error}.") from error
+    return Volume(inside_of_volume(volume.values), volume.affine)
 
 
 def write_nifti(target: str | Path, values: Values, affine: Floats) -> None:
@@ -102,8 +99,6 @@ def write_nifti(target: str | Path, values: Values, affine: Floats) -> None:
     """
     file = file_path("target", target)
     nibabel = _nibabel(file)
-    if not is_nifti(file):
-        raise InputError(f"{file} must be one of {', '.join(NIFTI)}.")
     volume = Volume(values, affine)
     array = volume.values.astype(np.uint8) if volume.values.dtype == bool else volume.values
     if array.dtype.itemsize not in WRITTEN.get(array.dtype.kind, ()):
@@ -138,24 +133,17 @@ def _shape(file: Path, found: tuple[int, ...], dimensions: int) -> tuple[int, ..
 def _without_log() -> Iterator[None]:
     """Keep nibabel from logging what it would mend of a damaged header: one line is enough."""
     logger = logging.getLogger("nibabel.global")
-    logger.addFilter(_nothing)
+    others = logging.Filter("others")
+    logger.addFilter(others)
     try:
         yield
     finally:
-        logger.removeFilter(_nothing)
-
-
-def _nothing(_: logging.LogRecord) -> bool:
-    return False
+        logger.removeFilter(others)
 
 
 def _nibabel(file: Path) -> ModuleType:
-    try:
-        import nibabel  # an extra
-    except ModuleNotFoundError as error:
-        raise CheblienetError(
-            f"{file} is NIfTI; this needs nibabel, which is not installed ({error.name}). Install "
-            "it: pip install 'cheblienet[volumes]', or pip install nibabel."
-        ) from error
-    module: ModuleType = nibabel
-    return module
+    """The library that reads and writes a file."""
+    if not is_nifti(file):
+        raise InputError(f"{file} must be one of {', '.join(NIFTI)}.")
+    with needing(file, FORM, "volumes"):
+        return import_module("nibabel")  # an extra

@@ -13,9 +13,8 @@ from cheblienet_graphs.quoting import listed, quoted
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import file_path, flag
 
-SPHERE = {"latitude": "latitude", "longitude": "longitude", "lat": "latitude", "lon": "longitude"}
-PLANE = {"x": "x", "y": "y"}
-AREA = "area"
+SPHERE, PLANE, AREA = ("latitude", "longitude"), ("x", "y"), "area"
+SHORT = {"lat": "latitude", "lon": "longitude"}
 SEPARATORS = (",", ";", "\t")
 SUFFIXES = (".npy", ".npz", ".csv")
 
@@ -47,24 +46,23 @@ def read_points(file: str | Path, *, sphere: bool) -> Floats:
     return read(file, SPHERE if flag("sphere", sphere) else PLANE)
 
 
-def _npy(file: Path, names: dict[str, str]) -> Floats:
+def _npy(file: Path, columns: Sequence[str]) -> Floats:
     values = read_npy(file)
     if values.ndim != 2 or values.shape[1] not in (2, 3):
-        columns = ", ".join(_columns(names))
         raise InputError(
-            f"{file} must have shape (N, 2): {columns}; or (N, 3), with the areas. "
+            f"{file} must have shape (N, 2): {', '.join(columns)}; or (N, 3), with the areas. "
             f"Got {values.shape}."
         )
     return _numbers(file, values)
 
 
-def _npz(file: Path, names: dict[str, str]) -> Floats:
+def _npz(file: Path, columns: Sequence[str]) -> Floats:
     with reading(file, "a .npz file"), file.open("rb") as opened:
         archive = np.load(opened, allow_pickle=False)
         if isinstance(archive, np.ndarray):
             raise InputError(f"{file} holds one array without a name; call it .npy.")
         with archive:
-            places = _places(file, archive.files, names, "arrays named")
+            places = _places(file, archive.files, columns, "arrays named")
             arrays = {archive.files[place]: archive[archive.files[place]] for place in places}
     shapes = {array.shape for array in arrays.values()}
     if len(shapes) != 1 or len(shapes.pop()) != 1:
@@ -73,16 +71,16 @@ def _npz(file: Path, names: dict[str, str]) -> Floats:
     return np.stack([_numbers(file, array) for array in arrays.values()], axis=1)
 
 
-def _csv(file: Path, names: dict[str, str]) -> Floats:
+def _csv(file: Path, columns: Sequence[str]) -> Floats:
     form = "a .csv file in UTF-8"
     with reading(file, form), file.open(encoding="utf-8-sig", newline="") as opened:
         header = opened.readline()
         separator = next((sign for sign in SEPARATORS if sign in header), ",")
         titles = next(csv.reader([header], delimiter=separator), [])
-        if titles and all(map(_is_number, titles)):
-            line = separator.join(_columns(names))
+        if titles and None not in map(_number, titles):
+            line = separator.join(columns)
             raise InputError(f"{file} has no header line. Begin it with the line {line}.")
-        places = _places(file, titles, names, "columns named")
+        places = _places(file, titles, columns, "columns named")
         rows = csv.reader(opened, delimiter=separator, strict=True)
         values = [_row(file, rows.line_num + 1, titles, row, places) for row in rows if row]
     return np.array(values, dtype=np.float64).reshape(-1, len(places))
@@ -95,48 +93,35 @@ def _row(
         raise InputError(
             f"{file}, line {line}: must have {len(titles)} fields, as its header. Got {len(row)}."
         )
-    return [_number(file, line, titles[place], row[place]) for place in places]
+    numbers = []
+    for place in places:
+        if (number := _number(row[place])) is None:
+            name, text = titles[place].strip(), quoted(row[place])
+            raise InputError(f"{file}, line {line}: {name} must be a number. Got {text}.")
+        numbers.append(number)
+    return numbers
 
 
-def _number(file: Path, line: int, title: str, text: str) -> float:
+def _number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        name = title.strip()
-        raise InputError(
-            f"{file}, line {line}: {name} must be a number. Got {quoted(text)}."
-        ) from None
+        return None
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _places(file: Path, titles: Sequence[str], names: dict[str, str], kind: str) -> list[int]:
+def _places(file: Path, titles: Sequence[str], columns: Sequence[str], kind: str) -> list[int]:
     """Places of the columns among the titles, in their order; that of the areas last, if any."""
-    known = names | {AREA: AREA}
-    found = dict[str, int]()
-    for place, title in enumerate(titles):
-        column = known.get(title.strip().lower())
-        if column in found:
+    stripped = [title.strip().lower() for title in titles]
+    names = [SHORT.get(name, name) for name in stripped]
+    present = [column for column in (*columns, AREA) if column in names]
+    for column in present:
+        if names.count(column) > 1:
             raise InputError(f"{file} has {column} twice; leave out one.")
-        if column is not None:
-            found[column] = place
-    columns = _columns(names)
-    if not found.keys() >= set(columns):
+    if not set(columns) <= set(present):
         raise InputError(
             f"{file} must have {kind} {' and '.join(columns)}. Got {listed(map(quoted, titles))}."
         )
-    return [found[column] for column in (*columns, AREA) if column in found]
-
-
-def _columns(names: dict[str, str]) -> list[str]:
-    """The columns in their order."""
-    return list(dict.fromkeys(names.values()))
+    return [names.index(column) for column in present]
 
 
 def _numbers(file: Path, values: Values) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 
 from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.inputs.files import reals
-from cheblienet_graphs.inputs.masks import AmbiguousError, Booleans, Values
+from cheblienet_graphs.inputs.masks import Booleans, Values, ambiguous
 from cheblienet_graphs.typing import Floats
 
 SHEAR = 1e-3
@@ -57,13 +57,12 @@ class Volume:
 
         Sides that differ by less than 1e-5 of themselves are equal: headers are rounded.
         """
-        along_i, along_j, along_k = np.linalg.norm(self.affine[:3, :3], axis=0)
-        if math.isclose(along_i, along_j, rel_tol=EQUAL):
-            along_j = along_i
-        along_k = next(
-            (s for s in (along_i, along_j) if math.isclose(s, along_k, rel_tol=EQUAL)), along_k
-        )
-        return _rounded(along_i), _rounded(along_j), _rounded(along_k)
+        sides: list[float] = []
+        for length in np.linalg.norm(self.affine[:3, :3], axis=0):
+            equal = (side for side in sides if math.isclose(side, length, rel_tol=EQUAL))
+            sides.append(next(equal, length))
+        along_i, along_j, along_k = (float(f"{side:.{DIGITS}g}") for side in sides)
+        return along_i, along_j, along_k
 
     @property
     def rotation(self) -> Floats:
@@ -90,17 +89,14 @@ class Volume:
         if not isinstance(like, Volume):
             raise SpecError("like", "a Volume", like)
         if self.size != like.size:
-            raise SpecError("size", f"{_by(like.size)} voxels, as of the other volume", self._said)
+            accepted = f"{_by(like.size)} voxels, as of the other volume"
+            raise SpecError("size", accepted, Found(_by(self.size)))
         corners = np.indices((2, 2, 2)).reshape(3, -1) * (np.array(self.size)[:, None] - 1)
         places = np.vstack([corners, np.ones(8)])
         apart = float(np.abs((self.affine - like.affine) @ places).max())
         if apart > APART * min(like.spacing):
             accepted = "that of the other volume"
             raise SpecError("affine", accepted, Found(f"one by which corners are {apart:.3g} off"))
-
-    @property
-    def _said(self) -> Found:
-        return Found(_by(self.size))
 
 
 def inside_of_volume(values: Values) -> Booleans:
@@ -110,12 +106,12 @@ def inside_of_volume(values: Values) -> Booleans:
         values: of any shape; bool or numbers.
 
     Raises:
-        AmbiguousError: it has more than one besides 0, as labels and probabilities have, or NaN.
+        SpecError: it has more than one besides 0, as labels and probabilities have, or NaN.
     """
     inside: Booleans = values != 0
     others = values[inside]
     if others.size and not (others == others[0]).all():  # which NaN is not
-        raise AmbiguousError(
+        raise ambiguous(
             "holds more than one value besides 0, or NaN, so nothing says what is inside; save 0 "
             "and 1"
         )
@@ -141,10 +137,6 @@ def _checked(affine: Floats) -> Floats:
             "Resample the image onto a grid without shear.",
         )
     return affine
-
-
-def _rounded(length: float) -> float:
-    return float(f"{length:.{DIGITS}g}")
 
 
 def _by(size: tuple[int, ...]) -> str:

@@ -6,8 +6,9 @@ clusters in `test_dask.py` and `test_cluster.py`.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, TypeVar
 
 Task = tuple[Any, ...]
 K = TypeVar("K", bound=Hashable)
@@ -17,7 +18,7 @@ MOST = 2
 """Things kept: those of the block at work, and of the one before."""
 
 
-class Kept:
+class Kept(AbstractContextManager["Kept"]):
     """Things a process keeps for the blocks of a build, as making them takes longer than a block.
 
     Use as a context manager: leaving it lets go of everything, whoever still refers to it. Threads
@@ -31,9 +32,6 @@ class Kept:
         """The thing that `make` gives for a key, made where it is not kept."""
         made: T = self._made(make, key)
         return made
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._made.cache_clear()

@@ -3,7 +3,7 @@
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
 from types import FrameType
 
@@ -46,28 +46,17 @@ def interrupts_deferred() -> Iterator[None]:
     Signals without a Python handler end the process at once, as ever. Signals interrupt the main
     thread only, so on other threads nothing is deferred.
     """
-    handlers: dict[signal.Signals, Handler] = {}
-    came: list[signal.Signals] = []
-    if threading.current_thread() is threading.main_thread():
-        for number in DEFERRED:
-            handler = signal.getsignal(number)
-            if callable(handler):
-                handlers[number] = handler
+    handlers: dict[int, Handler] = {}
+    came: list[int] = []
     try:
-        for number in handlers:
-            signal.signal(number, lambda number, _frame: came.append(signal.Signals(number)))
-        yield
+        with ExitStack() as restored:
+            if threading.current_thread() is threading.main_thread():
+                for number in DEFERRED:
+                    if callable(handler := signal.getsignal(number)):
+                        handlers[number] = handler
+                        restored.callback(signal.signal, number, handler)
+                        signal.signal(number, lambda number, _frame: came.append(number))
+            yield
     finally:
-        _restore(list(handlers.items()))
-        for number in came:
-            handlers[number](number, None)
-
-
-def _restore(handlers: list[tuple[signal.Signals, Handler]]) -> None:
-    """Give all signals their handlers back, even if one arrives during that."""
-    if handlers:
-        (number, handler), *others = handlers
-        try:
-            signal.signal(number, handler)
-        finally:
-            _restore(others)
+        for arrived in came:
+            handlers[arrived](arrived, None)

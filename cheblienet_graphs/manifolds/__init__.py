@@ -1,10 +1,12 @@
 """The manifolds, by name. A new one is a file beside this one and a name in `_ALL`.
 
-Bases, fibers and the interface are tested with the manifolds, spectra with graphs in `spectrum`.
+Bases, fibers, arrays and flat manifolds are tested in `test_manifold.py` and with graphs, S^2 and
+SO(3) in `test_sphere.py`, moments with the weights.
 """
 
+from cheblienet_graphs.manifolds.base import Metric
 from cheblienet_graphs.manifolds.flat import R2, R3
-from cheblienet_graphs.manifolds.manifold import Elements, FlatManifold, Manifold, Metric, Point
+from cheblienet_graphs.manifolds.manifold import Elements, FlatManifold, Manifold, Point
 from cheblienet_graphs.manifolds.r3s2 import R3S2
 from cheblienet_graphs.manifolds.s2 import S2
 from cheblienet_graphs.manifolds.se2 import SE2

@@ -1,5 +1,6 @@
 """numpy arrays that speak torch's method style, so that one formula runs on both."""
 
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -9,37 +10,24 @@ import numpy.typing as npt
 class Array(np.ndarray[Any, np.dtype[np.float64]]):
     """A float64 numpy array with the elementwise methods of a torch tensor."""
 
-    def cos(self) -> "Array":
-        """Cosine, radians."""
-        return np.cos(self).view(Array)
-
-    def sin(self) -> "Array":
-        """Sine, radians."""
-        return np.sin(self).view(Array)
+    cos = partialmethod(np.cos)
+    """Cosine, radians."""
+    sin = partialmethod(np.sin)
+    """Sine, radians."""
+    exp = partialmethod(np.exp)
+    """Exponential."""
+    sqrt = partialmethod(np.sqrt)
+    """Square root."""
+    abs = partialmethod(np.absolute)
+    """Absolute value."""
+    atan2 = partialmethod(np.arctan2)
+    """Angle of the point (other, self), radians in [-pi, pi]."""
+    minimum = partialmethod(np.minimum)
+    """The smaller of the two, elementwise."""
 
     def sinc(self) -> "Array":
         """sin(pi x) / (pi x), 1 at 0, as torch.sinc."""
         return np.sinc(self).view(Array)
-
-    def exp(self) -> "Array":
-        """Exponential."""
-        return np.exp(self).view(Array)
-
-    def sqrt(self) -> "Array":
-        """Square root."""
-        return np.sqrt(self).view(Array)
-
-    def abs(self) -> "Array":
-        """Absolute value."""
-        return np.absolute(self).view(Array)
-
-    def atan2(self, other: "Array") -> "Array":
-        """Angle of the point (other, self), radians in [-pi, pi]."""
-        return np.arctan2(self, other).view(Array)
-
-    def minimum(self, other: "Array") -> "Array":
-        """The smaller of the two, elementwise."""
-        return np.minimum(self, other).view(Array)
 
 
 def array(values: npt.ArrayLike) -> Array:

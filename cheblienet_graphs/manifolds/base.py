@@ -1,11 +1,11 @@
-"""The bases of manifolds, plane, space and sphere, and the fibers over their points.
+"""The bases of manifolds, plane, space and sphere, the fibers over their points, and metrics.
 
 Only the standard library is imported at first, so that the command line can show its help at once.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(eq=False)
@@ -50,18 +50,35 @@ SPHERE = Base(
 
 
 @dataclass(frozen=True)
+class Metric:
+    """R = diag(1, eps^-2, xi^2) in the left-invariant frame (forward, sideways, rotation).
+
+    `Manifold.weights` gives the entries that R has on a manifold.
+
+    Args:
+        eps: anisotropy in (0, 1]; 1 is isotropic; sideways lengths are multiplied by 1 / eps.
+        xi: length that one radian of rotation counts for; 0 where there is no rotation.
+    """
+
+    eps: float
+    xi: float = 0.0
+
+    def scaled(self, length: float) -> "Metric":
+        """The metric with lengths measured in units of `length`."""
+        return Metric(self.eps, self.xi / length)
+
+
+@dataclass(frozen=True)
 class Fiber:
     """The samples over each point of a base: a single one unless a class below has more."""
+
+    cyclic: ClassVar[bool] = False
+    """Whether samples are angles, of which those near another one are next to it."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates along the fiber."""
         return ()
-
-    @property
-    def cyclic(self) -> bool:
-        """Whether samples are angles, of which those near another one are next to it."""
-        return False
 
     @property
     def turns(self) -> tuple[float, ...]:
@@ -95,17 +112,22 @@ class Fiber:
 NO_FIBER = Fiber()
 
 
+PERIODS = {"pi": math.pi, "2pi": 2 * math.pi}
+"""Of orientations, by name: those of lines, which have no sense, and of arrows, which have one."""
+
+
 @dataclass(frozen=True)
 class Angles(Fiber):
     """Orientations: angles that differ by the period are the same one.
 
     Args:
         name: of the coordinate.
-        period: pi, of lines, or 2 pi, of arrows; radians.
+        period: pi or 2 pi, radians.
     """
 
     name: str
     period: float = math.pi
+    cyclic = True
 
     @property
     def turns(self) -> tuple[float, ...]:
@@ -121,11 +143,6 @@ class Angles(Fiber):
     def columns(self) -> tuple[str, ...]:
         """The one name."""
         return (self.name,)
-
-    @property
-    def cyclic(self) -> bool:
-        """Yes."""
-        return True
 
     def step(self, count: int) -> float:
         """The period / n_o."""

@@ -1,13 +1,9 @@
 """The plane R^2 and the space R^3 as groups of translations, isotropic."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from cheblienet_graphs.manifolds.base import PLANE, SPACE
-from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Metric, Point
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.manifolds.base import PLANE, SPACE, Metric
+from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Point
 
 
 class Translations(FlatManifold):
@@ -23,13 +19,6 @@ class Translations(FlatManifold):
         """Equally fast along all axes."""
         axes = range(self.base.dimension)
         return tuple((1.0, tuple(float(a == b) for b in axes)) for a in axes)
-
-    def spectrum(self, count: int, _metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
-        """|2 pi k|^2 on the torus."""
-        # numpy is no part of what the command line needs to show its help.
-        from cheblienet_graphs.manifolds.spectra import over_points
-
-        return over_points(count, extent or (1.0,) * self.base.dimension)
 
 
 class R2(Translations):

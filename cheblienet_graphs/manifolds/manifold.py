@@ -1,16 +1,14 @@
-"""The interface of manifolds, all that the rest of the package uses, and their metrics.
+"""The interface of manifolds, all that the rest of the package uses.
 
 Only the standard library is imported, so that the command line can show its help at once; spectra
 are computed in `spectra`, which imports numpy and scipy.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
+from cheblienet_graphs.manifolds.base import NO_FIBER, PERIODS, Base, Fiber, Metric
 
 if TYPE_CHECKING:
     from cheblienet_graphs.typing import Floats
@@ -21,30 +19,8 @@ Elements: TypeAlias = Any
 Point: TypeAlias = tuple[Elements, ...]
 """One array of numbers for each coordinate."""
 
-PERIODS = {"pi": math.pi, "2pi": 2 * math.pi}
-"""Of orientations, by name: those of lines, which have no sense, and of arrows, which have one."""
-
 Diffusion: TypeAlias = tuple[tuple[float, tuple[float, ...]], ...]
 """Rate and direction, along a flat base, of each term of the operator."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """R = diag(1, eps^-2, xi^2) in the left-invariant frame (forward, sideways, rotation).
-
-    `Manifold.weights` gives the entries that R has on a manifold.
-
-    Args:
-        eps: anisotropy in (0, 1]; 1 is isotropic; sideways lengths are multiplied by 1 / eps.
-        xi: length that one radian of rotation counts for; 0 where there is no rotation.
-    """
-
-    eps: float
-    xi: float = 0.0
-
-    def scaled(self, length: float) -> "Metric":
-        """The metric with lengths measured in units of `length`."""
-        return Metric(self.eps, self.xi / length)
 
 
 def squared_norm(weights: Sequence[float], components: tuple[Any, ...]) -> Any:
@@ -65,7 +41,8 @@ class Manifold(ABC):
     columns: tuple[str, ...]
     """Names of the coordinates, in the order in which they are stored."""
     frame: tuple[str, ...]
-    """Names of the components of the logarithm."""
+    """Names of the components of the logarithm: those sideways or across count for eps^-2 in R,
+    a rotation or a tilt for xi^2, others for 1."""
     default_neighbors: int
     default_eps: float = 1.0
     default_orientations: int = 1
@@ -93,9 +70,10 @@ class Manifold(ABC):
         return tuple(PERIODS) if self.fiber.cyclic else ()
 
     def weights(self, metric: Metric) -> tuple[float, ...]:
-        """Diagonal entries of R, one for each component of the logarithm; ones by default."""
-        del metric
-        return (1.0,) * len(self.frame)
+        """Diagonal entries of R, one for each component of the logarithm, by its name."""
+        across, turning = metric.eps**-2, metric.xi**2
+        entries = {"sideways": across, "across": across, "rotation": turning, "tilt": turning}
+        return tuple(entries.get(direction, 1.0) for direction in self.frame)
 
     def elements(self, coordinates: Point) -> Point:
         """The numbers that the distance is computed from: the coordinates unless overridden.
@@ -120,7 +98,6 @@ class Manifold(ABC):
             least = least.minimum(other)
         return least
 
-    @abstractmethod
     def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
         """The smallest eigenvalues of the Laplace-Beltrami operator -sum_a A_a^2 / R_aa, exactly.
 
@@ -132,6 +109,10 @@ class Manifold(ABC):
         Returns:
             (count,) ascending, 0 first.
         """
+        # scipy is no part of what the command line needs to show its help.
+        from cheblienet_graphs.manifolds.spectra import SPECTRA
+
+        return SPECTRA[self.name](count, metric, extent or (1.0,) * self.base.dimension, self.fiber)
 
 
 class FlatManifold(Manifold):

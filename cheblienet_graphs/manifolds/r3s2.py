@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cheblienet_graphs.manifolds.base import SPACE, ListedAxes
-from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Metric, Point
+from cheblienet_graphs.manifolds.base import SPACE, ListedAxes, Metric
+from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Point
 from cheblienet_graphs.manifolds.s2 import TINY
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
 
 Vector = tuple[Any, Any, Any]
 
@@ -40,11 +37,6 @@ class R3S2(FlatManifold):
         "-(d_along^2 + eps^2 d_across^2 + xi^-2 d_tilt^2), across and tilt in two directions each, "
         "per width^2"
     )
-
-    def weights(self, metric: Metric) -> tuple[float, ...]:
-        """1 along the axis, eps^-2 twice across, xi^2 for both tilts."""
-        across, tilt = metric.eps**-2, metric.xi**2
-        return 1.0, across, across, tilt, tilt
 
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components of log g^-1 h, one for each end of h's axis that g's is turned to.
@@ -91,13 +83,6 @@ class R3S2(FlatManifold):
         x, y, z = sample
         first, second = directions_across((x, y, z))
         return (1.0, (x, y, z)), (metric.eps**2, first), (metric.eps**2, second)
-
-    def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues on the torus times the axes, of even spheroidal wave functions."""
-        # scipy is no part of what the command line needs to show its help.
-        from cheblienet_graphs.manifolds.spectra import over_axes
-
-        return over_axes(count, metric, extent or (1.0, 1.0, 1.0))
 
 
 def _dot(a: Point, b: Point) -> Any:

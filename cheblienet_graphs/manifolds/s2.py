@@ -1,13 +1,10 @@
 """The sphere S^2, isotropic."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cheblienet_graphs.manifolds.base import SPHERE
-from cheblienet_graphs.manifolds.manifold import Manifold, Metric, Point
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.manifolds.base import SPHERE, Metric
+from cheblienet_graphs.manifolds.manifold import Manifold, Point
 
 TINY = 1e-36
 """Added to a square whose root is a divisor: too small to change results, it avoids 0/0."""
@@ -48,15 +45,6 @@ class S2(Manifold):
         south, east, up = _seen_from(g, h)
         arc = (south * south + east * east).sqrt().atan2(up)
         return arc * arc
-
-    def spectrum(self, count: int, _metric: Metric, _extent: tuple[float, ...] | None) -> "Floats":
-        """Degrees l have the eigenvalue l (l + 1), 2 l + 1 times."""
-        # numpy is no part of what the command line needs to show its help.
-        import numpy as np
-
-        degree: Floats = np.floor(np.sqrt(np.arange(count)))
-        values: Floats = degree * (degree + 1)
-        return values
 
 
 def _seen_from(g: Point, h: Point) -> tuple[Any, Any, Any]:

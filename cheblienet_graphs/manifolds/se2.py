@@ -2,13 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cheblienet_graphs.manifolds.base import PLANE, Angles
-from cheblienet_graphs.manifolds.manifold import PERIODS, Diffusion, FlatManifold, Metric, Point
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.manifolds.base import PERIODS, PLANE, Angles, Metric
+from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Point
 
 FULL_TURN = PERIODS["2pi"]
 
@@ -30,23 +27,17 @@ class SE2(FlatManifold):
     base = PLANE
     fiber: Angles
     default_neighbors = 16
-    default_orientations = 6
     default_eps = math.sqrt(0.1)
     selling_neighbors = 8
     operator_in_words = "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), per width^2"
 
     def __init__(self, period: str = "pi") -> None:
         self.fiber = Angles("theta", PERIODS[period])
-        if period == "2pi":
-            self.default_orientations = 8
+        self.default_orientations = {"pi": 6, "2pi": 8}[period]
         self.coordinates_in_words = (
             "x (right) and y (down) in widths of the {domain}, theta from x toward y, in "
             + self.fiber.range_in_words
         )
-
-    def weights(self, metric: Metric) -> tuple[float, ...]:
-        """1, eps^-2, xi^2 along (forward, sideways, rotation)."""
-        return 1.0, metric.eps**-2, metric.xi**2
 
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components (c1, c2, c3) of log g^-1 h; modulo pi of log g^-1 h p, p the half turn, too.
@@ -76,10 +67,3 @@ class SE2(FlatManifold):
         """1 forward, along theta, and eps^2 sideways."""
         cos, sin = math.cos(sample[0]), math.sin(sample[0])
         return (1.0, (cos, sin)), (metric.eps**2, (-sin, cos))
-
-    def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues on the torus times orientations, of Mathieu's operator over each wave."""
-        # scipy is no part of what the command line needs to show its help.
-        from cheblienet_graphs.manifolds.spectra import over_angles
-
-        return over_angles(count, metric, extent or (1.0, 1.0), self.fiber.period)

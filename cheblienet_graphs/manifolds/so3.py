@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cheblienet_graphs.manifolds.base import SPHERE, Angles
-from cheblienet_graphs.manifolds.manifold import PERIODS, Manifold, Metric, Point, squared_norm
+from cheblienet_graphs.manifolds.base import PERIODS, SPHERE, Angles, Metric
+from cheblienet_graphs.manifolds.manifold import Manifold, Point, squared_norm
 from cheblienet_graphs.manifolds.s2 import TINY
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Floats
 
 
 class SO3(Manifold):
@@ -30,7 +27,6 @@ class SO3(Manifold):
     base = SPHERE
     fiber: Angles
     default_neighbors = 16
-    default_orientations = 6
     default_eps = math.sqrt(0.1)
     least_matched_neighbors = 24
     operator_in_words = (
@@ -39,16 +35,11 @@ class SO3(Manifold):
 
     def __init__(self, period: str = "pi") -> None:
         self.fiber = Angles("alpha", PERIODS[period])
-        if period == "2pi":
-            self.default_orientations = 8
+        self.default_orientations = {"pi": 6, "2pi": 8}[period]
         self.coordinates_in_words = (
             f"alpha from south toward east, in {self.fiber.range_in_words}, beta (colatitude) in "
             "[0, pi], gamma (longitude, east) in {longitudes}"
         )
-
-    def weights(self, metric: Metric) -> tuple[float, ...]:
-        """1, eps^-2, xi^2 along (forward, sideways, rotation)."""
-        return 1.0, metric.eps**-2, metric.xi**2
 
     def elements(self, coordinates: Point) -> Point:
         """Unit quaternions (w, x, y, z)."""
@@ -91,13 +82,6 @@ class SO3(Manifold):
         least twice as long.
         """
         return 4 * min(1.0, (metric.xi * math.sin(angle / 2)) ** 2)
-
-    def spectrum(self, count: int, metric: Metric, _extent: tuple[float, ...] | None) -> "Floats":
-        """Eigenvalues of an asymmetric top."""
-        # scipy is no part of what the command line needs to show its help.
-        from cheblienet_graphs.manifolds.spectra import of_asymmetric_top
-
-        return of_asymmetric_top(count, metric, self.fiber.period)
 
     def _up_to_sign(self, g: Point, h: Point) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:
         """The scalar part w of each candidate's unit quaternion, and sign(w) times its logarithm.

@@ -8,56 +8,52 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from cheblienet_graphs.manifolds.manifold import Metric
+from cheblienet_graphs.manifolds.base import Fiber, Metric
 from cheblienet_graphs.typing import Floats
+
+Extent = tuple[float, ...]
+"""Sides of the torus; of no matter on the sphere."""
 
 OverWave = Callable[[float, float], list[float]]
 """(|2 pi k|^2, cutoff) -> the eigenvalues over that frequency up to the cutoff, ascending."""
 
-Lowest = Callable[[float], float]
-"""|2 pi k|^2 -> the lowest eigenvalue over that frequency; grows with the frequency."""
+
+def over_points(count: int, _metric: Metric, extent: Extent, _fiber: Fiber) -> Floats:
+    """The smallest |2 pi k|^2 on a torus."""
+    return _smallest_over_waves(count, extent, lambda f, cutoff: [f][: f <= cutoff], math.inf)
 
 
-def over_points(count: int, extent: tuple[float, ...]) -> Floats:
-    """The smallest |2 pi k|^2 on a torus.
-
-    Args:
-        count: number of eigenvalues, repeated by multiplicity.
-        extent: sides of the torus.
-    """
-    return _smallest_over_waves(count, extent, lambda f, _: [f], lambda f: f, math.inf)
-
-
-def over_angles(count: int, metric: Metric, extent: tuple[float, ...], period: float) -> Floats:
-    """The smallest eigenvalues on a torus times orientations, R / period.
+def over_angles(count: int, metric: Metric, extent: Extent, fiber: Fiber) -> Floats:
+    """The smallest eigenvalues on a torus times orientations, modulo pi or 2 pi.
 
     For a base frequency kappa the operator acts on the fiber as
     kappa^2 (1 + eps^2)/2 + xi^-2 (-d^2/dtheta^2 + 2 q cos 2 theta),
-    q = xi^2 kappa^2 (1 - eps^2) / 4: Mathieu's operator on functions of period pi or 2 pi. The
-    latter are those and the odd ones, which change sign over half a turn.
+    q = xi^2 kappa^2 (1 - eps^2) / 4: Mathieu's operator on functions of the fiber's period. Those
+    of period 2 pi are the even ones, of period pi, and the odd ones under half a turn.
     """
-    parities = (0,) if period == math.pi else (0, 1)
+    parities = _parities(fiber)
 
     def over(squared: float, cutoff: float) -> list[float]:
+        q = metric.xi**2 * squared * (1 - metric.eps**2) / 4
         shift = squared * (1 + metric.eps**2) / 2
-        below = (-math.inf, metric.xi**2 * (cutoff - shift) + 1)
-        selected = {"select": "v", "select_range": below}
-        values = [_mathieu(metric, squared, cutoff, odd, **selected) for odd in parities]
-        return sorted(float(value) for value in np.concatenate(values) if value <= cutoff)
+        # Beyond the turning point 4 m^2 = a + 2 q vectors fall off like exp(-m^2 / sqrt q).
+        largest = metric.xi * math.sqrt(cutoff) / 2
+        reach = math.ceil(largest + min(1.2 * q**0.5, 7 * q**0.25)) + 12
+        m = np.arange(-reach, reach + 1)
+        limit = metric.xi**2 * (cutoff - shift)
+        coupling = np.full(2 * reach, q)  # of exp(i (2 m + odd) theta)
+        each = [_up_to(limit + 1, (2.0 * m + odd) ** 2, coupling) for odd in parities]
+        values = np.sort(np.concatenate(each))
+        return _bounded(metric, squared, cutoff, shift + values / metric.xi**2)
 
-    def lowest(squared: float) -> float:
-        return float(_mathieu(metric, squared, 0.0, 0, select="i", select_range=(0, 0))[0])
-
-    first = (2 * math.pi / period / metric.xi) ** 2
-    return _smallest_over_waves(count, extent, over, lowest, first)
+    return _smallest_over_waves(count, extent, over, (2 / len(parities) / metric.xi) ** 2)
 
 
-def over_axes(count: int, metric: Metric, extent: tuple[float, ...]) -> Floats:
+def over_axes(count: int, metric: Metric, extent: Extent, _fiber: Fiber) -> Floats:
     """The smallest eigenvalues on a flat torus times the projective plane of axes.
 
     Over a wave the operator is eps^2 kappa^2 + xi^-2 (-Laplacian + q cos^2), kappa = |k|,
@@ -68,22 +64,25 @@ def over_axes(count: int, metric: Metric, extent: tuple[float, ...]) -> Floats:
 
     def over(squared: float, cutoff: float) -> list[float]:
         limit = metric.xi**2 * (cutoff - metric.eps**2 * squared)
-        below = {"select": "v", "select_range": (-math.inf, limit + 1)}
         eigenvalues: list[float] = []
         # The lowest degree alone costs m (m + 1), and cos^2 is not negative.
         for m in itertools.takewhile(lambda m: m * (m + 1) <= limit, itertools.count()):
-            values = _spheroidal(metric, squared, m, limit, **below)
+            values = metric.eps**2 * squared + _spheroidal(metric, squared, m, limit) / metric.xi**2
             # Those of m and of -m.
-            eigenvalues += (1 if m == 0 else 2) * [float(v) for v in values if v <= cutoff]
+            eigenvalues += (1 if m == 0 else 2) * _bounded(metric, squared, cutoff, values)
         return sorted(eigenvalues)
 
-    def lowest(squared: float) -> float:
-        return float(_spheroidal(metric, squared, 0, 0.0, select="i", select_range=(0, 0))[0])
-
-    return _smallest_over_waves(count, extent, over, lowest, 6 / metric.xi**2)
+    return _smallest_over_waves(count, extent, over, 6 / metric.xi**2)
 
 
-def of_asymmetric_top(count: int, metric: Metric, period: float) -> Floats:
+def of_degrees(count: int, _metric: Metric, _extent: Extent, _fiber: Fiber) -> Floats:
+    """On S^2 degrees l have the eigenvalue l (l + 1), 2 l + 1 times."""
+    degree: Floats = np.floor(np.sqrt(np.arange(count)))
+    values: Floats = degree * (degree + 1)
+    return values
+
+
+def of_asymmetric_top(count: int, metric: Metric, _extent: Extent, fiber: Fiber) -> Floats:
     """The smallest eigenvalues on SO(3), orientations modulo pi or 2 pi.
 
     In the basis of Wigner's functions of degree J and body-fixed index K, even modulo pi, the
@@ -91,7 +90,7 @@ def of_asymmetric_top(count: int, metric: Metric, period: float) -> Floats:
     K^2 / xi^2 and H_K,K+2 = -(1 - eps^2)/4 sqrt([J(J+1) - K(K+1)] [J(J+1) - (K+1)(K+2)]); each
     eigenvalue occurs 2 J + 1 times.
     """
-    parities = (0,) if period == math.pi else (0, 1)
+    parities = _parities(fiber)
     eigenvalues: Floats = np.empty(0)
     lowest = [0.0]
     degree = 0
@@ -104,6 +103,11 @@ def of_asymmetric_top(count: int, metric: Metric, period: float) -> Floats:
         eigenvalues = np.sort(np.append(eigenvalues, np.repeat(values, 2 * degree + 1)))[:count]
         degree += 1
     return np.maximum(eigenvalues, 0.0)
+
+
+def _parities(fiber: Fiber) -> tuple[int, ...]:
+    """Of functions under half a turn: even ones, 0, and modulo 2 pi odd ones, 1."""
+    return (0,) if len(fiber.turns) > 1 else (0, 1)
 
 
 def _of_top(degree: int, odd: int, metric: Metric, most: int) -> Floats:
@@ -119,28 +123,27 @@ def _of_top(degree: int, odd: int, metric: Metric, most: int) -> Floats:
 
 
 def _smallest_over_waves(
-    count: int, extent: tuple[float, ...], over: OverWave, lowest: Lowest, first_of_fiber: float
+    count: int, extent: Extent, over: OverWave, first_of_fiber: float
 ) -> Floats:
     """All eigenvalues up to a cutoff that is doubled until there are enough.
 
-    The cutoff starts at the smallest eigenvalue that is not 0. The lowest eigenvalue grows with the
-    base frequency, so frequencies are tried in ascending order, up to the first without eigenvalues
-    below the cutoff.
+    The cutoff starts at a bound of the smallest eigenvalue that is not 0. The lowest eigenvalue
+    grows with the base frequency, so frequencies are tried in ascending order, up to the first
+    without eigenvalues below the cutoff.
 
     Args:
         count: number of eigenvalues.
         extent: sides of the torus.
         over: the eigenvalues over a frequency.
-        lowest: the smallest of these.
         first_of_fiber: the first eigenvalue over frequency 0 that is not 0.
 
     Returns:
         (count,) ascending, multiplicities repeated.
     """
     highest = 4 * math.pi**2 / max(extent) ** 2
-    cutoff = min(lowest(highest), first_of_fiber)
+    cutoff = min(highest, first_of_fiber)
     while True:
-        while lowest(highest) <= cutoff:
+        while over(highest, cutoff):
             highest *= 2
         eigenvalues: list[float] = []
         for squared, times in sorted(_squared_frequencies(math.sqrt(highest), extent).items()):
@@ -154,7 +157,7 @@ def _smallest_over_waves(
         cutoff *= 2
 
 
-def _squared_frequencies(largest: float, extent: tuple[float, ...]) -> Counter[float]:
+def _squared_frequencies(largest: float, extent: Extent) -> Counter[float]:
     """|2 pi k|^2 up to largest^2 over the dual lattice, k_i in Z / side, with multiplicities."""
     reach = [int(largest * side / (2 * math.pi)) for side in extent]
     multiplicities: Counter[float] = Counter()
@@ -165,23 +168,8 @@ def _squared_frequencies(largest: float, extent: tuple[float, ...]) -> Counter[f
     return multiplicities
 
 
-def _mathieu(metric: Metric, squared: float, cutoff: float, odd: int, **selected: Any) -> Floats:
-    """Eigenvalues over |2 pi k|^2 = squared, from the tridiagonal matrix in exp(2 i m theta).
-
-    Of odd functions over half a turn in exp((2 m + 1) i theta).
-    """
-    q = metric.xi**2 * squared * (1 - metric.eps**2) / 4
-    largest = metric.xi * math.sqrt(cutoff) / 2
-    # Beyond the turning point 4 m^2 = a + 2 q vectors fall off like exp(-m^2 / sqrt q).
-    reach = math.ceil(largest + min(1.2 * q**0.5, 7 * q**0.25)) + 12
-    m = np.arange(-reach, reach + 1)
-    values = eigvalsh_tridiagonal((2.0 * m + odd) ** 2, np.full(2 * reach, q), **selected)
-    shifted = squared * (1 + metric.eps**2) / 2 + values / metric.xi**2
-    return _bounded(metric, squared, shifted)
-
-
-def _spheroidal(metric: Metric, squared: float, m: int, limit: float, **selected: Any) -> Floats:
-    """Eigenvalues for one m >= 0 over |k|^2 = squared, those of the matrix up to a limit.
+def _spheroidal(metric: Metric, squared: float, m: int, limit: float) -> Floats:
+    """Eigenvalues for one m >= 0 over |k|^2 = squared, those of the matrix up to limit + 1.
 
     The matrix is the operator's less eps^2 kappa^2, times xi^2, in normalized spherical harmonics.
     """
@@ -193,11 +181,28 @@ def _spheroidal(metric: Metric, squared: float, m: int, limit: float, **selected
     degrees = degree, degree + 1, degree + 2
     here, above, top = ((d**2 - m**2) / (4 * d**2 - 1) for d in degrees)
     diagonal = degree * (degree + 1) + q * (here + above)
-    values = eigvalsh_tridiagonal(diagonal, q * np.sqrt(above * top)[:-1], **selected)
-    return _bounded(metric, squared, metric.eps**2 * squared + values / metric.xi**2)
+    return _up_to(limit + 1, diagonal, q * np.sqrt(above * top)[:-1])
 
 
-def _bounded(metric: Metric, squared: float, values: Floats) -> Floats:
-    """The values, at least their lower bound, which rounding misses where xi is tiny."""
-    bounded: Floats = np.maximum(values, metric.eps**2 * squared)
-    return bounded
+def _up_to(limit: float, diagonal: Floats, coupling: Floats) -> Floats:
+    """The eigenvalues of a tridiagonal matrix up to a limit."""
+    below = (-math.inf, limit)
+    values: Floats = eigvalsh_tridiagonal(diagonal, coupling, select="v", select_range=below)
+    return values
+
+
+def _bounded(metric: Metric, squared: float, cutoff: float, values: Floats) -> list[float]:
+    """Values to a cutoff, at least their lower bound, which rounding misses where xi is tiny."""
+    bounded: list[float] = np.maximum(values, metric.eps**2 * squared).tolist()
+    return [value for value in bounded if value <= cutoff]
+
+
+SPECTRA: dict[str, Callable[[int, Metric, Extent, Fiber], Floats]] = {
+    "r2": over_points,
+    "r3": over_points,
+    "se2": over_angles,
+    "r3s2": over_axes,
+    "s2": of_degrees,
+    "so3": of_asymmetric_top,
+}
+"""(number of eigenvalues, metric, sides, fiber) -> the smallest eigenvalues, on each manifold."""

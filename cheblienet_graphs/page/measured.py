@@ -4,19 +4,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from cheblienet_graphs.page.html import Markup, element, joined, prose, section, table
+from cheblienet_graphs.report import rows as tables
 from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.rows import (
-    UNKNOWN,
-    Row,
-    eigenvalue_rows,
-    error_rows,
-    largest_errors,
-    reading,
-    rows_of,
-    turning,
-)
 from cheblienet_graphs.report.text import connections, remarks, size, symmetries
 from cheblienet_graphs.report.verdict import Consistency
 from cheblienet_graphs.spec import GraphSpec, fibers
@@ -47,18 +38,16 @@ def glance(report: Report, spell: Spell) -> Markup:
     short, kind = ANSWERS[having[0]]
     consistent = short if len(having) == 1 else "Not on every level"
     apart = any(level.components > 1 for level in levels)
-    exact = sum(error == 0 for error in largest_errors(levels).values())
+    exact = sum(error == 0 for error in tables.largest_errors(levels).values())
     more = [] if having == ["consistent"] else [element("a", "why", href="#consistency")]
     pieces = remarks(spec, levels, connections, spell=spell)
-    answers = [
-        _answer(kind, "Consistent with its metric?", consistent, *more),
-        _answer("bad" if apart else "good", "Connected?", "No" if apart else "Yes", *pieces),
-        _answer("", "How large?", size(spec, levels, report.bytes)),
-        _answer(
-            "" if exact else "open", "Which symmetries?", f"{exact} exact", *symmetries(levels)
-        ),
-    ]
-    return element("dl", *answers, class_="glance")
+    answers = (
+        (kind, "Consistent with its metric?", consistent, *more),
+        ("bad" if apart else "good", "Connected?", "No" if apart else "Yes", *pieces),
+        ("", "How large?", size(spec, levels, report.bytes)),
+        ("" if exact else "open", "Which symmetries?", f"{exact} exact", *symmetries(levels)),
+    )
+    return element("dl", *(_answer(*answer) for answer in answers), class_="glance")
 
 
 def _answer(kind: str, question: str, *answers: str) -> Markup:
@@ -73,9 +62,9 @@ def levels_table(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         spec: of the build.
         levels: their reports.
     """
-    rows, columns = {"": rows_of(spec, levels)}, _columns("", levels)
+    rows, columns = {"": tables.rows_of(spec, levels)}, _columns("", levels)
     made = table("levels-table", "The graphs of the pyramid", columns, rows, kind="levels")
-    lines = [element("li", prose(line)) for line in reading(spec)]
+    lines = [element("li", prose(line)) for line in tables.reading(spec)]
     return joined([made, element("ul", *lines, class_="faint")])
 
 
@@ -102,13 +91,9 @@ def _part(title: str, explained: str, *tables: Markup) -> Markup:
 
 def _equivariance(levels: Sequence[LevelReport]) -> Markup:
     title = "Equivariance"
-    if not (rows := error_rows(levels)):
+    if not (rows := tables.error_rows(levels)):
         return _part(title, "This sampling has no symmetry that is known: nothing is compared.")
-    explained = (
-        "For each symmetry P of the sampling the largest entry of |P'LP - L|, over all entries of "
-        "the stored Laplacian L, whose eigenvalues are in [-1, 1]. Where it is 0, filters of L "
-        "commute with P."
-    )
+    explained = "Where it is 0, filters of the stored Laplacian L commute with the symmetry P."
     columns = _columns("symmetry", levels)
     made = table("equivariance", "Largest |P'LP - L|", columns, {"": rows})
     return _part(title, explained, made)
@@ -117,26 +102,17 @@ def _equivariance(levels: Sequence[LevelReport]) -> Markup:
 def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     """Second moments by level and orientation or axis."""
     title, asked, oriented = "Second moments", f"{spec.eps**2:.4g}", spec.geometry.oriented
-    groups = {
-        f"level {level.level}": _moment_rows(spec, level)
-        for level in levels
-        if level.effective_metric
-    }
+    measured = [level for level in levels if level.effective_metric]
+    groups = {f"level {level.level}": _moment_rows(spec, level) for level in measured}
     if not groups:
         none = "No point has all its neighbors inside the mask, so nothing was measured."
         return _part(title, none)
     explained = (
-        "Around a vertex the Laplacian acts through the second moments of its edges, "
-        "M = sum w c c', c the components of an edge and w its weight. They are those of the "
-        f"metric R where M is a multiple of R^-1: then eps^2 comes out as {asked}"
-        + (", xi^2 as asked," if oriented else "")
-        + " and nothing mixes."
+        "Around a vertex the Laplacian acts through sum w c c', c the components of an edge and w "
+        "its weight: those of the metric R where it is a multiple of R^-1."
     )
     if spec.weights == "selling" and spec.period == "pi" and spec.orientations > 1:
-        explained += (
-            " Selling's edges across orientations are made for the first mode along the fiber, "
-            "which shows here as a smaller xi^2."
-        )
+        explained += " Selling's fiber edges are made for its first mode: xi^2 is smaller here."
     columns = [
         fibers.word(spec) if oriented else "",
         f"eps^2 (asked {asked})",
@@ -148,13 +124,13 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     return _part(title, explained, made)
 
 
-def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[Row]:
-    rows: list[Row] = []
+def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[tables.Row]:
+    rows: list[tables.Row] = []
     samples, oriented = fibers.samples_of(spec), spec.geometry.oriented
-    for metric, ratio in zip(level.effective_metric, turning(level), strict=True):
+    for metric, ratio in zip(level.effective_metric, tables.turning(level), strict=True):
         title = fibers.title(samples, metric.orientation, " ") if oriented else "all points"
         realized = [metric.eps_squared, *([ratio] if oriented else [])]
-        cells = [UNKNOWN if number is None else f"{number:.3g}" for number in realized]
+        cells = [tables.UNKNOWN if number is None else f"{number:.3g}" for number in realized]
         cells += [percent(x) if x > 1e-9 else "0" for x in (metric.leakage, metric.deviation)]
         rows.append((title, cells))
     return rows
@@ -163,13 +139,10 @@ def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[Row]:
 def _spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     """The smallest eigenvalues, a line for each distinct one."""
     exact = any(level.exact_eigenvalues for level in levels)
-    explained = (
-        f"Eigenvalues of the operator are those of {spec.geometry.operator_in_words}, as the "
-        "graph estimates them."
-    )
+    explained = f"The operator is {spec.geometry.operator_in_words}, as the graph estimates it."
     columns = ["copies", "of Delta", "of the operator", *(["exact", "error"] if exact else [])]
     groups = {
-        _level_title(level): eigenvalue_rows(level, exact=exact)[:MOST_EIGENVALUES]
+        _level_title(level): tables.eigenvalue_rows(level, exact=exact)[:MOST_EIGENVALUES]
         for level in levels
         if level.eigenvalues
     }

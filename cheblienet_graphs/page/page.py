@@ -1,23 +1,20 @@
 """The report as one page, and the file that it is written to."""
 
-import uuid
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from cheblienet_graphs import __version__
-from cheblienet_graphs.errors import NotDrawnError, Remedy, SpecError, StoreError, another
+from cheblienet_graphs.errors import NotDrawnError, Remedy
 from cheblienet_graphs.page.html import Markup, element, joined, prose, scrolling, section
 from cheblienet_graphs.page.measured import certificate, glance, levels_table
 from cheblienet_graphs.page.provenance import advice, provenance
 from cheblienet_graphs.plot import FIGURES
-from cheblienet_graphs.plot.figure import Asked, Figure, svg_of
-from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.plot.figure import Asked, Figure, check_file, svg_of, write_file
 from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.inspect import Report
+from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec.words import sentences
-from cheblienet_graphs.store.durable import replace, write_errors
-from cheblienet_graphs.store.export import check_output
 from cheblienet_graphs.typing import Progress
 
 STYLE = "page.css"
@@ -136,23 +133,6 @@ def _figure(figure: Figure, svg: str, caption: Markup) -> Markup:
     return joined([heading, element("figure", box, below, id=name)])
 
 
-def check_file(file: Path) -> None:
-    """Check that a page can be written to a file, before there is one.
-
-    Raises:
-        SpecError: it is a folder.
-        StoreError: its folder is missing, or part of a store.
-    """
-    if file.is_dir():
-        raise SpecError("html", "a file", f"{file}, a folder")
-    if not file.parent.is_dir():
-        raise StoreError(
-            f"{file} can't be written: there is no folder {file.parent}; make it or ",
-            another("html"),
-        )
-    check_output(file, "html")
-
-
 def write_page(document: str, file: Path) -> None:
     """Write a page, or replace a file by it, whole or not at all.
 
@@ -160,6 +140,5 @@ def write_page(document: str, file: Path) -> None:
         SpecError: the file is a folder.
         StoreError: it can't be written.
     """
-    check_file(file)
-    with write_errors(file, "No report was written"):
-        replace(file, document.encode(), file.with_name(f".{uuid.uuid4().hex}.html"))
+    check_file(file, "html")
+    write_file(file, document.encode(), "No report was written")

@@ -51,10 +51,7 @@ def _list(sentences: list[str]) -> Markup:
 
 def _remedy(report: Report, level: LevelReport, option: Spell) -> list[Markup]:
     """What it means, and what to type for the first remedy."""
-    means = (
-        "Its Laplacian smooths by another metric than the one asked for, so results at one "
-        "resolution or orientation need not carry over to another."
-    )
+    means = "Its Laplacian smooths by another metric than the one asked for."
     if level.components > 1 and report.spec.mask is None:
         means = "What a filter does within one component is unknown to all others."
     todo, explained = level.finding.advice, element("p", means)
@@ -106,11 +103,9 @@ def _origin(report: Report, facts: VersionFacts) -> Markup:
         "SHA-256 of the metadata": _digest(facts.sha256),
     }
     pairs = [
-        joined([element("dt", title), element("dd", value)])
-        for title, value in known.items()
-        if value
+        (element("dt", title), element("dd", value)) for title, value in known.items() if value
     ]
-    return element("dl", *pairs, class_="facts")
+    return element("dl", *map(joined, pairs), class_="facts")
 
 
 def _digest(sha256: str) -> Markup:
@@ -118,9 +113,8 @@ def _digest(sha256: str) -> Markup:
 
 
 def _files(facts: VersionFacts) -> Markup:
-    rows = [
-        (path, [f"{file.nbytes:,}", _digest(file.sha256)]) for path, file in facts.files.items()
-    ]
+    files = facts.files.items()
+    rows = [(path, [f"{file.nbytes:,}", _digest(file.sha256)]) for path, file in files]
     caption = f"{len(rows)} files, {facts.nbytes:,} bytes"
     return table("files", caption, ["file", "bytes", "SHA-256"], {"": rows}, kind="files")
 

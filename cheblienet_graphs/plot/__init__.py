@@ -28,15 +28,11 @@ from cheblienet_graphs.plot.equivariance import draw_equivariance, equivariance_
 from cheblienet_graphs.plot.figure import Asked, Figure, svg_of, write_figure
 from cheblienet_graphs.plot.heat import draw_heat, heat_of
 from cheblienet_graphs.plot.neighborhood import neighborhood_of
-from cheblienet_graphs.plot.neighborhood_panels import (
-    draw_neighborhood,
-    draw_planes,
-    draw_rotation,
-)
-from cheblienet_graphs.plot.opened import open_graph
+from cheblienet_graphs.plot.neighborhood_panels import draw_neighborhood
 from cheblienet_graphs.plot.sparsity import draw_sparsity, sparsity_of
 from cheblienet_graphs.plot.spectrum import draw_spectrum, spectrum_of
 from cheblienet_graphs.plot.subgraphs import draw_subgraph, subgraphs_of
+from cheblienet_graphs.report.opened import open_graph
 
 FIGURES: tuple[Figure, ...] = (
     neighborhood_panels.FIGURE,
@@ -48,21 +44,21 @@ FIGURES: tuple[Figure, ...] = (
     sparsity.FIGURE,
 )
 """In order of worth, which is that of the report; a new figure is a module and a line here."""
-OLD_NAMES = {"neighborhood": "neighborhood"}
-"""As names of figures, and of functions below, were spelled until 0.2; to go a release later."""
-draw_neighborhood, neighborhood_of = draw_neighborhood, neighborhood_of
+
+BRITISH = {"neighbourhood": "neighborhood"}
+"""Names of figures, and of functions below, as spelled until 0.2; to go a release later."""
+draw_neighbourhood, neighbourhood_of = draw_neighborhood, neighborhood_of
 
 __all__ = [
+    "BRITISH",
     "FIGURES",
-    "OLD_NAMES",
     "Asked",
     "Figure",
     "draw_eigenmaps",
     "draw_equivariance",
     "draw_heat",
     "draw_neighborhood",
-    "draw_planes",
-    "draw_rotation",
+    "draw_neighbourhood",
     "draw_sparsity",
     "draw_spectrum",
     "draw_subgraph",
@@ -71,6 +67,7 @@ __all__ = [
     "figure_named",
     "heat_of",
     "neighborhood_of",
+    "neighbourhood_of",
     "open_graph",
     "sparsity_of",
     "spectrum_of",
@@ -87,6 +84,6 @@ def figure_named(name: str) -> Figure:
         SpecError: there is none.
     """
     for figure in FIGURES:
-        if figure.name == OLD_NAMES.get(name, name):
+        if figure.name == BRITISH.get(name, name):
             return figure
     raise SpecError("figure", f"one of {', '.join(known.name for known in FIGURES)}", name)

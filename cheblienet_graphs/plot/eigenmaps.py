@@ -1,31 +1,22 @@
 """Figure: the smoothest eigenfunctions, the eigenvectors of the least eigenvalues."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot.figure import DIVERGING, Asked, Figure, sentences
-from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.pictures import (
-    bare,
-    color_bar,
-    picture,
-    row_label,
-    shown_orientations,
-    whole,
-)
+from cheblienet_graphs.plot import pictures
+from cheblienet_graphs.plot.figure import DIVERGING, Asked, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, places_of
 from cheblienet_graphs.plot.spectrum import connected, soon_computed, too_large, unit_of
+from cheblienet_graphs.report.opened import OpenedGraph
+from cheblienet_graphs.report.spectra import computed_eigenpairs
 from cheblienet_graphs.sparse import inverse_root
 from cheblienet_graphs.spec.fibers import counted, title, words
-from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, multiplicities
+from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import integer
-
-if TYPE_CHECKING:
-    import matplotlib.figure
 
 COUNT = 8
 HALF = 0.5
@@ -53,7 +44,6 @@ class Eigenmaps:
         cut: whether the last one may have more copies, which were not computed.
         functions: (M, n_o, points) N^-1/2 v, largest size 1; the first vertex where half of that is
             reached is positive.
-        stored: whether they come from the store.
     """
 
     level: int
@@ -63,7 +53,6 @@ class Eigenmaps:
     copies: tuple[int, ...]
     cut: bool
     functions: Floats
-    stored: bool
 
 
 def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> Eigenmaps:
@@ -86,19 +75,15 @@ def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> E
         raise too_large(graph, level, count)
     arrays, places = graph.level(level), places_of(graph, level)
     facts = arrays.of_level
-    count = min(count, facts.vertices)
+    scale, count = facts.eigenvalue_scale, min(count, facts.vertices)
     connected(graph, level, count)
-    stored = arrays.eigenvalues is not None and len(arrays.eigenvalues) >= count
     eigenpairs: tuple[Any, Any] = arrays.eigenvalues, arrays.eigenvectors
-    if not stored:
-        pairs = extreme_eigenpairs(
-            arrays.laplacian, facts.lambda_max, count, sampling=places.points
-        )
+    if arrays.eigenvalues is None or len(arrays.eigenvalues) < count:
+        pairs = computed_eigenpairs(arrays, count)
         if not pairs.converged:
             raise NotDrawnError(f"The eigenvectors of {graph.name} did not converge.")
         eigenpairs = pairs.values, pairs.vectors
     values, vectors = (np.array(x, np.float64)[..., :count] for x in eigenpairs)
-    scale = facts.eigenvalue_scale
     copies = [n for n in multiplicities(values, facts.lambda_max) for _ in range(n)]
     functions = _functions(vectors, arrays.mass.astype(np.float64))
     return Eigenmaps(
@@ -109,7 +94,6 @@ def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> E
         tuple(copies),
         count < facts.vertices,
         functions.reshape(count, places.points.orientations, -1),
-        stored,
     )
 
 
@@ -123,7 +107,7 @@ def _functions(vectors: Floats, mass: Floats) -> Floats:
     return functions
 
 
-def draw_eigenmaps(canvas: "matplotlib.figure.Figure", data: Eigenmaps) -> None:
+def draw_eigenmaps(canvas: Canvas, data: Eigenmaps) -> None:
     """Draw eigenfunctions on an empty figure, a column for each, a row for each orientation.
 
     Without orientations each has a place of its own, one after the other.
@@ -134,22 +118,22 @@ def draw_eigenmaps(canvas: "matplotlib.figure.Figure", data: Eigenmaps) -> None:
     """
     from matplotlib.colors import Normalize
 
-    [view, *_] = whole(data.places, FINE)
+    [view, *_] = pictures.whole(data.places, FINE)
     rows, columns = _shape(data)
     count, titles = data.places.points.orientations, titles_of(data)
-    shown = shown_orientations(count, most=ORIENTATIONS)
+    shown = pictures.shown_orientations(count, most=ORIENTATIONS)
     values = data.functions[:, shown].transpose(1, 0, 2).reshape(-1, data.functions.shape[2])
     grid = canvas.subplots(rows, columns, squeeze=False)
     for axes in grid.flat:
-        bare(axes)
+        pictures.bare(axes)
     for axes, signal in zip(grid.flat, values, strict=False):
-        image = picture(axes, view, signal, Normalize(-1, 1), DIVERGING)
+        image = pictures.picture(axes, view, signal, Normalize(-1, 1), DIVERGING)
     for axes, above in zip(grid.flat, titles, strict=False):
         axes.set_title(above, pad=3)
     for cells, k in zip(grid if count > 1 else (), shown.tolist(), strict=False):
-        row_label(cells[0], title(data.places.samples, k))
+        pictures.row_label(cells[0], title(data.places.samples, k))
     below = {"location": "bottom", "fraction": 0.03, "aspect": 50}
-    color_bar(canvas, image, list(grid.flat), "eigenfunction / its largest size", **below)
+    pictures.color_bar(canvas, image, list(grid.flat), "eigenfunction / its largest size", **below)
 
 
 def _shape(data: Eigenmaps) -> tuple[int, int]:
@@ -157,7 +141,7 @@ def _shape(data: Eigenmaps) -> tuple[int, int]:
     count = data.places.points.orientations
     if count == 1:
         return -(-len(data.values) // COLUMNS), COLUMNS
-    return len(shown_orientations(count, most=ORIENTATIONS)), len(data.values)
+    return len(pictures.shown_orientations(count, most=ORIENTATIONS)), len(data.values)
 
 
 def titles_of(data: Eigenmaps) -> list[str]:
@@ -165,16 +149,16 @@ def titles_of(data: Eigenmaps) -> list[str]:
     last = len(data.values) - data.copies[-1]
     titles = []
     for number, (value, copies) in enumerate(zip(data.values, data.copies, strict=True)):
-        text = "0" if value < ZERO * data.values[-1] else f"{value:.3g}"
         more = "≥" if data.cut and number >= last else ""
-        titles.append(f"{text} ({more}{copies}x)" if copies > 1 else text)
+        several = f" ({more}{copies}x)" if copies > 1 else ""
+        titles.append(("0" if value < ZERO * data.values[-1] else f"{value:.3g}") + several)
     return titles
 
 
-def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") -> str:
+def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     data, spec = eigenmaps_of(graph, level=asked.level), graph.spec
     rows, columns = _shape(data)
-    side = FIGURE.size[0] / columns * whole(data.places, FINE)[0].ratio
+    side = FIGURE.size[0] / columns * pictures.whole(data.places, FINE)[0].ratio
     titled = 0.3 if spec.orientations == 1 else 0.0
     canvas.set_size_inches(FIGURE.size[0], min(12.0, 1.2 + rows * (side + titled)))
     draw_eigenmaps(canvas, data)
@@ -184,9 +168,7 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") 
         f"units of its largest size; above them their eigenvalues {unit}.",
         data.level != asked.level
         and f"Level {asked.level} is too large to compute them, so this is a coarser one.",
-        max(data.copies) > 1
-        and "(2x) and the like: equal eigenvalues, whose functions may be mixed at will; shown is "
-        "one basis of many.",
+        max(data.copies) > 1 and "Of equal eigenvalues (2x) one basis of many is shown.",
         spec.orientations > 1
         and f"Rows are {rows} of {spec.orientations} {words(spec)}. {counted(spec)}",
         data.places.dimension == 3 and "Pictures are the slice through the middle across z.",

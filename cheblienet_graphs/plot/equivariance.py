@@ -3,32 +3,29 @@
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.chebyshev import random_weights
-from cheblienet_graphs.plot.figure import FAINT, SERIES, Asked, Figure, sentences
-from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.pictures import (
-    SHOWN,
-    around,
-    color_bar,
-    picture,
-    row_label,
-    shown_orientations,
+from cheblienet_graphs.plot.figure import (
+    FAINT,
+    SERIES,
+    Asked,
+    Axes,
+    Canvas,
+    Figure,
+    Part,
+    sentences,
 )
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.plot.turning import Symmetry, Turning, rotation, symmetries_of
+from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import counted, title, words
 from cheblienet_graphs.spec.words import percent
 from cheblienet_graphs.typing import Floats
-
-if TYPE_CHECKING:
-    import matplotlib.axes
-    import matplotlib.figure
 
 LARGEST = {2: 16.0, 3: 7.0}
 """Radius of the part that is turned, in spacings, by dimension, where there is room."""
@@ -46,7 +43,6 @@ LEAST = 1e-17
 """Smaller errors are drawn here: they are 0."""
 NAMED = 14
 """Most symmetries that are drawn."""
-ROUNDING = 1e-6
 SAME_ANGLE = 1e-3
 AXES = 4
 """Most axes in space that are shown."""
@@ -135,18 +131,17 @@ def equivariance_of(
     radius = min(LARGEST[places.dimension], SHARE * room)
     axes = _axes(places, point, room)
     symmetries = symmetries_of(graph, level, places, list(axes.values()), weights, seed)
-    curves: tuple[Curve, ...] = ()
-    pictures = None
     if radius >= SMALLEST:
         turning = Turning(graph.level(level).laplacian, places, point, radius, weights)
         curves = tuple(_curve(turning, about, axis) for about, axis in axes.items())
-        pictures = _pictures(turning, [*axes.values()][-1])
-    elif not symmetries:
+        turned = _turned(turning, [*axes.values()][-1])
+        return Equivariance(level, places, point, radius, seed, symmetries, curves, turned)
+    if not symmetries:
         raise NotDrawnError(
             f"Nothing of {graph.name} can be turned: it has no symmetries of its sampling, and "
             f"room of {room:.2g} spacings around vertex {point}; it takes {SMALLEST / SHARE:.2g}."
         )
-    return Equivariance(level, places, point, radius, seed, symmetries, curves, pictures)
+    return Equivariance(level, places, point, radius, seed, symmetries, (), None)
 
 
 def _axes(places: Places, point: int, room: float) -> dict[str, Floats]:
@@ -164,12 +159,11 @@ def _curve(turning: Turning, about: str, axis: Floats) -> Curve:
     """Errors about an axis."""
     own = steps_of(turning.places)
     angles = np.unique(np.round(np.concatenate([np.arange(STEP, 181, STEP), own]), 9))
-    still, errors = turning.pooled(np.eye(3)), np.empty((2, len(angles)))
-    for number, angle in enumerate(angles.tolist()):
-        turned = turning.pooled(rotation(axis, angle))
-        for kind, (a, b) in enumerate(zip(turned, still, strict=True)):
-            errors[kind, number] = np.linalg.norm(a - b) / np.linalg.norm(b)
-    return Curve(about, angles, *errors)
+    still, errors = turning.pooled(np.eye(3)), []
+    for angle in angles.tolist():
+        both = zip(turning.pooled(rotation(axis, angle)), still, strict=True)
+        errors.append([np.linalg.norm(a - b) / np.linalg.norm(b) for a, b in both])
+    return Curve(about, angles, *np.array(errors).T)
 
 
 def steps_of(places: Places) -> Floats:
@@ -180,7 +174,7 @@ def steps_of(places: Places) -> Floats:
     return np.arange(1, count + 1) * 180 / count
 
 
-def _pictures(turning: Turning, axis: Floats) -> Pictures:
+def _turned(turning: Turning, axis: Floats) -> Pictures:
     """The input and the activations, still and turned by a step between orientations."""
     other = TURN_OF_AXES if turning.places.of_axes else TURN
     angle = float([*steps_of(turning.places), other][0])
@@ -189,7 +183,7 @@ def _pictures(turning: Turning, axis: Floats) -> Pictures:
     return Pictures(angle, inputs, activations)
 
 
-def draw_equivariance(canvas: "matplotlib.figure.Figure", data: Equivariance) -> None:
+def draw_equivariance(canvas: Canvas, data: Equivariance) -> None:
     """Draw errors by angle and by symmetry, and activations, on an empty figure.
 
     Args:
@@ -209,7 +203,7 @@ def draw_equivariance(canvas: "matplotlib.figure.Figure", data: Equivariance) ->
     _draw_pictures(bottom, data, data.pictures)
 
 
-def _draw_curves(axes: "matplotlib.axes.Axes", data: Equivariance) -> None:
+def _draw_curves(axes: Axes, data: Equivariance) -> None:
     """Errors against the angle, with the sampling's own rotations as marks."""
     for angle in steps_of(data.places):
         axes.axvline(angle, color=FAINT, lw=0.6, ls=":")
@@ -228,9 +222,9 @@ def _draw_curves(axes: "matplotlib.axes.Axes", data: Equivariance) -> None:
     axes.set(ylim=(-4 * most, 108 * most), xticks=range(0, 181, 30))
 
 
-def _draw_symmetries(axes: "matplotlib.axes.Axes", symmetries: tuple[Symmetry, ...]) -> None:
+def _draw_symmetries(axes: Axes, symmetries: tuple[Symmetry, ...]) -> None:
     """The errors of symmetries, by name."""
-    names = [in_words(symmetry) for symmetry in symmetries][:NAMED]
+    names = [in_words(symmetry.name) for symmetry in symmetries][:NAMED]
     errors = [max(symmetry.error, LEAST) for symmetry in symmetries][:NAMED]
     axes.semilogx(errors, range(len(names)), "D", ms=4, color=SERIES[2])
     axes.set_yticks(range(len(names)), names)
@@ -239,15 +233,13 @@ def _draw_symmetries(axes: "matplotlib.axes.Axes", symmetries: tuple[Symmetry, .
     axes.grid(axis="y")
 
 
-def in_words(symmetry: Symmetry) -> str:
+def in_words(name: str) -> str:
     """'rotation_90_z' -> 'rotation 90° z'."""
-    name = re.sub(r"(?<=_)\d+", r"\g<0>°", symmetry.name)
+    name = re.sub(r"(?<=_)\d+", r"\g<0>°", name)
     return name.replace("_", " ").replace("approximate", "approx.")
 
 
-def _draw_pictures(
-    canvas: "matplotlib.figure.SubFigure", data: Equivariance, pictures: Pictures
-) -> None:
+def _draw_pictures(canvas: Part, data: Equivariance, turned: Pictures) -> None:
     """The input and the activations, a row as they are and one turned.
 
     Both rows stand side by side where there are no orientations.
@@ -255,26 +247,26 @@ def _draw_pictures(
     from matplotlib.colors import Normalize
 
     samples = data.places.samples
-    shown = shown_orientations(len(samples), most=AXES if data.places.of_axes else SHOWN)
+    shown = pictures.shown_orientations(
+        len(samples), most=AXES if data.places.of_axes else pictures.SHOWN
+    )
     named = [title(samples, int(k)) for k in shown] if len(samples) > 1 else ["activation"]
-    [view, *_] = around(data.places, data.point, math.ceil(data.radius))
+    [view, *_] = pictures.around(data.places, data.point, math.ceil(data.radius))
     shape = (2, 1 + len(shown)) if len(samples) > 1 else (1, 4)
     grid = canvas.subplots(*shape, squeeze=False)
-    inputs, activations = (
-        x / (np.nanmax(x) or 1.0) for x in (pictures.inputs, pictures.activations)
-    )
-    for row, label in enumerate(("as it is", f"turned by {pictures.angle:.4g}°")):
+    inputs, activations = (x / (np.nanmax(x) or 1.0) for x in (turned.inputs, turned.activations))
+    for row, label in enumerate(("as it is", f"turned by {turned.angle:.4g}°")):
         cells = grid.reshape(2, -1)[row]
         for axes, values in zip(cells, [inputs[row], *activations[row, shown]], strict=True):
-            image = picture(axes, view, values, Normalize(0, 1))
-        row_label(cells[0], label)
+            image = pictures.picture(axes, view, values, Normalize(0, 1))
+        pictures.row_label(cells[0], label)
         if not row or len(grid) == 1:
             for axes, above in zip(cells, ["input", *named], strict=True):
                 axes.set_title(above)
-    color_bar(canvas, image, list(grid.ravel()), "share of the largest")
+    pictures.color_bar(canvas, image, list(grid.ravel()), "share of the largest")
 
 
-def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") -> str:
+def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     data = equivariance_of(graph, level=asked.level, vertex=asked.vertex, seed=asked.seed)
     draw_equivariance(canvas, data)
     return caption(graph.spec, data)
@@ -282,48 +274,32 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") 
 
 def caption(spec: GraphSpec, data: Equivariance) -> str:
     """What to see in the figure."""
-    turned = data.pictures and f"turned by {data.pictures.angle:.4g} degrees"
+    exact = [(s.error, in_words(s.name)) for s in data.symmetries if "approximate" not in s.name]
+    error, worst = max(exact, default=(0.0, ""))
+    errors = percent(max((curve.errors.max() for curve in data.curves), default=0.0))
+    floor = percent(max((curve.interpolation.max() for curve in data.curves), default=0.0))
+    turned = data.pictures is not None
     return sentences(
         f"How a Chebyshev layer with random weights (seed {data.seed}) on level {data.level} "
         "commutes with turning its input: |f(T x) - T f(x)| / |f(x)|.",
-        _symmetries_in_words(data),
-        _curves_in_words(spec, data)
+        f"Under the sampling's own symmetries (diamonds, for random signals) it is at most "
+        f"{error:.1g}, at {worst}."
+        if exact
+        else "The sampling has no symmetries of its own.",
+        f"Other angles: smooth bars within {data.radius:.3g} spacings; outputs are compared after "
+        f"the positive part and the maximum over {words(spec)}, by interpolation. The error is up "
+        f"to {errors}; interpolation alone, as measured on the input (dashed), makes {floor}."
         if turned
         else "The graph is too small to turn an input by other angles.",
         turned
         and spec.orientations > 1
-        and f"Below are the input and the activations at {words(spec)}, {turned}. {counted(spec)}",
+        and f"Below are the input and the activations at {words(spec)}. {counted(spec)}",
         turned
         and len(steps_of(data.places))
-        and f"Dotted lines are whole steps between the {spec.orientations} orientations; a step "
-        "moves activations on to the next, from the last to the first.",
+        and "Dotted lines are whole steps between orientations, which move activations on.",
         turned
         and data.places.dimension == 3
         and "Pictures are the slice through the middle across z.",
-    )
-
-
-def _symmetries_in_words(data: Equivariance) -> str:
-    exact = [s for s in data.symmetries if "approximate" not in s.name]
-    if not exact:
-        return "The sampling has no symmetries of its own."
-    worst = max(exact, key=lambda symmetry: symmetry.error)
-    judged = "which is rounding" if worst.error < ROUNDING else "more than rounding"
-    return (
-        "Under the sampling's own symmetries (diamonds, for random signals) the largest error is "
-        f"{worst.error:.1g}, at {in_words(worst)}, {judged}."
-    )
-
-
-def _curves_in_words(spec: GraphSpec, data: Equivariance) -> str:
-    largest = max(float(curve.errors.max()) for curve in data.curves)
-    floor = max(float(curve.interpolation.max()) for curve in data.curves)
-    much = ", so it is much of the error here" if floor > largest / 2 else ""
-    return (
-        f"Other angles: smooth bars within {data.radius:.3g} spacings, turned exactly; outputs are "
-        f"compared after the positive part and the maximum over {words(spec)}, where points are "
-        f"turned to, by interpolation. The error is up to {percent(largest)}; interpolation alone, "
-        f"as measured on the input (dashed), makes up to {percent(floor)}{much}."
     )
 
 

@@ -12,16 +12,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError, another
-from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.store.durable import replace, write_errors
 from cheblienet_graphs.store.export import check_output
 from cheblienet_graphs.values import integer
 
 if TYPE_CHECKING:
+    import matplotlib.axes
     import matplotlib.figure
+    import matplotlib.image
+
+Axes: TypeAlias = "matplotlib.axes.Axes"
+Canvas: TypeAlias = "matplotlib.figure.Figure"
+Part: TypeAlias = "matplotlib.figure.FigureBase"
+"""A canvas, or a part of one."""
+Image: TypeAlias = "matplotlib.image.AxesImage"
 
 LARGEST_SEED = 2**32 - 1
 INK = "#1f2328"
@@ -129,10 +137,10 @@ class Figure:
     name: str
     title: str
     size: tuple[float, float]
-    draw: Callable[[OpenedGraph, Asked, "matplotlib.figure.Figure"], str]
+    draw: Callable[[OpenedGraph, Asked, Canvas], str]
     takes: tuple[str, ...] = ()
 
-    def drawn(self, graph: OpenedGraph, asked: Asked) -> tuple["matplotlib.figure.Figure", str]:
+    def drawn(self, graph: OpenedGraph, asked: Asked) -> tuple[Canvas, str]:
         """The figure of a graph, and its caption.
 
         It has to be saved within `style`, too.
@@ -174,18 +182,39 @@ def write_figure(figure: Figure, graph: OpenedGraph, asked: Asked, file: str | P
     ending = file.suffix.lower()
     if ending not in _SAVED:
         raise SpecError("output", "a file that ends in .png, .svg or .pdf", str(file))
-    if file.is_dir():
-        raise SpecError("output", "a file", f"{file}, a folder")
-    if not file.parent.is_dir():
-        raise StoreError(
-            f"{file} can't be written: there is no folder {file.parent}; make it or ",
-            another("output"),
-        )
-    check_output(file)
+    check_file(file)
     contents, caption = _saved(figure, graph, asked, ending)
-    with write_errors(file, "Nothing was drawn"):
-        replace(file, contents, file.with_name(f".{uuid.uuid4().hex}{ending}"))
+    write_file(file, contents, "Nothing was drawn")
     return caption
+
+
+def check_file(file: Path, field: str = "output") -> None:
+    """Check that a figure or a page can be written to a file, before there is one.
+
+    Args:
+        file: to be written.
+        field: by which it was given.
+
+    Raises:
+        SpecError: it is a folder.
+        StoreError: its folder is missing, or part of a store.
+    """
+    if file.is_dir():
+        raise SpecError(field, "a file", f"{file}, a folder")
+    if not file.parent.is_dir():
+        missing = f"{file} can't be written: there is no folder {file.parent}; make it or "
+        raise StoreError(missing, another(field))
+    check_output(file, field)
+
+
+def write_file(file: Path, contents: bytes, outcome: str) -> None:
+    """Write a file, or replace it, whole or not at all.
+
+    Raises:
+        StoreError: it can't be written; the outcome stands in the message.
+    """
+    with write_errors(file, outcome):
+        replace(file, contents, file.with_name(f".{uuid.uuid4().hex}"))
 
 
 def svg_of(figure: Figure, graph: OpenedGraph, asked: Asked) -> tuple[str, str]:

@@ -1,33 +1,21 @@
 """Figure: heat from an impulse at one vertex, on a graph or on several beside each other."""
 
-import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import eval_legendre
 
 from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.chebyshev import heat_on
-from cheblienet_graphs.plot.figure import SERIES, Asked, Figure, sentences
-from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.pictures import (
-    View,
-    around,
-    bare,
-    color_bar,
-    picture,
-    row_label,
-    shown_orientations,
-)
+from cheblienet_graphs.plot.figure import SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
+from cheblienet_graphs.report.moments import scale_of
+from cheblienet_graphs.report.opened import OpenedGraph
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import counted, title, word
 from cheblienet_graphs.typing import Floats, Indices
-
-if TYPE_CHECKING:
-    import matplotlib.axes
-    import matplotlib.figure
 
 SPREAD = 3.0
 """Standard deviation sqrt(2 t) of the heat along a direction of length 1, in spacings."""
@@ -41,9 +29,11 @@ DECADES = 3
 """Colors go from the most heat down to this many powers of ten below."""
 REACH = 3.2
 """Half of the pictures' sides, in spreads."""
+Panel = tuple[str, Floats, pictures.View, bool]
+"""A picture's title, values and view, and whether its axes have numbers."""
 MARKS = 500
 """More marks than this are drawn as an image."""
-WIDEST = 2.4
+WIDEST = 3.2
 """Inches of a row of pictures at most,"""
 LEAST = 2.2
 """and of the figure, which the color bar's name takes."""
@@ -54,7 +44,7 @@ class Diffusion:
     """Heat on one graph.
 
     Args:
-        name: of the graph, with its version where another one has the same.
+        name: of the graph, with its version.
         places: its points.
         point: over which the heat started.
         orientation: at which it started.
@@ -62,7 +52,6 @@ class Diffusion:
         time: t, in units of the operator: squared widths, or squared radians; those of Delta where
             its scale is not known.
         operator: whether t is in units of the operator.
-        anisotropic: whether eps < 1.
     """
 
     name: str
@@ -72,7 +61,6 @@ class Diffusion:
     density: Floats
     time: float
     operator: bool
-    anisotropic: bool
 
     @property
     def oriented(self) -> bool:
@@ -109,12 +97,17 @@ class Heat:
         return max(self.graphs, key=lambda graph: len(graph.density))
 
     @property
+    def reach(self) -> float:
+        """Half of the pictures' sides, in spacings."""
+        return max(1.0, math.ceil(REACH * self.spread))
+
+    @property
     def shown(self) -> Indices:
         """Orientations that are shown alone; of axes in space that of the start, in slices."""
         graph = self.widest
         if graph.places.of_axes or not graph.oriented:
             return np.array([graph.orientation])[: graph.oriented]
-        return shown_orientations(len(graph.density), through=graph.orientation)
+        return pictures.shown_orientations(len(graph.density), through=graph.orientation)
 
     @property
     def other_axes(self) -> Indices:
@@ -123,7 +116,7 @@ class Heat:
         if not graph.places.of_axes:
             return np.empty(0, np.int64)
         others = np.delete(np.arange(len(graph.density)), graph.orientation)
-        return others[shown_orientations(len(others), most=OTHER_AXES)]
+        return others[pictures.shown_orientations(len(others), most=OTHER_AXES)]
 
 
 def heat_of(
@@ -150,14 +143,12 @@ def heat_of(
     places = places_of(graph, level)
     shortest = math.pi * places.radius if places.size is None else float(places.size.min())
     spread = min(SPREAD, LARGEST_SHARE * shortest)
-    short = [known.version.parent.name for known in graphs]
-    names = short if len(set(short)) == len(short) else [known.name for known in graphs]
-    heat = [_diffusion(names[0], graph, level, vertex, spread)]
-    for name, other in zip(names[1:], beside, strict=True):
-        heat.append(_diffusion(name, other, level, _same(other, level, heat[0]), spread))
+    first = _diffusion(graph, level, vertex, spread)
+    others = [_diffusion(g, level, _same(g, level, first), spread) for g in beside]
+    heat = (first, *others)
     if beside and not all(diffusion.operator for diffusion in heat):
         raise NotDrawnError("The unit of eigenvalues can't be measured on all of these graphs.")
-    return Heat(level, vertex, spread, tuple(heat))
+    return Heat(level, vertex, spread, heat)
 
 
 def _check_together(graphs: tuple[OpenedGraph, ...]) -> None:
@@ -175,7 +166,7 @@ def _check_together(graphs: tuple[OpenedGraph, ...]) -> None:
 
 def _same(other: OpenedGraph, level: int, first: Diffusion) -> int:
     """The vertex where heat starts that started elsewhere on the first graph."""
-    points, known = other.points(level), first.places.points
+    points, known = other.level(level).sampling, first.places.points
     orientation, point = divmod(chosen_vertex(other, level, None), points.num_points)
     if points.num_points == known.num_points:
         point = first.point
@@ -184,17 +175,15 @@ def _same(other: OpenedGraph, level: int, first: Diffusion) -> int:
     return orientation * points.num_points + point
 
 
-def _diffusion(name: str, graph: OpenedGraph, level: int, vertex: int, spread: float) -> Diffusion:
-    scale, arrays, places = graph.scale(level), graph.level(level), places_of(graph, level)
-    operator, points = scale is not None, places.points
-    time = (spread * places.spacing) ** 2 / 2
+def _diffusion(graph: OpenedGraph, level: int, vertex: int, spread: float) -> Diffusion:
+    arrays, places = graph.level(level), places_of(graph, level)
+    scale = scale_of(arrays)
+    operator, time = scale is not None, (spread * places.spacing) ** 2 / 2
     if scale is None:
         time, scale = spread**2 / 2 / arrays.of_level.lambda_max, 1.0
-    orientation, point = divmod(vertex, points.num_points)
-    density = heat_on(arrays, vertex, time * scale).reshape(points.orientations, -1)
-    return Diffusion(
-        name, places, point, orientation, density, time, operator, anisotropic=graph.spec.eps < 1
-    )
+    orientation, point = divmod(vertex, places.points.num_points)
+    density = heat_on(arrays, vertex, time * scale).reshape(places.points.orientations, -1)
+    return Diffusion(graph.name, places, point, orientation, density, time, operator)
 
 
 def exact_density(places: Places, distance: Floats, spread: float) -> Floats:
@@ -221,7 +210,7 @@ def exact_density(places: Places, distance: Floats, spread: float) -> Floats:
     return summed
 
 
-def draw_heat(canvas: "matplotlib.figure.Figure", data: Heat) -> None:
+def draw_heat(canvas: Canvas, data: Heat) -> None:
     """Draw heat on an empty figure: a row for each graph, a column for each orientation.
 
     Where there are no orientations, heat against distance with the exact kernel beside; where they
@@ -233,63 +222,54 @@ def draw_heat(canvas: "matplotlib.figure.Figure", data: Heat) -> None:
     """
     from matplotlib.colors import LogNorm
 
-    reach = max(1.0, math.ceil(REACH * data.spread))
     most = max(float(graph.together.max()) for graph in data.graphs)
-    norm = LogNorm(most * 10.0**-DECADES, most, clip=True)
-    views = [around(graph.places, graph.point, reach) for graph in data.graphs]
-    of_widest = views[data.graphs.index(data.widest)]
-    titles = _titles(data, of_widest)
-    profile, rows = not data.widest.oriented, len(data.graphs) + bool(len(data.other_axes))
-    grid = canvas.subplots(rows, len(titles) + profile, squeeze=False)
-    pictures = grid[:, : len(titles)]
-    for cells, graph, of_graph in zip(pictures, data.graphs, views, strict=False):
-        last = graph is data.graphs[-1]
-        values = [graph.together, *graph.density[data.shown if graph.oriented else []]]
-        panels = [*itertools.product(values, of_graph)]
-        for place, (axes, (signal, view)) in enumerate(zip(cells, panels, strict=False)):
-            numbered = (last or profile) and place < len(of_graph)
-            image = picture(axes, view, signal, norm, title=titles[place], ticks=numbered)
-            titles[place] = ""
-        for axes in cells[len(panels) :]:
-            bare(axes)
-        if len(data.graphs) > 1:
-            row_label(cells[0], graph.name)
-    for axes, graph in zip(grid[:, -1] if profile else (), data.graphs, strict=False):
-        _draw_profile(axes, graph, data.spread, reach)
+    norm, oriented = LogNorm(most * 10.0**-DECADES, most, clip=True), data.widest.oriented
+    rows = [_panels(data, graph) for graph in data.graphs]
     if len(data.other_axes):
-        _draw_other_axes(grid[-1], data, of_widest[0], norm)
-    where = {"location": "bottom"} if profile else {}
-    color_bar(canvas, image, list(pictures.ravel()), "heat per vertex (all heat = 1)", **where)
+        rows.append(_other_axes(data))
+    columns = max(map(len, rows))
+    grid = canvas.subplots(len(rows), columns + (not oriented), squeeze=False)
+    for cells, panels in zip(grid[:, :columns], rows, strict=True):
+        for axes in cells[len(panels) :]:
+            pictures.bare(axes)
+        for axes, (above, values, view, ticks) in zip(cells, panels, strict=False):
+            image = pictures.picture(axes, view, values, norm, title=above, ticks=ticks)
+    if len(rows) > 1:
+        labels = [*(graph.name for graph in data.graphs), "other axes"]
+        for axes, label in zip(grid[:, 0], labels, strict=False):
+            pictures.row_label(axes, label)
+    for axes, graph in zip(() if oriented else grid[:, -1], data.graphs, strict=False):
+        _draw_profile(axes, graph, data.spread, data.reach)
+    where = {} if oriented else {"location": "bottom"}
+    every = list(grid[:, :columns].ravel())
+    pictures.color_bar(canvas, image, every, "heat per vertex (all heat = 1)", **where)
 
 
-def _titles(data: Heat, views: list[View]) -> list[str]:
-    """Of the pictures in a row: what is over the point, and which slices they are."""
+def _panels(data: Heat, graph: Diffusion) -> list[Panel]:
+    """All heat over the points, and that of orientations alone: titles above the middle slice."""
+    views, panels = pictures.around(graph.places, graph.point, data.reach), []
+    shown = [None, *(data.shown.tolist() if graph.oriented else ())]
+    for k in shown:
+        above = "all together" if graph.oriented else ""
+        if k is not None:
+            above = title(graph.places.samples, k, " ") + ", start" * (k == graph.orientation)
+        values = graph.together if k is None else graph.density[k]
+        for view in views:
+            over = above if view is views[len(views) // 2] else ""
+            panels.append((f"{over}\n{view.plane}".strip(), values, view, k is None))
+    return panels
+
+
+def _other_axes(data: Heat) -> list[Panel]:
     graph = data.widest
-    headings = ["all together"] if graph.oriented else [""]
-    for k in data.shown.tolist():
-        start = ", start" if k == graph.orientation else ""
-        headings.append(title(graph.places.samples, k, " ") + start)
-    middle = views[len(views) // 2]
+    view, *_ = pictures.around(graph.places, graph.point, data.reach)
     return [
-        f"{heading if view is middle else ''}\n{view.plane}".strip()
-        for heading in headings
-        for view in views
+        (title(graph.places.samples, k), graph.density[k], view, False)
+        for k in data.other_axes.tolist()
     ]
 
 
-def _draw_other_axes(cells: Any, data: Heat, view: View, norm: Any) -> None:
-    graph = data.widest
-    for axes, k in itertools.zip_longest(cells, data.other_axes.tolist()):
-        bare(axes)
-        if k is not None:
-            picture(axes, view, graph.density[k], norm)
-            axes.set_title(title(graph.places.samples, k), fontsize="small")
-    row_label(cells[0], "other axes")
-
-
-def _draw_profile(
-    axes: "matplotlib.axes.Axes", graph: Diffusion, spread: float, reach: float
-) -> None:
+def _draw_profile(axes: Axes, graph: Diffusion, spread: float, reach: float) -> None:
     """Draw the heat of a graph without orientations against distance, and the exact kernel."""
     places = graph.places
     offsets = places.offsets(places.vectors[graph.point], places.vectors)
@@ -310,65 +290,41 @@ def _draw_profile(
     axes.legend(loc="lower left")
 
 
-def _draw(graph: OpenedGraph, asked: Asked, canvas: "matplotlib.figure.Figure") -> str:
+def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     data = heat_of(graph, *asked.beside, level=asked.level, vertex=asked.vertex)
-    canvas.set_size_inches(FIGURE.size[0], _height(data))
+    rows = [len(_panels(data, shown)) for shown in data.graphs]
+    side = min(WIDEST, FIGURE.size[0] / (max(rows) + (not data.widest.oriented)))
+    height = side * (len(rows) + bool(len(data.other_axes)))
+    canvas.set_size_inches(FIGURE.size[0], max(LEAST, 0.5 + height))
     draw_heat(canvas, data)
-    return _caption((graph, *asked.beside), data)
+    widest = (graph, *asked.beside)[data.graphs.index(data.widest)]
+    return _caption(widest.spec, data)
 
 
-def _height(data: Heat) -> float:
-    """Inches that rows of pictures as wide as the figure take."""
-    if not data.widest.oriented:
-        return FIGURE.size[1] * len(data.graphs)
-    if len(data.other_axes):
-        return 0.5 + FIGURE.size[0] / OTHER_AXES * (len(data.graphs) + 1)
-    side = min(WIDEST, FIGURE.size[0] / (1 + len(data.shown)))
-    return max(LEAST, 0.5 + side * len(data.graphs))
-
-
-def _caption(graphs: tuple[OpenedGraph, ...], data: Heat) -> str:
+def _caption(spec: GraphSpec, data: Heat) -> str:
     """What to see in the figure of some heat, and what it leaves out."""
-    spec, first = graphs[data.graphs.index(data.widest)].spec, data.graphs[0]
-    unit, after = "units of 1 / Delta", ""
+    first, shown, oriented = data.graphs[0], len(data.shown), data.widest.oriented
+    unit, width = "units of 1 / Delta", f"{data.spread * first.places.visible:.3g}"
     if first.operator:
-        unit = f"squared {spec.geometry.base.unit}"
-        width = f"{data.spread * first.places.visible:.3g} {first.places.unit}"
-        after = f", sqrt(2 t) = {width}"
-    called = [graph.name if len(graphs) > 1 else "this graph" for graph in data.graphs]
-    ways = [f"on {n} it {_way(g, word(spec))}" for n, g in zip(called, data.graphs, strict=True)]
-    shown, count, oriented = len(data.shown), spec.orientations, data.widest.oriented
-    spacings = {graph.places.spacing for graph in data.graphs}
+        unit = f"squared {spec.geometry.base.unit}, sqrt(2 t) = {width} {first.places.unit}"
     return sentences(
         f"Heat that started at vertex {data.vertex} of level {data.level}, after t = "
-        f"{first.time:.3g} {unit}{after}; colors are logarithmic.",
-        len(spacings) > 1
+        f"{first.time:.3g} {unit}; colors are logarithmic.",
+        len({graph.places.spacing for graph in data.graphs}) > 1
         and "Elsewhere t is such that it spreads by as many of the graph's own spacings.",
-        oriented and f"{'; '.join(ways)}. {counted(spec)}".replace("on", "On", 1),
+        oriented
+        and f"It runs along the {word(spec)} that it is at, and bends where that changes; where "
+        f"eps = 1, and on the base alone, it spreads evenly. {counted(spec)}",
         first.operator
         and not oriented
         and "Dots on the line are heat as on the manifold itself without an end.",
         spec.axes is not None
-        and "Left three slices through the start, all axes together, right the axis of the start "
-        f"alone in the same; in the last row, {len(data.other_axes)} of the {count - 1} others in "
-        "the first slice.",
-        oriented and 1 < shown < count and f"Shown are {shown} of {count} orientations.",
+        and "Slices through the start are of all axes together and of its own axis; the last row "
+        f"is {len(data.other_axes)} of the {spec.orientations - 1} others in the first slice.",
+        1 < shown < spec.orientations and f"Shown are {shown} of {spec.orientations} orientations.",
     )
 
 
-def _way(graph: Diffusion, fiber: str) -> str:
-    """How heat goes on a graph."""
-    if not graph.oriented:
-        return "spreads evenly"
-    if not graph.anisotropic:
-        return f"spreads evenly at every {fiber}, as eps = 1"
-    return f"runs along the {fiber} that it is at, and bends where that changes"
-
-
 FIGURE = Figure(
-    "heat",
-    "Heat from an impulse at one vertex",
-    (8.0, 3.7),
-    _draw,
-    takes=("vertex", "beside"),
+    "heat", "Heat from an impulse at one vertex", (8.0, 3.7), _draw, takes=("vertex", "beside")
 )

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.manifolds.moments import least_logarithms
-from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.plot.pictures import SHOWN, shown_orientations
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.report.edges_of import axis_frame, to_the_frame
+from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.typing import Floats, Indices
 
 NEAR_AT_ONCE = 2**20
@@ -82,22 +82,16 @@ class View:
         forward, *across = self.moment.diagonal()[: len(self.frame)]
         return float(np.mean(across) / forward) if forward > 0 else None
 
-    def on_picture(self, squared_radii: Floats) -> Floats:
-        """(d, d) the shadow of an ellipsoid on the picture of the base."""
-        d = len(self.frame)
-        shadow: Floats = self.frame.T @ squared_radii[:d, :d] @ self.frame
-        return shadow
-
-    def ellipsoids(self, lengths: Floats | None = None) -> list[Floats]:
-        """`filled` and `ball`, where there are any: on the picture, or (dim, dim) in these lengths.
+    def ellipsoids(self, directions: Floats | None = None) -> list[Floats]:
+        """Shadows of `filled` and `ball`, where there are any, (m, m).
 
         Args:
-            lengths: (dim,) of the frame's directions.
+            directions: (dim, m) of the frame where they are seen; default the base's picture.
         """
+        if directions is None:
+            directions = np.pad(self.frame, ((0, len(self.moment) - len(self.frame)), (0, 0)))
         shapes = [shape for shape in (self.filled, self.ball) if shape is not None]
-        if lengths is None:
-            return [self.on_picture(shape) for shape in shapes]
-        return [shape * np.outer(lengths, lengths) for shape in shapes]
+        return [directions.T @ shape @ directions for shape in shapes]
 
 
 @dataclass(frozen=True)
@@ -109,6 +103,7 @@ class Neighborhood:
         unit: of its lengths.
         views: one for each orientation shown.
         orientations: how many there are.
+        step: angle between two next to one another, radians; 0 without, and between axes.
         xi: length of one radian in the visible unit; 0 without orientations.
         middle: index of the view of the vertex asked for.
         others: (P, d) points of the base around.
@@ -118,6 +113,7 @@ class Neighborhood:
     unit: str
     views: tuple[View, ...]
     orientations: int
+    step: float
     xi: float
     middle: int
     others: Floats
@@ -160,9 +156,8 @@ def neighborhood_of(
     shown = shown_orientations(count, most=most, through=orientation)
     if places.of_axes:
         shown = np.array([orientation])
-    others = np.empty((0, places.dimension))
-    if points <= NEAR_AT_ONCE:
-        others = places.offsets(places.vectors[point], places.vectors) * places.visible
+    around = places.vectors if points <= NEAR_AT_ONCE else places.vectors[:0]
+    others = places.offsets(places.vectors[point], around) * places.visible
     if places.of_axes:
         others = others @ axis_frame(np.array(places.samples[orientation])).T
     return Neighborhood(
@@ -170,7 +165,8 @@ def neighborhood_of(
         places.unit,
         tuple(_view(graph, level, places, k * points + point) for k in shown.tolist()),
         count,
-        graph.metric(level).xi * places.visible / places.spacing,
+        graph.spec.geometry.fiber.step(count),
+        graph.level(level).sampled.metric.xi * places.visible / places.spacing,
         shown.tolist().index(orientation),
         others,
     )
@@ -210,7 +206,7 @@ def _view(graph: OpenedGraph, level: int, places: Places, vertex: int) -> View:
         row.data,
         neighbors // points != vertex // points,
         frame,
-        (units / units[0]) ** 2 / np.array(manifold.weights(graph.metric(level))),
+        (units / units[0]) ** 2 / np.array(manifold.weights(arrays.sampled.metric)),
         np.einsum("m,ma,mb->ab", shares, components, components),
     )
 

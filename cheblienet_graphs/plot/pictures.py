@@ -3,18 +3,13 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL
+from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL, Axes, Image, Part
 from cheblienet_graphs.plot.places import Places
 from cheblienet_graphs.typing import Floats, Indices
-
-if TYPE_CHECKING:
-    import matplotlib.axes
-    import matplotlib.figure
-    import matplotlib.image
 
 FINE = 96
 """Most pixels of a picture along a side; larger lattices are thinned out."""
@@ -165,7 +160,7 @@ def _cropped(view: View) -> View:
 
 
 def picture(
-    axes: "matplotlib.axes.Axes",
+    axes: Axes,
     view: View,
     values: Floats,
     norm: Any,
@@ -173,7 +168,7 @@ def picture(
     *,
     title: str = "",
     ticks: bool = False,
-) -> "matplotlib.image.AxesImage":
+) -> Image:
     """Draw a signal on the base.
 
     Args:
@@ -205,7 +200,7 @@ def picture(
 
 
 def lines(
-    axes: "matplotlib.axes.Axes",
+    axes: Axes,
     ends: Floats,
     color: str,
     widths: Any,
@@ -228,16 +223,21 @@ def lines(
     axes.add_collection(LineCollection(list(ends), **look, **given))
 
 
-def bare(axes: "matplotlib.axes.Axes") -> None:
+def thickness(weights: Floats, heaviest: float, most: float) -> Floats:
+    """(N,) points of lines: half a point for weight 0, the most for the heaviest."""
+    return 0.5 + (most - 0.5) * weights / (heaviest or 1.0)
+
+
+def bare(axes: Axes) -> None:
     """Leave out an axis' frame and numbers."""
     axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
     axes.spines[:].set_visible(False)
 
 
 def color_bar(
-    canvas: "matplotlib.figure.FigureBase",
-    image: "matplotlib.image.AxesImage",
-    axes: "Sequence[matplotlib.axes.Axes]",
+    canvas: Part,
+    image: Image,
+    axes: Sequence[Axes],
     label: str,
     **given: Any,
 ) -> None:
@@ -254,7 +254,7 @@ def color_bar(
     canvas.colorbar(image, ax=axes, label=label, **place).outline.set_edgecolor(FAINT)
 
 
-def row_label(axes: "matplotlib.axes.Axes", text: str) -> None:
+def row_label(axes: Axes, text: str) -> None:
     """Write what a row of pictures shows, left of its first one and of its axis' name."""
     axes.set_ylabel(f"{text}\n{axes.get_ylabel()}".strip(), labelpad=2)
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import KDTree
 
-from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
@@ -20,9 +20,10 @@ from cheblienet_graphs.spec.units import visible_unit
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
 
-MIDDLE_OF_SPHERE = math.radians(50), math.radians(20)
-"""Colatitude and longitude of the middle of a whole sphere: off the poles, where orientations turn
-quickly, off the equator and off the corners of the icosahedron, which are special."""
+MIDDLE_OF_SPHERE = 0.7198, 0.2620, 0.6428
+"""The middle of a whole sphere, at colatitude 50, longitude 20 degrees: off the poles, where
+orientations turn quickly, off the equator and off the corners of the icosahedron, which are
+special."""
 ONE_SIDED = 0.2
 """Length of the points' mean above which they cover a part of the sphere only."""
 AROUND = 6
@@ -113,16 +114,12 @@ class Places:
             return int(self.points.probes()[0])
         if len(self.outside):
             return int(KDTree(self.outside).query(self.vectors)[0].argmax())
-        beta, gamma = MIDDLE_OF_SPHERE
-        across = math.sin(beta)
-        middle = np.array([across * math.cos(gamma), across * math.sin(gamma), math.cos(beta)])
-        mean = self.vectors.mean(axis=0) / self.radius
         if self.size is not None:
             middle = self.size / 2
-        elif np.linalg.norm(mean) > ONE_SIDED:
-            middle = mean / np.linalg.norm(mean) * self.radius
         else:
-            middle *= self.radius
+            mean = self.vectors.mean(axis=0) / self.radius
+            toward = mean if np.linalg.norm(mean) > ONE_SIDED else np.array(MIDDLE_OF_SPHERE)
+            middle = toward / np.linalg.norm(toward) * self.radius
         return int(np.linalg.norm(self.vectors - middle, axis=1).argmin())
 
     @cached_property
@@ -177,10 +174,9 @@ class Places:
         """(N, d) the places at offsets from one; the inverse of `offsets`."""
         if self.flat:
             return here + offsets
-        length = np.linalg.norm(offsets, axis=1, keepdims=True)
-        arc = length / self.radius
-        tangent = offsets / np.where(length > 0, length, 1.0) @ np.stack(_frames(here)[:2])
-        places: Floats = np.sin(arc) * tangent * self.radius + np.cos(arc) * here
+        arc = np.linalg.norm(offsets, axis=1, keepdims=True) / self.radius
+        tangent = offsets @ np.stack(_frames(here)[:2])
+        places: Floats = np.sinc(arc / np.pi) * tangent + np.cos(arc) * here
         return places
 
     def headings(self, point: int, vertices: Indices) -> Floats:
@@ -243,7 +239,7 @@ class Places:
 def places_of(graph: OpenedGraph, level: int) -> Places:
     """The points of a level."""
     spec = graph.spec
-    points = graph.points(level)
+    points = graph.level(level).sampling
     spacing = math.sqrt(spec.squared_spacing(level))
     if spec.coordinates is not None:
         seen = typical_spacing(points.base_points)

@@ -1,21 +1,16 @@
 """Figure: where the stored entries of a Laplacian are."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL, Asked, Figure
-from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL, Asked, Axes, Canvas, Figure, Image
+from cheblienet_graphs.plot.pictures import color_bar
+from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.sparse import row_blocks, rows
 from cheblienet_graphs.spec.fibers import samples_of, title, word, words
 from cheblienet_graphs.spec.words import percent
 from cheblienet_graphs.typing import Floats
-
-if TYPE_CHECKING:
-    import matplotlib.axes
-    import matplotlib.figure
-    import matplotlib.image
 
 CELLS = 400
 """Most rows and columns of the picture."""
@@ -80,7 +75,7 @@ def sparsity_of(graph: OpenedGraph, level: int = 0) -> Sparsity:
     return Sparsity(density, side, vertices, laplacian.nnz, samples_of(graph.spec))
 
 
-def draw_sparsity(data: Sparsity, ax: "matplotlib.axes.Axes") -> "matplotlib.image.AxesImage":
+def draw_sparsity(data: Sparsity, ax: Axes) -> Image:
     """Draw the pattern, rows downwards, with a label for each orientation's block of rows.
 
     Args:
@@ -92,36 +87,29 @@ def draw_sparsity(data: Sparsity, ax: "matplotlib.axes.Axes") -> "matplotlib.ima
     """
     import matplotlib as mpl
     from matplotlib.colors import ListedColormap, LogNorm
-    from matplotlib.ticker import MaxNLocator
 
     colors = mpl.colormaps[SEQUENTIAL]
     begun = ListedColormap(colors(np.linspace(EMPTY, 1, 256))).with_extremes(bad=colors(0.0))
     shown = np.where(data.density > 0, data.density, np.nan)
-    least, most = float(np.nanmin(shown)), float(np.nanmax(shown))
-    norm = LogNorm(least if least < most else most / 10, most)
-    side, count = data.vertices, data.orientations
+    most, side, count = float(np.nanmax(shown)), data.vertices, data.orientations
+    norm = LogNorm(min(float(np.nanmin(shown)), most / 10), most)
     extent = 0, side, side, 0
     image = ax.imshow(shown, cmap=begun, norm=norm, extent=extent, interpolation="nearest")
-    of_axes = len(data.samples[0]) > 1
-    by = f", by {'axis' if of_axes else 'orientation'}" if 1 < count <= MOST_LABELS else ""
-    names = [str(k) if of_axes else title(data.samples, k) for k in range(count)]
-    for axis, line in ((ax.xaxis, ax.axvline), (ax.yaxis, ax.axhline)):
-        axis.set_label_text(f"vertices{by}" if by else "vertex")
-        axis.set_major_locator(MaxNLocator(6, integer=True))
-        if by:
-            axis.set_ticks((np.arange(count) + 0.5) * side / count, names)
-            axis.set_tick_params(length=0)
-            for limit in np.arange(1, count) * side / count:
-                line(limit, color=FAINT, linewidth=0.4)
-    if by and not of_axes and count > 8:
-        ax.xaxis.set_tick_params(rotation=90)
+    ax.set(xlabel="vertex", ylabel="vertex")
+    ax.locator_params(nbins=6, integer=True)
+    if 1 < count <= MOST_LABELS:
+        of_axes = len(data.samples[0]) > 1
+        names = [str(k) if of_axes else title(data.samples, k) for k in range(count)]
+        ax.set_yticks((np.arange(count) + 0.5) * side / count, names)
+        ax.set_ylabel(f"vertices, by {'axis' if of_axes else 'orientation'}")
+        for limit in np.arange(1, count) * side / count:
+            ax.axhline(limit, color=FAINT, linewidth=0.4)
+            ax.axvline(limit, color=FAINT, linewidth=0.4)
     ax.spines[["left", "bottom"]].set_visible(False)
     return image
 
 
-def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
-    from matplotlib.ticker import LogLocator, NullFormatter
-
+def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
     data, spec = sparsity_of(graph, asked.level), graph.spec
     ax = figure.subplots()
     image = draw_sparsity(data, ax)
@@ -130,10 +118,7 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") 
         f"{data.vertices:,} Laplacian are zeros, which are not stored; {data.stored:,} are."
     )
     if data.side > 1:
-        bar = figure.colorbar(image, ax=ax, label="share of entries stored", shrink=0.8)
-        bar.ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        bar.ax.yaxis.set_major_formatter(lambda share, _: percent(share))
-        bar.ax.yaxis.set_minor_formatter(NullFormatter())
+        color_bar(figure, image, [ax], "share of entries stored", shrink=0.8)
         text += f" A cell of the picture stands for {data.side:,} x {data.side:,} of them."
     if data.orientations > 1:
         text += (

@@ -1,22 +1,19 @@
 """Figure: the smallest eigenvalues beside those of the operator, and their relative errors."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError, Remedy
-from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Figure, sentences
-from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.report.diagnostics import components
+from cheblienet_graphs.report.moments import scale_of
+from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
+from cheblienet_graphs.report.verdict import unknown_spectrum
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.typing import Floats
-
-if TYPE_CHECKING:
-    import matplotlib.axes
-    import matplotlib.figure
 
 MANY, FEW = 32, 16
 """Eigenvalues that are computed where none are stored; of larger graphs fewer,"""
@@ -86,7 +83,7 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
         NotDrawnError: the graph is large, no count was given, and no eigenvalues are stored.
         StoreError: the graph can't be read.
     """
-    arrays, points = graph.level(level), graph.points(level)
+    arrays = graph.level(level)
     vertices = arrays.of_level.vertices
     if count is None:
         if not soon_computed(graph, level, 1):
@@ -95,11 +92,11 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
         if arrays.eigenvalues is not None:
             count = min(len(arrays.eigenvalues), MOST)
     count, apart = min(count, vertices), components(arrays.laplacian)
-    eigenvalues = first_eigenvalues(arrays, count, apart, points, lambda *_: None)
-    scale = graph.scale(level)
-    exact = exact_eigenvalues(graph.spec, graph.sampled(level), count)
-    where = "on a part of the domain" if graph.spec.mask is not None else "with an open boundary"
-    unknown = None if exact is not None else f"no spectrum is known exactly {where}"
+    eigenvalues = first_eigenvalues(arrays, count, apart, lambda *_: None)
+    scale = scale_of(arrays)
+    exact = exact_eigenvalues(graph.spec, arrays.sampled, count)
+    where = unknown_spectrum(graph.spec)
+    unknown = where and f"no spectrum is known exactly {where}"
     if scale is None:
         unknown = "the metric can be measured nowhere and nothing gives the operator's units"
     return Spectrum(
@@ -124,7 +121,7 @@ def soon_computed(graph: OpenedGraph, level: int, count: int) -> bool:
 
 
 def _periodic(graph: OpenedGraph, level: int) -> bool:
-    points = graph.points(level)
+    points = graph.level(level).sampling
     return isinstance(points, Lattice) and points.periodic
 
 
@@ -157,8 +154,8 @@ def connected(graph: OpenedGraph, level: int, count: int) -> None:
 
 def draw_spectrum(
     data: Spectrum,
-    ax: "matplotlib.axes.Axes",
-    errors: "matplotlib.axes.Axes | None" = None,
+    ax: Axes,
+    errors: "Axes | None" = None,
     unit: str = "",
 ) -> None:
     """Draw eigenvalues, and their relative errors on axes of their own.
@@ -187,9 +184,7 @@ def draw_spectrum(
         errors.plot(number, data.errors, "o", color=SERIES[0], markersize=3.5)
         errors.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         far = max(FLAT, 1.15 * (data.largest_error or 0.0))
-        errors.set_ylim(
-            -far if known.min() < 0 else -far / 10, far if known.max() > 0 else far / 10
-        )
+        errors.set_ylim(-far, far)
         errors.set_ylabel("error")
         ax.tick_params(labelbottom=False)
     below.set_xlabel("number of the eigenvalue, by size")
@@ -202,7 +197,7 @@ def unit_of(graph: OpenedGraph, *, scaled: bool) -> str:
     return "per width²" if graph.spec.geometry.base.flat else "on the unit sphere"
 
 
-def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
+def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
     data = spectrum_of(graph, asked.level)
     connected(graph, asked.level, len(data.values))
     unit = unit_of(graph, scaled=data.scaled)

@@ -1,32 +1,26 @@
 """Figure: random sub-graphs, as training draws them, of the part around a vertex."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import NotDrawnError, another
-from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Figure
-from cheblienet_graphs.plot.opened import OpenedGraph
-from cheblienet_graphs.plot.pictures import lines
+from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
+from cheblienet_graphs.plot.pictures import lines, thickness
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
+from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.spec.fibers import named, word
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
-
-if TYPE_CHECKING:
-    import matplotlib.axes
-    import matplotlib.figure
 
 MOST = 100
 """Vertices of the part, unless the first neighbors are more."""
 KAPPA = 0.5
 FLAT = 1e-6
 """Distance from the picture's plane, in spacings, up to which a vertex lies in it."""
-THINNEST, THICKEST = 0.5, 2.0
-"""Points of lines of weight 0 and of the largest weight."""
 
 Kept = npt.NDArray[np.bool_]
 
@@ -38,7 +32,6 @@ class Subgraphs:
     Args:
         axes: names of the picture's two axes.
         unit: of its lengths.
-        kappa: share that is kept.
         places: (N, 2) of the vertices, the one in the middle first.
         vertices: (N,) their numbers.
         edges: (E, 2) pairs of places; every edge of the graph between these vertices.
@@ -49,7 +42,6 @@ class Subgraphs:
 
     axes: tuple[str, str]
     unit: str
-    kappa: float
     places: Floats
     vertices: Indices
     edges: Indices
@@ -100,28 +92,26 @@ def subgraphs_of(
         raise NotDrawnError(
             f"No edge{where} is near vertex {middle:,} of {graph.name}; ", another("vertex")
         )
-    generator = np.random.default_rng(seed)
-    # Of exponential variables with rates w the smallest n are a weighted draw of n.
-    arrival = generator.exponential(size=len(weights)) / weights
+    generator, shares = np.random.default_rng(seed), weights / weights.sum()
     first, second, *_ = places.directions
     return Subgraphs(
         (first, second),
         places.unit,
-        kappa,
         places.offsets(here, places.vectors[vertices % points])[:, :2] * places.visible,
         vertices,
         edges,
         weights,
-        _first(arrival.argsort(kind="stable"), kappa),
-        _first(generator.permutation(len(vertices)), kappa),
+        _kept(generator, len(edges), kappa, shares),
+        _kept(generator, len(vertices), kappa),
     )
 
 
-def _first(order: Indices, kappa: float) -> Kept:
-    """Whether each is among the first share of an order; at least one is."""
-    kept = np.zeros(len(order), bool)
-    kept[order[: max(1, round(kappa * len(order)))]] = True
-    return kept
+def _kept(
+    generator: np.random.Generator, count: int, kappa: float, shares: Floats | None = None
+) -> Kept:
+    """A share of so many, at least one, drawn without replacement."""
+    chosen = generator.choice(count, max(1, round(kappa * count)), replace=False, p=shares)
+    return np.isin(np.arange(count), chosen)
 
 
 def _part(arrays: LevelArrays, places: Places, vertex: int) -> Indices:
@@ -152,7 +142,7 @@ def _edges(arrays: LevelArrays, vertices: Indices) -> tuple[Indices, Floats]:
     return ends[kept].astype(np.int64), between.data[kept]
 
 
-def draw_subgraph(data: Subgraphs, edges: Any, vertices: Any, ax: "matplotlib.axes.Axes") -> None:
+def draw_subgraph(data: Subgraphs, edges: Any, vertices: Any, ax: Axes) -> None:
     """Draw a sub-graph; what is left out stays in the background.
 
     Args:
@@ -162,7 +152,7 @@ def draw_subgraph(data: Subgraphs, edges: Any, vertices: Any, ax: "matplotlib.ax
         ax: axes to draw on.
     """
     kept, inside, ends = np.asarray(edges), np.asarray(vertices), data.places[data.edges]
-    widths = THINNEST + (THICKEST - THINNEST) * data.weights / data.weights.max()
+    widths = thickness(data.weights, data.weights.max(), 2.0)
     lines(ax, ends[~kept], FAINT, 0.3)
     lines(ax, ends[kept], SERIES[0], widths[kept])
     ax.plot(*data.places[~inside].T, ".", color=FAINT, markersize=2)
@@ -173,7 +163,7 @@ def draw_subgraph(data: Subgraphs, edges: Any, vertices: Any, ax: "matplotlib.ax
     ax.yaxis.set_inverted(True)  # as rows of an image
 
 
-def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") -> str:
+def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
     data = subgraphs_of(graph, asked.level, asked.vertex, seed=asked.seed)
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     every_edge, every_vertex = np.ones(len(data.edges), bool), np.ones(len(data.vertices), bool)
@@ -186,20 +176,20 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: "matplotlib.figure.Figure") 
         draw_subgraph(data, edges, vertices, ax)
         ax.set_title(title)
     axes[0].set_ylabel(f"{data.axes[1]} ({data.unit})")
-    part = f"The {len(every_vertex):,} vertices around vertex {data.vertices[0]:,}"
+    where = ""
     if graph.spec.geometry.oriented:
         number = data.vertices[0] // graph.spec.base_points(asked.level)
-        part += f" of {named(graph.spec, number)}"
+        where += f" of {named(graph.spec, number)}"
     if graph.spec.geometry.base.dimension == 3:
-        part += ", in its plane of x and y,"
+        where += ", in its plane of x and y,"
     weight = float(data.weights[data.kept_edges].sum() / data.weights.sum())
-    return (
-        f"{part} and the {len(every_edge):,} edges among them; two sub-graphs of this part, drawn "
-        f"by the rules of training. Middle: {data.kept_edges.sum():,} edges, the heavier the "
-        f"likelier ({words.percent(weight)} of the weight). Right: {data.kept_vertices.sum():,} "
-        f"vertices, all as likely, and the {among.sum():,} edges among them "
-        f"({words.percent(float(among.mean()))}). Training draws from the whole graph, anew each "
-        "time."
+    return sentences(
+        f"The {len(every_vertex):,} vertices around vertex {data.vertices[0]:,}{where} and the "
+        f"{len(every_edge):,} edges among them, with sub-graphs by the rules of training.",
+        f"Middle: {data.kept_edges.sum():,} edges, the heavier the likelier "
+        f"({words.percent(weight)} of the weight).",
+        f"Right: {data.kept_vertices.sum():,} vertices, all as likely, and the {among.sum():,} "
+        f"edges among them ({words.percent(float(among.mean()))}).",
     )
 
 

@@ -10,8 +10,8 @@ from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs.plot.chebyshev import chebyshev_sums, part_around
-from cheblienet_graphs.plot.opened import OpenedGraph
 from cheblienet_graphs.plot.places import Places
+from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.typing import Floats, Indices
 

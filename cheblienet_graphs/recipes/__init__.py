@@ -77,26 +77,21 @@ def _parsed(name: str, text: str, where: str) -> Recipe:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also of numbers with too many digits
         raise RecipeError(f"{where} is not TOML: {error}.") from error
-    title, graph = content.pop("title", name), content.pop("graph", None)
-    if content:
-        raise RecipeError(
-            f"{where} must have a title and [graph], no more. Got {quoted(list(content))}."
-        )
-    if not isinstance(title, str):
-        raise RecipeError(f"{where} must have text for its title. Got {quoted(title)}.")
-    if not isinstance(graph, dict):
-        raise RecipeError(f"{where} must have one table [graph] with the fields of GraphSpec.")
-    return Recipe(name, title, _spec(graph, where))
+    match content:
+        case {"graph": dict(graph), **others} if others.keys() <= {"title"}:
+            if isinstance(title := others.get("title", name), str):
+                return Recipe(name, title, _spec(graph, where))
+    form = "a title, which is text, and one table [graph] with the fields of GraphSpec, no more"
+    raise RecipeError(f"{where} must have {form}. Got {quoted(content)}.")
 
 
 def _spec(graph: dict[str, Any], where: str) -> GraphSpec:
-    fields = list(inspect.signature(GraphSpec).parameters)
-    if unknown := [field for field in graph if field not in fields]:
-        raise RecipeError(
-            f"{where} has unknown fields: {', '.join(unknown)}. There are: {', '.join(fields)}."
-        )
-    if "manifold" not in graph:
-        raise RecipeError(f"{where} must name a manifold in [graph].")
+    signature = inspect.signature(GraphSpec)
+    try:
+        signature.bind(**graph)
+    except TypeError as error:
+        fields = ", ".join(signature.parameters)
+        raise RecipeError(f"{where}: [graph] has {error}. There are: {fields}.") from error
     try:
         return GraphSpec(**graph)
     except SpecError as error:

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.rows import aligned
 from cheblienet_graphs.spec import words
-from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import VersionFacts, read_facts
+from cheblienet_graphs.store.facts import VersionFacts
 
 WIDEST = 40
 """Characters of a value in the text at most."""
@@ -74,23 +74,17 @@ def compare(
         UnknownGraphError: there is no such graph.
         StoreError: it can't be read.
     """
-    stores = (store, store if other_store is None else other_store)
-    versions = [
-        layout.resolve(path, name) for path, name in zip(stores, (first, second), strict=True)
-    ]
-    a, b = (read_facts(version) for version in versions)
+    graph = open_graph(store, first)
+    other = open_graph(store if other_store is None else other_store, second)
+    a, b = graph.facts, other.facts
     return Difference(
-        (_name(versions[0]), _name(versions[1])),
+        (graph.name, other.name),
         a.files == b.files,
         _different(a.spec.to_dict(), b.spec.to_dict()),
         (_generator(a), _generator(b)),
         (a.spec.levels, b.spec.levels),
         tuple(map(_different, a.levels, b.levels)),
     )
-
-
-def _name(version: Path) -> str:
-    return f"{version.parent.name}@{version.name}"
 
 
 def _generator(facts: VersionFacts) -> str:

@@ -1,36 +1,51 @@
-"""The edges of one vertex: where they lead, how far, and how they are weighted."""
+"""The edges of one vertex, given by a place near it: where they lead, how far, their weights."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
-from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.r3s2 import directions_across
-from cheblienet_graphs.report.moments import periods, weighted
-from cheblienet_graphs.report.places import Nearest, nearest_vertex
+from cheblienet_graphs.report.moments import periods
+from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.rows import aligned
-from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.samplings.axes import angles_between
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec, fibers, units
-from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import Number, integer
+from cheblienet_graphs.values import Number, integer, parsed
 
 TIE = 1e-9
 """Relative difference of squared lengths up to which candidates are equally long."""
+ROUNDING = 1e-12
 LEVEL = 1e-6
 """Length of an axis across z below which it is z."""
 ANGLES = {"theta", "alpha", "beta", "gamma", "rotation", "tilt_1", "tilt_2"}
 """Columns that are stored in radians and shown in degrees,"""
 SHOWN = {"beta": "lat", "gamma": "lon"}
 """and what they are called then: the sphere's places are shown as they are asked for."""
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The vertex that is nearest to a place: of the nearest point the nearest orientation.
+
+    Args:
+        vertex: its index.
+        distance: to the point along the base, in the metric's unit of length.
+        turn: to the orientation or axis, radians in [0, pi/2]; None where there are none.
+    """
+
+    vertex: int
+    distance: float
+    turn: float | None
 
 
 @dataclass(frozen=True)
@@ -95,52 +110,50 @@ class Neighbors:
                     "distance": distance,
                     "weight": weight,
                 }
-                for vertex, end, components, distance, weight in self._edges(
-                    self.ends.tolist(), self.components.tolist()
+                for vertex, end, components, distance, weight in zip(
+                    *(part.tolist() for part in (self.vertices, self.ends, self.components)),
+                    *(part.tolist() for part in (self.distances, self.weights)),
+                    strict=True,
                 )
             ],
         }
 
     def __str__(self) -> str:
         """The vertex, how far it is from what was asked, and a line for each edge."""
-        spec, columns = self.spec, self.spec.geometry.columns
-        start = zip(_names(columns), _cells(columns, self.coordinates[None])[0], strict=True)
-        places = ", ".join(map(" ".join, start))
+        spec, columns, count = self.spec, self.spec.geometry.columns, len(self.vertices)
+        start = zip(columns, self.coordinates.tolist(), strict=True)
+        places = ", ".join(f"{_title(name)} {_cell(name, value)}" for name, value in start)
         lines = [f"{self.name}, level {self.level}: vertex {self.vertex:,} at {places}"]
         if self.asked is not None:
             lines.append(f"  {self._how_far(self.asked)}")
-        if not len(self.vertices):
+        if not count:
             return "\n".join([*lines, "  no neighbors"])
         if spec.axes is not None:
-            frame = axis_frame(self.coordinates[3:])[1:].tolist()
-            first, second = map(fibers.vector_in_words, frame)
-            lines.append(f"  across 1 is {first}, across 2 is {second}; tilts are to these")
-        count, pixel = len(self.vertices), units.visible(spec, self.level, 1.0)
-        shown = f"{pixel:.4g} {units.visible_unit(spec)}"
+            frame = map(fibers.vector_in_words, axis_frame(self.coordinates[3:])[1:].tolist())
+            lines.append("  across 1 is {}, across 2 is {}; tilts are to these".format(*frame))
         several = f"{count} neighbor{'s' if count > 1 else ''}"
-        lines += [f"  {several}; lengths in {units.unit(spec)}, of which one is {shown}", ""]
-        cells = _cells(columns, self.ends), _cells(self.directions, self.components)
-        rows = [["vertex", *_names(columns), *_names(self.directions), "distance", "weight"]]
-        rows += [
-            [f"{vertex:,}", *end, *components, f"{distance:.4g}", f"{weight:.4g}"]
-            for vertex, end, components, distance, weight in self._edges(*cells)
-        ]
+        shown = f"lengths in {units.unit(spec)}, of which one is {self._visible(1.0, 4)}"
+        lines += [f"  {several}; {shown}", ""]
+        rows = [["vertex", *map(_title, [*columns, *self.directions]), "distance", "weight"]]
+        for edge in self.to_json()["neighbors"]:
+            named = edge["coordinates"] | edge["components"]
+            cells = [_cell(name, value) for name, value in named.items()]
+            lengths = f"{edge['distance']:.4g}", f"{edge['weight']:.4g}"
+            rows.append([f"{edge['vertex']:,}", *cells, *lengths])
         return "\n".join([*lines, *(f"  {line}" for line in aligned(rows, ">"))])
 
-    def _edges(self, ends: list[Any], components: list[Any]) -> Iterator[Any]:
-        """Vertex, end, components, distance and weight of each."""
-        vertices, lengths = self.vertices.tolist(), self.distances.tolist()
-        return zip(vertices, ends, components, lengths, self.weights.tolist(), strict=True)
+    def _visible(self, length: float, digits: int) -> str:
+        """A length in a unit that can be seen."""
+        away = units.visible(self.spec, self.level, length)
+        return f"{away:.{digits}g} {units.visible_unit(self.spec)}"
 
     def _how_far(self, asked: Nearest) -> str:
         """The distance in the metric's unit and in one that can be seen."""
-        away = units.visible(self.spec, self.level, asked.distance)
-        nearest = f"the nearest to what was asked: {asked.distance:.3g} {units.unit(self.spec)} "
-        nearest += f"({away:.3g} {units.visible_unit(self.spec)})"
+        away = f"{asked.distance:.3g} {units.unit(self.spec)} ({self._visible(asked.distance, 3)})"
+        turned = "rotation" if self.spec.axes is None else "tilt"
         if asked.turn is not None:
-            turned = "rotation" if self.spec.axes is None else "tilt"
-            nearest += f" and {np.degrees(asked.turn):.3g} degrees of {turned}"
-        return f"{nearest} away"
+            away += f" and {np.degrees(asked.turn):.3g} degrees of {turned}"
+        return f"the nearest to what was asked: {away} away"
 
 
 def neighbors_of(
@@ -173,26 +186,23 @@ def neighbors_of(
         at_all, there = ("given, or ", "") if at is None else ("left out where ", " is given")
         one = Words(at_all, Remedy("at"), there)
         raise SpecError("vertex", one, MISSING if vertex is None else vertex)
-    version = layout.resolve(store, name)
-    facts = read_facts(version)
-    level = integer("level", level, 0, facts.spec.levels - 1)
-    arrays, asked = LevelArrays(version, facts, level), None
+    graph, asked = open_graph(store, name), None
+    arrays, spec = graph.level(level), graph.spec
     known = 0 if vertex is None else integer("vertex", vertex, 0, arrays.of_level.vertices - 1)
-    graph = weighted(arrays)
-    spec, sampling = graph.spec, graph.sampled.sampling
+    weights, sampled = arrays.weights, arrays.sampled
     if at is not None:
-        asked = nearest_vertex(spec, sampling, at)
+        asked = _nearest_vertex(spec, sampled.sampling, at)
         known = asked.vertex
-    row = graph.weights.rows(np.array([known]))
+    row = weights.rows(np.array([known]))
     start, ends = arrays.coordinates[[known]], arrays.coordinates[row.indices]
-    components, distances = shortest_logarithms(spec, graph.sampled.metric, sampling, start, ends)
+    components, distances = _shortest_logarithms(sampled, start, ends)
     if spec.axes is not None:
         components = components @ to_the_frame(start[0, 3:]).T
     order = np.lexsort((row.indices, _classes(distances)))
     return Neighbors(
-        f"{version.parent.name}@{version.name}",
+        graph.name,
         spec,
-        level,
+        arrays.level,
         known,
         np.array(start[0]),
         asked,
@@ -204,24 +214,113 @@ def neighbors_of(
     )
 
 
-def shortest_logarithms(
-    spec: GraphSpec, metric: Metric, sampling: Sampling, start: Floats, ends: Floats
+def _nearest_vertex(spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]) -> Nearest:
+    """The vertex nearest to a place, the first one of those equally near.
+
+    Args:
+        spec: of the graph.
+        sampling: of a level, with its mask.
+        at: "X,Y" or "X,Y,Z" in widths of the domain; on the sphere "LAT,LON" in degrees; where
+            there are orientations their angle in degrees after it; where there are axes
+            "X,Y,Z,NX,NY,NZ", the axis of any length. Or as many numbers.
+
+    Raises:
+        SpecError: there are more or fewer numbers, they are outside the domain, or the nearest
+            point of the full sampling is outside the mask.
+    """
+    place, sample = _parsed(spec, sampling, at)
+    full = sampling.full if isinstance(sampling, MaskedSampling) else sampling
+    point, distance = _nearest_point(spec, full, place)
+    if isinstance(sampling, MaskedSampling):
+        point = int(sampling.inside[point])
+        if point < 0:
+            _, away = _nearest_point(spec, sampling, place)
+            part = "mask" if spec.region is None else "region"
+            found = f"a place outside, {away:.3g} {spec.geometry.base.unit} from the nearest point"
+            raise SpecError("at", f"inside the {part} of the graph", Found(f"{found} inside"))
+    if not spec.geometry.oriented:
+        return Nearest(point, distance, None)
+    samples = np.array(fibers.samples_of(spec))
+    if spec.axes is not None:
+        turns = angles_between(sample[None], samples)[0]
+    else:
+        half = spec.geometry.fiber.step(spec.orientations) * spec.orientations / 2
+        turns = abs((sample - samples[:, 0] + half) % (2 * half) - half)
+    k = int(turns.argmin())
+    return Nearest(k * sampling.num_points + point, distance, float(turns[k]))
+
+
+def _parsed(
+    spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]
+) -> tuple[Floats, Floats]:
+    """A place in Cartesian coordinates on the base, and an orientation in radians or an axis."""
+    try:
+        numbers = [parsed(number) for number in (at.split(",") if isinstance(at, str) else at)]
+    except (ValueError, TypeError):
+        numbers = []
+    base, fiber = spec.geometry.base, spec.geometry.fiber.columns
+    limits = zip(numbers, _limits(sampling), strict=False)
+    place, sample = np.array(numbers[: base.dimension]), np.array(numbers[base.dimension :])
+    length = float(np.linalg.norm(sample)) if spec.axes is not None else 1.0
+    if (
+        len(numbers) != base.dimension + len(fiber)
+        or not all(low <= number <= high for number, (low, high) in limits)
+        or not 0 < length < math.inf
+    ):
+        raise SpecError("at", _form(spec, sampling), at)
+    if not base.flat:
+        latitude, longitude = np.radians(place)
+        across = np.cos(latitude)
+        place = np.array([across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)])
+    return place, np.radians(sample) if spec.axes is None else sample / length
+
+
+def _nearest_point(spec: GraphSpec, sampling: Sampling, place: Floats) -> tuple[int, float]:
+    """The nearest point of the base and its distance."""
+    offsets = sampling.base_points - place
+    chords = np.linalg.norm(offsets - periods(sampling, offsets), axis=1)
+    point = int(chords.argmin())
+    return point, float(spec.geometry.base.distance(chords[point]))
+
+
+def _limits(sampling: Sampling) -> list[tuple[float, float]]:
+    """Least and largest number of each direction of the base, as they are written."""
+    if sampling.extent is None:
+        return [(-90.0, 90.0), (-180.0, 360.0)]
+    return [(0.0, side) for side in sampling.extent]
+
+
+def _form(spec: GraphSpec, sampling: Sampling) -> str:
+    """'X,Y,THETA with X in [0, 1] and Y in [0, 1] widths of the domain, THETA in degrees'."""
+    names = ["LAT", "LON"] if sampling.extent is None else ["X", "Y", "Z"][: len(sampling.extent)]
+    ranges = [
+        f"{name} in [{low:g}, {high:.4g}]"
+        for name, (low, high) in zip(names, _limits(sampling), strict=True)
+    ]
+    unit = "degrees" if sampling.extent is None else "widths of the domain"
+    angles = [column.upper() for column in spec.geometry.fiber.columns]
+    turned = "".join(f", {angle} in degrees" for angle in angles)
+    if spec.axes is not None:
+        turned = ", NX,NY,NZ along the axis, not all 0"
+    return f"{','.join(names + angles)} with {' and '.join(ranges)} {unit}{turned}"
+
+
+def _shortest_logarithms(
+    sampled: SampledManifold[Sampling], start: Floats, ends: Floats
 ) -> tuple[Floats, Floats]:
     """The components of log g^-1 h that are shortest under the metric, and their length.
 
     Of candidates that are equally long the one of the smaller rotation counts, then the first.
 
     Args:
-        spec: of the graph.
-        metric: R.
-        sampling: whose periods count.
+        sampled: the points, whose periods count, with the metric R.
         start: (1, columns) coordinates of g.
         ends: (N, columns) of h.
 
     Returns:
         (N, dim) and (N,).
     """
-    geometry, candidates = spec.geometry, []
+    geometry, sampling, candidates = sampled.manifold, sampled.sampling, []
     dimension = geometry.base.dimension
     g = geometry.elements(tuple(map(array, start.T)))
     nearest = np.array(ends)
@@ -231,7 +330,7 @@ def shortest_logarithms(
         h = geometry.elements(tuple(map(array, moved.T)))
         candidates += [np.stack(np.broadcast_arrays(*c)) for c in geometry.logarithms(g, h)]
     every = np.stack(candidates).view(np.ndarray)
-    squared = np.einsum("kan,a->kn", every**2, np.array(geometry.weights(metric)))
+    squared = np.einsum("kan,a->kn", every**2, np.array(geometry.weights(sampled.metric)))
     least = squared <= squared.min(axis=0) * (1 + TIE)
     turns = np.linalg.norm(every[:, dimension:], axis=1)
     chosen, each = np.argmin(np.where(least, turns, np.inf), axis=0), np.arange(len(ends))
@@ -283,28 +382,12 @@ def to_the_frame(axis: Floats) -> Floats:
     return turned
 
 
-def _names(columns: tuple[str, ...]) -> list[str]:
-    shown = [SHOWN.get(name, name.replace("_", " ")) for name in columns]
-    return [
-        f"{title} (deg)" if name in ANGLES else title
-        for name, title in zip(columns, shown, strict=True)
-    ]
+def _title(name: str) -> str:
+    return SHOWN.get(name, name.replace("_", " ")) + " (deg)" * (name in ANGLES)
 
 
-def _cells(columns: tuple[str, ...], values: Floats) -> list[list[str]]:
-    """Lengths with five digits, angles in degrees."""
-    shown = values.copy()
-    for number, name in enumerate(columns):
-        if name in ANGLES:
-            shown[:, number] = np.degrees(values[:, number])
-        if name == "beta":
-            shown[:, number] = 90 - shown[:, number]
-    scale = abs(values).max(axis=0, initial=0.0)
-    shown[abs(values) < scale * 1e-12] = 0.0
-    return [
-        [
-            f"{value:.2f}" if name in ANGLES else f"{value:.5g}"
-            for name, value in zip(columns, row, strict=True)
-        ]
-        for row in shown.tolist()
-    ]
+def _cell(name: str, value: float) -> str:
+    """Lengths with five digits, angles in degrees; what is 0 but for rounding is 0."""
+    value = 0.0 if abs(value) < ROUNDING else value
+    shown = 90 - math.degrees(value) if name == "beta" else math.degrees(value)
+    return f"{shown:.2f}" if name in ANGLES else f"{value:.5g}"

@@ -7,12 +7,11 @@ from typing import Any
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.level import LevelReport, level_report
+from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.text import full_text, short_text
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import human_bytes, sentences
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Progress
 from cheblienet_graphs.values import callback, integer
 
@@ -82,24 +81,19 @@ def inspect(
         SpecError: `level` or `eigenvalues` is out of range.
     """
     callback("progress", progress)
-    version = layout.resolve(store, name)
-    facts = read_facts(version)
-    spec = facts.spec
-    if level is not None:
-        level = integer("level", level, 0, spec.levels - 1)
+    graph = open_graph(store, name)
+    version, facts = graph.version, graph.facts
+    levels = [graph.level(n) for n in (range(graph.spec.levels) if level is None else [level])]
     eigenvalues = integer("eigenvalues", eigenvalues, *EIGENVALUES)
-    numbers = range(spec.levels) if level is None else [level]
     report_on = progress or (lambda *_: None)
     return Report(
         version.parent.name,
         version.name,
         tuple(ref for ref, target in layout.refs(version.parent).items() if target == version.name),
-        spec,
+        facts.spec,
         facts.spec_sha256,
         dict(facts.generator),
         facts.created,
         facts.nbytes + (version / "zarr.json").stat().st_size,
-        tuple(
-            level_report(LevelArrays(version, facts, n), eigenvalues, report_on) for n in numbers
-        ),
+        tuple(level_report(arrays, eigenvalues, report_on) for arrays in levels),
     )

@@ -8,13 +8,7 @@ import scipy.sparse
 
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, Spell
-from cheblienet_graphs.report.moments import (
-    EffectiveMetric,
-    effective_metrics,
-    eigenvalue_scale,
-    probes,
-    weighted,
-)
+from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, compared, verdict
 from cheblienet_graphs.spectrum.numeric import multiplicities
@@ -97,8 +91,9 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         count: of eigenvalues to compute, if there are so many.
         progress: called with the name of a stage, its steps done and the most there may be.
     """
-    number, facts, graph = arrays.level, arrays.of_level, weighted(arrays)
-    spec, sampled, laplacian = graph.spec, graph.sampled, graph.weights.laplacian
+    number, facts, spec = arrays.level, arrays.of_level, arrays.spec
+    # Arrays bound the size, so they are opened first: points of a false size would fill the memory.
+    laplacian, sampled = arrays.laplacian, arrays.sampled
     count = min(count, facts.vertices)
 
     def step(what: str, done: int = 0, total: int = 0) -> None:
@@ -107,13 +102,12 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     step("components")
     components = diagnostics.components(laplacian)
     step("eigenvalues")
-    spectrum = first_eigenvalues(arrays, count, components, sampled.sampling, step)
+    spectrum = first_eigenvalues(arrays, count, components, step)
     step("metric")
-    metrics = effective_metrics(graph, probes(graph))
-    if facts.eigenvalue_scale is None:  # of an older store, or nowhere to measure
-        facts = replace(facts, eigenvalue_scale=eigenvalue_scale(graph))
+    metrics = effective_metrics(arrays, probes(arrays))
+    facts = replace(facts, eigenvalue_scale=scale_of(arrays))
     known = exact_eigenvalues(spec, sampled, count)
-    comparison = compared(spectrum, facts.eigenvalue_scale, known, masked=spec.mask is not None)
+    comparison = compared(spec, spectrum, facts.eigenvalue_scale, known)
     judged = verdict(spec, sampled, metrics, components, comparison)
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, sampled.sampling)
@@ -134,7 +128,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         spectral_error=comparison.error,
         finding=replace(judged, levels=(number,)),
         equivariance=errors,
-        weights=diagnostics.weight_statistics(graph.weights),
+        weights=diagnostics.weight_statistics(arrays.weights),
         inside=None
         if spec.mask is None
         else sampled.sampling.num_points / spec.full_points(number),

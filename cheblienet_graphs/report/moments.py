@@ -6,11 +6,11 @@ points.
 
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
@@ -84,37 +84,25 @@ class WeightedLevel:
     coordinates: npt.NDArray[np.float64]
     degree: npt.NDArray[np.float32]
 
-    def vertices(self, points: Indices) -> Indices:
-        """(n_o, N) the vertices over some points."""
-        sampling = self.sampled.sampling
-        return np.arange(sampling.orientations)[:, None] * sampling.num_points + points
 
-    def areas(self, points: Indices) -> Floats:
-        """(n_o,) areas of the vertices of each orientation over some points, added up."""
-        sampling, count = self.sampled.sampling, self.sampled.sampling.num_points
-        starts = range(0, sampling.num_vertices, count)
-        return np.array([sampling.areas(lo, lo + count)[points].sum() for lo in starts])
+Weighted: TypeAlias = WeightedLevel | LevelArrays
+"""A level that is being built, or a published one."""
 
 
-def weighted(arrays: LevelArrays) -> WeightedLevel:
-    """A published level.
+def _vertices(sampling: Sampling, points: Indices) -> Indices:
+    """(n_o, N) the vertices over some points."""
+    return np.arange(sampling.orientations)[:, None] * sampling.num_points + points
 
-    Args:
-        arrays: of the level.
-    """
-    # Arrays bound the size, so they are opened first: points of a false size would fill the memory.
-    spec, weights, parts = (
-        arrays.facts.spec,
-        arrays.weights,
-        (arrays.coordinates, arrays.degree),
-    )
-    metric = Metric(spec.eps, arrays.of_level.xi or 0.0)
-    sampled = SampledManifold(arrays.sampling, spec.geometry, metric)
-    return WeightedLevel(spec, sampled, weights, *parts)
+
+def _areas(sampling: Sampling, points: Indices) -> Floats:
+    """(n_o,) areas of the vertices of each orientation over some points, added up."""
+    count = sampling.num_points
+    starts = range(0, sampling.num_vertices, count)
+    return np.array([sampling.areas(lo, lo + count)[points].sum() for lo in starts])
 
 
 def effective_metrics(
-    level: WeightedLevel, points: Indices, *, entries: int = EDGES_AT_ONCE
+    level: Weighted, points: Indices, *, entries: int = EDGES_AT_ONCE
 ) -> list[EffectiveMetric]:
     """The metric realized at each orientation, that of the sum of M, in units of the points' area.
 
@@ -125,9 +113,10 @@ def effective_metrics(
     """
     if not len(points):
         return []
-    orientations, count = level.sampled.sampling.orientations, level.sampled.sampling.num_points
-    area, vertices = level.areas(points), level.vertices(points).ravel()
-    indptr = level.weights.laplacian.indptr
+    indptr, sampled = level.weights.laplacian.indptr, level.sampled
+    orientations, count = sampled.sampling.orientations, sampled.sampling.num_points
+    area = _areas(sampled.sampling, points)
+    vertices = _vertices(sampled.sampling, points).ravel()
     edges = int((indptr[vertices + 1] - indptr[vertices]).sum())
     second, fourth, largest, firsts = 0.0, 0.0, np.zeros(orientations), []
     for piece in np.array_split(vertices, max(1, -(-edges // entries))):
@@ -139,10 +128,10 @@ def effective_metrics(
         np.maximum.at(largest, piece // count, deviations(moments))
     drift = np.median(np.concatenate(firsts).reshape(orientations, -1), axis=1)
     each = zip(second / area[:, None, None], fourth / area[:, None], largest, drift, strict=True)
-    return [effective_metric(level.sampled, k, *measured) for k, measured in enumerate(each)]
+    return [effective_metric(sampled, k, *measured) for k, measured in enumerate(each)]
 
 
-def _moments(level: WeightedLevel, vertices: Indices) -> tuple[Floats, Floats, Floats]:
+def _moments(level: Weighted, vertices: Indices) -> tuple[Floats, Floats, Floats]:
     """First moments of some vertices, second ones, and sums of w c_a^4.
 
     Returns:
@@ -228,7 +217,7 @@ def effective_metric(
     )
 
 
-def eigenvalue_scale(level: WeightedLevel) -> float | None:
+def eigenvalue_scale(level: Weighted) -> float | None:
     """The factor by which eigenvalues of Delta estimate those of the operator.
 
     With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
@@ -248,12 +237,18 @@ def eigenvalue_scale(level: WeightedLevel) -> float | None:
         if spec.weights == "kernel":
             moment = float(np.mean([metric.second_moment for metric in metrics]))
         if spec.laplacian == "normalized":
-            degree = level.degree[level.vertices(points).ravel()].sum(dtype=np.float64)
-            mass = float(degree / math.fsum(level.areas(points)))
+            degree = level.degree[_vertices(sampling, points).ravel()].sum(dtype=np.float64)
+            mass = float(degree / math.fsum(_areas(sampling, points)))
     return 2 * mass / moment if moment > 0 else None
 
 
-def _spread(level: WeightedLevel, points: Indices) -> Indices:
+def scale_of(level: LevelArrays) -> float | None:
+    """The same factor, measured where a version is older than its record; None as there."""
+    recorded = level.of_level.eigenvalue_scale
+    return eigenvalue_scale(level) if recorded is None else recorded
+
+
+def _spread(level: Weighted, points: Indices) -> Indices:
     """Some of these points, one drawn from each of equally long stretches, from a fixed seed."""
     entries = level.weights.laplacian.nnz
     count = max(1, int(EDGES * level.sampled.sampling.num_points / entries))
@@ -264,7 +259,7 @@ def _spread(level: WeightedLevel, points: Indices) -> Indices:
     return drawn
 
 
-def probes(level: WeightedLevel) -> Indices:
+def probes(level: Weighted) -> Indices:
     """Points where the effective metric is measured; none where all are at the mask's edge.
 
     Without a mask these are the sampling's own.

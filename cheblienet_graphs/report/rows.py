@@ -50,11 +50,8 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
         spec: of the build.
         levels: their reports.
     """
-    oriented, masked, kernel = (
-        spec.geometry.oriented,
-        spec.mask is not None,
-        spec.kernel is not None,
-    )
+    oriented, masked = spec.geometry.oriented, spec.mask is not None
+    kernel, asked = spec.kernel is not None, f"{spec.eps**2:.4g}"
     unit, visible = units.unit(spec), units.visible_unit(spec)
 
     def seen(level: LevelReport, length: float) -> str:
@@ -67,17 +64,9 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
         (True, "edges", lambda x: f"{x.edges:,}"),
         (True, "stored entries", lambda x: f"{x.nnz:,}"),
         (True, "sparsity (paper: >= 98.5 %)", lambda x: words.two_places(x.sparsity)),
-        (
-            True,
-            "degree, min / mean / max",
-            lambda x: "{min:.0f} / {mean:.1f} / {max:.0f}".format(**x.degree),
-        ),
+        (True, "degree, min / mean / max", _degrees),
         (True, "in-plane fraction", _in_plane),
-        (
-            True,
-            "weights, min / median / max",
-            lambda x: " / ".join(map(_short, x.weights.values())),
-        ),
+        (True, "weights, min / median / max", _weights),
         (True, "lambda_max", lambda x: f"{x.lambda_max:.7g}"),
         (True, "isolated vertices", lambda x: f"{x.isolated:,}"),
         (True, "components", lambda x: f"{x.components:,}"),
@@ -85,7 +74,7 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
         (oriented, f"xi, {visible} per radian", lambda x: seen(x, x.xi or 0.0)),
         (kernel, f"sqrt t, {unit}", lambda x: f"{math.sqrt(x.bandwidth or 0.0):.4g}"),
         (kernel, f"sqrt t, {visible}", lambda x: seen(x, math.sqrt(x.bandwidth or 0.0))),
-        (True, f"realized eps^2 (asked {spec.eps**2:.4g})", lambda x: _span(_along(x), 3, " .. ")),
+        (True, f"realized eps^2 (asked {asked})", lambda x: _span(_along(x), 3, " .. ")),
         (not spec.sampling_kind.regular, "first moments, 0 to 1", _first_moments),
         (oriented, "realized xi^2 / asked", lambda x: _span(turning(x), 3, " .. ")),
     ]
@@ -122,20 +111,17 @@ def eigenvalue_rows(level: LevelReport, *, exact: bool) -> list[Row]:
 
 def distinct(level: LevelReport) -> Iterator[tuple[slice, float, float | None]]:
     """The places of each eigenvalue's copies, their mean, and that of the exact ones if known."""
-    for end, count in zip(
-        itertools.accumulate(level.multiplicities), level.multiplicities, strict=True
-    ):
-        copies, exact = slice(end - count, end), level.exact_eigenvalues
+    ends, exact = itertools.accumulate(level.multiplicities), level.exact_eigenvalues
+    for end, count in zip(ends, level.multiplicities, strict=True):
+        copies = slice(end - count, end)
         known = float(np.mean(exact[copies])) if exact else None
         yield copies, float(np.mean(level.eigenvalues[copies])), known
 
 
 def reading(spec: GraphSpec) -> list[str]:
     """An explanation of the tables' words."""
-    lines, several = (
-        ["Level 0 is the finest.", "Sparsity is the share of zeros."],
-        fibers.words(spec),
-    )
+    lines, several = ["Level 0 is the finest."], fibers.words(spec)
+    lines.append("Sparsity is the share of zeros.")
     if spec.geometry.oriented:
         lines += [
             f"The in-plane fraction is the share of edges within one {fibers.word(spec)}.",
@@ -190,6 +176,14 @@ def _grid(level: LevelReport, by: str) -> str:
 
 def _inside(level: LevelReport) -> str:
     return words.percent(level.inside or 0.0)
+
+
+def _degrees(level: LevelReport) -> str:
+    return "{min:.0f} / {mean:.1f} / {max:.0f}".format(**level.degree)
+
+
+def _weights(level: LevelReport) -> str:
+    return " / ".join(map(_short, level.weights.values()))
 
 
 def _in_plane(level: LevelReport) -> str:

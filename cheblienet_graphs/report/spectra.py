@@ -4,9 +4,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.report.opened import open_graph
+from cheblienet_graphs.report.verdict import unknown_spectrum
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
@@ -18,8 +19,6 @@ from cheblienet_graphs.spectrum.numeric import (
     smallest_eigenvalues,
 )
 from cheblienet_graphs.spectrum.symmetric import BlochBlocks
-from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Progress
 from cheblienet_graphs.values import choice, integer
@@ -51,10 +50,22 @@ def eigenpairs(
         SpecError: an argument is out of range.
         CheblienetError: the vectors would take too much memory.
     """
-    laplacian, lambda_max, points = _level(store, name, level)
+    arrays = open_graph(store, name).level(level)
     choice("which", which, ("smallest", "largest"))
-    count = integer("count", count, 1, points.num_vertices)
-    return extreme_eigenpairs(laplacian, lambda_max, count, which=which, sampling=points)
+    count = integer("count", count, 1, arrays.of_level.vertices)
+    return computed_eigenpairs(arrays, count, which)
+
+
+def computed_eigenpairs(arrays: LevelArrays, count: int, which: End = "smallest") -> Eigenpairs:
+    """Eigenpairs of a level, by a solver.
+
+    Args:
+        arrays: of the level.
+        count: M in [1, V].
+        which: "smallest", ascending, or "largest", descending.
+    """
+    laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
+    return extreme_eigenpairs(laplacian, lambda_max, count, which=which, sampling=arrays.sampling)
 
 
 def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -> Floats:
@@ -74,7 +85,8 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
         SpecError: the level is out of range.
         CheblienetError: a dense matrix would be too large.
     """
-    laplacian, lambda_max, points = _level(store, name, level)
+    arrays = open_graph(store, name).level(level)
+    laplacian, points = arrays.laplacian, arrays.sampling
     if isinstance(points, Lattice) and points.periodic:
         values = BlochBlocks(laplacian, points).eigenvalues()
     elif points.num_vertices <= LARGEST_DENSE:
@@ -84,21 +96,11 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
             f"All eigenvalues of {points.num_vertices:,} vertices take a dense matrix, for which "
             f"{LARGEST_DENSE:,} is the limit, or a periodic lattice. Ask eigenpairs() for some."
         )
-    return np.maximum((values + 1) * (lambda_max / 2), 0.0)
-
-
-def _level(
-    store: str | Path, name: str | None, level: int
-) -> tuple[scipy.sparse.csr_array, float, Sampling]:
-    version = layout.resolve(store, name)
-    facts = read_facts(version)
-    level = integer("level", level, 0, facts.spec.levels - 1)
-    arrays = LevelArrays(version, facts, level)
-    return arrays.laplacian, arrays.of_level.lambda_max, arrays.sampling
+    return np.maximum((values + 1) * (arrays.of_level.lambda_max / 2), 0.0)
 
 
 def first_eigenvalues(
-    arrays: LevelArrays, count: int, components: int, points: Sampling, step: Progress
+    arrays: LevelArrays, count: int, components: int, step: Progress
 ) -> Eigenvalues:
     """The smallest eigenvalues: the stored ones if there are enough; a 0 for each component.
 
@@ -106,7 +108,6 @@ def first_eigenvalues(
         arrays: of the level.
         count: M in [0, V].
         components: number of connected components.
-        points: the level's sampling.
         step: called with "eigenvalues", the products done and the most there may be.
     """
     if not count:
@@ -118,7 +119,7 @@ def first_eigenvalues(
         return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")
 
     laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
-    progress = partial(step, "eigenvalues")
+    points, progress = arrays.sampling, partial(step, "eigenvalues")
     return smallest_eigenvalues(laplacian, lambda_max, count, sampling=points, progress=progress)
 
 
@@ -127,14 +128,12 @@ def exact_eigenvalues(
 ) -> list[float] | None:
     """The smallest eigenvalues of the operator; None where none are known.
 
-    They are known on whole domains without a boundary.
-
     Args:
         spec: of the build.
         sampled: the level's points with the metric asked for.
         count: of eigenvalues.
     """
-    if spec.boundary == "open" or spec.mask is not None:
+    if unknown_spectrum(spec):
         return None
     extent = sampled.sampling.extent
     known: list[float] = spec.geometry.spectrum(count, sampled.metric, extent).tolist()

@@ -5,18 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from cheblienet_graphs.errors import Remedy
+from cheblienet_graphs.report import rows as tables
 from cheblienet_graphs.report.findings import Finding, Spell, levels_in_words, lines
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.rows import (
-    aligned,
-    columns_of,
-    distinct,
-    eigenvalue_rows,
-    error_rows,
-    largest_errors,
-    reading,
-    rows_of,
-)
 from cheblienet_graphs.spec import GraphSpec, fibers, words
 
 WIDTH = 80
@@ -38,6 +29,7 @@ SPARSE_ENOUGH = 0.985
 FAR_FROM_TARGET = 0.02
 """Difference from the in-plane fraction asked for above which a remark is made."""
 
+_wrap = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
 Made = Callable[[GraphSpec, LevelReport], Iterable[Finding]]
 
 
@@ -52,9 +44,10 @@ def short_text(
         nbytes: size of all files.
         spell: writes parameters.
     """
-    spell, columns = _unbroken(spell), columns_of(spec, levels)
+    spell, columns = _unbroken(spell), tables.columns_of(spec, levels)
     titles = zip(*(title.split("\n") for title, _ in columns), strict=True)
-    table = aligned([*titles, *([cell(level) for _, cell in columns] for level in levels)], ">")
+    cells = [[cell(level) for _, cell in columns] for level in levels]
+    table = tables.aligned([*titles, *cells], ">")
     text = [*(line for sentence in words.brief(spec) for line in _wrapped("  ", sentence)), ""]
     text += [*_answers(spec, levels, nbytes, spell), "", *(f"  {line}" for line in table)]
     if further := remarks(spec, levels, edges, spectra, spell=spell):
@@ -72,9 +65,9 @@ def full_text(spec: GraphSpec, levels: Sequence[LevelReport], spell: Spell = str
     """
     spell = _unbroken(spell)
     rows = [["", *(f"level {level.level}" for level in levels)]]
-    rows += [[title, *cells] for title, cells in rows_of(spec, levels)]
-    rows += [[f"|P'LP - L|, {symmetry}", *cells] for symmetry, cells in error_rows(levels)]
-    text = [*aligned(rows, "<>"), "", *reading(spec)]
+    rows += [[title, *cells] for title, cells in tables.rows_of(spec, levels)]
+    rows += [[f"|P'LP - L|, {symmetry}", *cells] for symmetry, cells in tables.error_rows(levels)]
+    text = [*tables.aligned(rows, "<>"), "", *tables.reading(spec)]
     for level in levels:
         if level.eigenvalues:
             text += ["", *_eigenvalues(level)]
@@ -132,16 +125,15 @@ def connections(spec: GraphSpec, level: LevelReport) -> Iterator[Finding]:
         yield remark("isolated", numbers={"count": level.isolated})
     if level.components <= 1:
         return
-    count = {"count": level.components}
+    kind, remedies = "components", tuple[Remedy, ...]()
     if spec.mask is not None:
-        yield remark("components, mask", numbers=count)
+        kind = "components, mask"
     elif spec.orientations > 1:
-        numbers, smaller = count | {"fibers": fibers.words(spec)}, Remedy(fibers.scaled_by(spec))
-        yield remark("components, fiber", numbers=numbers, remedies=(smaller,))
+        kind, remedies = "components, fiber", (Remedy(fibers.scaled_by(spec)),)
     elif spec.kernel:
-        yield remark("components, neighbors", numbers=count, remedies=(Remedy("neighbors"),))
-    else:
-        yield remark("components", numbers=count)
+        kind, remedies = "components, neighbors", (Remedy("neighbors"),)
+    numbers = {"count": level.components, "fibers": fibers.words(spec)}
+    yield remark(kind, numbers=numbers, remedies=remedies)
 
 
 def spectra(_: GraphSpec, level: LevelReport) -> Iterator[Finding]:
@@ -181,14 +173,8 @@ def _wrapped(
     """Lines of a sentence, none broken within "eps = 0.1" or "98.5 %"."""
     for phrase in TOGETHER:
         sentence = sentence.replace(phrase, phrase.replace(" ", UNBROKEN))
-    wrapper = textwrap.TextWrapper(
-        width,
-        initial_indent=before,
-        subsequent_indent=further,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return (line.replace(UNBROKEN, " ") for line in wrapper.wrap(sentence))
+    lines = _wrap(sentence, width, initial_indent=before, subsequent_indent=further)
+    return (line.replace(UNBROKEN, " ") for line in lines)
 
 
 def size(spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int) -> str:
@@ -201,15 +187,12 @@ def size(spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int) -> str:
 
 def symmetries(levels: Sequence[LevelReport]) -> list[str]:
     """The symmetries by their largest error over the levels, those without any first."""
-    exact, others = [], []
-    for name, most in largest_errors(levels).items():
+    exact, others = list[str](), list[str]()
+    for name, most in tables.largest_errors(levels).items():
         having = [level.level for level in levels if name in level.equivariance]
         where = "" if len(having) == len(levels) else f" ({levels_in_words(having)})"
-        title = f"{name.replace('_', ' ')}{where}"
-        if most:
-            others.append(f"{title}: up to {most:.2g}")
-        else:
-            exact.append(title)
+        off = f": up to {most:.2g}" if most else ""
+        (others if most else exact).append(f"{name.replace('_', ' ')}{where}{off}")
     answer = [f"exact: {', '.join(exact)}"] if exact else []
     answer += [f"|P'LP - L| of {', '.join(others)}"] if others else []
     return answer or ["none that the sampling has"]
@@ -220,12 +203,12 @@ def _spectrum(level: LevelReport) -> list[str]:
     if not level.eigenvalues:
         return []
     scale, listed = level.eigenvalue_scale, []
-    floor = max(abs(value) for value in level.eigenvalues) * ZERO
-    shown = [*distinct(level)][:SHOWN]
+    floor = max(map(abs, level.eigenvalues)) * ZERO
+    shown = [*tables.distinct(level)][:SHOWN]
     for copies, value, _ in shown:
-        number = "0" if abs(value) <= floor else f"{value * (scale or 1):.4g}"
         count = copies.stop - copies.start
-        listed.append(f"{number} ({count}x)" if count > 1 else number)
+        number = "0" if abs(value) <= floor else f"{value * (scale or 1):.4g}"
+        listed.append(number + f" ({count}x)" * (count > 1))
     if shown[-1][0].stop < level.vertices:
         listed.append("...")
     of_delta = "of Delta, " if scale is None else ""
@@ -237,5 +220,6 @@ def _eigenvalues(level: LevelReport) -> list[str]:
     exact = level.exact_eigenvalues is not None
     titles = ["eigenvalues of Delta", "of the operator", *(["exact", "error"] if exact else [])]
     rows = [[f"level {level.level}", *titles]]
-    rows += [[f"{copies} x", *cells] for copies, cells in eigenvalue_rows(level, exact=exact)]
-    return aligned(rows, ">")
+    listed = tables.eigenvalue_rows(level, exact=exact)
+    rows += [[f"{copies} x", *cells] for copies, cells in listed]
+    return tables.aligned(rows, ">")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.voronoi import sphere_cells
+from cheblienet_graphs.samplings.voronoi import cell_areas
 from cheblienet_graphs.typing import Floats, Indices
 
 DECIMALS = 12
@@ -142,7 +142,7 @@ def rotations_of(points: Floats) -> list[tuple[Indices, Indices]]:
 
 def _areas(points: Floats) -> Floats:
     """(n_o,) areas of the cells of all points n and -n, the same on each orbit of the rotations."""
-    cells = sphere_cells(np.concatenate([points, -points]))[: len(points)]
+    cells = cell_areas(np.concatenate([points, -points]))[: len(points)]
     images = np.stack([image for _, image in rotations_of(points)])
     mean = cells[images].mean(axis=0)
     areas: Floats = (mean / mean.mean()).round(DECIMALS)

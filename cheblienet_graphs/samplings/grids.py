@@ -6,7 +6,6 @@ octahedral ones, O32, fewer near the poles.
 """
 
 import re
-from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
@@ -16,35 +15,20 @@ import numpy as np
 from cheblienet_graphs.errors import CheblienetError, SpecError
 from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE
 from cheblienet_graphs.manifolds.base import Base
-from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
-from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z, unit_vectors
+from cheblienet_graphs.samplings.maps import blocks
+from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z
 from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
 
 
-class Blocks(Points):
-    """Points of which four at a time belong to one of the coarser level."""
-
-    @abstractmethod
-    def children(self) -> Indices:
-        """(coarser points, 4) those that belong to each."""
-
-    def pooling(self) -> LevelMap:
-        """The map to the next coarser level's points, means by area."""
-        return averages(self.children(), self.base_areas)
-
-    def unpooling(self) -> LevelMap:
-        """The map that gives each point the value of its block."""
-        return copies(self.children())
-
-
-class Healpix(Blocks):
+class Healpix(Points):
     """12 nside^2 pixels of equal area, nested order (Gorski et al. 2005); a size is nside."""
 
     name = "healpix"
     field = "nside"
     library = "astropy-healpix"
+    words = "HEALPix, nside {}, nested"
 
     @classmethod
     def parse(cls, size: object, base: Base) -> Size:
@@ -65,11 +49,6 @@ class Healpix(Blocks):
     def coarser(cls, size: Size) -> Size | None:
         """Half of nside."""
         return size // 2 if size > 1 else None
-
-    @classmethod
-    def described(cls, size: Size) -> str:
-        """'HEALPix, nside 8, nested'."""
-        return f"HEALPix, nside {size}, nested"
 
     @classmethod
     def check_library(cls) -> None:
@@ -119,7 +98,7 @@ class Healpix(Blocks):
         return isometries_about_z("quarter_turn_z", np.pi / 2)
 
 
-class Equiangular(Blocks):
+class Equiangular(Points):
     """2b x 2b points: beta_j = (j + 1/2) pi / (2b), gamma_k = (k + 1/2) pi / b; index j 2b + k.
 
     A size is the bandlimit b.
@@ -128,6 +107,7 @@ class Equiangular(Blocks):
     name = "equiangular"
     field = "bandlimit"
     sizes_accepted = BANDLIMIT
+    words = "equiangular, bandlimit {}"
     longitudes = "[0, 2 pi)"
 
     @classmethod
@@ -145,11 +125,6 @@ class Equiangular(Blocks):
         """(colatitudes, longitudes)."""
         return 2 * size, 2 * size
 
-    @classmethod
-    def described(cls, size: Size) -> str:
-        """'equiangular, bandlimit 8'."""
-        return f"equiangular, bandlimit {size}"
-
     @cached_property
     def angles(self) -> tuple[Floats, Floats]:
         """(points,) colatitudes beta in (0, pi) and longitudes gamma in (0, 2 pi), radians."""
@@ -157,11 +132,6 @@ class Equiangular(Blocks):
         angles = steps * np.pi / (2 * self.size), steps * np.pi / self.size
         beta, gamma = np.meshgrid(*angles, indexing="ij")
         return beta.ravel(), gamma.ravel()
-
-    @cached_property
-    def base_points(self) -> Floats:
-        """(points, 3) unit vectors."""
-        return unit_vectors(*self.angles)
 
     @cached_property
     def base_areas(self) -> Floats:
@@ -172,8 +142,7 @@ class Equiangular(Blocks):
 
     def children(self) -> Indices:
         """(coarser points, 4) blocks of 2 x 2."""
-        index = np.arange(self.num_points).reshape(self.size, 2, self.size, 2)
-        return index.transpose(0, 2, 1, 3).reshape(-1, 4)
+        return blocks(self.grid(self.size))
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """The rotation by one longitude, half turns, a reflection."""
@@ -248,20 +217,9 @@ class Gaussian(Scattered):
         return self._rows[:2]
 
     @cached_property
-    def base_points(self) -> Floats:
-        """(points, 3) unit vectors."""
-        return unit_vectors(*self.angles)
-
-    @cached_property
     def base_areas(self) -> Floats:
         """(points,) areas in units of their mean."""
         return self._rows[2]
-
-    @property
-    def coarser_points(self) -> Floats | None:
-        """(coarser points, 3) unit vectors of the next coarser level; None where there is none."""
-        coarser = self.coarser(self.size)
-        return None if coarser is None else Gaussian(size=coarser).base_points
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """The rotation by a longitude, or a quarter; half turns, a reflection."""

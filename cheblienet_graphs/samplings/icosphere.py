@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from cheblienet_graphs.limits import SUBDIVISIONS
-from cheblienet_graphs.samplings.maps import LevelMap, averages
+from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.points import HALF_TURN_X, HALF_TURN_Z, REFLECTION_Y, Points
 from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats, Indices
@@ -42,6 +42,7 @@ class Icosphere(Points):
     name = "icosahedral"
     field = "subdivisions"
     sizes_accepted = SUBDIVISIONS
+    words = "icosahedron, {} subdivisions"
 
     @classmethod
     def points(cls, size: Size) -> int:
@@ -58,11 +59,6 @@ class Icosphere(Points):
     def links(cls, fine: Size, coarse: Size) -> int:
         """Midpoints have two parents, others one."""
         return 2 * cls.points(fine) - cls.points(coarse)
-
-    @classmethod
-    def described(cls, size: Size) -> str:
-        """'icosahedron, 4 subdivisions'."""
-        return f"icosahedron, {size} subdivisions"
 
     @cached_property
     def mesh(self) -> Mesh:
@@ -113,21 +109,14 @@ class Icosphere(Points):
         members[:, 1:][np.arange(6) < count[:, None]] = midpoints[order]
         return members
 
-    def pooling(self) -> LevelMap:
-        """The map to the next coarser level's points, means by area."""
-        return averages(self.children(), self.base_areas)
-
     def unpooling(self) -> LevelMap:
         """The map under which the coarser level's points keep their value; new ones take a mean."""
         parents = self.mesh.parents
         points = len(self.mesh.points)
-        coarser = points - len(parents)
-        return LevelMap(
-            (points, coarser),
-            np.append(np.arange(coarser), coarser + 2 * np.arange(len(parents) + 1)),
-            np.concatenate([np.arange(coarser), parents.ravel()]),
-            np.concatenate([np.ones(coarser), np.full(parents.size, 0.5)]),
-        )
+        kept = np.arange(points - len(parents))
+        rows = np.concatenate([kept, np.repeat(np.arange(len(kept), points), 2)])
+        columns = np.concatenate([kept, parents.ravel()])
+        return LevelMap.means(rows, columns, np.ones(len(rows)), (points, len(kept)))
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Half turns, a reflection, and a rotation of each other order of the icosahedron's."""

@@ -12,7 +12,7 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE
 from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber, ListedAxes
 from cheblienet_graphs.samplings.axes import axis_set, image_of
-from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
+from cheblienet_graphs.samplings.maps import blocks
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import parsed
@@ -25,62 +25,33 @@ LETTERS = "zyx"
 """Names of the axes of three-dimensional lattices, in the order of their shape."""
 
 
-@dataclass(frozen=True)
-class Motion:
-    """A signed permutation of the axes, which are in the order of a lattice's shape.
-
-    Args:
-        name: of the symmetry.
-        axes: for each axis the one that is mapped to it.
-        signs: 1 where the order of places along the axis is kept, -1 where it is reversed.
-        quarter_turns: number of rotations by 90 degrees, from x toward y, of orientations in the
-            plane.
-        handedness: -1 where it reverses the sense of rotation, else 1.
-    """
-
-    name: str
-    axes: tuple[int, ...]
-    signs: tuple[int, ...]
-    quarter_turns: int = 0
-    handedness: int = 1
-
-    def moved(self, places: Places, shape: Sequence[int]) -> Iterator[Indices]:
-        """The places that pixels are mapped to, axis by axis."""
-        for axis, sign, side in zip(self.axes, self.signs, shape, strict=True):
-            yield places[axis] if sign > 0 else side - 1 - places[axis]
-
-    @property
-    def matrix(self) -> Floats:
-        """(d, d) orthogonal, for vectors (x, y, ...)."""
-        moved = np.array(self.signs)[:, None] * np.eye(len(self.axes))[list(self.axes)]
-        return moved[::-1, ::-1]
-
-
-def motions(shape: tuple[int, ...], spacings: tuple[float, ...]) -> Iterator[Motion]:
+def motions(shape: tuple[int, ...], spacings: tuple[float, ...]) -> Iterator[tuple[str, Indices]]:
     """Generators of the group of rotations and reflections of a box.
 
     Args:
         shape: (height, width) or (depth, height, width).
         spacings: of the pixels along each axis; empty where all are equal.
+
+    Returns:
+        Names and signed permutations (d, d) of the axes, in the order of the shape.
     """
     sides = list(zip(shape, spacings or [1.0] * len(shape), strict=True))
     if len(shape) == 2:
         if sides[0] == sides[1]:
-            yield Motion("rotation_90", (1, 0), (1, -1), quarter_turns=1)
-        yield Motion("rotation_180", (0, 1), (-1, -1), quarter_turns=2)
-        yield Motion("flip", (0, 1), (-1, 1), handedness=-1)
+            yield "rotation_90", np.array([[0, 1], [-1, 0]])
+        yield "rotation_180", np.diag([-1, -1])
+        yield "flip", np.diag([-1, 1])
         return
     for first, second in itertools.combinations((2, 1, 0), 2):
         if sides[first] == sides[second]:
-            axes, signs = [0, 1, 2], [1, 1, 1]
-            axes[first], axes[second], signs[first] = second, first, -1
-            yield Motion(f"rotation_90_{LETTERS[3 - first - second]}", tuple(axes), tuple(signs))
+            turn = np.eye(3, dtype=np.int64)
+            turn[[first, second]] = -turn[second], turn[first]
+            yield f"rotation_90_{LETTERS[3 - first - second]}", turn
     if sides[0] == sides[1] == sides[2]:
-        yield Motion("rotation_120", (2, 0, 1), (1, 1, 1))
+        yield "rotation_120", np.eye(3, dtype=np.int64)[[2, 0, 1]]
     for name, own in (("rotation_180", 1), ("reflection", -1)):
         for axis in (2, 1, 0):
-            signs = [own if other == axis else -own for other in range(3)]
-            yield Motion(f"{name}_{LETTERS[axis]}", (0, 1, 2), tuple(signs))
+            yield f"{name}_{LETTERS[axis]}", np.diag(np.where(np.arange(3) == axis, own, -own))
 
 
 @dataclass(frozen=True)
@@ -225,7 +196,7 @@ class Lattice(SamplingKind):
     @property
     def base_points(self) -> Floats:
         """(points, d) x, y and so on."""
-        return self._positions(self.decode(np.arange(self.num_points))[1])
+        return self.base_coordinates(np.arange(self.num_points))
 
     def decode(self, vertices: Indices) -> tuple[Indices, Places]:
         """Orientation and places of vertex indices, each of their shape."""
@@ -246,24 +217,9 @@ class Lattice(SamplingKind):
             index = index * side + place
         return index
 
-    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, columns) positions and fiber coordinates, or those of the vertices start..stop.
-
-        Filled in line by line along x, as all but x is the same on a line.
-        """
-        first, last, _ = slice(start, stop).indices(self.num_vertices)
-        lines = np.arange(first // self.width, -(-last // self.width))
-        orientation, places = self.decode(lines * self.width)
-        d, fiber = len(self.shape), self.fiber_coordinates[orientation]
-        rows = np.empty((len(lines), self.width, d + fiber.shape[1]))
-        rows[:, :, 0] = np.arange(self.width) * float(self.relative[-1]) / self.width
-        rows[:, :, 1:d] = self._positions(places)[:, None, 1:]
-        rows[:, :, d:] = fiber[:, None]
-        skipped = first - first // self.width * self.width
-        return rows.reshape(-1, rows.shape[2])[skipped : skipped + max(last - first, 0)]
-
-    def _positions(self, places: Places) -> Floats:
-        """(N, d) x, y and so on of places."""
+    def base_coordinates(self, points: Indices) -> Floats:
+        """(N, d) x, y and so on of some points, (N,)."""
+        _, places = self.decode(points)
         columns = [
             place * spacing / self.width
             for place, spacing in zip(places, self.relative.tolist(), strict=True)
@@ -289,29 +245,14 @@ class Lattice(SamplingKind):
         )
         return starts, np.concatenate([steps, self.fiber_coordinates[others]], axis=1)
 
-    def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) areas of the cells in units of their mean, or of the vertices start..stop.
+    @property
+    def base_areas(self) -> Floats:
+        """(points,) ones, each in the memory of all others."""
+        return np.broadcast_to(np.float64(1), self.num_points)
 
-        1 for each pixel, times the share of the fiber that a sample of axes has.
-        """
-        first, last, _ = slice(start, stop).indices(self.num_vertices)
-        ends = np.clip(np.arange(self.orientations + 1) * self.num_points, first, max(last, first))
-        return np.repeat(self.fiber.areas(self.orientations), np.diff(ends))
-
-    def _blocks(self) -> Indices:
-        """(blocks, 2^d) the pixels of blocks of 2 pixels a side."""
-        d = len(self.shape)
-        split = [part for side in self.shape for part in (side // 2, 2)]
-        order = (*range(0, 2 * d, 2), *range(1, 2 * d, 2))
-        return np.arange(self.num_points).reshape(split).transpose(order).reshape(-1, 2**d)
-
-    def pooling(self) -> LevelMap:
-        """Map pixels to the next coarser level: the mean of each block of 2 pixels a side."""
-        return averages(self._blocks(), np.ones(self.num_points))
-
-    def unpooling(self) -> LevelMap:
-        """Map pixels from the next coarser level: each takes the value of its block."""
-        return copies(self._blocks())
+    def children(self) -> Indices:
+        """(coarser points, 2^d) the pixels of blocks of 2 pixels a side."""
+        return blocks(self.shape)
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured: the pixel in the middle.
@@ -329,11 +270,11 @@ class Lattice(SamplingKind):
         before, and the name says "(approximate)"; one that maps axes between two is left out.
         """
         k, places = self.decode(np.arange(self.num_vertices))
-        for motion in motions(self.shape, self.spacings):
+        for name, motion in motions(self.shape, self.spacings):
             exact, images = self._images(motion)
-            name = motion.name if exact else f"{motion.name} (approximate)"
             if images is not None:
-                yield name, self.encode(images[k], motion.moved(places, self.shape))
+                permutation = self.encode(images[k], self._moved(places, motion))
+                yield name if exact else f"{name} (approximate)", permutation
         if self.periodic:
             # Along every axis: a diagonal shift with the rotations would generate even shifts only.
             for axis, letter in zip(reversed(range(len(self.shape))), "xyz", strict=False):
@@ -341,11 +282,20 @@ class Lattice(SamplingKind):
                 moved[axis] = (places[axis] + 1) % self.shape[axis]
                 yield f"translation_{letter}", self.encode(k, moved)
 
-    def _images(self, motion: Motion) -> tuple[bool, Indices | None]:
+    def _moved(self, places: Places, motion: Indices) -> Iterator[Indices]:
+        """The places that pixels are mapped to, axis by axis."""
+        for row, side in zip(motion, self.shape, strict=True):
+            place = places[int(abs(row).argmax())]
+            yield place if row.sum() > 0 else side - 1 - place
+
+    def _images(self, motion: Indices) -> tuple[bool, Indices | None]:
         """Whether samples of the fiber go to samples exactly, and (n_o,) where each goes."""
         if self.fiber.columns and not self.fiber.cyclic:
-            return True, image_of(self.fiber_coordinates, motion.matrix)
+            return True, image_of(self.fiber_coordinates, motion[::-1, ::-1])
         k, n_o = np.arange(self.orientations), self.orientations
-        full_turn = n_o * len(self.fiber.turns)
-        steps, between = divmod(motion.quarter_turns * full_turn, 4)
-        return not between or not self.fiber.columns, (motion.handedness * k + steps) % n_o
+        if not self.fiber.columns:
+            return True, k
+        # Where x goes, in quarter turns; 2 pi are so many steps.
+        quarter_turns = round(math.atan2(motion[-2, -1], motion[-1, -1]) / (math.pi / 2))
+        steps, between = divmod(quarter_turns * n_o * len(self.fiber.turns), 4)
+        return not between, (round(np.linalg.det(motion)) * k + steps) % n_o

@@ -3,6 +3,7 @@
 Points in no order belong to the nearest of the coarser ones.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,6 +25,29 @@ class LevelMap:
     indices: Indices
     data: Floats
 
+    @classmethod
+    def means(
+        cls, rows: Indices, columns: Indices, weights: Floats, shape: tuple[int, int]
+    ) -> "LevelMap":
+        """The mean of the columns of each row by weight.
+
+        Args:
+            rows: (entries,) ascending; each row has some.
+            columns: (entries,) ascending in each row.
+            weights: (entries,).
+            shape: numbers of rows and columns.
+        """
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
+        return cls(shape, indptr, columns, weights / np.bincount(rows, weights, shape[0])[rows])
+
+
+def blocks(shape: tuple[int, ...]) -> Indices:
+    """(blocks, 2^d) the points of a grid of this shape in blocks of 2 a side."""
+    d = len(shape)
+    split = [part for side in shape for part in (side // 2, 2)]
+    order = (*range(0, 2 * d, 2), *range(1, 2 * d, 2))
+    return np.arange(math.prod(shape)).reshape(split).transpose(order).reshape(-1, 2**d)
+
 
 def averages(sources: Indices, areas: Floats) -> LevelMap:
     """Each target is the mean of its sources by area.
@@ -32,27 +56,15 @@ def averages(sources: Indices, areas: Floats) -> LevelMap:
         sources: (targets, m) points, ascending in each row, padded with -1 at the end.
         areas: (points,) of all sources.
     """
-    known = sources >= 0
-    weights = np.where(known, areas[sources], 0.0)
-    weights /= weights.sum(axis=1, keepdims=True)
-    indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
-    return LevelMap((len(sources), len(areas)), indptr, sources[known], weights[known])
+    rows, place = np.nonzero(sources >= 0)
+    columns = sources[rows, place]
+    return LevelMap.means(rows, columns, areas[columns], (len(sources), len(areas)))
 
 
-def copies(sources: Indices) -> LevelMap:
-    """Each point takes the value of the coarser one that it belongs to.
-
-    Args:
-        sources: (coarser, m) the points that belong to each, each point once.
-    """
-    owners = np.empty(sources.size, np.int64)
-    owners[sources] = np.arange(len(sources))[:, None]
-    return _from_owners(owners, len(sources))
-
-
-def _from_owners(owners: Indices, coarser: int) -> LevelMap:
-    points = len(owners)
-    return LevelMap((points, coarser), np.arange(points + 1), owners, np.ones(points))
+def copies(owners: Indices, coarser: int) -> LevelMap:
+    """Each point takes the value of the one of so many coarser ones that it belongs to, (N,)."""
+    count = len(owners)
+    return LevelMap.means(np.arange(count), owners, np.ones(count), (count, coarser))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,23 +95,16 @@ class NearestMaps:
             areas: (N,) of the points.
         """
         points, coarser = len(self.fine), len(self.coarse)
-        counts = np.bincount(self.owners, minlength=coarser)
-        alone = np.flatnonzero(counts == 0)
-        rows, columns = self.owners, np.arange(points)
-        if len(alone):
-            rows = np.concatenate([rows, alone])
-            close = nearest(self.fine, self.coarse[alone], self.periods)
-            columns = np.concatenate([columns, close])
-            counts[alone] = 1
+        alone = np.setdiff1d(np.arange(coarser), self.owners)
+        close = nearest(self.fine, self.coarse[alone], self.periods) if len(alone) else alone
+        rows = np.concatenate([self.owners, alone])
         order = np.argsort(rows, kind="stable")
-        rows, columns = rows[order], columns[order]
-        sums = np.bincount(rows, areas[columns], coarser)
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        return LevelMap((coarser, points), indptr, columns, areas[columns] / sums[rows])
+        columns = np.concatenate([np.arange(points), close])[order]
+        return LevelMap.means(rows[order], columns, areas[columns], (coarser, points))
 
     def unpooling(self) -> LevelMap:
         """Each point takes the value of the coarser one that it belongs to."""
-        return _from_owners(self.owners, len(self.coarse))
+        return copies(self.owners, len(self.coarse))
 
 
 def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = None) -> Indices:

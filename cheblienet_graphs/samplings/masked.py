@@ -7,7 +7,7 @@ import numpy as np
 
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.maps import LevelMap
-from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.samplings.sampling import Sampling, SamplingKind
 from cheblienet_graphs.typing import Floats, Indices
 
 
@@ -19,9 +19,9 @@ class MaskedSampling(Sampling):
         places: (n_inside,) where the points inside are among them, ascending.
     """
 
-    def __init__(self, full: Sampling, places: Indices) -> None:
+    def __init__(self, full: SamplingKind, places: Indices) -> None:
         self.full, self.places = full, places
-        self.orientations, self.periodic = full.orientations, full.periodic
+        self.orientations, self.fiber, self.periodic = full.orientations, full.fiber, full.periodic
 
     @property
     def num_points(self) -> int:
@@ -42,62 +42,39 @@ class MaskedSampling(Sampling):
     @cached_property
     def inside(self) -> Indices:
         """(all points,) number of each among those inside; -1 outside."""
-        numbers = np.full(self.full.num_points, -1)
-        numbers[self.places] = np.arange(self.num_points)
-        return numbers
+        return _numbers(self.places, self.full.num_points)
 
     @cached_property
     def mean_area(self) -> float:
         """The mean area of the points inside, in units of that of all points."""
-        if isinstance(self.full, Lattice):
-            return 1.0
-        return float(self.full.areas(0, self.full.num_points)[self.places].mean())
+        return float(self.full.base_areas[self.places].mean())
 
-    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, d) coordinates by the manifold's columns, or those of the vertices start..stop."""
-        pieces = [self.full.coordinates(lo, hi)[at] for lo, hi, at in self._pieces(start, stop)]
-        return np.concatenate(pieces) if pieces else self.full.coordinates(0, 0)
+    @cached_property
+    def base_areas(self) -> Floats:
+        """(points,) areas in units of their mean."""
+        return self.full.base_areas[self.places] / self.mean_area
 
-    def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) areas in units of their mean, or those of the vertices start..stop."""
-        pieces = [self.full.areas(lo, hi)[at] for lo, hi, at in self._pieces(start, stop)]
-        areas: Floats = np.concatenate(pieces) if pieces else self.full.areas(0, 0)
-        areas /= self.mean_area
-        return areas
-
-    def _pieces(self, start: int, stop: int | None) -> Iterator[tuple[int, int, Indices]]:
-        """For each orientation with vertices in a range: theirs among all, first and last + 1.
-
-        And where they are between these two.
-        """
-        first, last, _ = slice(start, stop).indices(self.num_vertices)
-        points, count = self.full.num_points, self.num_points
-        for k in range(first // count, -(-last // count)):
-            places = self.places[max(first - k * count, 0) : min(last - k * count, count)]
-            if len(places):
-                lo, hi = k * points + int(places[0]), k * points + int(places[-1]) + 1
-                yield lo, hi, places - places[0]
+    def base_coordinates(self, points: Indices) -> Floats:
+        """(N, d) coordinates along the base of some points, (N,), by the manifold's columns."""
+        return self.full.base_coordinates(self.places[points])
 
     def pooling(self) -> LevelMap:
         """The map from the points to those of the next coarser level: means over those inside."""
         whole = self.full.pooling()
-        return _restricted(whole, self._coarser_places(whole), self.inside)
+        return _restricted(whole, self._coarser(whole), self.inside)
 
     def unpooling(self) -> LevelMap:
         """The map to the points from those of the next coarser level.
 
         All sources of a point inside are inside, as it is pooled to them.
         """
-        whole, pooling = self.full.unpooling(), self.full.pooling()
-        numbers = np.full(whole.shape[1], -1)
-        coarser = self._coarser_places(pooling)
-        numbers[coarser] = np.arange(len(coarser))
-        return _restricted(whole, self.places, numbers)
+        whole = self.full.unpooling()
+        return _restricted(whole, self.inside, self._coarser(self.full.pooling()))
 
-    def _coarser_places(self, pooling: LevelMap) -> Indices:
-        """Where the points inside are on the next coarser level."""
+    def _coarser(self, pooling: LevelMap) -> Indices:
+        """(all coarser points,) number of each among those inside; -1 outside."""
         pooled = np.logical_or.reduceat(self.inside[pooling.indices] >= 0, pooling.indptr[:-1])
-        return np.flatnonzero(pooled)
+        return _numbers(np.flatnonzero(pooled), len(pooled))
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured.
@@ -124,7 +101,7 @@ class MaskedSampling(Sampling):
         inside.ravel()[self.places] = True
         around = shape if self.periodic else (1,) * len(shape)
         widths = [(n, n) for n in around]
-        wide = np.pad(inside, widths, mode="wrap") if self.periodic else np.pad(inside, widths)
+        wide = np.pad(inside, widths, "wrap" if self.periodic else "constant")
         steps = distance_transform_cdt(wide, "chessboard")
         own = tuple(slice(n, n + side) for n, side in zip(around, shape, strict=True))
         return np.asarray(steps[own]).ravel()
@@ -141,22 +118,23 @@ class MaskedSampling(Sampling):
                 yield name, image // points * count + number
 
 
-def _restricted(whole: LevelMap, rows: Indices, numbers: Indices) -> LevelMap:
-    """Some rows of a map, with the columns that have a number, summing to 1 again.
+def _numbers(places: Indices, count: int) -> Indices:
+    """(count,) number of each point among those at some places, (N,); -1 elsewhere."""
+    numbers = np.full(count, -1)
+    numbers[places] = np.arange(len(places))
+    return numbers
+
+
+def _restricted(whole: LevelMap, rows: Indices, columns: Indices) -> LevelMap:
+    """The rows and columns of a map that have a number, rows summing to 1 again.
 
     Args:
         whole: the map between all points.
-        rows: (targets,) those kept.
-        numbers: (origins,) new numbers of the columns; -1 where they are left out.
+        rows: (targets,) new numbers, ascending; -1 where they are left out.
+        columns: (origins,) likewise.
     """
-    counts = np.diff(whole.indptr)[rows]
-    ends = np.cumsum(counts)
-    entry = np.arange(ends[-1]) + np.repeat(whole.indptr[rows] - ends + counts, counts)
-    column, row = numbers[whole.indices[entry]], np.repeat(np.arange(len(rows)), counts)
-    kept = column >= 0
-    row, column, data = row[kept], column[kept], whole.data[entry][kept]
-    known = np.bincount(row, minlength=len(rows))
-    sums = np.bincount(row, data, len(rows))
-    indptr = np.concatenate([[0], np.cumsum(known)])
-    shape = len(rows), int((numbers >= 0).sum())
-    return LevelMap(shape, indptr, column, data / sums[row])
+    row = np.repeat(rows, np.diff(whole.indptr))
+    column = columns[whole.indices]
+    kept = (row >= 0) & (column >= 0)
+    shape = int(rows.max()) + 1, int(columns.max()) + 1
+    return LevelMap.means(row[kept], column[kept], whole.data[kept], shape)

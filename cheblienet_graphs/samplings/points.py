@@ -4,9 +4,8 @@ On the sphere isometries that map the points to themselves are symmetries. Scatt
 for their Voronoi cells; their levels are joined by nearest points.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ import numpy as np
 from cheblienet_graphs.manifolds.base import NO_FIBER, Fiber
 from cheblienet_graphs.samplings.maps import LevelMap, NearestMaps
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
-from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, plane_cells, sphere_cells
+from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, cell_areas
 from cheblienet_graphs.typing import Floats, Indices
 
 POLE = 1e-12
@@ -65,11 +64,6 @@ class Points(SamplingKind):
         """The points of this size."""
         return cls(setting.orientations, setting.manifold.fiber, size, setting.periodic)
 
-    @cached_property
-    @abstractmethod
-    def base_areas(self) -> Floats:
-        """(points,) areas in units of their mean."""
-
     @property
     def num_points(self) -> int:
         """Points of one orientation."""
@@ -85,6 +79,11 @@ class Points(SamplingKind):
         return iter(())
 
     @cached_property
+    def base_points(self) -> Floats:
+        """(points, 3) unit vectors, or (points, 2) x, y; a class has these or angles."""
+        return unit_vectors(*self.angles)
+
+    @cached_property
     def angles(self) -> tuple[Floats, Floats]:
         """(points,) colatitudes beta in [0, pi] and longitudes gamma in [-pi, pi], radians."""
         # Each in one piece: before numpy 2.1 the last bit of an arc tangent of strided arrays
@@ -94,26 +93,10 @@ class Points(SamplingKind):
         beta, gamma = np.arctan2(axis_distance, z), np.arctan2(y, x)
         return beta, np.where(axis_distance < POLE, 0.0, gamma)
 
-    def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) areas in units of their mean, or those of the vertices start..stop."""
-        areas: Floats = self.base_areas[self._vertices(start, stop)[1]]
-        return areas
-
-    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, 2) beta, gamma, or (V, 3) alpha, beta, gamma; or of the vertices start..stop.
-
-        On the plane (V, 2) x, y, or (V, 3) x, y, theta.
-        """
-        fiber, point = self._vertices(start, stop)
-        if self.extent is not None:
-            return np.column_stack([self.base_points[point], fiber])
-        beta, gamma = (angle[point] for angle in self.angles)
-        return np.column_stack([fiber, beta, gamma])
-
-    def _vertices(self, start: int, stop: int | None) -> tuple[Floats, Indices]:
-        """Fiber coordinates (N, f) and points (N,) of the vertices start..stop; None is V."""
-        index = np.arange(*slice(start, stop).indices(self.num_vertices))
-        return self.fiber_coordinates[index // self.num_points], index % self.num_points
+    def base_coordinates(self, points: Indices) -> Floats:
+        """(N, 2) beta, gamma of some points, (N,); on the plane x, y."""
+        columns = self.angles if self.extent is None else self.base_points.T
+        return np.stack([column[points] for column in columns], axis=1)
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) of the isometries that map the sampling to itself."""
@@ -153,7 +136,8 @@ class Scattered(Points):
     @property
     def coarser_points(self) -> Floats | None:
         """(coarser points, d) those of the next coarser level; None where there is none."""
-        return None
+        coarser = self.coarser(self.size)
+        return None if coarser is None else replace(self, size=coarser).base_points
 
     @classmethod
     def links(cls, fine: Size, coarse: Size) -> int:
@@ -163,11 +147,8 @@ class Scattered(Points):
     @cached_property
     def base_areas(self) -> Floats:
         """(points,) areas of the Voronoi cells, in units of their mean."""
-        points, sides = self.base_points, self.extent
-        if sides is None:
-            areas = sphere_cells(points, self.remedy)
-        else:
-            areas = plane_cells(points, sides, periodic=self.periodic, remedy=self.remedy)
+        points, extent = self.base_points, self.extent
+        areas = cell_areas(points, extent, periodic=self.periodic, remedy=self.remedy)
         areas /= areas.mean()
         return areas
 

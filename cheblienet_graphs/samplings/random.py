@@ -31,6 +31,7 @@ class Random(Scattered):
     name = "random"
     field = "points"
     sizes_accepted = POINTS
+    words = "random"
     seeded = True
     default_levels = "one"
     schemas = "1.0", "1.1"  # 1.0 did not know coarser levels
@@ -50,12 +51,6 @@ class Random(Scattered):
         """One for each point, as coarser points are among them."""
         del coarse
         return cls.points(fine)
-
-    @classmethod
-    def described(cls, size: Size) -> str:
-        """'random'."""
-        del size
-        return "random"
 
     @classmethod
     def sampled(cls, size: Size, setting: Setting) -> "Random":
@@ -80,9 +75,3 @@ class Random(Scattered):
         height, gamma = 2 * height - 1, 2 * np.pi * longitude
         across = np.sqrt((1 - height) * (1 + height))
         return np.stack([across * np.cos(gamma), across * np.sin(gamma), height], axis=1)
-
-    @property
-    def coarser_points(self) -> Floats | None:
-        """(coarser points, d) the first ones; None where there is no coarser level."""
-        coarser = self.coarser(self.size)
-        return None if coarser is None else self.base_points[:coarser]

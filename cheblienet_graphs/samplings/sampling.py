@@ -11,7 +11,7 @@ import numpy as np
 from cheblienet_graphs.limits import Integers
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.base import Base, Fiber
-from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
 
@@ -25,6 +25,8 @@ class Sampling(ABC):
 
     orientations: int
     """n_o; 1 where the manifold has none."""
+    fiber: Fiber
+    """The same over each point."""
     periodic: bool
     """Whether points have images, `extent` apart."""
 
@@ -49,12 +51,44 @@ class Sampling(ABC):
         """Sides of the domain of a flat base; None on the sphere."""
 
     @abstractmethod
-    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, d) coordinates by the manifold's columns, or those of the vertices start..stop."""
+    def base_coordinates(self, points: Indices) -> Floats:
+        """(N, d) coordinates along the base of some points, (N,), by the manifold's columns."""
 
+    @property
     @abstractmethod
+    def base_areas(self) -> Floats:
+        """(points,) areas in units of their mean."""
+
+    @cached_property
+    def fiber_coordinates(self) -> Floats:
+        """(n_o, f) coordinates of the samples along the fiber; f = 0 where there is none."""
+        samples = np.array(self.fiber.samples(self.orientations))
+        return samples.reshape(self.orientations, len(self.fiber.columns))
+
+    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
+        """(V, d) coordinates by the manifold's columns, or those of the vertices start..stop.
+
+        Those along the fiber come last over a flat base, and first over the sphere.
+        """
+        sample, point = self._vertices(start, stop)
+        columns = [self.base_coordinates(point), self.fiber_coordinates[sample]]
+        return np.concatenate(columns if self.extent is not None else columns[::-1], axis=1)
+
     def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) areas in units of their mean, or those of the vertices start..stop."""
+        """(V,) areas in units of their mean, or those of the vertices start..stop.
+
+        A point's, times the share of the fiber that its sample has.
+        """
+        sample, point = self._vertices(start, stop)
+        areas: Floats = self.base_areas[point]
+        areas *= np.array(self.fiber.areas(self.orientations))[sample]
+        return areas
+
+    def _vertices(self, start: int, stop: int | None) -> tuple[Indices, Indices]:
+        """Samples of the fiber (N,) and points (N,) of the vertices start..stop; None is V."""
+        index = np.arange(*slice(start, stop).indices(self.num_vertices))
+        sample = index // self.num_points
+        return sample, index - sample * self.num_points
 
     @abstractmethod
     def pooling(self) -> LevelMap:
@@ -138,15 +172,8 @@ class SamplingKind(Sampling):
     """The package that computes its points, where it is not this one."""
     schemas: ClassVar[tuple[str, str]] = ("1.0", "1.0")
     """The schema of versions with one level, and of those with several."""
-
-    fiber: Fiber
-    """The same over each point."""
-
-    @cached_property
-    def fiber_coordinates(self) -> Floats:
-        """(n_o, f) coordinates of the samples along the fiber; f = 0 where there is none."""
-        samples = np.array(self.fiber.samples(self.orientations))
-        return samples.reshape(self.orientations, len(self.fiber.columns))
+    words: ClassVar[str]
+    """The sampling in words, {} its size."""
 
     @classmethod
     def parse(cls, size: object, base: Base) -> Size:
@@ -190,13 +217,13 @@ class SamplingKind(Sampling):
         return (size,)
 
     @classmethod
-    @abstractmethod
     def described(cls, size: Size) -> str:
         """The sampling in words."""
+        return cls.words.format(size)
 
     @classmethod
     @abstractmethod
-    def sampled(cls, size: Size, setting: Setting) -> Sampling:
+    def sampled(cls, size: Size, setting: Setting) -> "SamplingKind":
         """The points of a size, the finest or a coarser one, times orientations."""
 
     @classmethod
@@ -215,3 +242,20 @@ class SamplingKind(Sampling):
             CheblienetError: it is not, or does not work.
         """
         return
+
+    def children(self) -> Indices:
+        """(coarser points, m) points that each is the mean of, ascending, padded with -1.
+
+        Classes without such blocks have maps of their own.
+        """
+        raise NotImplementedError
+
+    def pooling(self) -> LevelMap:
+        """The map to the next coarser level's points, means by area."""
+        return averages(self.children(), self.base_areas)
+
+    def unpooling(self) -> LevelMap:
+        """The map that gives each point the value of its block, blocks being disjoint."""
+        children = self.children()
+        owners = np.argsort(children, axis=None) // children.shape[1]
+        return copies(owners, len(children))

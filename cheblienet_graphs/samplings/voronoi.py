@@ -39,6 +39,7 @@ class Diagram:
         sources: (points,) of each point or image the point it is one of; those of points come
             first.
         inside: (points,) share of each point's cell that is within the domain.
+        measure: area of the domain.
     """
 
     ends: tuple[Indices, Indices]
@@ -48,6 +49,7 @@ class Diagram:
     coincident: Indices
     sources: Indices
     inside: Floats
+    measure: float
 
     @property
     def cells(self) -> Floats:
@@ -74,16 +76,26 @@ def on_a_circle(points: Floats) -> bool:
     return bool(spread[-1] < FLAT)
 
 
-def sphere_diagram(points: Floats, remedy: str) -> Diagram:
-    """The diagram of points on the unit sphere, not all on one circle.
+def voronoi_diagram(
+    points: Floats, extent: tuple[float, ...] | None, *, periodic: bool, remedy: str
+) -> Diagram:
+    """The diagram of points of the unit sphere, not all on one circle, or of the plane.
 
     Args:
-        points: (N, 3) unit vectors.
+        points: (N, 3) unit vectors, or (N, 2) x, y in [0, width] x [0, height], on a torus below.
+        extent: width and height; None for the sphere.
+        periodic: whether opposite sides are glued.
         remedy: for points that are too close.
 
     Raises:
-        CheblienetError: some are too close to be distinguished.
+        CheblienetError: some of the sphere are too close to be distinguished.
     """
+    if extent is None:
+        return _sphere_diagram(points, remedy)
+    return _plane_diagram(points, np.array(extent), periodic=periodic)
+
+
+def _sphere_diagram(points: Floats, remedy: str) -> Diagram:
     from scipy.spatial import ConvexHull, QhullError  # slow to import, most builds do without
 
     try:
@@ -100,22 +112,17 @@ def sphere_diagram(points: Floats, remedy: str) -> Diagram:
         hull.coplanar,
         np.arange(len(points)),
         np.ones(len(points)),
+        4 * np.pi,
     )
 
 
-def plane_diagram(points: Floats, extent: tuple[float, float], *, periodic: bool) -> Diagram:
-    """The diagram of points in [0, width] x [0, height], on a torus below these, with images.
+def _plane_diagram(points: Floats, sides: Floats, *, periodic: bool) -> Diagram:
+    """The diagram with images.
 
     Images limit the cells: on a torus these are the points moved by its sides, else reflections
     in the domain's edges, along which the cells of a point and its image meet. Only the cells of
     points themselves are complete.
-
-    Args:
-        points: (N, 2) x, y.
-        extent: width and height.
-        periodic: whether opposite sides are glued.
     """
-    sides = np.array(extent)
     points, images, sources, inside = _with_images(points, sides, periodic=periodic)
     margin = FIRST_MARGIN * float(np.sqrt(sides.prod() / len(points)))
     while True:
@@ -185,7 +192,8 @@ def _triangulated(
         for x in (centers[near] - centers[far], (points[one] - points[other]) / 2)
     )
     shares = side * height / 2
-    diagram = Diagram((one, other), side, 2 * height, shares, mesh.coplanar, sources, inside)
+    parts = side, 2 * height, shares, mesh.coplanar, sources, inside
+    diagram = Diagram((one, other), *parts, float(sides.prod()))
     kept = (mesh.simplices < len(inside)).any(axis=1)
     radius = np.linalg.norm(to_center, axis=1)[kept, None]
     beyond = np.maximum(radius - centers[kept], centers[kept] + radius - sides)
@@ -241,22 +249,37 @@ def indistinct(count: int, remedy: str) -> CheblienetError:
     )
 
 
-def sphere_cells(points: Floats, remedy: str = ANOTHER_SEED) -> Floats:
-    """Solid angles of the cells of points on the unit sphere.
+def cell_areas(
+    points: Floats,
+    extent: tuple[float, ...] | None = None,
+    *,
+    periodic: bool = False,
+    remedy: str = ANOTHER_SEED,
+) -> Floats:
+    """Areas of the cells of points; points that coincide share one.
 
     Args:
-        points: (N, 3) unit vectors.
+        points: (N, 3) unit vectors, or (N, 2) x, y in [0, width] x [0, height], on a torus below.
+        extent: width and height; None for the sphere.
+        periodic: whether opposite sides are glued.
         remedy: for points that are too close.
 
     Returns:
-        (N,), whose sum is 4 pi.
+        (N,), whose sum is width * height, or 4 pi.
 
     Raises:
         CheblienetError: some are too close to be distinguished.
     """
-    if on_a_circle(points):
+    if extent is None and on_a_circle(points):
         return _lunes(points)
-    return _checked(_cells(sphere_diagram(points, remedy)), 4 * np.pi, remedy)
+    diagram = voronoi_diagram(points, extent, periodic=periodic, remedy=remedy)
+    owner = np.arange(len(diagram.sources))
+    owner[diagram.coincident[:, 0]] = diagram.coincident[:, 2]
+    shared = (diagram.cells / np.bincount(owner, minlength=len(owner)).clip(1))[owner]
+    cells: Floats = shared[: len(points)] * diagram.inside
+    if not (cells > 0).all() or abs(cells.sum() / diagram.measure - 1) > ROUNDING:
+        raise indistinct(len(cells), remedy)
+    return cells
 
 
 def _lunes(points: Floats) -> Floats:
@@ -267,45 +290,4 @@ def _lunes(points: Floats) -> Floats:
     after = np.diff(angle[order], append=angle[order[0]] + 2 * np.pi)
     cells = np.empty(len(points))
     cells[order] = after + np.roll(after, 1)
-    return cells
-
-
-def plane_cells(
-    points: Floats,
-    extent: tuple[float, float],
-    *,
-    periodic: bool,
-    remedy: str = ANOTHER_SEED,
-) -> Floats:
-    """Areas of the cells of points in [0, width] x [0, height], on a torus below these.
-
-    Args:
-        points: (N, 2) x, y.
-        extent: width and height.
-        periodic: whether opposite sides are glued.
-        remedy: for points that are too close.
-
-    Returns:
-        (N,), whose sum is width * height.
-
-    Raises:
-        CheblienetError: some points are too close to be distinguished.
-    """
-    diagram = plane_diagram(points, extent, periodic=periodic)
-    cells = _cells(diagram)[: len(points)] * diagram.inside
-    return _checked(cells, float(np.prod(extent)), remedy)
-
-
-def _cells(diagram: Diagram) -> Floats:
-    """(points,) cell areas, images among them; points that coincide share one."""
-    count, coincident = len(diagram.sources), diagram.coincident
-    owner = np.arange(count)
-    owner[coincident[:, 0]] = coincident[:, 2]
-    shared: Floats = (diagram.cells / np.bincount(owner, minlength=count).clip(1))[owner]
-    return shared
-
-
-def _checked(cells: Floats, domain: float, remedy: str) -> Floats:
-    if not (cells > 0).all() or abs(cells.sum() / domain - 1) > ROUNDING:
-        raise indistinct(len(cells), remedy)
     return cells

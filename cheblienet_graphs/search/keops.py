@@ -191,42 +191,39 @@ def cache_folder() -> Path:
     return folder / f"{'_'.join(platform.uname()[:3])}_p{platform.python_version()}"
 
 
-PRUNED = Remedy("engine", "pruned")
-
-
 def remedy(error: BaseException) -> Words:
     """One line on what is wrong and what to do.
 
     Args:
         error: what KeOps raised.
     """
+    wrong, besides = _wrong(error)
+    return Words(f"{wrong}, or use ", Remedy("engine", "pruned"), f"{besides}.")
+
+
+def _wrong(error: BaseException) -> tuple[str, str]:
+    """What is wrong and what mends it; what else to say of the engine that does without."""
     if isinstance(error, ModuleNotFoundError) and error.name in ("keopscore", "pykeops"):
-        return Words("KeOps is not installed: pip install pykeops, or use ", PRUNED, ".")
+        return "KeOps is not installed: pip install pykeops", ""
     cache = cache_folder()
     mark = _mark_of(cache)
     if mark is None:
-        return Words(
+        return (
             f"KeOps can't write to its cache in {cache}. Set KEOPS_CACHE_FOLDER to a folder that "
-            "can be written, or use ",
-            PRUNED,
-            ".",
-        )
+            "can be written"
+        ), ""
     mark.close()
     compiler = os.environ.get("CXX") or "g++"
     if shutil.which(compiler) is None:
-        return Words(
+        return (
             f"KeOps can't compile: there is no C++ compiler {compiler}. Install one (Debian: apt "
-            "install g++) or set CXX, or use ",
-            PRUNED,
-            ", which needs none.",
-        )
+            "install g++) or set CXX"
+        ), ", which needs none"
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    return Words(
+    return (
         f"KeOps can't compile or run here ({reason}). See that {compiler} works and for a GPU that "
-        f"the CUDA toolkit with nvrtc is there, delete {cache} if it may be damaged, or use ",
-        PRUNED,
-        ", which needs none of these.",
-    )
+        f"the CUDA toolkit with nvrtc is there, delete {cache} if it may be damaged"
+    ), ", which needs none of these"
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ On a lattice they are the stencils' offsets, looked up in a map of what is insid
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +17,14 @@ from cheblienet_graphs.search.stencil import StencilEngine, at_sides
 from cheblienet_graphs.typing import Floats, Indices
 
 INT32_LIMIT = 2**31 - 1
+ENTRIES_AT_ONCE = 2**16
+"""Entries that are looked up together: few enough to stay in a cache."""
 ROWS_AT_ONCE = 2**16
 """Most vertices of the whole whose neighbors are in memory together."""
+
+OffsetValues = Sequence[Sequence[Floats]]
+"""By orientation numbers of the offsets of its neighborhood: those that a vertex has everywhere,
+then for each axis what is added to them at the sides across it, if anything."""
 
 
 @dataclass(frozen=True)
@@ -118,31 +124,6 @@ class InsideLengths:
         return self.whole.squared_distances(*map(self.inside.among_all, (rows, columns)))
 
 
-@dataclass(frozen=True)
-class LookedUp:
-    """The neighbors of some vertices of one orientation, each vertex itself among them.
-
-    Args:
-        orientation: of the vertices.
-        vertices: (M,) these.
-        columns: (M, N) neighbors, ascending where `inside`.
-        inside: (M, N) whether there is one.
-        which: (N,) or (M, N) the places in the orientation's neighborhood that the columns stand
-            for; -1 for the vertex itself.
-    """
-
-    orientation: int
-    vertices: Indices
-    columns: npt.NDArray[np.signedinteger[Any]]
-    inside: npt.NDArray[np.bool_]
-    which: Indices
-
-    @property
-    def diagonal(self) -> npt.NDArray[np.bool_]:
-        """(M, N) whether a column is the vertex itself."""
-        return np.broadcast_to(self.which < 0, self.columns.shape)
-
-
 class MaskedStencils:
     """The edges of a lattice with both ends inside a mask.
 
@@ -155,19 +136,21 @@ class MaskedStencils:
     """
 
     def __init__(self, engine: StencilEngine, places: Indices) -> None:
-        self.lattice, self.stencils, self.places = engine.lattice, engine.stencils, places
+        self.lattice, self.places, self._margin = engine.lattice, places, engine.reach
         self.neighborhoods, lattice = engine.neighborhoods, engine.lattice
-        self._margin = engine.reach
         vertices = lattice.orientations * len(places)
         self.dtype = np.dtype(np.int32 if vertices <= INT32_LIMIT else np.int64)
         numbers = np.full(lattice.num_points, -1, self.dtype)
         numbers[places] = np.arange(len(places), dtype=self.dtype)
+        beyond: dict[str, Any] = {"mode": "wrap"} if lattice.periodic else {"constant_values": -1}
         around = [(most, most) for most in self._margin]
-        whole = numbers.reshape(lattice.shape)
-        if lattice.periodic:
-            self._wide = np.pad(whole, around, mode="wrap")
-        else:
-            self._wide = np.pad(whole, around, constant_values=-1)
+        self._wide = np.pad(numbers.reshape(lattice.shape), around, **beyond)
+        self._strides = np.array(self._wide.strides) // self.dtype.itemsize
+        self._coordinates = np.array(lattice.decode(places)[1])
+        self._wide_places = self._strides @ (self._coordinates + np.array([self._margin]).T)
+        sides = np.minimum(self._coordinates.T, np.array(lattice.shape) - 1 - self._coordinates.T)
+        near_seam = lattice.periodic & (sides < self._margin)
+        self._near_seam = np.asarray(near_seam.any(axis=1))
         self._tables = [self._table(k) for k in range(lattice.orientations)]
 
     def _table(self, k: int) -> tuple[Indices, Indices, Indices]:
@@ -176,11 +159,9 @@ class MaskedStencils:
         orientation = np.append(stencil.orientation, k)
         offsets = np.concatenate([stencil.offsets, np.zeros((1, len(self._margin)), np.int64)])
         order = np.lexsort((*offsets.T[::-1], orientation))
-        steps = np.zeros(len(order), np.int64)
-        for side, offset in zip(self._wide.shape, offsets[order].T, strict=True):
-            steps = steps * side + offset
         which = np.where(order < len(stencil), order, -1)
-        return steps, orientation[order] * len(self.places), which
+        shift = (orientation[order] * len(self.places)).astype(self.dtype)
+        return offsets[order] @ self._strides, shift, which
 
     @cached_property
     def total_degree(self) -> int:
@@ -200,163 +181,70 @@ class MaskedStencils:
             offset: along each axis.
             sides: the axes across whose sides alone pixels count; all count where there are none.
         """
-        every = 0, self.lattice.shape[0]
-        here, there = (self._moved(*every, by) for by in ((0,) * len(offset), offset))
-        both = here & there
+
+        def moved(by: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+            parts = zip(by, self._margin, self.lattice.shape, strict=True)
+            cut = tuple(slice(most + step, most + step + side) for step, most, side in parts)
+            inside: npt.NDArray[np.bool_] = self._wide[cut] >= 0
+            return inside
+
+        both = moved((0,) * len(offset)) & moved(offset)
         away = tuple(slice(1, -1) if axis in sides else slice(None) for axis in range(both.ndim))
         return int(both.sum() - both[away].sum() * bool(sides))
 
-    def pieces(self, start: int, stop: int) -> Iterator["Piece"]:
-        """The vertices start..stop, orientation by orientation."""
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[int, Indices]]:
+        """The vertices start..stop few at a time: an orientation, and numbers of pixels inside."""
         count = len(self.places)
         for k in range(start // count, -(-stop // count)):
-            yield Piece(self, k, max(start - k * count, 0), min(stop - k * count, count))
+            few = max(1, ENTRIES_AT_ONCE // len(self._tables[k][0]))
+            last = min(stop - k * count, count)
+            for first in range(max(start - k * count, 0), last, few):
+                yield k, np.arange(first, min(first + few, last))
 
-    def lines(self, k: int, first: int, last: int) -> npt.NDArray[np.bool_]:
-        """(last - first, *others) whether all neighbors of pixels there are inside.
+    def cut(self, k: int, numbers: Indices) -> Indices:
+        """Which of some pixels, at orientation k, lack an entry that those far from edges have.
 
-        None is at a corrected side, across which stencils of consistent weights always lead.
-
-        Args:
-            k: orientation.
-            first: of the range along the first axis.
-            last: its end.
+        Those at a corrected side do, as stencils of consistent weights always lead across it.
         """
-        complete = self._moved(first, last, (0,) * len(self._margin))
-        for offset in np.unique(self.stencils[k].offsets, axis=0).tolist():
-            complete &= self._moved(first, last, tuple(offset))
-        return complete
+        steps, _, which = self._tables[k]
+        every = np.append(self.neighborhoods[k].everywhere, True)[which]
+        there = self._wide.take(self._wide_places[numbers] + steps[every, None]) >= 0
+        return np.flatnonzero(~there.all(axis=0))
 
-    def _moved(self, first: int, last: int, offset: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-        """Whether the pixel at this offset from those of some lines is inside.
-
-        Args:
-            first: of the range along the first axis.
-            last: its end.
-            offset: along each axis.
-        """
-        starts = [first, *[0] * (len(offset) - 1)]
-        stops = [last, *self.lattice.shape[1:]]
-        parts = zip(starts, stops, offset, self._margin, strict=True)
-        cut = tuple(slice(most + step + lo, most + step + hi) for lo, hi, step, most in parts)
-        inside: npt.NDArray[np.bool_] = self._wide[cut] >= 0
-        return inside
-
-    def around(self, k: int, first: int, last: int) -> npt.NDArray[np.bool_]:
-        """As `lines`, for pixels all of whose neighbors have all theirs inside, too.
-
-        Those within reach of the sides are left out.
-        """
-        most, shape = self._margin, self.lattice.shape
-        surrounded = self.lines(k, first, last)
-        low, high = max(first - most[0], 0), min(last + most[0], shape[0])
-        stencil = self.stencils[k]
-        for other in np.unique(stencil.orientation).tolist():
-            theirs = np.pad(
-                self.lines(other, low, high),
-                [(low - first + most[0], last + most[0] - high), *((n, n) for n in most[1:])],
-            )
-            for offset in stencil.within(other).offsets.tolist():
-                sides = (last - first, *shape[1:])
-                cut = zip(offset, most, sides, strict=True)
-                surrounded &= theirs[
-                    tuple(slice(n + step, n + step + side) for step, n, side in cut)
-                ]
-        return surrounded
-
-    def look_up(self, k: int, numbers: Indices, *, away: bool = False) -> LookedUp:
-        """The neighbors of vertices of one orientation.
+    def look_up(
+        self, k: int, numbers: Indices, values: Sequence[Floats]
+    ) -> tuple[Indices, Indices, Floats]:
+        """The rows of some vertices of orientation k, each vertex itself among its neighbors.
 
         Args:
             k: the orientation.
             numbers: (M,) of pixels inside.
-            away: whether all are away from corrected sides: then what only these have is left out.
+            values: of `OffsetValues`, for this orientation.
+
+        Returns:
+            (M,) entries of each row, and (nnz,) their columns and values, 0 of vertices themselves.
         """
         steps, shift, which = self._tables[k]
-        around = self.neighborhoods[k]
-        if away:
-            kept = np.append(around.everywhere, True)[which]
-            steps, shift, which = steps[kept], shift[kept], which[kept]
-        _, places = self.lattice.decode(self.places[numbers])
-        here = np.zeros(len(numbers), np.int64)
-        for side, place, most in zip(self._wide.shape, places, self._margin, strict=True):
-            here = here * side + place + most
-        numbered = self._wide.ravel()[here[:, None] + steps]
-        inside = numbered >= 0
-        if not (away or around.everywhere.all()):
-            there = around.present(places, self.lattice.shape)
-            itself = np.ones((len(there), 1), bool)
-            inside &= np.concatenate([there, itself], axis=1)[:, which]
-        columns = numbered + shift.astype(numbered.dtype)
-        if self.lattice.periodic and (near := ~self._far_from_seam(places)).any():
-            # Across the seam columns do not ascend as offsets do.
+        around, shape = self.neighborhoods[k], self.lattice.shape
+        places = tuple(self._coordinates[:, numbers])
+        columns = self._wide.take(self._wide_places[numbers, None] + steps)
+        inside = columns >= 0
+        columns += shift
+        everywhere, *along = (np.append(part, 0.0)[which] for part in values)
+        weights = np.tile(everywhere, (len(numbers), 1))
+        for there, more in zip(at_sides(places, shape), along, strict=False):
+            weights += there[:, None] * more
+        if along:
+            there = around.present(places, shape)
+            inside &= np.column_stack([there, np.ones(len(there), bool)])[:, which]
+        near = self._near_seam[numbers]
+        if near.any():  # across the seam columns do not ascend as offsets do
             order = np.broadcast_to(np.arange(len(which)), columns.shape).copy()
-            last = np.iinfo(columns.dtype).max
-            order[near] = np.where(inside[near], columns[near], last).argsort(axis=1, kind="stable")
-            columns, inside = (np.take_along_axis(x, order, axis=1) for x in (columns, inside))
-            which = which[order]
-        return LookedUp(k, k * len(self.places) + numbers, columns, inside, which)
-
-    def at_sides(self, found: LookedUp) -> list[npt.NDArray[np.bool_]]:
-        """For each axis (M,) whether vertices are at a side across it."""
-        numbers = found.vertices - found.orientation * len(self.places)
-        return at_sides(self.lattice.decode(self.places[numbers])[1], self.lattice.shape)
-
-    def _far_from_seam(self, places: Sequence[Indices]) -> npt.NDArray[np.bool_]:
-        """Whether no neighbor of a pixel is beyond a side."""
-        far = np.ones(len(places[0]), bool)
-        for place, most, side in zip(places, self._margin, self.lattice.shape, strict=True):
-            far &= (place >= most) & (place < side - most)
-        return far
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Consecutive vertices of one orientation.
-
-    Args:
-        stencils: their neighbors.
-        orientation: of the vertices.
-        start, stop: numbers of their pixels.
-    """
-
-    stencils: MaskedStencils
-    orientation: int
-    start: int
-    stop: int
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    @property
-    def first_vertex(self) -> int:
-        """The first of the vertices."""
-        return self.orientation * len(self.stencils.places) + self.start
-
-    @cached_property
-    def places(self) -> Indices:
-        """(len(self),) pixels of the vertices."""
-        return self.stencils.places[self.start : self.stop]
-
-    @property
-    def complete(self) -> npt.NDArray[np.bool_]:
-        """(len(self),) whether no neighbor is outside."""
-        return self._picked(self.stencils.lines)
-
-    @property
-    def surrounded(self) -> npt.NDArray[np.bool_]:
-        """(len(self),) whether neighbors are complete, too; False within reach of the sides."""
-        return self._picked(self.stencils.around)
-
-    def _picked(
-        self, flags: Callable[[int, int, int], npt.NDArray[np.bool_]]
-    ) -> npt.NDArray[np.bool_]:
-        """What is said of the lines of the vertices, for the vertices."""
-        line = self.stencils.lattice.num_points // self.stencils.lattice.shape[0]
-        first, last = int(self.places[0]) // line, int(self.places[-1]) // line + 1
-        flagged: npt.NDArray[np.bool_] = flags(self.orientation, first, last).ravel()
-        return flagged[self.places - first * line]
-
-    def look_up(self, chosen: Indices, *, away: bool = False) -> LookedUp:
-        """The neighbors of some, by their places among these vertices; `away` as there."""
-        return self.stencils.look_up(self.orientation, self.start + chosen, away=away)
+            outside = np.iinfo(columns.dtype).max
+            order[near] = np.where(inside[near], columns[near], outside).argsort(axis=1)
+            columns, inside, weights = (
+                np.take_along_axis(x, order, axis=1) for x in (columns, inside, weights)
+            )
+        starts = np.arange(0, inside.size, len(which))
+        degrees = np.add.reduceat(inside.ravel(), starts, dtype=np.int64)
+        return degrees, columns[inside], weights[inside]

@@ -6,6 +6,7 @@ members; an edge joins a and b where d(a, b) <= min(r_a, r_b). On lattices r_a i
 infinite lattice, so vertices at the boundary have fewer neighbors but no longer edges.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -54,12 +55,7 @@ def too_few(neighbors: int, has_edges: Callable[[int], bool]) -> SpecError:
             remedy = Words("Use ", larger, " or more ", Remedy("points"), ".")
             return SpecError("neighbors", accepted, neighbors, remedy)
         without, enough = enough, min(2 * enough, NEIGHBORS.high)
-    while enough - without > 1:
-        middle = (without + enough) // 2
-        if has_edges(middle):
-            enough = middle
-        else:
-            without = middle
+    enough = bisect_left(range(enough), 1, lo=without + 1, key=has_edges)
     accepted = f"at least {enough} here, where the nearest shell of equally distant vertices ends"
     return SpecError("neighbors", accepted, neighbors)
 

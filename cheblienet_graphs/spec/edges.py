@@ -141,20 +141,19 @@ def _correction(
     """True where open sides are corrected, which they are by default; else None."""
     if asked is not None and not isinstance(asked, bool):
         raise SpecError("boundary_correction", "True or False", asked)
-    boundary, weights, where = values["boundary"], values["weights"], ""
-    if boundary is None:
-        where = f"on {geometry.name}, which has no boundary"
-    elif not kind.regular:
-        where = f"with {kind.name} sampling"
-    elif boundary != "open":
-        where = f"with a {boundary} boundary"
-    elif weights == "kernel":
-        where = "with kernel weights, of which none are consistent at a boundary"
-    elif weights == "selling" and not geometry.oriented:
-        where = f"with selling weights on {geometry.name}, which need none"
-    if where and asked:
-        raise SpecError("boundary_correction", f"left out {where}", asked)
-    return None if where or asked is False else True
+    boundary, weights, name = values["boundary"], values["weights"], geometry.name
+    needless = weights == "selling" and not geometry.oriented
+    for excluded, where in (
+        (boundary is None, f"on {name}, which has no boundary"),
+        (not kind.regular, f"with {kind.name} sampling"),
+        (boundary != "open", f"with a {boundary} boundary"),
+        (weights == "kernel", "with kernel weights, of which none are consistent at a boundary"),
+        (needless, f"with selling weights on {name}, which need none"),
+    ):
+        if excluded:
+            left_out("boundary_correction", asked or None, where)
+            return None
+    return None if asked is False else True
 
 
 def _drift(kind: type[SamplingKind], weights: str, drift: Any) -> float | None:
@@ -176,16 +175,15 @@ def _directional(
     """delta; None where there are no directional Laplacians."""
     if delta is None:
         return None
-    where, remedy = "", ""
-    if not geometry.oriented:
-        where = f"on {geometry.name}, which has no orientations"
-    elif geometry.base.dimension != 2:
-        where = f"on {geometry.name}: directional Laplacians are those of the plane"
-    elif not kind.regular:
-        where = f"on {geometry.name} with {kind.name} sampling"
-        remedy = "Directional Laplacians are made from Selling's stencils, which need a lattice."
-    elif orientations == 1:
-        where = "with one orientation, which can't turn"
-    if where:
-        left_out("directional", delta, where, remedy)
+    name, need = (
+        geometry.name,
+        "Directional Laplacians are made from Selling's stencils, of lattices.",
+    )
+    for excluded, where, remedy in (
+        (not geometry.oriented, f"on {name}, which has no orientations", ""),
+        (geometry.base.dimension != 2, f"on {name}: directional Laplacians are of the plane", ""),
+        (not kind.regular, f"on {name} with {kind.name} sampling", need),
+        (orientations == 1, "with one orientation, which can't turn", ""),
+    ):
+        left_out("directional", delta if excluded else None, where, remedy)
     return number("directional", delta, *limits.DIRECTIONAL)

@@ -4,6 +4,7 @@ What is given is a mapping from all parameters of `GraphSpec`; those that were l
 """
 
 import math
+from itertools import takewhile
 from typing import Any
 
 from cheblienet_graphs import limits
@@ -107,17 +108,13 @@ def _axes(geometry: Manifold, given: Given) -> str | None:
     left_out("orientations", given["orientations"], where)
     if axes is None:
         return DEFAULT_AXES
-    name = axes if isinstance(axes, str) else None
     try:
-        count = parsed(axes)
-        name = f"{count:.0f}" if count.is_integer() else None
+        name = f"{parsed(axes):g}"
     except (ValueError, TypeError):
-        pass
-    if name not in AXES:
-        named = " or ".join(name for name in AXES if name.startswith("ico"))
-        counts = ", ".join(name for name in AXES if name.isdigit())
+        name = axes
+    if not isinstance(name, str) or name not in AXES:
         remedy = "Numbers are sets that the rotations of the cube map to themselves."
-        raise SpecError("axes", f"one of {counts}, or {named}", axes, remedy)
+        raise SpecError("axes", f"one of {', '.join(AXES)}", axes, remedy)
     return name
 
 
@@ -169,8 +166,7 @@ def _fiber(
     geometry: Manifold, axes: str | None, period: str | None, given: Given
 ) -> dict[str, Any]:
     """Orientations, as many as there are axes, `xi`, `alpha` and `in_plane_fraction`."""
-    names = ("orientations", "xi", "alpha", "in_plane_fraction")
-    fields: dict[str, Any] = dict.fromkeys(names)
+    fields: dict[str, Any] = dict.fromkeys(("orientations", "xi", "alpha", "in_plane_fraction"))
     if not geometry.oriented:
         for field in fields:
             left_out(field, given[field], f"on {geometry.name}, which has no orientations")
@@ -246,16 +242,12 @@ def _levels(kind: type[SamplingKind], finest: Size, levels: Any) -> int:
         return integer("levels", levels, least, len(sizes), accepted)
     if kind.default_levels != "worthwhile":
         return 1 if kind.default_levels == "one" else len(sizes)
-    worthwhile = 1
-    while worthwhile < len(sizes) and _large_enough(kind.grid(sizes[worthwhile])):
-        worthwhile += 1
-    return worthwhile
+    return 1 + len([*takewhile(_large_enough, map(kind.grid, sizes[1:]))])
 
 
 def _large_enough(grid: tuple[int, ...]) -> bool:
-    return min(grid) >= (
-        limits.SMALLEST_DEFAULT_SIDE if len(grid) > 1 else limits.SMALLEST_DEFAULT_POINTS
-    )
+    least = limits.SMALLEST_DEFAULT_SIDE if len(grid) > 1 else limits.SMALLEST_DEFAULT_POINTS
+    return min(grid) >= least
 
 
 def _accepted_levels(kind: type[SamplingKind], finest: Size, possible: int) -> str:

@@ -1,6 +1,7 @@
 """The part of a sampling that a graph covers, which a mask and a region say."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
-from cheblienet_graphs.inputs.masks import (
-    AmbiguousError,
-    LatLonMask,
-    inside_of_array,
-    inside_region,
-    nested,
-)
+from cheblienet_graphs.inputs.masks import LatLonMask, inside_of_array, inside_region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings.sampling import Sampling
@@ -25,7 +20,6 @@ from cheblienet_graphs.values import choice, left_out
 if TYPE_CHECKING:
     from cheblienet_graphs.spec.graph_spec import GraphSpec
 
-HEX = frozenset("0123456789abcdef")
 MASK_ORDERS = ("nested", "ring")
 
 
@@ -77,21 +71,18 @@ class Mask:
         Raises:
             SpecError: it is of another form.
         """
-        digest, inside = value.get("sha256"), value.get("inside")
-        if not (
-            set(value) == {"sha256", "inside"}
-            and isinstance(digest, str)
-            and len(digest) == 64
-            and set(digest) <= HEX
-            and isinstance(inside, list)
-            and len(inside) == len(points)
-            and all(
-                type(n) is int and 0 < n <= most for n, most in zip(inside, points, strict=True)
-            )
-        ):
-            accepted = f"a digest, and the number of points inside on each of {len(points)} levels"
-            raise SpecError("mask", accepted, value)
-        return cls(digest, tuple(inside))
+        match dict(value):
+            case {"sha256": str(digest), "inside": [*inside], **more} if (
+                not more
+                and re.fullmatch(r"[0-9a-f]{64}", digest)
+                and len(inside) == len(points)
+                and all(
+                    type(n) is int and 0 < n <= most for n, most in zip(inside, points, strict=True)
+                )
+            ):
+                return cls(digest, tuple(inside))
+        accepted = f"a digest, and the number of points inside on each of {len(points)} levels"
+        raise SpecError("mask", accepted, value)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types: the digest, and the number of points inside on each level."""
@@ -170,31 +161,36 @@ def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> np
     spherical, values = not spec.geometry.base.flat, _array(spec.geometry, value)
     if isinstance(value, LatLonMask):
         return value.at(*_degrees(sampling))
-    try:
-        inside = inside_of_array(values)
-    except AmbiguousError as error:
-        accepted = f"an array of booleans; this one {error}"
-        raise SpecError("mask", accepted, MISSING) from None
+    inside = inside_of_array(values)
     grid = spec.sampling_kind.grid(spec.level_size(0))
     if inside.shape == (sampling.num_points,):
-        return nested(inside) if order == "ring" else inside
-    if spherical and inside.ndim == 2:
-        if inside.shape == grid:
-            accepted = (
-                f"of shape {(sampling.num_points,)}, a value a point, or on known longitudes, as "
-                "NetCDF files and LatLonMask have them: an image of the sphere and the points' own "
-                "grid would both have this shape, but other longitudes"
-            )
-            raise SpecError("mask", accepted, inside.shape)
-        return LatLonMask.whole_sphere(inside).at(*_degrees(sampling))
-    if not spherical and inside.shape == grid:
+        return _nested(spec, inside) if order == "ring" else inside
+    on_grid = inside.shape == grid
+    if on_grid and not spherical:
         return inside.ravel()
-    if spherical:
-        accepted = f"of shape {(sampling.num_points,)}, a value a point, or (latitudes, longitudes)"
-        raise SpecError("mask", accepted, inside.shape)
-    size = Words(Remedy(spec.sampling_kind.field), " may be left out.")
-    remedy = size if len(grid) > 1 else ""
-    raise SpecError("mask", f"of shape {grid}, a value a point", inside.shape, remedy)
+    if spherical and inside.ndim == 2 and not on_grid:
+        return LatLonMask.whole_sphere(inside).at(*_degrees(sampling))
+    accepted, remedy = f"of shape {(sampling.num_points,)}, a value a point, or ", ""
+    if on_grid:
+        accepted += (
+            "on known longitudes, as NetCDF files and LatLonMask have them: an image of the sphere "
+            "and the points' own grid would both have this shape, but other longitudes"
+        )
+    elif spherical:
+        accepted += "(latitudes, longitudes)"
+    else:
+        accepted = f"of shape {grid}, a value a point"
+        remedy = Words(Remedy(spec.sampling_kind.field), " may be left out.")
+    raise SpecError("mask", accepted, inside.shape, remedy if len(grid) > 1 else "")
+
+
+def _nested(spec: "GraphSpec", ring: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """(12 nside^2,) a HEALPix mask in nested order, of one in ring order."""
+    spec.sampling_kind.check_library()
+    from astropy_healpix.healpy import nest2ring  # an extra
+
+    pixels: Indices = nest2ring(spec.nside, np.arange(len(ring)))
+    return ring[pixels]
 
 
 def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:

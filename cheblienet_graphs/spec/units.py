@@ -24,15 +24,6 @@ def visible_unit(spec: GraphSpec) -> str:
     return "pixels" if spec.geometry.base.dimension == 2 else "voxels"
 
 
-SINGULAR = {
-    "pixels": "pixel",
-    "voxels": "voxel",
-    "mean voxel sides": "mean voxel side",
-    "mean spacings": "mean spacing",
-    "degrees of arc": "degree of arc",
-}
-
-
 def visible(spec: GraphSpec, level: int, length: float) -> float:
     """A length in the visible unit; pixels are those of the level."""
     if not spec.geometry.base.flat:
@@ -44,4 +35,6 @@ def per_radian(spec: GraphSpec, level: int, xi: float) -> str:
     """xi, the length that one radian of rotation counts for, in both units."""
     first = f"{xi:.4g} {spec.geometry.base.unit}" if spec.geometry.base.flat else f"{xi:.4g}"
     number, name = f"{visible(spec, level, xi):.3g}", visible_unit(spec)
-    return f"{first} ({number} {SINGULAR[name] if number == '1' else name}) per radian"
+    if number == "1":
+        name = name.replace("degrees", "degree").removesuffix("s")
+    return f"{first} ({number} {name}) per radian"

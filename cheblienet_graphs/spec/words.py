@@ -1,10 +1,10 @@
 """A specification in plain words."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cheblienet_graphs.errors import Remedy
+from cheblienet_graphs.errors import Remedy, Spell
 from cheblienet_graphs.machine.threads import cores
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
@@ -14,7 +14,7 @@ from cheblienet_graphs.spec.units import per_radian
 PAPER_EPS_SQUARED = 0.1
 
 
-def sentences(spec: GraphSpec, spell: Callable[[Remedy], str] = str) -> list[str]:
+def sentences(spec: GraphSpec, spell: Spell = str) -> list[str]:
     """The specification, a line for each: domain, mask, coordinates, metric, edges, weights.
 
     Args:
@@ -74,31 +74,27 @@ def done_by(processes: int, threads: int) -> str:
         processes: of this machine.
         threads: of each process.
     """
-    counts = [f"{processes} process" if processes == 1 else f"{processes} processes"]
-    counts.append(f"{threads} thread" if threads == 1 else f"{threads} threads")
-    each = " each" if processes > 1 else ""
-    there = cores()
-    return f"Done by {counts[0]} with {counts[1]}{each}; {there} core{'s'[: there > 1]} to use."
+    several, each = ("es", " each") if processes > 1 else ("", "")
+    workers = f"{processes} process{several} with {threads} thread{'s'[: threads > 1]}{each}"
+    return f"Done by {workers}; {cores()} core{'s'[: cores() > 1]} to use."
 
 
 def _domain(spec: GraphSpec) -> str:
-    several = "s" if spec.orientations > 1 else ""
-    fiber = f" x {spec.orientations} orientation{several}" if spec.geometry.oriented else ""
-    if spec.period == "2pi":
-        fiber += " modulo 2 pi"
-    if spec.axes is not None:
-        fiber = f" x {spec.orientations} axes" + ("" if spec.axes.isdigit() else " of an icosphere")
-    points, size, kind = spec.base_points(0), spec.level_size(0), spec.sampling_kind
-    described, boundary = kind.described(size), ""
+    where = spec.sampling_kind.described(spec.level_size(0))
     if spec.seed is not None:
-        described += f", seed {spec.seed}"
+        where += f", seed {spec.seed}"
+    if not spec.sampling_kind.regular:
+        where = f"{spec.base_points(0):,} points ({where})"
+    if spec.axes is not None:
+        where += f" x {spec.orientations} axes{'' if spec.axes.isdigit() else ' of an icosphere'}"
+    elif spec.geometry.oriented:
+        where += f" x {spec.orientations} orientation{'s'[: spec.orientations > 1]}"
+        where += " modulo 2 pi" if spec.period == "2pi" else ""
     if spec.spacing is not None:
-        fiber += f", sides of a voxel {' : '.join(f'{side:.4g}' for side in spec.spacing)}"
+        where += f", sides of a voxel {' : '.join(f'{side:.4g}' for side in spec.spacing)}"
     if spec.boundary:
-        corrected = ", corrected" if spec.boundary_correction else ""
-        boundary = f", {spec.boundary} boundary{corrected}"
-    where = described if kind.regular else f"{points:,} points ({described})"
-    return f"{spec.geometry.title}: {where}{fiber}{boundary}"
+        where += f", {spec.boundary} boundary{', corrected' if spec.boundary_correction else ''}"
+    return f"{spec.geometry.title}: {where}"
 
 
 def _signals(spec: GraphSpec) -> str:
@@ -113,12 +109,9 @@ def _inside(spec: GraphSpec) -> list[str]:
     if spec.mask is None:
         return []
     inside, points = spec.base_points(0), spec.full_points(0)
-    name = _part(spec)
-    if spec.region is None:
-        name += f" of SHA-256 {spec.mask.sha256[:12]}..."
-    points_inside = f"{inside:,} of {points:,} points inside"
+    digest = f" of SHA-256 {spec.mask.sha256[:12]}..." if spec.region is None else ""
     kept = f"{percent(inside / points)}; edges and weights are those of the whole sampling"
-    return [f"{name}: {points_inside}, {kept}"]
+    return [f"{_part(spec)}{digest}: {inside:,} of {points:,} points inside, {kept}"]
 
 
 def _part(spec: GraphSpec) -> str:
@@ -169,14 +162,13 @@ def _lengths(spec: GraphSpec) -> str:
     return sentence if spec.alpha is None else f"{sentence}, alpha = {spec.alpha:g}"
 
 
-def _anisotropy(spec: GraphSpec, spell: Callable[[Remedy], str]) -> list[str]:
+def _anisotropy(spec: GraphSpec, spell: Spell) -> list[str]:
     ratio = PAPER_EPS_SQUARED / spec.eps**2
     if not spec.geometry.oriented or spec.eps == 1 or math.isclose(ratio, 1):
         return []
+    less, more = "less anisotropic than the paper's", f"{ratio:.3g} times the paper's anisotropy"
     remedy = f"{spell(Remedy('eps_squared', PAPER_EPS_SQUARED))} is the paper's"
-    if ratio > 1:
-        return [f"eps^2 = {spec.eps**2:.4g} is {ratio:.3g} times the paper's anisotropy; {remedy}"]
-    return [f"eps^2 = {spec.eps**2:.4g} is less anisotropic than the paper's; {remedy}"]
+    return [f"eps^2 = {spec.eps**2:.4g} is {more if ratio > 1 else less}; {remedy}"]
 
 
 def _edges(spec: GraphSpec) -> str:

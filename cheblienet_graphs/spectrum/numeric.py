@@ -20,15 +20,14 @@ from scipy.sparse.linalg import ArpackError, eigsh
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.threads import one_blas_thread
-from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import CAST_AT_ONCE, Product, mapped_product
 from cheblienet_graphs.spectrum.lanczos import End, Progress
 from cheblienet_graphs.spectrum.symmetric import (
     BlochBlocks,
-    commutes_with_translations,
     eigenvalues_by_sector,
     involutions,
+    translated,
 )
 from cheblienet_graphs.typing import Floats
 
@@ -99,8 +98,8 @@ def smallest_eigenvalues(
         progress: called with the numbers of these products done and at most.
     """
     size = rescaled.shape[0]
-    if (lattice := _translated_lattice(rescaled, sampling)) is not None:
-        values = BlochBlocks(rescaled, lattice).eigenvalues()[:count]
+    if translated(sampling, rescaled):
+        values = BlochBlocks(rescaled, sampling).eigenvalues()[:count]
         return Eigenvalues(_of_delta(values, lambda_max), converged=True, method="bloch")
     if _block_bytes(size, count) <= BLOCK_BYTES:
         pairs = extreme_eigenpairs(rescaled, lambda_max, count, max_products=max_products)
@@ -148,8 +147,8 @@ def extreme_eigenpairs(
         image = stored(x)
         return image if which == "smallest" else np.negative(image, out=image)
 
-    if (lattice := _translated_lattice(rescaled, sampling)) is not None:
-        values, vectors = BlochBlocks(rescaled, lattice, sign).smallest(count)
+    if translated(sampling, rescaled):
+        values, vectors = BlochBlocks(rescaled, sampling, sign).smallest(count)
         method = "bloch"
     else:
         values, vectors, method = _solved(rescaled, sign, product, count, max_products)
@@ -166,17 +165,6 @@ def multiplicities(values: Floats, lambda_max: float) -> list[int]:
     tolerance = SAME * values[1:] + ROUNDING * lambda_max
     starts = np.flatnonzero(abs(np.diff(values)) > tolerance) + 1
     return np.diff([0, *starts, len(values)]).tolist() if len(values) else []
-
-
-def _translated_lattice(matrix: scipy.sparse.csr_array, sampling: object) -> Lattice | None:
-    """The periodic lattice whose translations leave the matrix unchanged, or None."""
-    if (
-        isinstance(sampling, Lattice)
-        and sampling.periodic
-        and commutes_with_translations(matrix, sampling)
-    ):
-        return sampling
-    return None
 
 
 def _of_delta(rescaled: Floats, lambda_max: float) -> Floats:

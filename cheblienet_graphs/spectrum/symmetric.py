@@ -15,6 +15,7 @@ vector in every sector find both.
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -35,8 +36,13 @@ UNCHANGED = 1e-5
 """Largest difference between a moved product and the product of the moved vector."""
 
 
-def commutes_with_translations(matrix: scipy.sparse.csr_array, lattice: Lattice) -> bool:
-    """Whether a matrix commutes with a lattice's translations, tested with one random vector."""
+def translated(lattice: object, matrix: scipy.sparse.csr_array) -> TypeGuard[Lattice]:
+    """Whether it is a periodic lattice whose translations a matrix commutes with.
+
+    The latter is tested with one random vector.
+    """
+    if not (isinstance(lattice, Lattice) and lattice.periodic):
+        return False
     product = mapped_product(matrix)
     shape = (lattice.orientations, *lattice.shape)
     signal = np.random.default_rng(0).standard_normal(shape)
@@ -47,7 +53,7 @@ def commutes_with_translations(matrix: scipy.sparse.csr_array, lattice: Lattice)
         moved -= np.roll(image, 1, axis)
         return float(np.abs(moved, out=moved).max())
 
-    return lattice.periodic and max(map(difference, range(1, len(shape)))) <= UNCHANGED
+    return max(map(difference, range(1, len(shape)))) <= UNCHANGED
 
 
 class BlochBlocks:

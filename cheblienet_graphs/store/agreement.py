@@ -106,11 +106,11 @@ def _laplacian_faults(arrays: LevelArrays, name: str) -> Iterator[str]:
             yield "has edges along another direction"
         scale = arrays.of_level.lambda_max * arrays.mass[here].astype(np.float64)
         diagonal = (block.data[own] + np.float64(1)) / 2 * scale
-        if not direction and _far(diagonal, arrays.degree[here], scale):
+        if not direction and not _near(diagonal, arrays.degree[here], ROUNDING * scale):
             yield "has another diagonal than its rescaling and the degrees say"
         # Delta maps the roots to 0, and so the rescaled Laplacian to their negatives.
         sums, sizes = (rows_of @ root for rows_of in (block, abs(block)))
-        if _far(sums, -root[here], sizes + root[here]):
+        if not _near(sums, -root[here], ROUNDING * (sizes + root[here])):
             yield "does not vanish on the square roots of the degrees or areas"
 
 
@@ -158,9 +158,9 @@ def _blocks(matrix: scipy.sparse.csr_array) -> Iterator[tuple[slice, Indices, An
         yield slice(start, stop), np.repeat(np.arange(start, stop), np.diff(block.indptr)), block
 
 
-def _far(actual: Floats, expected: npt.NDArray[Any], scale: Floats) -> bool:
-    """Whether numbers differ by more than rounding, in units of a scale."""
-    return bool((abs(actual - expected) > ROUNDING * scale).any())
+def _near(actual: npt.NDArray[Any], expected: npt.NDArray[Any], errors: Floats) -> bool:
+    """Whether numbers are equal up to an error of each."""
+    return bool((abs(actual - expected) <= errors).all())
 
 
 def _mask_faults(arrays: LevelArrays) -> Iterator[str]:
@@ -241,16 +241,14 @@ def _coincide(spec: GraphSpec, actual: Floats, expected: Floats) -> bool:
         return _equal(COORDINATE, actual, expected)
     turned = abs(actual[:, -1] - expected[:, -1])
     arc = np.minimum(turned, abs(turned - 2 * np.pi)) * np.sin(expected[:, -2])
-    return (
-        _equal(COORDINATE, actual[:, :-1], expected[:, :-1])
-        and bool((arc <= COORDINATE).all())
-        and bool((abs(actual[:, -1]) <= 2 * np.pi).all())
+    return _equal(COORDINATE, actual[:, :-1], expected[:, :-1]) and bool(
+        ((arc <= COORDINATE) & (abs(actual[:, -1]) <= 2 * np.pi)).all()
     )
 
 
 def _equal(error: float, actual: npt.NDArray[np.floating], expected: Floats) -> bool:
     """Whether numbers are equal up to an error, in units of themselves or 1."""
-    return bool((abs(actual - expected) <= error * np.maximum(abs(expected), 1)).all())
+    return _near(actual, expected, error * np.maximum(abs(expected), 1))
 
 
 def _eigenpair_faults(arrays: LevelArrays) -> Iterator[str]:

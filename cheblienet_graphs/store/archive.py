@@ -1,28 +1,20 @@
 """A version as one compressed file, for transfer; import makes it raw again and verifies it."""
 
-import re
 import shutil
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.quoting import quoted
-from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import (
-    MAX_METADATA,
-    parsed_document,
-    save_whole,
-    unreadable,
-    write_errors,
-)
+from cheblienet_graphs.store import durable, layout
+from cheblienet_graphs.store.durable import save_whole, unreadable, write_errors
 from cheblienet_graphs.store.facts import VersionFacts, checked_facts, read_facts
 from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging
 
-SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 CHUNK_BYTES = 2**20
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -106,7 +98,10 @@ def _import(
     with Staging(store, name, total) as staging:
         for path, entry in members.items():
             with archive.open(entry) as source, write_errors(store):
-                _extract(source, staging.path / path, entry.file_size)
+                target = staging.path / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("xb") as opened:  # zipfile reads no more than is announced
+                    shutil.copyfileobj(source, opened, CHUNK_BYTES)
         _refuse_faults(staging.path, str(file), remark)
         if earlier := _imported_before(store / name, facts):
             return Imported(name, earlier, new=False)
@@ -131,7 +126,7 @@ def _members(archive: zipfile.ZipFile, file: Path) -> Iterator[tuple[str, zipfil
     """Path below the version, without NAME/, and entry of each file."""
     for entry in archive.infolist():
         segments = entry.filename.split("/")
-        if len(segments) < 2 or not all(map(SEGMENT.fullmatch, segments)):
+        if len(segments) < 2 or not all(map(layout.NAME.fullmatch, segments)):
             raise StoreError(
                 f"{file} holds {quoted(entry.filename)}, which is no file of a version."
             )
@@ -149,27 +144,14 @@ def _facts(
         raise StoreError(f"{file} does not hold one version of a graph.")
     where = f"zarr.json in {file}"
     with archive.open(members["zarr.json"]) as opened:
-        document = parsed_document(opened.read(MAX_METADATA + 1), where)
+        document = durable.parsed_document(opened.read(durable.MAX_METADATA + 1), where)
     ours = layout.our_attributes(document)
     if ours is None:
         raise StoreError(f"{where} is not the metadata of a version.")
     return folders.pop(), checked_facts(ours, where)
 
 
-def _extract(source: IO[bytes], target: Path, size: int) -> None:
-    """Write exactly `size` bytes; an archive that holds more or fewer is refused."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    left = size
-    with target.open("xb") as opened:
-        while left >= 0 and (piece := source.read(min(CHUNK_BYTES, left + 1))):
-            left -= len(piece)
-            opened.write(piece)
-    if left != 0:
-        raise zipfile.BadZipFile("a file of another size than announced")
-
-
 def _refuse_faults(version: Path, called: str | None = None, remark: Remark | None = None) -> None:
-    faults = version_faults(version, remark)
-    if faults:
-        first, more = faults[0], f" and {len(faults) - 1} more" if len(faults) > 1 else ""
-        raise StoreError(f"{called or version}: {first.where} {first.what}{more}.")
+    if faults := version_faults(version, remark):
+        more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+        raise StoreError(f"{called or version}: {faults[0].where} {faults[0].what}{more}.")

@@ -139,19 +139,19 @@ def check_writable(folder: Path) -> Path:
 
 
 @contextmanager
-def locked_folder(folder: Path) -> Iterator[int]:
+def locked_folder(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder; it is released when the process ends.
 
-    Yields:
-        Its descriptor.
-
     Raises:
-        BlockingIOError: another process holds it.
+        BlockingIOError: another process holds it, or another folder has come to its place.
+        FileNotFoundError: it is not there, or not any more.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield descriptor
+        if not os.path.samestat(os.fstat(descriptor), folder.stat()):
+            raise BlockingIOError
+        yield
     finally:
         os.close(descriptor)
 

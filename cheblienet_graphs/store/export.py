@@ -154,11 +154,11 @@ def _manifest(version: Path, facts: VersionFacts, files: dict[str, Any]) -> dict
 
 def _level(facts: LevelFacts) -> dict[str, Any]:
     """What a reader of the arrays must know of a level."""
-    of_level = {"grid": list(facts.grid), "vertices": facts.vertices}
+    of_level = {name: facts[name] for name in ("grid", "vertices", "lambda_max")}
     scales = {
         name: {"lambda_max": known.lambda_max} for name, known in (facts.directional or {}).items()
     }
-    return of_level | {"lambda_max": facts.lambda_max} | ({"directional": scales} if scales else {})
+    return of_level | ({"directional": scales} if scales else {})
 
 
 def _refuse_other(folder: Path) -> None:
@@ -167,12 +167,10 @@ def _refuse_other(folder: Path) -> None:
     Raises:
         StoreError: something else is there.
     """
-    if not folder.exists() and not folder.is_symlink():
-        return
-    if folder.is_symlink() or not folder.is_dir():
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise StoreError(f"{folder} is no folder; ", another("output"))
-    there = {path.name for path in folder.iterdir()}
-    if there and not there <= _exported_before(folder):
+    there = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if not there <= _exported_before(folder):
         raise StoreError(
             f"{folder} holds something else than an earlier export; ", another("output")
         )

@@ -187,6 +187,10 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
+def _has_directions(value: Any) -> bool:
+    return _is_object(value) and sorted(value) == sorted(DIRECTIONS)
+
+
 def _is_share(value: Any) -> bool:
     return type(value) in {int, float} and 0 <= value <= 1
 
@@ -203,6 +207,7 @@ SHA256 = _text(r"[0-9a-f]{64}")
 COUNT = _integer(0, LARGEST_COUNT)
 SIZE = _number(0, LARGEST)
 FILE = {"sha256": SHA256, "nbytes": COUNT}
+GENERATOR = {"name": SHORT, "version": SHORT}
 
 
 def _version(attributes: layout.Attributes) -> VersionFacts:
@@ -215,7 +220,7 @@ def _version(attributes: layout.Attributes) -> VersionFacts:
     return VersionFacts(
         spec,
         fact("spec_sha256", digest),
-        MappingProxyType(_read("generator", generator, {"name": SHORT, "version": SHORT})),
+        MappingProxyType(_read("generator", generator, GENERATOR)),
         fact("created", _is_time),
         tuple(_level(spec, number, facts) for number, facts in enumerate(levels)),
         MappingProxyType(dict(_files(fact("manifest")))),
@@ -265,8 +270,13 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
         plain = spec.weights != "kernel" and spec.laplacian == "combinatorial"
         rules["eigenvalue_scale"] = 1.0 if plain and spec.mask is None else SIZE
     read = _read(name, facts, rules)
-    directional = _directional(spec, vertices, f"{name}.directional", facts.get("directional"))
-    return LevelFacts(**read | {"grid": tuple(read["grid"]), "directional": directional})
+    if spec.directional is not None:
+        known = _checked(f"{name}.directional", facts.get("directional"), _has_directions)
+        read["directional"] = {
+            direction: _operator(f"{name}.directional.{direction}", known[direction], vertices)
+            for direction in DIRECTIONS
+        }
+    return LevelFacts(**read | {"grid": tuple(read["grid"])})
 
 
 def _operator_rules(facts: Mapping[str, Any], vertices: int) -> dict[str, Any]:
@@ -286,18 +296,6 @@ def _metric_rules(spec: GraphSpec, number: int, xi: Any) -> dict[str, Any]:
         return {"xi": solved, "xi_squared": xi * xi if solved(xi) else None}
     known = spec.metric(number).xi if spec.geometry.oriented else None
     return {"xi": known, "xi_squared": None if known is None else known * known}
-
-
-def _directional(
-    spec: GraphSpec, vertices: int, name: str, facts: Any
-) -> dict[str, OperatorFacts] | None:
-    if spec.directional is None:
-        return None
-    _checked(name, facts, lambda value: _is_object(value) and sorted(value) == sorted(DIRECTIONS))
-    return {
-        direction: _operator(f"{name}.{direction}", facts[direction], vertices)
-        for direction in DIRECTIONS
-    }
 
 
 def _operator(name: str, facts: Any, vertices: int) -> OperatorFacts:

@@ -24,15 +24,16 @@ from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store.durable import read_document, unreadable
 
 STORE_SCHEMA = 1
-SCHEMA = "1.2"
-"""The latest schema that this version reads; it writes the earliest that can hold a graph."""
+SCHEMAS = ("1.0", "1.1", "1.2")
+"""Those that this version reads; it writes the earliest that can hold a graph."""
 BASE_INDEX = "base_index"
 """Array of a level: where its points are in the full sampling."""
 DIRECTIONAL = "directional"
 """Group of a level: its directional Laplacians."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"v[0-9]{3,9}")
-SCHEMA_NUMBER = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
+LATER = re.compile(r"1\.[1-9][0-9]{0,8}")
+"""A schema that a later version of the same major number reads, if it is none of ours."""
 LAST_VERSION = 10**9 - 1
 MAX_DIMENSIONS = 2
 """Most dimensions of an array."""
@@ -321,36 +322,30 @@ def resolve(store: str | Path, name: str | None) -> Path:
 
 
 def check_version(version: Path) -> Attributes:
-    """Our attributes of a published version; only their schema is checked here, see `facts`.
+    """Our attributes of a published version as they are; `facts` checks them.
 
     Raises:
-        StoreError: they are missing, or of a format that this version can't read.
+        StoreError: they are missing.
     """
     attributes = read_attributes(version)
     if attributes is None:
         raise StoreError(f"{version} is not a version of a graph of ours.")
-    return check_schema(attributes, str(version))
+    return attributes
 
 
-def check_schema(attributes: Attributes, where: str) -> Attributes:
-    """The attributes, if this version can read them: those of its schema and earlier minor ones.
-
-    Later minor ones hold what would be misread.
+def check_schema(attributes: Attributes, where: str) -> None:
+    """Check that this version reads a schema: later minor ones hold what would be misread.
 
     Raises:
         SchemaError: they have a later minor number, another major one, or none.
     """
-    schema = attributes.get("schema")
-    known = SCHEMA_NUMBER.fullmatch(schema) if isinstance(schema, str) else None
-    major, minor = map(int, SCHEMA.split("."))
-    if known is None or int(known[1]) != major:
-        raise SchemaError(
-            f"{where} has schema {quoted(schema)}; this version reads {major}.x. Install the "
-            f"version of cheblienet that wrote it: {quoted(attributes.get('generator'))}."
-        )
-    if int(known[2]) > minor:
-        raise SchemaError(
-            f"{where} has schema {schema}; this version reads {major}.0 to {SCHEMA}. Install a "
-            f"newer cheblienet; it was written by {quoted(attributes.get('generator'))}."
-        )
-    return attributes
+    schema, by = attributes.get("schema"), quoted(attributes.get("generator"))
+    if schema in SCHEMAS:
+        return
+    if isinstance(schema, str) and LATER.fullmatch(schema):
+        reads = f"{schema}; this version reads {SCHEMAS[0]} to {SCHEMAS[-1]}"
+        remedy = f"a newer cheblienet; it was written by {by}"
+    else:
+        reads = f"{quoted(schema)}; this version reads 1.x"
+        remedy = f"the version of cheblienet that wrote it: {by}"
+    raise SchemaError(f"{where} has schema {reads}. Install {remedy}.")

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.limits import Range
+from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import read_document, unreadable
@@ -22,7 +25,6 @@ from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
-    import scipy.sparse
     import zarr
 
 SPECTRUM = 1 + 1e-6
@@ -31,8 +33,8 @@ EIGENVALUE = 1e-4
 """Tolerance of the range of stored eigenvalues, in units of lambda_max."""
 LARGEST = 1e15
 """Largest degree, area and coordinate."""
-SMALLEST = 1e-15
-"""Smallest area."""
+EVERY = Range(-LARGEST, LARGEST)
+AREA = Range(1 / LARGEST, LARGEST)
 CHECKED_AT_ONCE = 2**20
 
 
@@ -87,7 +89,7 @@ def mapped_array(
 
 def mapped_csr(
     group: Path, shape: tuple[int, int] | None = None, nnz: int | None = None
-) -> "scipy.sparse.csr_array":
+) -> scipy.sparse.csr_array:
     """A sparse matrix of a published version, its arrays mapped read-only.
 
     Args:
@@ -99,8 +101,6 @@ def mapped_csr(
         StoreError: it is missing, of another shape, or not a valid CSR matrix: scipy would
             crash on it.
     """
-    import scipy.sparse  # slow to import, `clg ls` does without
-
     actual = _csr_shape(group)
     if shape is not None and actual != shape:
         raise StoreError(f"{group} must have shape {list(shape)}. Got {list(actual)}.")
@@ -190,7 +190,7 @@ class LevelArrays:
         down, up = f"pooling/{here}to{there}", f"unpooling/{there}to{here}"
         return {down: (few, many), up: (many, few)}
 
-    def rescaled(self, name: str) -> "scipy.sparse.csr_array":
+    def rescaled(self, name: str) -> scipy.sparse.csr_array:
         """(V, V) float32, one of the `laplacians`, rescaled.
 
         Raises:
@@ -199,16 +199,16 @@ class LevelArrays:
         """
         vertices = self.of_level.vertices
         matrix = mapped_csr(self.folder / name, (vertices, vertices), self.laplacians[name])
-        self._check(name, matrix.data, -SPECTRUM, SPECTRUM)
+        self._check(name, matrix.data, Range(-SPECTRUM, SPECTRUM))
         return matrix
 
     @cached_property
-    def laplacian(self) -> "scipy.sparse.csr_array":
+    def laplacian(self) -> scipy.sparse.csr_array:
         """(V, V) float32, that of the metric, rescaled."""
         return self.rescaled("laplacian")
 
     @cached_property
-    def directional(self) -> "dict[str, scipy.sparse.csr_array]":
+    def directional(self) -> dict[str, scipy.sparse.csr_array]:
         """By direction, (V, V) float32, rescaled; empty where none are stored."""
         known = self.of_level.directional or {}
         return {name: self.rescaled(f"{layout.DIRECTIONAL}/{name}") for name in known}
@@ -216,12 +216,12 @@ class LevelArrays:
     @cached_property
     def degree(self) -> npt.NDArray[np.float32]:
         """(V,) float32 weighted degrees."""
-        return self._dense("degree", (self.of_level.vertices,), "float32", 0.0)
+        return self._dense("degree", (self.of_level.vertices,), "float32", Range(0, LARGEST))
 
     @cached_property
     def area(self) -> npt.NDArray[np.float32]:
         """(V,) float32 areas, positive."""
-        return self._dense("area", (self.of_level.vertices,), "float32", SMALLEST)
+        return self._dense("area", (self.of_level.vertices,), "float32", AREA)
 
     @cached_property
     def coordinates(self) -> npt.NDArray[np.float64]:
@@ -246,8 +246,8 @@ class LevelArrays:
         """(M,) float64 ascending, None where none are stored."""
         if self.spec.eigenpairs is None:
             return None
-        low, high = (end * self.of_level.lambda_max for end in (-EIGENVALUE, 1 + EIGENVALUE))
-        values = self._dense("eigenvalues", (self.spec.eigenpairs,), "float64", low, high)
+        within = Range(*(self.of_level.lambda_max * end for end in (-EIGENVALUE, 1 + EIGENVALUE)))
+        values = self._dense("eigenvalues", (self.spec.eigenpairs,), "float64", within)
         if (np.diff(values) < 0).any():
             raise StoreError(f"{self.folder}/eigenvalues do not ascend.")
         return values
@@ -284,6 +284,12 @@ class LevelArrays:
         full, places = self.spec.full_sampling(self.level), self.base_index
         return full if places is None else MaskedSampling(full, places.astype(np.int64))
 
+    @property
+    def sampled(self) -> SampledManifold[Sampling]:
+        """The points with the metric that was asked for, xi 0 without orientations."""
+        metric = Metric(self.spec.eps, self.of_level.xi or 0.0)
+        return SampledManifold(self.sampling, self.spec.geometry, metric)
+
     @cached_property
     def cells(self) -> Sampling:
         """Given points with the areas of their Voronoi cells."""
@@ -301,26 +307,18 @@ class LevelArrays:
         return given.full_sampling(self.level)
 
     def _dense(
-        self,
-        name: str,
-        shape: tuple[int, ...],
-        dtype: str,
-        low: float = -LARGEST,
-        high: float = LARGEST,
+        self, name: str, shape: tuple[int, ...], dtype: str, within: Range = EVERY
     ) -> npt.NDArray[Any]:
-        """A dense array of which all values are in [low, high]."""
-        return self._check(name, mapped_array(self.folder / name, shape, (dtype,)), low, high)
+        """A dense array of which all values are within a range."""
+        return self._check(name, mapped_array(self.folder / name, shape, (dtype,)), within)
 
-    def _check(
-        self, name: str, values: npt.NDArray[Any], low: float, high: float
-    ) -> npt.NDArray[Any]:
-        """The values, if all are in [low, high], which NaN never is."""
+    def _check(self, name: str, values: npt.NDArray[Any], within: Range) -> npt.NDArray[Any]:
+        """The values, if all are within a range, which NaN never is."""
         for start in range(0, len(values), CHECKED_AT_ONCE):
             block = values[start : start + CHECKED_AT_ONCE]
-            if not (block.min() >= low and block.max() <= high):
+            if not (block.min() >= within.low and block.max() <= within.high):
                 raise StoreError(
-                    f"{self.folder}/{name} has values that are not finite or outside "
-                    f"[{low:.6g}, {high:.6g}]."
+                    f"{self.folder}/{name} has values that are not finite or outside {within}."
                 )
         return values
 
@@ -338,25 +336,21 @@ class MappedWeights:
         mass: (V,) n, possibly mapped.
     """
 
-    laplacian: "scipy.sparse.csr_array"
+    laplacian: scipy.sparse.csr_array
     lambda_max: float
     mass: npt.NDArray[np.float32]
 
-    def rows(self, vertices: npt.NDArray[np.int64]) -> "scipy.sparse.csr_array":
+    def rows(self, vertices: npt.NDArray[np.int64]) -> scipy.sparse.csr_array:
         """(N, V) float64 rows of W, those of N vertices."""
-        import scipy.sparse  # slow to import, `clg ls` does without
-
-        stored = self.laplacian[vertices]
-        row = np.repeat(np.arange(len(vertices)), np.diff(stored.indptr))
-        edge = stored.indices != vertices[row]
-        row, column = row[edge], stored.indices[edge]
+        stored = self.laplacian[vertices].tocoo()
+        edge = stored.col != vertices[stored.row]
+        row, column = stored.row[edge], stored.col[edge]
         roots = (np.sqrt(self.mass[end], dtype=np.float64) for end in (vertices[row], column))
         weights = -stored.data[edge] * (self.lambda_max / 2) * math.prod(roots)
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(vertices)))])
-        return scipy.sparse.csr_array((weights, column, indptr), shape=stored.shape)
+        return scipy.sparse.csr_array((weights, (row, column)), shape=stored.shape)
 
 
-def edge_weights(version: Path, level: int) -> "scipy.sparse.csr_array":
+def edge_weights(version: Path, level: int) -> scipy.sparse.csr_array:
     """(V, V) W of a level in memory, as `MappedWeights` defines it.
 
     Raises:

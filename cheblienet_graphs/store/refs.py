@@ -1,13 +1,11 @@
 """The versions of a graph and their names, changed under a lock."""
 
 import errno
-import os
 import re
 import shutil
-import stat
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,7 +82,7 @@ def publish(store: Path, name: str, staged: Path) -> str:
         published = _rename_to_next(graph, staged)
         undo.callback(_take_back, store, published, staged, before)
         sync(graph)
-        _change_refs(store, graph, lambda refs: refs | {"latest": published.name})
+        _set_refs(store, graph, layout.refs(graph) | {"latest": published.name})
         undo.pop_all()
     return published.name
 
@@ -107,7 +105,7 @@ def tag(store: str | Path, name: str, ref: str) -> Path:
     _check_ref(ref)
     with _changing(store) as store:
         version = layout.resolve(store, name)
-        _change_refs(store, version.parent, lambda refs: refs | {ref: version.name})
+        _set_refs(store, version.parent, layout.refs(version.parent) | {ref: version.name})
     return version
 
 
@@ -121,9 +119,10 @@ def untag(store: str | Path, name: str, ref: str) -> None:
     _check_ref(ref)
     with _changing(store) as store:
         graph = layout.resolve(store, name).parent
-        if ref not in layout.refs(graph):
+        refs = layout.refs(graph)
+        if refs.pop(ref, None) is None:
             raise UnknownGraphError(f"{graph.name} has no ref {quoted(ref)}.")
-        _change_refs(store, graph, lambda refs: {k: v for k, v in refs.items() if k != ref})
+        _set_refs(store, graph, refs)
 
 
 def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
@@ -238,28 +237,19 @@ def locked(store: Path) -> Iterator[None]:
 def tidy(store: Path) -> None:
     """Remove the staging folder if it is empty, unless a holder of its lock will do so."""
     folder = layout.staging_folder(store)
-    with interrupts_deferred(), ExitStack() as held, suppress(OSError):
-        if _is_at(held.enter_context(locked_folder(folder)), folder):
-            folder.rmdir()
+    with interrupts_deferred(), suppress(OSError), locked_folder(folder):
+        folder.rmdir()
 
 
 def _got_lock(folder: Path, held: ExitStack) -> bool:
-    """Take the lock of a folder; False if it is held, or the folder at its path is another one."""
+    """Take the lock of a folder; False if it is held, or the folder went meanwhile."""
     try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        with suppress(FileNotFoundError):  # removed since mkdir failed
-            if not stat.S_ISDIR(folder.stat().st_mode):
-                raise
-    try:
-        return _is_at(held.enter_context(locked_folder(folder)), folder)
+        with suppress(FileExistsError):  # what is no folder can't be locked
+            folder.mkdir(parents=True)
+        held.enter_context(locked_folder(folder))
     except (BlockingIOError, FileNotFoundError):
         return False
-
-
-def _is_at(descriptor: int, folder: Path) -> bool:
-    """Whether an open folder is still the one at its path, where another may have come since."""
-    return os.path.samestat(os.fstat(descriptor), folder.stat())
+    return True
 
 
 def _remove_empty(folder: Path) -> None:
@@ -283,11 +273,9 @@ def _check_ref(ref: str) -> None:
         )
 
 
-def _change_refs(
-    store: Path, graph: Path, change: Callable[[dict[str, str]], dict[str, str]]
-) -> None:
+def _set_refs(store: Path, graph: Path, refs: dict[str, str]) -> None:
     attributes = layout.read_attributes(graph) or {}
-    _replace_attributes(store, graph, attributes | {"refs": change(layout.refs(graph))})
+    _replace_attributes(store, graph, attributes | {"refs": refs})
 
 
 def _without(attributes: layout.Attributes, version: str) -> layout.Attributes:

@@ -80,12 +80,7 @@ class StagedArray:
 
     def part(self, start: int, stop: int) -> npt.NDArray[Any]:
         """Elements start..stop of the first axis, in memory."""
-        size = math.prod(self.shape[1:])
-        offset, count = start * size * self.kind.itemsize, (stop - start) * size
-        if not count:
-            return np.zeros((stop - start, *self.shape[1:]), self.kind)
-        part = np.fromfile(self.chunk, self.kind, count, offset=offset)
-        return part.reshape(stop - start, *self.shape[1:])
+        return np.array(self.mapped()[start:stop])
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,7 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
     """Faults of a version, with paths below it: of its facts, then files, then arrays."""
     try:
         attributes = layout.check_version(version)
+        layout.check_schema(attributes, str(version))
         facts = checked_facts(attributes, "it")
     except SchemaError as error:
         return [Fault("zarr.json", f"can't be checked: {error}")]

@@ -18,30 +18,10 @@ from typing import Self
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
-from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import (
-    check_writable,
-    locked_folder,
-    sha256_of,
-    sync,
-    write,
-    write_errors,
-)
+from cheblienet_graphs.store import durable, layout, staged
+from cheblienet_graphs.store.durable import locked_folder, sha256_of, write_errors
 from cheblienet_graphs.store.refs import check_graph, locked, publish, tidy
-from cheblienet_graphs.store.staged import (
-    FINISHED,
-    IDENTITY,
-    SCRATCH,
-    VERSION,
-    Identity,
-    Records,
-    StagedArray,
-    StagedCsr,
-    discard,
-    identity_of,
-    index_type,
-    write_document,
-)
+from cheblienet_graphs.store.staged import Identity, Records, StagedArray, StagedCsr
 
 HASHED_AT_ONCE = 4
 """Files read at once for the manifest."""
@@ -87,12 +67,12 @@ class Staging:
     @property
     def path(self) -> Path:
         """The version's folder."""
-        return self.folder / VERSION
+        return self.folder / staged.VERSION
 
     @property
     def records(self) -> Records:
         """The records of finished ranges."""
-        return Records(self.folder / FINISHED)
+        return Records(self.folder / staged.FINISHED)
 
     def __enter__(self) -> Self:
         """Make the folder, or take that of the build to resume.
@@ -120,9 +100,9 @@ class Staging:
         check_graph(self._store, self._name)
         with write_errors(self._store):
             places = layout.staging_folder(self._store), self._store / self._name
-            staged, _ = (check_writable(place) for place in places)
+            nearest, _ = map(durable.check_writable, places)
             if not self._resume:  # which has some of its space already
-                self._check_space(staged)
+                self._check_space(nearest)
 
     def _check_space(self, folder: Path, taken: int = 0) -> None:
         free = shutil.disk_usage(folder).free
@@ -144,9 +124,9 @@ class Staging:
                 continue
             with ExitStack() as held, suppress(BlockingIOError):
                 held.enter_context(locked_folder(folder))
-                identity = identity_of(folder)
+                identity = staged.identity_of(folder)
                 if identity is None:
-                    discard(folder)
+                    staged.discard(folder)
                 elif identity == self._identity:
                     self.folder, self._held = folder, held.pop_all()
                     self._open = self.resumed = True
@@ -164,10 +144,10 @@ class Staging:
                 taken += file.stat().st_blocks * 512
         self._check_space(self.folder, taken)
         if not self.resumed:
-            for part in (VERSION, FINISHED):
+            for part in (staged.VERSION, staged.FINISHED):
                 (self.folder / part).mkdir()
             if self._identity is not None:
-                write(self.folder / IDENTITY, json.dumps(self._identity).encode())
+                durable.write(self.folder / staged.IDENTITY, json.dumps(self._identity).encode())
 
     def close(self, error: BaseException | None = None) -> None:
         """Keep the folder where a later build can resume it, else remove it; note what stays.
@@ -205,18 +185,18 @@ class Staging:
             )
             return
         try:
-            discard(self.folder)
+            staged.discard(self.folder)
         except OSError as refused:
             where = self.folder.parent
             yield f"{where} can't be cleared: {refused.strerror}; try `clg verify --clean`."
 
     def csr(self, path: str, shape: tuple[int, int], nnz: int) -> StagedCsr:
         """Reserve a float32 CSR matrix; indices are int32 while everything fits."""
-        index = index_type(shape, nnz)
+        index = staged.index_type(shape, nnz)
         with write_errors(self._store):
             (self.path / path).mkdir(parents=True, exist_ok=True)
             document = layout.group_document(layout.csr_attributes(shape))
-            write_document(self.path / path, document)
+            staged.write_document(self.path / path, document)
         parts = {"data": (nnz, "float32"), "indices": (nnz, index), "indptr": (shape[0] + 1, index)}
         return StagedCsr(
             *(self._array(self.path / path / k, (n,), kind, {}) for k, (n, kind) in parts.items())
@@ -230,7 +210,7 @@ class Staging:
 
     def scratch(self, path: str, shape: Sequence[int], dtype: str) -> StagedArray:
         """Reserve an array that is never published."""
-        return self._array(self.folder / SCRATCH / path, shape, dtype, {})
+        return self._array(self.folder / staged.SCRATCH / path, shape, dtype, {})
 
     def _array(
         self, node: Path, shape: Sequence[int], dtype: str, attributes: layout.Attributes
@@ -252,10 +232,10 @@ class Staging:
             above = {node for file in self.path.rglob("zarr.json") for node in file.parent.parents}
             for node in sorted(node for node in above if self.path in node.parents):
                 if not (node / "zarr.json").exists():
-                    write_document(node, layout.group_document({}))
+                    staged.write_document(node, layout.group_document({}))
             sealed = attributes | {"manifest": self._manifest()}
             sealed["attributes_sha256"] = layout.canonical_sha256(sealed)
-            write_document(self.path, layout.group_document({"clg": sealed}))
+            staged.write_document(self.path, layout.group_document({"clg": sealed}))
         return self.publish_as_is()
 
     def publish_as_is(self) -> str:
@@ -268,22 +248,19 @@ class Staging:
             for folder, _, files in os.walk(self.path):
                 for file in (Path(folder) / name for name in files):
                     file.chmod(0o444)
-                    sync(file)
-                sync(Path(folder))
+                    durable.sync(file)
+                durable.sync(Path(folder))
             with locked(self._store):
                 self.published = publish(self._store, self._name, self.path)
         return self.published
 
     def _manifest(self) -> dict[str, dict[str, str | int]]:
         """Digest and size of each array's bytes, by its path, and of each metadata document."""
-        files = sorted(path for path in self.path.rglob("*") if path.is_file())
-        largest_first = sorted(files, key=lambda file: -file.stat().st_size)
+        files = [path for path in self.path.rglob("*") if path.is_file()]
+        files.sort(key=lambda file: -file.stat().st_size)  # the largest are begun first
+        keys = [layout.manifest_key(str(file.relative_to(self.path))) for file in files]
         with ThreadPoolExecutor(HASHED_AT_ONCE) as pool:
-            digests = dict(zip(largest_first, pool.map(sha256_of, largest_first), strict=True))
-        return {
-            layout.manifest_key(str(file.relative_to(self.path))): {
-                "sha256": digests[file],
-                "nbytes": file.stat().st_size,
-            }
-            for file in files
-        }
+            digests = pool.map(sha256_of, files)
+            sizes = [file.stat().st_size for file in files]
+            entries = sorted(zip(keys, digests, sizes, strict=True))
+        return {key: {"sha256": digest, "nbytes": size} for key, digest, size in entries}

@@ -68,16 +68,15 @@ def _across(
     for k, (stencil, weights) in enumerate(zip(stencils, values, strict=True)):
         still = [0] * stencil.offsets.shape[1]
         edges = [
-            ((k, *np.insert(v, axis, 0).tolist()), weight)
+            (k, *np.insert(v, axis, 0).tolist(), weight)
             for v, weight in _realized(missing(stencil.offsets, weights, axis))
         ]
-        edges += [((other, *still), weight) for other, weight in along_fiber[k] if weight > OBTUSE]
-        summed: dict[tuple[int, ...], float] = {}
-        for key, weight in edges:  # of two orientations each is the next one and the one before
-            summed[key] = summed.get(key, 0.0) + weight
-        keys = np.array(sorted(summed), np.int64).reshape(-1, 1 + len(still))
-        weight_of = np.array([summed[key] for key in sorted(summed)], np.float64)
-        by_orientation.append((keys[:, 0], keys[:, 1:], weight_of))
+        edges += [(other, *still, weight) for other, weight in along_fiber[k] if weight > OBTUSE]
+        columns = np.array(edges).reshape(-1, 2 + len(still))
+        # Of two orientations each is the next one and the one before.
+        keys, place = np.unique(columns[:, :-1].astype(np.int64), axis=0, return_inverse=True)
+        summed = np.bincount(place.ravel(), columns[:, -1], len(keys)).astype(np.float64)
+        by_orientation.append((keys[:, 0], keys[:, 1:], summed))
     return by_orientation
 
 

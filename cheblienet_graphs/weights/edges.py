@@ -75,6 +75,13 @@ class KernelWeights:
         return weights
 
 
+def kernel_weights(spec: GraphSpec, squared: Floats) -> tuple[Floats, float]:
+    """The kernel's weights of edges with these d^2, (N,), and t, a multiple of their mean."""
+    kernel, relative_bandwidth = spec.kernel_and_bandwidth
+    bandwidth = relative_bandwidth * float(squared.mean())
+    return kernel(array(squared / (4 * bandwidth))).view(np.ndarray), bandwidth
+
+
 class ListedEdges:
     """A list of edges with their weights: an engine and its edge weights in one.
 

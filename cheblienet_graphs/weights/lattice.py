@@ -23,7 +23,6 @@ import numpy as np
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import FlatManifold, Metric
-from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
@@ -39,6 +38,7 @@ from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import Edges, along_sides
+from cheblienet_graphs.weights.edges import kernel_weights
 from cheblienet_graphs.weights.matching import (
     FARTHEST,
     VANISHED,
@@ -150,15 +150,13 @@ def lattice_weights(
         check_room(lattice, stencils, Remedy("weights", "kernel"))
         weights = LatticeWeights(lattice, stencils, in_widths(values, lattice))
         return infinite.corrected(weights, values) if spec.boundary_correction else weights
-    united = infinite.united(infinite.nearest(spec.searched_neighbors), stencils)
+    by_rule = Stencils.of(infinite.sampled, spec.searched_neighbors).stencils
+    united = infinite.united(by_rule, stencils)
     check_room(lattice, united, Remedy("weights", "kernel"))
-    kernel, relative_bandwidth = spec.kernel_and_bandwidth
     squared = np.concatenate([stencil.squared_distance for stencil in united])
-    bandwidth = relative_bandwidth * float(squared.mean())
+    prior, bandwidth = kernel_weights(spec, squared)
     if solution is None:
-        solution = infinite.matched(
-            united, kernel(array(squared / (4 * bandwidth))).view(np.ndarray)
-        )
+        solution = infinite.matched(united, prior)
     kept = solution > VANISHED * float(solution.max())
     ends = np.cumsum([len(stencil) for stencil in united])[:-1]
     parts = list(zip(np.split(solution, ends), np.split(kept, ends), strict=True))
@@ -235,17 +233,13 @@ class _Infinite:
     """
 
     def __init__(self, sampled: SampledManifold[Lattice]) -> None:
-        self._sampled = replace(sampled, sampling=replace(sampled.sampling, periodic=False))
-        self._lattice = self._sampled.sampling
+        self.sampled = replace(sampled, sampling=replace(sampled.sampling, periodic=False))
+        self._lattice = self.sampled.sampling
         self._manifold = cast("FlatManifold", sampled.manifold)
         self._metric = sampled.metric.scaled(self._lattice.spacing)
         fiber = self._lattice.fiber
         self._on_axes = bool(fiber.columns) and not fiber.cyclic
-        self._distances = OffsetDistances(self._sampled)
-
-    def nearest(self, neighbors: int) -> tuple[Stencil, ...]:
-        """The stencils of the neighbor rule."""
-        return Stencils.of(self._sampled, neighbors).stencils
+        self._distances = OffsetDistances(self.sampled)
 
     def selling(self) -> Weighted:
         """Selling's stencils and their weights."""

@@ -5,14 +5,13 @@ from scipy.spatial import KDTree
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold
-from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.lists import SHELL
 from cheblienet_graphs.search.rule import Engine, Lengths, last_whole_shell
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Indices
-from cheblienet_graphs.weights.edges import ListedEdges
+from cheblienet_graphs.weights.edges import ListedEdges, kernel_weights
 from cheblienet_graphs.weights.matching import (
     VANISHED,
     SparseSystem,
@@ -58,12 +57,11 @@ def matched_edges(
         vertices,
     )
     squared = lengths.squared_distances(rows, columns)
-    kernel, relative_bandwidth = spec.kernel_and_bandwidth
-    bandwidth = relative_bandwidth * float(squared.mean())
+    by_kernel, bandwidth = kernel_weights(spec, squared)
     keys = np.minimum(rows, columns) * vertices + np.maximum(rows, columns)
     unknown = np.unique(keys, return_inverse=True)[1].reshape(-1)  # edge of each direction
     prior = np.zeros(len(rows) // 2)
-    prior[unknown] = kernel(array(squared / (4 * bandwidth)))
+    prior[unknown] = by_kernel
     prior = lifted(prior)
     points, areas = sampling.coordinates(), sampling.areas()
     components, moments = edge_moments(manifold, sampled.metric, points[rows], points[columns])

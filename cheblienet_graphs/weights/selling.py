@@ -114,7 +114,7 @@ def base_offsets(form: Form) -> list[tuple[Vector, float]]:
 
     Both v and -v are listed.
     """
-    base = (_obtuse_in_plane if form.dimension == 2 else _obtuse_in_space)(form)
+    base = _obtuse(form)
     offsets: list[tuple[Vector, float]] = []
     for pair in itertools.combinations(range(len(base)), 2):
         weight = -form.product(*(base[i] for i in pair))
@@ -133,41 +133,20 @@ def _orthogonal(others: Sequence[Vector]) -> Vector:
     return tuple(np.cross(first, second).tolist())
 
 
-def _obtuse_in_plane(form: Form) -> list[Vector]:
-    """Three vectors of Z^2 with sum 0, of which no two are at an acute angle under D."""
-    base: list[Vector] = [(-1, -1), (1, 0), (0, 1)]
+def _obtuse(form: Form) -> list[Vector]:
+    """D + 1 vectors of Z^d with sum 0, of which no two are at an acute angle under D."""
+    d = form.dimension
+    base = [*np.eye(d, dtype=np.int64), np.full(d, -1)]
     while True:
-        for i in range(3):
-            b, c = base[i - 1], base[i - 2]
-            if form.product(b, c) > OBTUSE:
-                base = [_minus(b), c, _sum(b, _minus(c))]
-                break
-        else:
-            return base
-
-
-def _obtuse_in_space(form: Form) -> list[Vector]:
-    """Four vectors of Z^3 with sum 0, of which no two are at an acute angle under D."""
-    base: list[Vector] = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, -1, -1)]
-    while True:
-        for i, j in itertools.combinations(range(4), 2):
-            if form.product(base[i], base[j]) > OBTUSE:
+        vectors: list[Vector] = [tuple(vector.tolist()) for vector in base]
+        for i, j in itertools.combinations(range(d + 1), 2):
+            if form.product(vectors[i], vectors[j]) > OBTUSE:
                 turned = base[i]
-                base = [
-                    vector if n == j else _minus(turned) if n == i else _sum(vector, turned)
-                    for n, vector in enumerate(base)
-                ]
+                base = [vector + 2 // (d - 1) * turned for vector in base]
+                base[i], base[j] = -turned, base[j] - 2 // (d - 1) * turned
                 break
         else:
-            return base
-
-
-def _sum(b: Vector, c: Vector) -> Vector:
-    return tuple(m + n for m, n in zip(b, c, strict=True))
-
-
-def _minus(b: Vector) -> Vector:
-    return tuple(-n for n in b)
+            return vectors
 
 
 def _dot(b: Vector, direction: Sequence[float]) -> float:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from cheblienet_graphs.manifolds.base import Fiber
-from cheblienet_graphs.samplings.axes import rotations_of
+from cheblienet_graphs.samplings.axes import angles_between, rotations_of
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.matching import (
     VANISHED,
@@ -109,9 +109,7 @@ class _Pairs:
         orbit = number[moved[:, :, None], moved[:, None]].min(axis=0)
         keys, unknown, times = np.unique(orbit, return_inverse=True, return_counts=True)
         self._unknown, self._times = unknown.reshape(orbit.shape), times
-        one, other = axes[keys // count], axes[keys % count]
-        cross = np.linalg.norm(np.cross(one, other), axis=1)
-        self.angles: Floats = np.arctan2(cross, abs((one * other).sum(axis=1)))
+        self.angles: Floats = angles_between(axes, axes).ravel()[keys]
         squares, drift = tilt_moments(axes[self._start], axes[self._end])
         self._moments = np.concatenate([squares, drift], axis=1)
         self._rows, self._first = np.searchsorted(first, self._start), first

@@ -11,8 +11,6 @@ ch. 3; on the sphere Du, Gunzburger, Ju, "Voronoi-based finite volume methods, o
 meshes, and PDEs on the sphere", Comput. Methods Appl. Mech. Engrg. 192 (2003).
 """
 
-import math
-
 import numpy as np
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
@@ -23,8 +21,7 @@ from cheblienet_graphs.samplings.voronoi import (
     Diagram,
     indistinct,
     on_a_circle,
-    plane_diagram,
-    sphere_diagram,
+    voronoi_diagram,
 )
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -51,24 +48,20 @@ def voronoi_entries(sampling: Sampling, number: int = 0) -> tuple[Indices, Indic
         SpecError: all points lie on one circle of the sphere, where cells are lunes.
         CheblienetError: some points are too close to be distinguished.
     """
-    points, count = sampling.base_points, sampling.num_points
-    if sampling.extent is None:
-        if on_a_circle(points):
-            accepted = f"kernel on level {number}, whose {count:,} points lie on one circle"
-            remedy = Words("Take points all over the sphere, or fewer ", Remedy("levels"), ".")
-            raise SpecError("weights", accepted, "voronoi", remedy)
-        measure, diagram = 4 * math.pi, sphere_diagram(points, REMEDY)
-        lengths = diagram.lengths
-    else:
-        width, height = sampling.extent
-        measure = width * height
-        diagram = plane_diagram(points, (width, height), periodic=sampling.periodic)
-        lengths = diagram.lengths
-        if not sampling.periodic:
-            lengths = lengths * _within(diagram, points, np.array([width, height]))
-    _check(diagram, count, measure)
+    points, count, extent = sampling.base_points, sampling.num_points, sampling.extent
+    if extent is None and on_a_circle(points):
+        accepted = f"kernel on level {number}, whose {count:,} points lie on one circle"
+        remedy = Words("Take points all over the sphere, or fewer ", Remedy("levels"), ".")
+        raise SpecError("weights", accepted, "voronoi", remedy)
+    diagram = voronoi_diagram(points, extent, periodic=sampling.periodic, remedy=REMEDY)
+    whole = float((diagram.cells[:count] * diagram.inside).sum())
+    if (diagram.coincident[:, 0] < count).any() or abs(whole / diagram.measure - 1) > ROUNDING:
+        raise indistinct(count, REMEDY)
+    lengths = diagram.lengths
+    if extent is not None and not sampling.periodic:
+        lengths = lengths * _within(diagram, points, np.array(extent))
     first, second, fluxes = _fluxes(diagram, lengths, count)
-    fluxes *= count / measure
+    fluxes *= count / diagram.measure
     rows, columns = np.concatenate([first, second]), np.concatenate([second, first])
     order = np.lexsort((columns, rows))
     return rows[order], columns[order], np.concatenate([fluxes, fluxes])[order]
@@ -85,17 +78,6 @@ def _within(diagram: Diagram, points: Floats, sides: Floats) -> Floats:
     share = own.astype(np.float64)
     share[own] *= np.where((edges[one[own]] & edges[other[own]]).any(axis=1), 0.5, 1.0)
     return share
-
-
-def _check(diagram: Diagram, count: int, measure: float) -> None:
-    """See that no point is taken for another, and that cells fill the domain.
-
-    Raises:
-        CheblienetError: one is, or they don't.
-    """
-    whole = float((diagram.cells[:count] * diagram.inside).sum())
-    if (diagram.coincident[:, 0] < count).any() or abs(whole / measure - 1) > ROUNDING:
-        raise indistinct(count, REMEDY)
 
 
 def _fluxes(diagram: Diagram, lengths: Floats, count: int) -> tuple[Indices, Indices, Floats]:

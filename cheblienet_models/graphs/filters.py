@@ -79,22 +79,16 @@ def diffused(
 
 
 @custom_op(
-    "cheblienet_models::diffused_gradients",
-    schema=f"(Tensor g, Tensor x, Tensor times, {HOW}, {MATRIX}) -> (Tensor, Tensor)",
+    "cheblienet_models::diffused_twice",
+    schema=f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> (Tensor, Tensor)",
 )
-def diffused_gradients(
-    g: Tensor,
-    x: Tensor,
-    times: Tensor,
-    order: int,
-    lambda_max: float,
-    tolerance: float,
-    *laplacian: Tensor,
+def diffused_twice(
+    x: Tensor, times: Tensor, order: int, lambda_max: float, tolerance: float, *laplacian: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The gradients of `diffused` by x (V, B, C) and by times, from one recursion on g."""
+    """`diffused` of an order and of the next, which is its slope by t, from one recursion."""
     series = [heat(times, lambda_max, tolerance, order + n).coefficients for n in (0, 1)]
-    by_x, slope = _sums(g, series, laplacian, tolerance)
-    return by_x.to(x.dtype), _contracted(slope, x, times)
+    total, slope = _sums(x, series, laplacian, tolerance)
+    return total.to(x.dtype), slope.to(x.dtype)
 
 
 @filtered.register_fake
@@ -103,10 +97,9 @@ def _(x: Tensor, *_: Any) -> Tensor:
     return torch.empty_like(x)
 
 
-@diffused_gradients.register_fake
-def _(g: Tensor, x: Tensor, times: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
-    del g
-    return torch.empty_like(x), torch.empty_like(times)
+@diffused_twice.register_fake
+def _(x: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+    return torch.empty_like(x), torch.empty_like(x)
 
 
 def working_dtype(x: Tensor, values: Tensor, degree: int, tolerance: float = 0) -> torch.dtype:
@@ -172,38 +165,25 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     ctx.save_for_backward(x, times, *laplacian)
 
 
-def _diffused_backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _diffused_backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ...]:
+    """Of `diffused`, or of `diffused_twice` with two cotangents."""
     x, times, *laplacian = ctx.saved_tensors
-    g, how = g.contiguous(), (ctx.lambda_max, ctx.tolerance)
-    by_x = by_times = None
-    if ctx.needs_input_grad[1]:
-        by_x, by_times = diffused_gradients(g, x, times, ctx.order, *how, *laplacian)
-    elif ctx.needs_input_grad[0]:
-        by_x = diffused(g, times, ctx.order, *how, *laplacian)
-    return by_x, by_times, *[None] * 6
-
-
-def _keep_gradients(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    del output
-    g, x, times, ctx.order, ctx.lambda_max, ctx.tolerance, *laplacian = inputs
-    ctx.save_for_backward(g, x, times, *laplacian)
-
-
-def _gradients_backward(ctx: Any, u: Tensor, s: Tensor) -> tuple[Tensor | None, ...]:
-    """Of F g with cotangent u, and of <F' g, x> by channel with cotangent s."""
-    g, x, times, *laplacian = ctx.saved_tensors
-    how, u, s = (ctx.lambda_max, ctx.tolerance, *laplacian), u.contiguous(), s.to(x)
-    sx, sg = (s * x).contiguous(), (s * g).contiguous()
-    by_g = diffused(u, times, ctx.order, *how) + diffused(sx, times, ctx.order + 1, *how)
-    by_x = diffused(sg, times, ctx.order + 1, *how)
-    by_times = _contracted(diffused(u, times, ctx.order + 1, *how), g, times)
-    by_times = by_times + _contracted(diffused(sg, times, ctx.order + 2, *how), x, times)
-    return by_g, by_x, by_times, *[None] * 6
+    by_x, by_times = [], []
+    for order, g in enumerate(cotangents, ctx.order):
+        given = g.contiguous(), times, order, ctx.lambda_max, ctx.tolerance, *laplacian
+        if ctx.needs_input_grad[1]:
+            spread, slope = diffused_twice(*given)
+            by_times.append(_contracted(slope, x, times))
+        else:
+            spread = diffused(*given)
+        by_x.append(spread)
+    time = sum(by_times[1:], by_times[0]) if by_times else None
+    return sum(by_x[1:], by_x[0]), time, *[None] * 6
 
 
 filtered.register_autograd(_filtered_backward, setup_context=_keep_coefficients)
-diffused.register_autograd(_diffused_backward, setup_context=_keep)
-diffused_gradients.register_autograd(_gradients_backward, setup_context=_keep_gradients)
+for operator in (diffused, diffused_twice):
+    operator.register_autograd(_diffused_backward, setup_context=_keep)
 
 
 def apply_polynomial(operator: Operator, x: Tensor, polynomial: Polynomial) -> Tensor:

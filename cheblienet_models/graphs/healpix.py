@@ -28,15 +28,9 @@ def ring_indices(nside: int, nested: Indices) -> Indices:
     """
     ring, place, length, _ = rings(nside, nested)
     polar = np.minimum(ring, 4 * nside - ring)
-    before = np.where(
-        ring < nside,
-        2 * ring * (ring - 1),
-        np.where(
-            ring > 3 * nside,
-            12 * nside**2 - 2 * polar * (polar + 1),
-            2 * nside * (nside - 1) + (ring - nside) * 4 * nside,
-        ),
-    )
+    caps = 2 * ring * (ring - 1), 12 * nside**2 - 2 * polar * (polar + 1)
+    belt = 2 * nside * (nside - 1) + (ring - nside) * 4 * nside
+    before = np.select([ring < nside, ring > 3 * nside], caps, belt)
     index: Indices = before + place % length
     return index
 
@@ -67,14 +61,6 @@ def faces(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices]:
 
 
 def _even_bits(values: Indices) -> Indices:
-    """Bits 0, 2, 4, ... of numbers below 2^62, moved together."""
-    bits = values & 0x5555555555555555
-    for shift, mask in (
-        (1, 0x3333333333333333),
-        (2, 0x0F0F0F0F0F0F0F0F),
-        (4, 0x00FF00FF00FF00FF),
-        (8, 0x0000FFFF0000FFFF),
-        (16, 0x00000000FFFFFFFF),
-    ):
-        bits = (bits | bits >> shift) & mask
-    return bits
+    """Bits 0, 2, 4, ... of numbers from 0, moved together."""
+    bits = range((int(values.max(initial=0)).bit_length() + 1) // 2)
+    return sum(((values >> 2 * bit & 1) << bit for bit in bits), np.zeros_like(values))

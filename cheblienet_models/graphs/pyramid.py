@@ -100,6 +100,7 @@ class Pyramid(Mapped):
         name, version: where it was opened from.
         spec: what it was built from, as JSON types.
         spec_sha256: its digest.
+        identity: all of these, as checkpoints say them.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Pyramid(Mapped):
         unpoolings: Sequence[LevelMap],
     ) -> None:
         super().__init__(reopen)
-        instance("identity", identity, Identity)
+        self.identity = instance("identity", identity, Identity)
         self.name, self.version = identity.name, identity.version
         self.spec_sha256 = identity.spec_sha256
         self.spec: dict[str, Any] = identity.spec or {}
@@ -145,11 +146,6 @@ class Pyramid(Mapped):
             ValueError: there is none.
         """
         return self._map("unpool", level)
-
-    @property
-    def identity(self) -> Identity:
-        """The published version that it is, as checkpoints say it."""
-        return Identity(self.name, self.version, self.spec_sha256, self.spec)
 
     def get_extra_state(self) -> Tensor:
         """(n,) uint8: the graph's identity."""

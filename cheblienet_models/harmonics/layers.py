@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Self
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from cheblienet_models.arguments import check_tensor
 from cheblienet_models.graphs.graph import Graph
@@ -14,12 +14,37 @@ from cheblienet_models.tensors import autocast_type
 
 
 class _Harmonics(Recorded):
-    """A constant matrix, to or from coefficients; checkpoints record degree and basis."""
+    """A constant matrix, to or from coefficients; checkpoints record degree and basis.
+
+    The matrix stays float64 and is not saved; it follows a network to its device.
+    """
+
+    matrix: Tensor
+    columns: str
+    """What the matrix' columns count, for an error."""
 
     def __init__(self, matrix: Tensor, degree: int, basis: Basis) -> None:
         super().__init__()
         self.settings = {"degree": degree, "basis": basis}  # not the affine, which is the image's
-        self.matrix = Constant(matrix)
+        self.register_buffer("matrix", matrix, persistent=False)
+
+    def _product(self, x: Tensor) -> Tensor:
+        """(B, C, m, ...) -> (B, C, n, ...) by the matrix (n, m), in float32 at least."""
+        layer, taken = type(self).__name__, self.matrix.shape[1]
+        check_tensor(layer, x)
+        if x.ndim < 3 or x.shape[2] != taken or not x.is_floating_point():
+            raise ValueError(
+                f"{layer} takes (B, C, {taken}, ...), {taken} {self.columns}, of floating-point "
+                f"numbers. Got {tuple(x.shape)}, {x.dtype}."
+            )
+        dtype = torch.promote_types(x.dtype, torch.float32)
+        with torch.autocast(autocast_type(x), enabled=False):
+            product = torch.einsum("nm,bcm...->bcn...", self.matrix.to(dtype), x.to(dtype))
+        return product.to(x.dtype)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: ARG002, FBT001, FBT002
+        self.matrix = self.matrix.to(fn(self.matrix).device)
+        return self
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
@@ -51,6 +76,8 @@ class FromHarmonics(_Harmonics):
         ValueError: the graph has no axes; another degree or basis; an affine with shear.
     """
 
+    columns = "coefficients"
+
     def __init__(
         self, graph: Graph | Tensor, degree: int, basis: Basis, affine: Affine | None = None
     ) -> None:
@@ -65,7 +92,7 @@ class FromHarmonics(_Harmonics):
         Raises:
             ValueError: x has another number of coefficients, or no floating-point dtype.
         """
-        return self.matrix.times(x, "FromHarmonics", "coefficients")
+        return self._product(x)
 
 
 class ToHarmonics(_Harmonics):
@@ -87,6 +114,8 @@ class ToHarmonics(_Harmonics):
             axes serve; an affine with shear.
     """
 
+    columns = "axes"
+
     def __init__(
         self, graph: Graph | Tensor, degree: int, basis: Basis, affine: Affine | None = None
     ) -> None:
@@ -103,45 +132,4 @@ class ToHarmonics(_Harmonics):
         Raises:
             ValueError: x has another number of axes, or no floating-point dtype.
         """
-        return self.matrix.times(x, "ToHarmonics", "axes")
-
-
-class Constant(nn.Module):
-    """A small matrix that stays float64 and is not saved; it follows a network to its device.
-
-    Args:
-        matrix: (n, m) float64.
-    """
-
-    values: Tensor
-
-    def __init__(self, matrix: Tensor) -> None:
-        super().__init__()
-        self.register_buffer("values", matrix, persistent=False)
-
-    def times(self, x: Tensor, layer: str, words: str) -> Tensor:
-        """Multiply along dimension 2 of (B, C, m, ...), in float32 at least.
-
-        Args:
-            x: as above.
-            layer: its name, for an error.
-            words: what m counts, for an error.
-
-        Raises:
-            ValueError: x has another shape, or no floating-point dtype.
-        """
-        check_tensor(layer, x)
-        taken = self.values.shape[1]
-        if x.ndim < 3 or x.shape[2] != taken or not x.is_floating_point():
-            raise ValueError(
-                f"{layer} takes (B, C, {taken}, ...), {taken} {words}, of floating-point numbers. "
-                f"Got {tuple(x.shape)}, {x.dtype}."
-            )
-        dtype = torch.promote_types(x.dtype, torch.float32)
-        with torch.autocast(autocast_type(x), enabled=False):
-            product = torch.einsum("nm,bcm...->bcn...", self.values.to(dtype), x.to(dtype))
-        return product.to(x.dtype)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: ARG002, FBT001, FBT002
-        self.values = self.values.to(fn(self.values).device)
-        return self
+        return self._product(x)

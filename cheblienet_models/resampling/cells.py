@@ -17,12 +17,7 @@ import numpy as np
 
 from cheblienet_models.graphs.healpix import FIRST_COLUMN, FIRST_RING, faces
 from cheblienet_models.resampling.grids import Floats, Indices
-from cheblienet_models.resampling.samplings import (
-    Sampling,
-    gaussian_depths,
-    gaussian_rows,
-    unit_vectors,
-)
+from cheblienet_models.resampling.samplings import Rows, Sampling, rows_of, unit_vectors
 from cheblienet_models.resampling.sides import (
     Place,
     PolarCap,
@@ -42,19 +37,17 @@ FLAT = 1e-11
 
 def cells_of(sampling: Sampling) -> Iterator[list[Sides]]:
     """Sides of the cells of the points inside, numbered in their order, for some at a time."""
-    which = sampling.places
+    which, rows = sampling.places, rows_of(sampling.kind, sampling.shape)
     if sampling.kind is None:
         yield from _voronoi(unit_vectors(*sampling.angles), sampling.number)
         return
     for start in range(0, len(which), CHUNK):
         part = which[start : start + CHUNK]
         cell = np.arange(start, start + len(part))
-        if sampling.kind == "healpix":
-            yield _healpix(sampling.shape[0], part, cell)
-        elif sampling.kind == "equiangular":
-            yield _equiangular(sampling.shape, part, cell)
+        if rows is not None:
+            yield _in_rows(rows, part, cell)
         else:
-            yield _gaussian(sampling.shape, part, cell)
+            yield _healpix(sampling.shape[0], part, cell)
 
 
 def _voronoi(points: Floats, number: Indices) -> Iterator[list[Sides]]:
@@ -123,38 +116,19 @@ def _lunes(points: Floats) -> tuple[Indices, Floats, Floats, Floats]:
     return np.tile(owner, 8), starts, ends, np.tile(within, 4)
 
 
-def _equiangular(shape: tuple[int, ...], which: Indices, cell: Indices) -> list[Sides]:
-    """Limits halfway between the rows, and at multiples of the step in longitude."""
-    rows, columns = shape
-    colatitudes = np.linspace(0, np.pi / 2, rows // 2 + 1)
-    row, column = np.divmod(which, columns)
-    return _in_rows(2 * np.sin(colatitudes / 2) ** 2, row, column, np.full(len(row), columns), cell)
-
-
-def _gaussian(shape: tuple[int, ...], which: Indices, cell: Indices) -> list[Sides]:
-    """Rows as high as their weights, and limits halfway between points."""
-    counts = np.array(gaussian_rows(shape))
-    first = np.cumsum(counts) - counts
-    row = np.searchsorted(first, which, side="right") - 1
-    column = which - first[row] - 0.5
-    return _in_rows(gaussian_depths(len(counts)), row, column, counts[row], cell)
-
-
-def _in_rows(
-    depths: Floats, row: Indices, column: Floats | Indices, columns: Indices, cell: Indices
-) -> list[Sides]:
-    """Rectangles of grids with as many rows on both hemispheres.
+def _in_rows(rows: Rows, which: Indices, cell: Indices) -> list[Sides]:
+    """Rectangles of a sampling in rows, with limits halfway between its points.
 
     Args:
-        depths: (rows / 2 + 1,) of the limits of rows, from a pole, at 0, to the equator, at 1.
-        row: (n,) from the north.
-        column: (n,) western limits, in steps.
-        columns: (n,) steps once around.
-        cell: (n,) numbers.
+        rows: of the sampling.
+        which: (n,) of its points.
+        cell: (n,) numbers of their cells.
     """
-    half = len(depths) - 1
-    depths = np.append(depths[:-1], 1.0)
-    step = 2 * np.pi / columns
+    first = np.cumsum(rows.counts) - rows.counts
+    row = np.searchsorted(first, which, side="right") - 1
+    column, step = which - first[row] + rows.shift - 0.5, 2 * np.pi / rows.counts[row]
+    half = len(rows.depths) - 1
+    depths = np.append(rows.depths[:-1], 1.0)
     sides: list[Sides] = []
     for is_north in (True, False):
         here = np.flatnonzero((row < half) == is_north)

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import torch
 
-from cheblienet_models.resampling.grids import Flags, Floats, Indices, Pixels
+from cheblienet_models.resampling.grids import Flags, Floats, Indices
 from cheblienet_models.tensors import Csr
 
 Direction = Literal["to points", "to grid"]
@@ -32,24 +32,16 @@ class Entries(NamedTuple):
         kept = self.kept(sums[self.rows] > 0)
         return kept._replace(values=kept.values / sums[kept.rows])
 
-    def with_rows_reversed(self, direction: Direction, grid: Pixels) -> "Entries":
-        """With the image's rows in descending order."""
-        pixels = self.columns if direction == "to points" else self.rows
-        row, column = np.divmod(pixels, grid.columns)
-        pixels = (len(grid.latitudes) - 1 - row) * grid.columns + column
-        if direction == "to points":
-            return self._replace(columns=pixels)
-        return self._replace(rows=pixels)
+    def summed(self, columns: int) -> "Entries":
+        """With each place once, row by row; of a matrix of so many columns."""
+        places, which = np.unique(self.rows * columns + self.columns, return_inverse=True)
+        sums: Floats = np.bincount(which, self.values, len(places)).astype(np.float64)
+        return Entries(*np.divmod(places, columns), sums)
 
     def csr(self, shape: tuple[int, int]) -> Csr:
         """The matrix, without its zeros."""
-        places, which = np.unique(self.rows * shape[1] + self.columns, return_inverse=True)
-        values = np.bincount(which, self.values, len(places))
-        places, values = places[values != 0], values[values != 0]
-        rows, columns = np.divmod(places, shape[1])
-        pointers = np.searchsorted(rows, np.arange(shape[0] + 1))
-        return Csr(
-            torch.from_numpy(pointers.astype(np.int32)),
-            torch.from_numpy(columns.astype(np.int32)),
-            torch.from_numpy(values.astype(np.float32)),
-        )
+        once = self.summed(shape[1])
+        rows, columns, values = once.kept(once.values != 0)
+        pointers = np.searchsorted(rows, np.arange(shape[0] + 1)).astype(np.int32)
+        parts = pointers, columns.astype(np.int32), values.astype(np.float32)
+        return Csr._make(map(torch.from_numpy, parts))

@@ -185,12 +185,6 @@ class Pixels:
         return np.radians(90 - self.latitudes), np.radians(self.longitudes)
 
     @cached_property
-    def share(self) -> float:
-        """Area of all pixels as a share of the sphere's."""
-        heights = np.sin(np.radians(self.row_edges[[0, -1]]))
-        return float(np.ptp(heights) / 2 * np.ptp(self.column_edges[[0, -1]]) / 360)
-
-    @cached_property
     def areas(self) -> Floats:
         """(lat, lon) of the pixels, steradians."""
         rows, columns = np.radians(self.row_edges), np.radians(self.column_edges)

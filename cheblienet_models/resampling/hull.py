@@ -9,8 +9,11 @@ rectangle over both diagonals.
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from cheblienet_models.resampling.grids import Floats, Indices
+
+Complexes = npt.NDArray[np.complex128]
 
 GENERIC = np.array([0.5772156649, 0.9159655941, -0.6931471806])
 """A direction along which no two planes' normals are equally far."""
@@ -40,11 +43,10 @@ def facet_weights(points: Floats, places: Floats) -> tuple[Indices, Indices, Flo
         # Where the rays to the places meet the planes.
         height = (planes[which[inside]] * places[inside]).sum(1)
         axes = _plane_axes(planes[chosen])
-        met = np.einsum("pak,pk->pa", axes[polygon], places[inside] / height[:, None])
-        flat = np.einsum("pak,pck->pca", axes, points[members])
-        order = _around(flat)
-        flat = np.take_along_axis(flat, order[..., None], axis=1)
-        members = np.take_along_axis(members, order, axis=1)
+        met = (axes[polygon] * places[inside]).sum(1) / height
+        flat = np.einsum("pk,pck->pc", axes, points[members])
+        order = np.angle(flat - flat.mean(1, keepdims=True)).argsort(1)
+        flat, members = (np.take_along_axis(part, order, axis=1) for part in (flat, members))
         for corners, weights in _fans(flat, polygon, met):
             named = members[polygon[:, None], corners]
             found.append((np.repeat(inside, 3), named.ravel(), weights.ravel()))
@@ -81,23 +83,19 @@ def _seen_facets(points: Floats, places: Floats) -> tuple[Floats, Indices, Indic
     return planes, facet, corner, which.astype(np.int64)
 
 
-def _plane_axes(normals: Floats) -> Floats:
-    """(m, 2, 3) right-handed pairs of unit vectors across normals (m, 3)."""
+def _plane_axes(normals: Floats) -> Complexes:
+    """(m, 3) right-handed pairs of unit vectors across normals (m, 3), the second one imaginary."""
     unit = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     across = np.cross(unit, np.eye(3)[np.abs(unit).argmin(1)])
     across /= np.linalg.norm(across, axis=1, keepdims=True)
-    return np.stack([across, np.cross(unit, across)], axis=1)
+    axes: Complexes = across + 1j * np.cross(unit, across)
+    return axes
 
 
-def _around(polygons: Floats) -> Indices:
-    """(m, n) the corners of convex polygons (m, n, 2), counterclockwise."""
-    x, y = np.moveaxis(polygons - polygons.mean(1, keepdims=True), -1, 0)
-    order: Indices = np.arctan2(y, x).argsort(1)
-    return order
-
-
-def _fans(polygons: Floats, which: Indices, places: Floats) -> Iterator[tuple[Indices, Floats]]:
-    """(k, 3) corners and weights of places (k, 2) in polygons (m, n, 2), counterclockwise; n times.
+def _fans(
+    polygons: Complexes, which: Indices, places: Complexes
+) -> Iterator[tuple[Indices, Floats]]:
+    """(k, 3) corners and weights of places (k,) in polygons (m, n), counterclockwise; n times.
 
     Each time the polygons are cut along the diagonals from another corner. The n weights of a place
     add up to 1. A triangle is cut in one way only, so once.
@@ -108,25 +106,14 @@ def _fans(polygons: Floats, which: Indices, places: Floats) -> Iterator[tuple[In
     for first in range(cuts):
         rolled = np.roll(polygons, -first, axis=1)
         rays, seen = rolled[:, 1:] - rolled[:, :1], places - rolled[which, 0]
-        angles = _angle(rays[:, :1], rays) + offsets[:, None]
-        sought = _angle(rays[which, 0], seen) + offsets[which]
+        angles = np.angle(rays[:, :1].conj() * rays) + offsets[:, None]
+        sought = np.angle(rays[which, 0].conj() * seen) + offsets[which]
         before = np.searchsorted(angles.ravel(), sought, side="right") - 1 - which * (count - 1)
         before = before.clip(0, count - 3)
         left, right = rays[which, before], rays[which, before + 1]
-        shares = np.stack([_cross(seen, right), _cross(left, seen)], axis=1)
-        shares /= _cross(left, right)[:, None]
+        shares = np.stack([seen.conj() * right, left.conj() * seen], axis=1).imag
+        shares /= (left.conj() * right).imag[:, None]
         weights = np.column_stack([1 - shares.sum(1), shares]).clip(0)
         weights /= weights.sum(1, keepdims=True) * cuts
         corners = np.column_stack([np.zeros_like(before), before + 1, before + 2])
         yield (corners + first) % count, weights
-
-
-def _cross(a: Floats, b: Floats) -> Floats:
-    product: Floats = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
-    return product
-
-
-def _angle(a: Floats, b: Floats) -> Floats:
-    """From a to b (..., 2), radians in [-pi, pi]."""
-    angle: Floats = np.arctan2(_cross(a, b), (a * b).sum(-1))
-    return angle

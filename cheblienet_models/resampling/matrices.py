@@ -33,10 +33,13 @@ def matrices(
     grid = Pixels(lat[::-1] if descending else lat, lon)
     build = {"bilinear": _bilinear, "conservative": _conservative, "nearest": _nearest}[method]
     entries = build(direction, grid, sampling)
-    if descending:
-        entries = entries.with_rows_reversed(direction, grid)
-    count = sampling.count
-    shape = (count, grid.count) if direction == "to points" else (grid.count, count)
+    pixels = np.arange(grid.count).reshape(-1, grid.columns)[:: -1 if descending else 1].ravel()
+    if direction == "to points":
+        entries = entries._replace(columns=pixels[entries.columns])
+        shape = sampling.count, grid.count
+    else:
+        entries = entries._replace(rows=pixels[entries.rows])
+        shape = grid.count, sampling.count
     return entries.csr(shape), entries.transposed().csr(shape[::-1])
 
 

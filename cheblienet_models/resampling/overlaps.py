@@ -8,7 +8,6 @@ coincide need no care, and what is shared adds up to a cell's area and, over cel
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -68,22 +67,9 @@ class Strips:
         return edge
 
 
-class Pieces(NamedTuple):
-    """Of sides, (n,) each.
-
-    Args:
-        cell: its number.
-        row: of the strips.
-        column: numbered on around the sphere.
-        height: by how much z grows.
-        integral: of the longitude, from the column's western edge, d(z).
-    """
-
-    cell: Indices
-    row: Indices
-    column: Indices
-    height: Floats
-    integral: Floats
+Pieces = tuple[Indices, Indices, Indices, Floats, Floats]
+"""Of sides, (n,) each: the cell; row of the strips; column, numbered on around the sphere; by how
+much z grows; and the integral of the longitude, from the column's western edge, d(z)."""
 
 
 def pieces(sides: Sides, strips: Strips) -> Pieces:
@@ -109,10 +95,8 @@ def pieces(sides: Sides, strips: Strips) -> Pieces:
     depth = _clipped(depth, starts[1][at_column], ends[1][at_column])
 
     count, none = np.arange(len(side)), np.zeros(len(side), np.int64)
-    row_steps, column_steps = (
-        np.sign(row_b - row_a)[at_row],
-        np.sign(column_b - column_a)[at_column],
-    )
+    row_steps = np.sign(row_b - row_a)[at_row]
+    column_steps = np.sign(column_b - column_a)[at_column]
     which = np.concatenate([count, at_row, at_column, count])
     longitudes = np.concatenate([starts[0], longitude, meridian, ends[0]])
     depths = np.concatenate([starts[1], parallel, depth, ends[1]])
@@ -137,7 +121,7 @@ def pieces(sides: Sides, strips: Strips) -> Pieces:
     kept = (strips.rows[row] >= 0) & ((height != 0) | (integral != 0))
     sign = -1 if sides.is_north else 1  # of z and depth
     cell = sides.cell[side[which[a]]]
-    return Pieces(cell[kept], row[kept], column[kept], sign * height[kept], sign * integral[kept])
+    return cell[kept], row[kept], column[kept], sign * height[kept], sign * integral[kept]
 
 
 def _between(a: Indices, b: Indices) -> tuple[Indices, Indices]:
@@ -184,12 +168,10 @@ def shared_areas(sides: Iterable[Sequence[Sides]], grid: Pixels, cells: int) -> 
         for strips in hemispheres:
             here = [part for part in parts if part.is_north == strips.is_north]
             pieces.append(_overlaps(here, strips))
-    entries = Entries(*(np.concatenate(part) for part in zip(*pieces, strict=True)))
-    places, which = np.unique(entries.rows * grid.count + entries.columns, return_inverse=True)
-    areas = np.bincount(which, entries.values, len(places)).astype(np.float64)
-    cell, pixel = np.divmod(places, grid.count)
-    smaller = np.minimum(of_cells[cell], grid.areas.ravel()[pixel])
-    return Entries(cell, pixel, areas).kept(areas > SLIVER * smaller)
+    joined = Entries(*(np.concatenate(part) for part in zip(*pieces, strict=True)))
+    shared = joined.summed(grid.count)
+    smaller = np.minimum(of_cells[shared.rows], grid.areas.ravel()[shared.columns])
+    return shared.kept(shared.values > SLIVER * smaller)
 
 
 def _overlaps(sides: Sequence[Sides], strips: Strips) -> Entries:

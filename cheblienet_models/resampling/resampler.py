@@ -169,12 +169,10 @@ class Resampler(nn.Module):
 
     def _picked(self, x: Tensor) -> Tensor:
         """(B, C, sources) -> (B, C, targets), each from its only source."""
-        if not self._sourceless:
-            taken = x.index_select(2, self.columns)
-        else:
-            # Rows without an entry point at the next row's, or at the last one.
-            entry = self.row_pointers[:-1].long().clamp(max=len(self.columns) - 1)
-            taken = x.index_select(2, self.columns[entry])
+        # Rows without an entry point at the next row's, or at the last one.
+        entry = self.row_pointers[:-1].long().clamp(max=len(self.columns) - 1)
+        taken = x.index_select(2, self.columns[entry])
+        if self._sourceless:
             taken = torch.where(self._has_source(), taken, taken.new_full((), self._fill_value))
         if self.skipna and self.fill is not None and x.is_floating_point():
             taken = torch.where(taken.isnan(), taken.new_full((), self.fill), taken)
@@ -244,9 +242,8 @@ class Resampler(nn.Module):
                 f"The grid and the {self.num_points} points of {self.label} have no place in "
                 f"common. Got {grid}, degrees."
             )
-        if self._direction == "to points" and self._sourceless:
-            if self.skipna or self.fill is not None:
-                return
+        is_awaited = self.skipna or self.fill is not None or self._direction == "to grid"
+        if self._sourceless and not is_awaited:
             raise ValueError(
                 f"The grid must cover the points of {self.label}: {self._sourceless} of {targets} "
                 f"are beyond its pixels. Got {grid}, degrees: skipna=True makes them "

@@ -149,10 +149,8 @@ def full_sampling(name: str | None, shape: tuple[int, ...]) -> Floats | None:
     """
     if name == "healpix" and len(shape) == 1 and nside_of(shape[0]) is not None:
         return _healpix(shape[0])
-    if name == "equiangular" and len(shape) == 2:
-        return _equiangular(shape)
-    if name == "gaussian" and (rows := gaussian_rows(shape)) is not None:
-        return _gaussian(rows)
+    if (rows := rows_of(name, shape)) is not None:
+        return _rings(rows.colatitudes, rows.counts, rows.shift)
     if name == "icosahedral" and len(shape) == 1 and _subdivisions(shape[0]) is not None:
         return _icosphere(shape[0])
     return None
@@ -168,15 +166,47 @@ def _healpix(points: int) -> Floats:
     return np.column_stack([np.arccos(z), (place + shifted / 2) * (2 * np.pi / length)])
 
 
-def _equiangular(shape: tuple[int, ...]) -> Floats:
-    """Halves of steps from the poles and from longitude 0."""
-    beta = (np.arange(shape[0]) + 0.5) * (np.pi / shape[0])
-    gamma = (np.arange(shape[1]) + 0.5) * (2 * np.pi / shape[1])
-    pairs = np.meshgrid(beta, gamma, indexing="ij")
-    return np.stack([part.ravel() for part in pairs], axis=1)
+@dataclass(frozen=True)
+class Rows:
+    """A sampling in circles of latitude, as many in the north as in the south, from the north.
+
+    Args:
+        colatitudes: (rows,) radians.
+        counts: (rows,) points of each.
+        shift: of the first points from longitude 0, in steps between two.
+        depths: (rows / 2 + 1,) 1 - |z| of the limits of the rows' cells, from a pole to the
+            equator.
+    """
+
+    colatitudes: Floats
+    counts: Indices
+    shift: float
+    depths: Floats
 
 
-def gaussian_rows(shape: tuple[int, ...]) -> list[int] | None:
+def rows_of(name: str | None, shape: tuple[int, ...]) -> Rows | None:
+    """Rows of an equiangular or a Gaussian grid; None of others.
+
+    Equiangular ones are halves of steps from the poles and from longitude 0, with limits halfway.
+    Gaussian ones have Gauss-Legendre latitudes, and are as high as the weights of that quadrature.
+    """
+    if name == "equiangular" and len(shape) == 2:
+        colatitudes = (np.arange(shape[0]) + 0.5) * (np.pi / shape[0])
+        limits = np.linspace(0, np.pi / 2, shape[0] // 2 + 1)
+        depths: Floats = 2 * np.sin(limits / 2) ** 2
+        return Rows(colatitudes.astype(np.float64), np.full(*shape), 0.5, depths)
+    counts = _gaussian_counts(shape) if name == "gaussian" else None
+    if counts is None:
+        return None
+    from scipy.special import roots_legendre  # networks and graphs do without scipy
+
+    places, weights = roots_legendre(len(counts))
+    heights = weights[: len(counts) // 2]
+    depths = np.append(0, np.cumsum(heights) / heights.sum())
+    return Rows(np.arccos(-places), np.array(counts), 0.0, depths)
+
+
+def _gaussian_counts(shape: tuple[int, ...]) -> list[int] | None:
     """Points of each latitude, north to south; None where no Gaussian grid has such a base.
 
     Of a regular grid of 2 N latitudes each has 4 N; of an octahedral one, which has 4 N (N + 9) in
@@ -192,29 +222,11 @@ def gaussian_rows(shape: tuple[int, ...]) -> list[int] | None:
     return half + half[::-1]
 
 
-def _gaussian(rows: list[int]) -> Floats:
-    """Gauss-Legendre latitudes, north to south, each row eastwards from longitude 0."""
-    from scipy.special import roots_legendre  # networks and graphs do without scipy
-
-    return _rings(np.arccos(-roots_legendre(len(rows))[0]), np.array(rows))
-
-
-def _rings(beta: Floats, counts: Indices) -> Floats:
-    """(points, 2) of circles at colatitudes, with so many points from longitude 0 eastwards."""
+def _rings(beta: Floats, counts: Indices, shift: float = 0) -> Floats:
+    """(points, 2) of circles at colatitudes, so many on each, the first `shift` steps east."""
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    gamma = place * np.repeat(2 * np.pi / counts, counts)
+    gamma = (place + shift) * np.repeat(2 * np.pi / counts, counts)
     return np.column_stack([np.repeat(beta, counts), gamma])
-
-
-def gaussian_depths(count: int) -> Floats:
-    """(count / 2 + 1,) 1 - |z| of the limits of rows from a pole to the equator; count even.
-
-    The rows' heights are the weights of Gauss-Legendre quadrature.
-    """
-    from scipy.special import roots_legendre
-
-    heights = roots_legendre(count)[1][: count // 2]
-    return np.append(0, np.cumsum(heights) / heights.sum())
 
 
 def _subdivisions(points: int) -> int | None:

@@ -57,8 +57,7 @@ class Folder:
 
     def names(self) -> list[str]:
         """Sorted names of what lies in the folder, hidden and misnamed entries left out."""
-        with _reading(self):
-            return sorted(n for n in os.listdir(self.descriptor()) if SEGMENT.fullmatch(n))
+        return [name for name, _ in self.entries() if SEGMENT.fullmatch(name)]
 
     def attributes(self) -> Document:
         """Attributes of the zarr group that the folder is."""
@@ -115,9 +114,10 @@ class Folder:
         path = self / "zarr.json"
         try:
             document = parsed(path.contents())
+            depth = depth_of(document)
         except (ValueError, RecursionError) as error:
             raise StoreError(f"{path} is not JSON.") from error
-        if deeper_than(document, MAX_DEPTH):
+        if depth > MAX_DEPTH:
             raise StoreError(f"{path} is nested more than {MAX_DEPTH} deep, all that is allowed.")
         if not isinstance(document, dict):
             raise StoreError(f"{path} is not the metadata of a zarr node.")
@@ -243,19 +243,14 @@ def parsed(contents: bytes) -> Any:
     return json.loads(contents.decode("utf-8"), parse_constant=_finite, parse_float=_finite)
 
 
-def deeper_than(document: Any, most: int) -> bool:
-    """Whether values lie deeper in one another; looked at level by level, without recursion."""
-    level = [document]
-    for _ in range(most + 1):
-        level = [
-            child
-            for value in level
-            if isinstance(value, dict | list)
-            for child in (value.values() if isinstance(value, dict) else value)
-        ]
-        if not level:
-            return False
-    return True
+def depth_of(document: Any) -> int:
+    """How many objects and lists a JSON value lies in at most.
+
+    Raises:
+        RecursionError: they are too many.
+    """
+    values = document.values() if isinstance(document, dict) else document
+    return max(map(depth_of, values), default=-1) + 1 if isinstance(document, dict | list) else 0
 
 
 def array_document(shape: Sequence[int], dtype: str) -> Document:

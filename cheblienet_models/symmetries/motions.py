@@ -71,45 +71,45 @@ class AxisPermutation:
         ]
         return _flattened(new, shape)
 
-    def images(self, axes: Tensor) -> Tensor | None:
+    def images(self, axes: Tensor, *, arrows: bool) -> Tensor | None:
         """(n_o,) int64: where each axis goes; None where one is mapped between others.
 
         Args:
-            axes: (n_o, 3) unit vectors by x, y, z, of which opposite ones are the same.
+            axes: (n_o, d) unit vectors by x, y, and so on.
+            arrows: whether opposite ones differ.
         """
         backward = axes.flip(1)
         signs = torch.tensor([-1.0 if r else 1.0 for r in self.reversals], dtype=axes.dtype)
         moved = (backward[:, list(self.sources)] * signs).flip(1)
-        alignment, nearest = (moved @ axes.T).abs().max(1)
+        cosines = moved @ axes.T
+        alignment, nearest = (cosines if arrows else cosines.abs()).max(1)
         exact = bool((alignment > 1 - ALIGNED).all())
         return nearest if exact and len(nearest.unique()) == len(axes) else None
 
 
-PLANAR = {
-    "rotation_90": AxisPermutation((1, 0), (False, True)),
-    "rotation_180": AxisPermutation((0, 1), (True, True)),
-    "flip": AxisPermutation((0, 1), (True, False)),
+ISOMETRIES: dict[int, dict[str, AxisPermutation]] = {
+    2: {
+        "rotation_90": AxisPermutation((1, 0), (False, True)),
+        "rotation_180": AxisPermutation((0, 1), (True, True)),
+        "flip": AxisPermutation((0, 1), (True, False)),
+    },
+    3: {
+        "rotation_180_x": AxisPermutation((0, 1, 2), (True, True, False)),
+        "rotation_180_y": AxisPermutation((0, 1, 2), (True, False, True)),
+        "rotation_180_z": AxisPermutation((0, 1, 2), (False, True, True)),
+        "rotation_90_x": AxisPermutation((1, 0, 2), (False, True, False)),
+        "rotation_90_y": AxisPermutation((2, 1, 0), (True, False, False)),
+        "rotation_90_z": AxisPermutation((0, 2, 1), (False, False, True)),
+        "rotation_120": AxisPermutation((2, 0, 1), (False, False, False)),
+        "reflection_x": AxisPermutation((0, 1, 2), (False, False, True)),
+        "reflection_y": AxisPermutation((0, 1, 2), (False, True, False)),
+        "reflection_z": AxisPermutation((0, 1, 2), (True, False, False)),
+    },
 }
-"""Those of a rectangle, by axes (y, x): rotation_90 turns x to y, the flip turns y to -y."""
-TURNS = {"rotation_90": math.pi / 2, "rotation_180": math.pi, "flip": 0.0}
-"""By how much they turn orientations, radians."""
-SPATIAL = {
-    "rotation_180_x": AxisPermutation((0, 1, 2), (True, True, False)),
-    "rotation_180_y": AxisPermutation((0, 1, 2), (True, False, True)),
-    "rotation_180_z": AxisPermutation((0, 1, 2), (False, True, True)),
-    "rotation_90_x": AxisPermutation((1, 0, 2), (False, True, False)),
-    "rotation_90_y": AxisPermutation((2, 1, 0), (True, False, False)),
-    "rotation_90_z": AxisPermutation((0, 2, 1), (False, False, True)),
-    "rotation_120": AxisPermutation((2, 0, 1), (False, False, False)),
-    "reflection_x": AxisPermutation((0, 1, 2), (False, False, True)),
-    "reflection_y": AxisPermutation((0, 1, 2), (False, True, False)),
-    "reflection_z": AxisPermutation((0, 1, 2), (True, False, False)),
-}
-"""Generators of those of a box, by axes (z, y, x): rotation_90_x turns y to z, rotation_90_y z to
-x, rotation_90_z x to y; rotation_120 turns x to z, z to y and y to x, as it does on the sphere."""
+"""Those of a rectangle by axes (y, x): rotation_90 turns x to y, the flip turns y to -y. And
+generators of those of a box by axes (z, y, x): rotation_90_x turns y to z, rotation_90_y z to x,
+rotation_90_z x to y; rotation_120 turns x to z, z to y and y to x, as it does on the sphere."""
 AXES = "zyx"
-COLUMNS_WITH_AXES = 6
-"""Coordinates of a vertex that has an axis: x, y, z and the axis' components."""
 ALIGNED = 1e-9
 """How far the cosine of the angle between equal axes may be from 1."""
 
@@ -127,53 +127,29 @@ def lattice_motions(
         coarsest: sides of the coarsest level in question, whose pixel is the step of translations.
         periodic: whether opposite sides are one.
     """
-    n_o, shape = graph.grid[0], graph.grid[1:]
-    oriented = graph.coordinates.shape[1] > len(shape)
+    shape = graph.grid[1:]
+    axes, arrows = _axes(graph), graph.period > math.pi
     moves: list[Move] = []
-    if len(shape) == 2:
-        moves += _planar_moves(shape, n_o, graph.period if oriented else None)
-    elif len(shape) == 3:
-        moves += _spatial_moves(shape, _axes(graph) if oriented else None)
-    if periodic and len(shape) in {2, 3}:  # shifts do not turn them
-        moves += _translations(shape, n_o, coarsest)
+    for name, isometry in ISOMETRIES.get(len(shape), {}).items():
+        images: Tensor | None = torch.zeros(1, dtype=torch.long)
+        if axes is not None:
+            images = isometry.images(axes, arrows=arrows)
+        if isometry.fits(shape) and images is not None:
+            moves.append((name, isometry.places(shape), images[:, None]))
+    if periodic and len(shape) in ISOMETRIES:  # shifts do not turn them
+        moves += _translations(shape, graph.grid[0], coarsest)
     for name, places, orientations in moves:
         base = within(places, graph.base_index)
         if base is not None:
             yield name, motion(base, orientations)
 
 
-def _planar_moves(shape: tuple[int, ...], n_o: int, period: float | None) -> Iterator[Move]:
-    """Those of pixels with orientation k, theta = -period / 2 + k period / n_o; None without.
-
-    A rotation by 90 degrees turns theta by pi/2, which is on the grid modulo pi for even n_o,
-    modulo 2 pi for multiples of 4; one by 180 degrees modulo 2 pi for even n_o.
-    """
-    k = torch.arange(n_o)[:, None]
-    for name, isometry in PLANAR.items():
-        steps = 0.0 if period is None else TURNS[name] / period * n_o
-        if isometry.fits(shape) and abs(steps - round(steps)) < ON_THE_GRID:
-            sense = -1 if name == "flip" else 1
-            yield name, isometry.places(shape), (sense * k + round(steps)) % n_o
-
-
-def _spatial_moves(shape: tuple[int, ...], axes: Tensor | None) -> Iterator[Move]:
-    """Those of voxels, and of the axes over each where there are some.
-
-    Args:
-        shape: (depth, height, width).
-        axes: (n_o, 3) unit vectors by x, y, z, of which opposite ones are the same.
-    """
-    for name, isometry in SPATIAL.items():
-        images = torch.zeros(1, dtype=torch.long) if axes is None else isometry.images(axes)
-        if isometry.fits(shape) and images is not None:
-            yield name, isometry.places(shape), images[:, None]
-
-
 def _axes(graph: Graph) -> Tensor | None:
-    """(n_o, 3) unit vectors over each voxel; None where orientations are no axes."""
-    if graph.coordinates.shape[1] != COLUMNS_WITH_AXES:
-        return None
-    return graph.coordinates[:: graph.num_points, 3:].cpu()
+    """(n_o, d) unit vectors over each sample by x, y, ...; None where there are none."""
+    fibers, d = graph.coordinates[:: graph.num_points].cpu(), len(graph.grid) - 1
+    if fibers.shape[1] == d + 1:
+        return torch.stack([fibers[:, d].cos(), fibers[:, d].sin()], dim=1)
+    return fibers[:, d:] if fibers.shape[1] > d else None
 
 
 def _translations(shape: tuple[int, ...], n_o: int, coarsest: tuple[int, ...]) -> Iterator[Move]:

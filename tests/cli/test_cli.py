@@ -28,9 +28,10 @@ def test_build_inspect_ls(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert run(["build", "se2", "--size", "16x16", "--orientations", "6.0", "--eps", "1/10"]) == 0
     assert "Already published as se2-16x16x6@v001" in capsys.readouterr().err
     assert run(["inspect"]) == 0
-    short = capsys.readouterr().out
-    assert "connected   yes" in short
-    assert "eigenvalues of Delta" not in short
+    short = capsys.readouterr()
+    assert "connected   yes" in short.out
+    assert "eigenvalues of Delta" not in short.out
+    assert short.err == "--full has every measurement, --html FILE figures, too.\n"
     assert run(["inspect", "--full"]) == 0
     assert "eigenvalues of Delta" in capsys.readouterr().out
     assert run(["ls"]) == 0
@@ -44,7 +45,7 @@ def test_json_output(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     built = json.loads(captured.out)
     assert (built["name"], built["version"], built["built"]) == ("r2-8x8", "v001", True)
     assert captured.err == ""
-    assert run(["inspect", "r2-8x8@latest", "--json", "--eigenvalues", "3", "--level", "0"]) == 0
+    assert run(["inspect", "r2-8x8@latest", "--json", "--eigenvalues", "3.0", "--level", "0"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["spec_sha256"] == built["spec_sha256"]
     assert len(report["levels"][0]["eigenvalues"]) == 3
@@ -53,17 +54,24 @@ def test_json_output(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_store_from_the_environment(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLG_STORE", str(here / "mine.zarr"))
-    assert run(["build", "r2", "--size", "8", "--quiet"]) == 0
-    assert run(["build", "r2", "--size", "8", "--quiet", "--store", "other.zarr"]) == 0
-    assert {path.name for path in here.glob("*.zarr")} == {"mine.zarr", "other.zarr"}
+    build = ["build", "r2", "--size", "8", "--quiet", "--store"]
+    monkeypatch.setenv("CLG_STORE", "mine.zarr")
+    assert run(build[:-1]) == 0
+    assert run([*build, "other.zarr"]) == 0
+    monkeypatch.setenv("CLG_STORE", "")  # counts as not given
+    assert run([*build, ""]) == 0
+    names = {"mine.zarr", "other.zarr", "graphs.zarr"}
+    assert {path.name for path in here.iterdir()} == names
 
 
 def test_dry_run_writes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["build", "se2", "--size", "32", "--dry-run"]) == 0
-    assert "level 0: 6,144 vertices" in capsys.readouterr().out
-    assert run(["build", "se2", "--size", "32", "--dry-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["levels"][0]["vertices"] == 6144
+    build = ["build", "se2", "--size", "32", "--orientations", "1", "--dry-run"]
+    assert run(build) == 0
+    plan = capsys.readouterr().out
+    for part in ("x 1 orientation,", "(1 pixel)", "level 0: 1,024 vertices"):
+        assert part in plan
+    assert run([*build, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["levels"][0]["vertices"] == 1024
     assert list(here.iterdir()) == []
 
 
@@ -96,16 +104,6 @@ def test_versions_refs_and_removal(here: Path, capsys: pytest.CaptureFixture[str
         assert run(["build", "r2", "--size", "8", "--quiet", "--force"]) == 0
     assert run(["tag", "r2-8x8@v001", "paper"]) == 0
     capsys.readouterr()
-    code, message = failing(capsys, "rm", "r2-8x8@paper")
-    assert (code, "--force" in message) == (1, True)
-    code, message = failing(capsys, "rm", "r2-8x8")
-    assert (code, "Say which version" in message) == (2, True)
-    code, message = failing(capsys, "rm", "r2-8x8@")
-    assert (code, "Nothing follows the @" in message) == (2, True)
-    code, message = failing(capsys, "tag", "r2-8x8@v001", "latest")
-    assert code == 2
-    code, message = failing(capsys, "tag", "r2-8x8@v007", "x")
-    assert code == 2
     assert run(["rm", "r2-8x8@latest"]) == 0
     assert "Removed r2-8x8@v002" in capsys.readouterr().err
     assert run(["ls"]) == 0
@@ -162,14 +160,7 @@ def test_export_and_import(here: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert run(["export", "se2-16x16x6@v001", "--to", "zip", "--output", "x.zip"]) == 0
     assert run(["import", "x.zip", "--name", "copy"]) == 0
     assert capsys.readouterr().out == "x.zip\ncopy@v001\n"
-    for arguments in (
-        ["export", "se2-16x16x6", "--to", "pickle"],
-        ["export", "se2-16x16x6", "--to", "scipy", "--level", "2"],
-        ["import", "x.zip", "--name", "a/b"],
-        ["export", "se2-16x16x6", "--to", "zip", "--output", "."],
-    ):
-        assert failing(capsys, *arguments)[0] == 2
-    assert failing(capsys, "import", "se2-16x16x6-level1.h5ad")[0] == 1
+    assert failing(capsys, "import", "x.zip", "--name", "a/b")[0] == 2
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from failures import failing
 from parsed_pages import check_page
 
 from cheblienet_cli.main import run
@@ -26,39 +25,6 @@ def test_a_page_is_written_and_named(
     assert " edges on level 1; " in html.text
     assert "--weights selling" in html.text  # what to do, in options
     assert "All of level 1." in html.text
-
-
-def test_refusals_are_one_line_and_leave_no_file(
-    here: Path, store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    inspect = ["inspect", "torus", "--store", str(store), "--html"]
-    code, message = failing(capsys, *inspect, "a.html", "--json")
-    assert (code, "not both" in message) == (2, True)
-    code, message = failing(capsys, *inspect, str(here))
-    assert (code, "--html must be a file" in message) == (2, True)
-    code, message = failing(capsys, *inspect, "missing/a.html")
-    assert (code, "there is no folder missing; make it or choose another --html" in message) == (
-        *(1, True),
-    )
-    code, message = failing(capsys, *inspect, str(store / "a.html"))
-    assert (code, "choose another --html" in message) == (1, True)
-    code, message = failing(capsys, *inspect, "a.html", "--level", "5")
-    assert (code, "--level" in message) == (2, True)
-    assert list(here.iterdir()) == []
-
-
-def test_without_matplotlib_one_line_says_how_to_install_it(here: Path, store: Path) -> None:
-    script = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        "from cheblienet_cli.main import run\n"
-        f"sys.exit(run(['inspect', 'torus', '--store', {str(store)!r}, '--html', 'a.html']))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("Error: Figures need matplotlib, which is not installed")
-    assert "pip install 'cheblienet[plot]'" in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert list(here.iterdir()) == []
 
 
 def test_the_report_in_a_terminal_draws_nothing(store: Path) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C at every line of a build: what stays is said, and can be gone on with.
+"""Ctrl-C at every line of a build: what stays is told, and can be gone on with.
 
 The signal is raised when a line is about to run, the first time or the last, so that nothing here
 depends on time.
@@ -6,6 +6,7 @@ depends on time.
 
 import dis
 import gc
+import shlex
 import signal
 import sys
 from collections import Counter
@@ -41,20 +42,7 @@ WATCHED = {
 """Files that make, keep and delete what may stay, or tell of it."""
 assert all(Path(file).is_file() for file in WATCHED)
 
-BUILD = [
-    "build",
-    "r2",
-    "--size",
-    "12",
-    "--levels",
-    "1",
-    "--lambda-max",
-    "2",
-    "--name",
-    "g",
-    "--quiet",
-    "--store",
-]
+BUILD = shlex.split("build r2 --size 12 --levels 1 --lambda-max 2 --name g --quiet --store")
 BLOCK_ROWS = 40
 
 # A signal can come after a file is opened and before anybody has it to close it.
@@ -64,12 +52,18 @@ Line = tuple[str, int]
 Trace = Callable[[FrameType, str, object], object]
 
 
+def terminate(*_: object) -> None:
+    raise Terminated
+
+
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(pipeline, "rows_within", lambda *_: BLOCK_ROWS)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: terminate}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
     gc.collect()  # so that no other test warns of what these left open
 
 
@@ -97,37 +91,25 @@ def traced(trace: Trace, arguments: list[str]) -> int:
         sys.settrace(before)
 
 
-def lines_of_a_build(store: Path) -> Counter[Line]:
-    """How often each line runs."""
+def lines_of_a_build(
+    store: Path, stop: tuple[Line, int] | None = None, number: int = 0
+) -> tuple[int, Counter[Line]]:
+    """Exit code, and how often each line ran; a signal comes when one is about to run so often.
+
+    What is cached runs in the first build only, so a line may not run so often again.
+    """
     seen = Counter[Line]()
 
     def noticed(frame: FrameType, event: str, _: object) -> object:
         if event == "line":
-            seen[frame.f_code.co_filename, frame.f_lineno] += 1
-        return noticed
-
-    assert traced(noticed, [*BUILD, str(store)]) == 0
-    return seen
-
-
-def interrupted_at(line: Line, times: int, store: Path, number: int) -> int | None:
-    """Exit code of a build to which a signal comes when a line is about to run once more.
-
-    None where it does not run so often: what is cached ran in the first build only.
-    """
-    left = times
-
-    def interrupt(frame: FrameType, event: str, _: object) -> object:
-        nonlocal left
-        if event == "line" and (frame.f_code.co_filename, frame.f_lineno) == line:
-            left -= 1
-            if left == 0:
+            line = frame.f_code.co_filename, frame.f_lineno
+            seen[line] += 1
+            if (line, seen[line]) == stop:
                 sys.settrace(None)
                 signal.raise_signal(number)
-        return interrupt
+        return noticed
 
-    code = traced(interrupt, [*BUILD, str(store)])
-    return None if left > 0 else code
+    return traced(noticed, [*BUILD, str(store)]), seen
 
 
 def manifest(store: Path) -> object:
@@ -135,28 +117,28 @@ def manifest(store: Path) -> object:
     return check_version(store / "g" / version)["manifest"]
 
 
-def check(store: Path, said: str, printed: str, expected: object) -> str:
-    """Assert that what stays was said and can be gone on with; what stayed."""
-    where = f"{said!r}, {sorted(map(str, store.parent.rglob('*')))}"
+def check(store: Path, messages: str, printed: str, expected: object) -> str:
+    """Assert that what stays was told and can be gone on with; what stayed."""
+    where = f"{messages!r}, {sorted(map(str, store.parent.rglob('*')))}"
     left = leftovers(store)
     assert layout.staging_folder(store).exists() == bool(left), where
-    assert said.count("\n") <= 2, where  # click ends the line in which ^C stands
-    assert "Traceback" not in said, where
+    assert messages.count("\n") <= 2, where  # click ends the line in which ^C stands
+    assert "Traceback" not in messages, where
     if left:
         [folder] = left
         kept = len(Records(folder / "finished"))
         assert identity_of(folder), where
-        assert f"{kept} finished block" in said, where
-        assert "--resume" in said, where
+        assert f"{kept} finished block" in messages, where
+        assert "--resume" in messages, where
     else:
-        assert "--resume" not in said, where
+        assert "--resume" not in messages, where
     published = store.exists()
     if published:
         assert not left, where
         assert manifest(store) == expected, where
-        assert "g@v001 is published." in said or printed.startswith("g@v001"), where
+        assert "g@v001 is published." in messages or printed.startswith("g@v001"), where
     else:
-        assert "published" not in said, where
+        assert "published" not in messages, where
     if not left and not published:
         assert list(store.parent.iterdir()) == [], where
         return "nothing"
@@ -173,34 +155,24 @@ def test_signal_at_every_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], last: bool, number: int
 ) -> None:
     (tmp_path / "whole").mkdir()
-    lines = lines_of_a_build(tmp_path / "whole" / "g.zarr")
+    code, lines = lines_of_a_build(tmp_path / "whole" / "g.zarr")
+    assert code == 0
     expected = manifest(tmp_path / "whole" / "g.zarr")
     assert len(lines) > 200
-    if number == signal.SIGTERM:
-
-        def terminate(*_: object) -> None:
-            raise Terminated
-
-        before = signal.signal(signal.SIGTERM, terminate)
+    some = 7 if number == signal.SIGTERM else 1  # it is the same mechanism
     stayed = Counter[str]()
-    try:
-        for place, (line, times) in enumerate(sorted(lines.items())):
-            if number == signal.SIGTERM and place % 7:
-                continue  # the same mechanism
-            if last and times == 1:
-                continue
-            (tmp_path / str(place)).mkdir()
-            store = tmp_path / str(place) / "g.zarr"
-            capsys.readouterr()
-            code = interrupted_at(line, times if last else 1, store, number)
-            printed, said = capsys.readouterr()
-            if code is None:
-                continue
-            assert code == (143 if number == signal.SIGTERM else 130), (line, said)
-            stayed[check(store, said, printed, expected)] += 1
-    finally:
-        if number == signal.SIGTERM:
-            signal.signal(signal.SIGTERM, before)
+    for place, (line, times) in enumerate(sorted(lines.items())):
+        if place % some or (last and times == 1):
+            continue
+        (tmp_path / str(place)).mkdir()
+        store = tmp_path / str(place) / "g.zarr"
+        capsys.readouterr()
+        stop = line, times if last else 1
+        code, ran = lines_of_a_build(store, stop, number)
+        printed, messages = capsys.readouterr()
+        if ran[line] >= stop[1]:
+            assert code == (143 if number == signal.SIGTERM else 130), (line, messages)
+            stayed[check(store, messages, printed, expected)] += 1
     assert len(stayed) == 3, stayed
     assert sum(stayed.values()) > (20 if number == signal.SIGTERM else 100), stayed
 
@@ -263,10 +235,10 @@ def test_second_signal_at_every_line_after_the_first(
         capsys.readouterr()
         with pytest.MonkeyPatch.context() as patch:
             code = interrupted_twice(call, lines, store, patch)
-        printed, said = capsys.readouterr()
+        printed, messages = capsys.readouterr()
         if code is None:
             break
         assert code == 130
-        once = "\n".join(dict.fromkeys(said.split("\n")))  # it may have been told already
+        once = "\n".join(dict.fromkeys(messages.split("\n")))  # it may have been printed before
         assert check(store, once, printed, expected) == stays
     assert lines > 40

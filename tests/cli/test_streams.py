@@ -50,8 +50,8 @@ def test_messages_that_can_not_be_shown(tmp_path: Path) -> None:
     built = clg(tmp_path, f"clg {BUILD} 2>/dev/full")
     assert (built.returncode, built.stdout) == (0, "r2-8x8@v001\n")
     assert clg(tmp_path, "clg nonsense 2>/dev/full").returncode == 2
-    told = clg(tmp_path, f"(clg {BUILD} --force 2>&1 >out; echo $? >code) | true")
-    assert told.returncode == 0
+    done = clg(tmp_path, f"(clg {BUILD} --force 2>&1 >out; echo $? >code) | true")
+    assert done.returncode == 0
     assert (tmp_path / "code").read_text() == "0\n"
     assert (tmp_path / "out").read_text() == "r2-8x8@v002\n"
 
@@ -65,9 +65,9 @@ def test_output_that_can_not_be_written(tmp_path: Path) -> None:
         "r2-8x8@v001 is published."
     )
     for command in ("ls --store g.zarr", "--help", "recipes", "ls --json --store g.zarr"):
-        told = clg(tmp_path, f"clg {command} >/dev/full")
-        assert told.returncode == 1
-        assert told.stderr.count("\n") == 1
+        done = clg(tmp_path, f"clg {command} >/dev/full")
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1
     broken = clg(tmp_path, "(clg recipes; echo $? >code) | true")
     assert broken.stderr == ""
 
@@ -76,15 +76,15 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     """What is printed is the name, byte by byte."""
     assert clg(tmp_path, f"clg {BUILD} --quiet").returncode == 0
     how = "PYTHONIOENCODING=utf-8:strict"
-    told = clg(tmp_path, f"{how} clg export --to zip --store g.zarr --output $'\\xff.zip'")
-    assert (told.returncode, told.stdout, told.stderr) == (0, "\udcff.zip\n", "")
+    done = clg(tmp_path, f"{how} clg export --to zip --store g.zarr --output $'\\xff.zip'")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\udcff.zip\n", "")
 
 
 @pytest.mark.parametrize("command", ["ls", BUILD, f"{BUILD} --dry-run", "recipes", "doctor"])
 def test_a_working_folder_that_was_removed(tmp_path: Path, command: str) -> None:
-    told = clg(tmp_path, f"mkdir gone; cd gone; rmdir ../gone; clg {command}")
-    assert (told.returncode, told.stdout) == (1, "")
-    assert told.stderr == "Error: The working folder can't be used: No such file or directory.\n"
+    done = clg(tmp_path, f"mkdir gone; cd gone; rmdir ../gone; clg {command}")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: The working folder can't be used: No such file or directory.\n"
 
 
 LOADING = """
@@ -103,6 +103,39 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 from cheblienet_cli.main import main
 main()
 """
+BETWEEN_BLOCKS = """
+import signal
+from cheblienet_cli.main import main
+from cheblienet_graphs.assembly import pipeline
+from cheblienet_graphs.store.staged import Records
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job may start with it ignored
+pipeline.rows_within = lambda *_: 20
+keep = Records.keep
+
+def interrupted(records, *block):
+    if len(records) == 2:
+        signal.raise_signal(signal.{number})
+    keep(records, *block)
+
+Records.keep = interrupted
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_signals_leave_what_is_told_and_no_trace_else(
+    tmp_path: Path, number: str, code: int
+) -> None:
+    done = clg(tmp_path, f"clg {BUILD}", BETWEEN_BLOCKS.format(number=number))
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "2 finished blocks are kept" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [".g.zarr.staging"]
+    assert clg(tmp_path, f"clg {BUILD} --resume --quiet").returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["g.zarr"]
+
+
 LIBRARIES = ["click", "cheblienet_cli.build", "cheblienet_graphs.spec", "numpy", "scipy.sparse"]
 
 
@@ -110,10 +143,10 @@ LIBRARIES = ["click", "cheblienet_cli.build", "cheblienet_graphs.spec", "numpy",
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_signals_while_libraries_load(tmp_path: Path, library: str, number: str, code: int) -> None:
     program = LOADING.format(what=f"signal.raise_signal(signal.{number})")
-    told = clg(tmp_path, f"clg {library} {BUILD}", program)
-    assert (told.returncode, told.stdout) == (code, "")
-    said = "Interrupted.\n" if code == 130 else "Terminated.\n"
-    assert told.stderr.lstrip("\n") == said  # click ends the line in which ^C stands
+    done = clg(tmp_path, f"clg {library} {BUILD}", program)
+    assert (done.returncode, done.stdout) == (code, "")
+    ended = "Interrupted.\n" if code == 130 else "Terminated.\n"
+    assert done.stderr.lstrip("\n") == ended  # click ends the line in which ^C stands
     assert list(tmp_path.iterdir()) == []
 
 
@@ -128,7 +161,7 @@ def test_signals_while_libraries_load(tmp_path: Path, library: str, number: str,
     ],
 )
 def test_memory_that_is_short_while_libraries_load(tmp_path: Path, library: str, what: str) -> None:
-    told = clg(tmp_path, f"clg {library} {BUILD}", LOADING.format(what=what))
-    assert (told.returncode, told.stdout) == (1, "")
-    assert told.stderr == "Error: out of memory; build fewer vertices or free some.\n"
+    done = clg(tmp_path, f"clg {library} {BUILD}", LOADING.format(what=what))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: out of memory; build fewer vertices or free some.\n"
     assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import laplacian_of, random_matrix
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph, csr_array
 
@@ -49,28 +49,6 @@ def dense(block: RowBlock, values: np.ndarray, size: int) -> np.ndarray:
 GRAPHS = (st.integers(1, 30), st.floats(0, 0.3), st.integers(0, 99))
 
 
-@settings(deadline=None)
-@given(*GRAPHS, st.data())
-def test_each_vertex_is_inserted_among_its_neighbors(
-    size: int, density: float, seed: int, data: st.DataObject
-) -> None:
-    graph = weighted_graph(size, density, seed)
-    start = data.draw(st.integers(0, size - 1))
-    stop = data.draw(st.integers(start + 1, size))
-    block = block_of(graph, start, stop)
-    neighbors = graph.toarray()[start:stop] != 0
-    expected = [
-        sorted({row, *np.flatnonzero(neighbors[row - start])}) for row in range(start, stop)
-    ]
-    assert (block.start, block.stop) == (start, stop)
-    assert block.indptr.tolist() == [0, *np.cumsum([len(row) for row in expected])]
-    assert block.columns.tolist() == [column for row in expected for column in row]
-    assert block.rows.tolist() == [
-        start + number for number, row in enumerate(expected) for _ in row
-    ]
-
-
-@settings(deadline=None)
 @given(*GRAPHS)
 def test_sums_do_not_depend_on_the_order_of_a_row(size: int, density: float, seed: int) -> None:
     block = block_of(weighted_graph(size, density, seed), 0, size)
@@ -84,43 +62,32 @@ def test_sums_do_not_depend_on_the_order_of_a_row(size: int, density: float, see
     assert np.array_equal(block.sums(shuffled), sums)
 
 
-@settings(deadline=None)
-@given(*GRAPHS, st.booleans(), st.integers(1, 30))
+@given(*GRAPHS, st.booleans(), st.integers(1, 30), st.floats(0.1, 50))
 def test_the_laplacian_by_definition(
-    size: int, density: float, seed: int, normalized: bool, rows: int
+    size: int, density: float, seed: int, normalized: bool, rows: int, lambda_max: float
 ) -> None:
+    """In blocks of rows, each vertex inserted among its neighbors; rescaled, too."""
     graph = weighted_graph(size, density, seed)
     degree = graph.toarray().sum(axis=1)
     area = np.random.default_rng(seed).uniform(0.5, 2, size)
-    mass = degree if normalized else area
-    root = inverse_root(mass)
-    found = []
+    root = inverse_root(degree if normalized else area)
+    delta, scaled = [], []
     for start in range(0, size, rows):
         block = block_of(graph, start, min(start + rows, size))
         weights = graph.toarray()[block.rows, block.columns]
-        found.append(dense(block, laplacian(block, weights, degree, root), size))
-    delta = np.concatenate(found)
-    assert np.array_equal(delta, delta.T)
+        values = laplacian(block, weights, degree, root)
+        single = rescaled(values.astype(np.float32), block.rows == block.columns, lambda_max)
+        delta.append(dense(block, values, size))
+        scaled.append(dense(block, single, size))
+    whole = np.concatenate(delta)
+    assert np.array_equal(whole, whole.T)
     if normalized:
         expected = csgraph.laplacian(graph, normed=True).toarray()
     else:
         expected = (np.diag(degree) - graph.toarray()) / np.sqrt(np.outer(area, area))
-    assert np.allclose(delta, expected, rtol=1e-13, atol=1e-13)
-
-
-@settings(deadline=None)
-@given(*GRAPHS, st.floats(0.1, 50))
-def test_rescaled_by_definition(size: int, density: float, seed: int, lambda_max: float) -> None:
-    graph = weighted_graph(size, density, seed)
-    block = block_of(graph, 0, size)
-    values = np.random.default_rng(seed).standard_normal(len(block.columns)).astype(np.float32)
-    given_values = values.copy()
-    scaled = rescaled(values, block.rows == block.columns, lambda_max)
-    delta = dense(block, values.astype(np.float64), size)
-    expected = 2 / lambda_max * delta - np.eye(size)
-    assert scaled.dtype == np.float64
-    assert np.allclose(dense(block, scaled, size), expected, rtol=1e-14, atol=1e-14)
-    assert np.array_equal(values, given_values)
+    assert np.allclose(whole, expected, rtol=1e-13, atol=1e-13)
+    expected = 2 / lambda_max * whole.astype(np.float32).astype(np.float64) - np.eye(size)
+    assert np.allclose(np.concatenate(scaled), expected, rtol=1e-14, atol=1e-14)
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 30))

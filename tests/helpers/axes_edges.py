@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 from space_truth import voxels
-
-SHELL = 1e-7
+from truth import Edges, edges_within, of_fibers, squared_radius
 
 
 def squared_distances(
@@ -16,11 +15,11 @@ def squared_distances(
     The minimal rotation w from an axis to an end of the other, v = V^-1 step with V^-1 = 1 - W / 2
     + c W^2, in the frame of the first: v along the axis, v across it, w.
     """
-    both = [_squared_norm(steps, starts, sign * ends, eps, xi) for sign in (1, -1)]
+    both = [squared_norm(steps, starts, sign * ends, eps, xi) for sign in (1, -1)]
     return np.minimum(*both)
 
 
-def _squared_norm(
+def squared_norm(
     steps: np.ndarray, starts: np.ndarray, ends: np.ndarray, eps: float, xi: float
 ) -> np.ndarray:
     normal, cosine = np.cross(starts, ends), (starts * ends).sum(axis=1)
@@ -59,8 +58,7 @@ def stencil_radii(
         steps, ends = np.tile(box, (len(axes), 1)), np.repeat(axes, len(box), axis=0)
         squared = np.sort(squared_distances(steps, starts, ends, eps, xi))[1 : count + 2]
         assert squared[count] < (reach * sides.min()) ** 2
-        whole = np.flatnonzero(squared[1:] > squared[:-1] * (1 + SHELL))
-        radii.append(squared[whole[-1]] if len(whole) else 0.0)
+        radii.append(squared_radius(squared, count))
     return np.array(radii)
 
 
@@ -74,7 +72,7 @@ def edges(
     sides: tuple[float, float, float] = (1.0, 1.0, 1.0),
     periodic: bool = False,
     reach: int = 7,
-) -> dict[tuple[int, int], float]:
+) -> Edges:
     """Both directions of each edge and d^2, by looking at all pairs; lengths as the sides'.
 
     Args:
@@ -87,19 +85,12 @@ def edges(
         reach: as in `stencil_radii`.
     """
     radii = stencil_radii(axes, np.array(sides), count, eps, xi, reach)
-    places = voxels(shape)
-    points, period = len(places), np.array(shape[::-1]) * sides
+    places, period = voxels(shape), np.array(shape[::-1]) * sides
+    apart = ((places - places[:, None]) * np.array(sides)).reshape(-1, 3)
     shifts = list(itertools.product((-1, 0, 1), repeat=3)) if periodic else [(0, 0, 0)]
-    found = {}
+    squared = np.empty((len(axes), len(axes), len(places), len(places)))
     for k, j in itertools.product(range(len(axes)), repeat=2):
-        apart = ((places - places[:, None]) * np.array(sides)).reshape(-1, 3)
-        starts, ends = (np.broadcast_to(axes[i], apart.shape) for i in (k, j))
-        squared = np.min(
-            [squared_distances(apart + period * s, starts, ends, eps, xi) for s in shifts], axis=0
-        ).reshape(points, points)
-        near = squared <= min(radii[k], radii[j]) * (1 + SHELL)
-        if k == j:
-            np.fill_diagonal(near, 0)
-        for a, b in np.argwhere(near).tolist():
-            found[k * points + a, j * points + b] = float(squared[a, b])
-    return found
+        ends = [np.broadcast_to(axes[i], apart.shape) for i in (k, j)]
+        images = [squared_distances(apart + period * s, *ends, eps, xi) for s in shifts]
+        squared[k, j] = np.min(images, axis=0).reshape(squared.shape[2:])
+    return edges_within(of_fibers(squared), np.repeat(radii, len(places)))

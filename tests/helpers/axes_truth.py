@@ -1,16 +1,15 @@
 """Independent truth on axes: moments of edges from matrix logarithms, motions of a cube of axes."""
 
-import itertools
-
 import numpy as np
 import scipy.linalg
+from space_truth import ROTATIONS, moved_voxels
 
 
 def tilt_residual(points: np.ndarray, areas: np.ndarray, weights: np.ndarray) -> float:
     """Largest entry of sum_j w_ij (T_i - T_j) - 6 a_i T_i, T = n n^T - I / 3."""
     tensors = points[:, :, None] * points[:, None] - np.eye(3) / 3
-    found = weights.sum(axis=1)[:, None, None] * tensors - np.tensordot(weights, tensors, 1)
-    return float(abs(found - 6 * areas[:, None, None] * tensors).max())
+    applied = weights.sum(axis=1)[:, None, None] * tensors - np.tensordot(weights, tensors, 1)
+    return float(abs(applied - 6 * areas[:, None, None] * tensors).max())
 
 
 def logarithm_moments(axis: np.ndarray, other: np.ndarray, step: np.ndarray) -> np.ndarray:
@@ -20,13 +19,13 @@ def logarithm_moments(axis: np.ndarray, other: np.ndarray, step: np.ndarray) -> 
     """
     cosine = float(axis @ other)
     ends = [other, -other] if abs(cosine) < 1e-9 else [other * np.sign(cosine)]
-    found = np.zeros((3, 3))
+    moments = np.zeros((3, 3))
     for end in ends:
         motion = np.eye(4)
         motion[:3, :3], motion[:3, 3] = _smallest_rotation(axis, end), step
         part = scipy.linalg.logm(motion).real[:3, 3]
-        found += np.outer(part, part) / len(ends)
-    return found
+        moments += np.outer(part, part) / len(ends)
+    return moments
 
 
 def _smallest_rotation(start: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -38,18 +37,8 @@ def _smallest_rotation(start: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def cube_permutations(side: int, points: np.ndarray) -> list[np.ndarray]:
-    """Permutations (V,) by the rotations of a cube of voxels with axes, index ((k z) y) x."""
-    voxels = np.array([(x, y, z) for z, y, x in itertools.product(range(side), repeat=3)])
-    centered = 2 * voxels - (side - 1)
-    found = []
-    for order in itertools.permutations(range(3)):
-        for signs in itertools.product((1, -1), repeat=3):
-            matrix = np.zeros((3, 3))
-            matrix[range(3), order] = signs
-            if np.linalg.det(matrix) < 0:
-                continue
-            x, y, z = ((centered @ matrix.T + side - 1) / 2).astype(int).T
-            images = abs(points @ matrix.T @ points.T).argmax(axis=1)
-            place = (z * side + y) * side + x
-            found.append((images[:, None] * side**3 + place).ravel())
-    return found
+    """Permutations (V,) by `ROTATIONS` of a cube of voxels with axes, index ((k z) y) x."""
+    images = [abs(points @ matrix.T @ points.T).argmax(axis=1) for matrix in ROTATIONS]
+    places = [moved_voxels(side, matrix) for matrix in ROTATIONS]
+    pairs = zip(images, places, strict=True)
+    return [(image[:, None] * side**3 + place).ravel() for image, place in pairs]

@@ -1,6 +1,7 @@
 """Areas that cells and pixels share, found in other ways than by their sides."""
 
 import numpy as np
+from scipy.spatial import SphericalVoronoi
 
 from cheblienet_models.resampling.grids import Pixels
 
@@ -32,33 +33,5 @@ def sampled_areas(cell: np.ndarray, pixel: np.ndarray, cells: int, grid: Pixels)
 
 
 def polygon_areas(points: np.ndarray) -> np.ndarray:
-    """(n,) of Voronoi cells, by Girard's formula on the triangles of the points' convex hull."""
-    from scipy.spatial import ConvexHull
-
-    hull = ConvexHull(points)
-    corners = points[hull.simplices]
-    centers = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    centers /= np.linalg.norm(centers, axis=1, keepdims=True)
-    centers *= np.sign((centers * corners.mean(1)).sum(1))[:, None]
-    areas = np.zeros(len(points))
-    for a in range(3):
-        for b in range(3):
-            if a != b:
-                middle = corners[:, a] + corners[:, b]
-                middle /= np.linalg.norm(middle, axis=1, keepdims=True)
-                np.add.at(
-                    areas,
-                    hull.simplices[:, a],
-                    _girard(corners[:, a], middle, centers, corners, 3 - a - b),
-                )
-    return areas
-
-
-def _girard(
-    a: np.ndarray, b: np.ndarray, c: np.ndarray, corners: np.ndarray, third: int
-) -> np.ndarray:
-    """(n,) areas of triangles, negative where c is beyond the side opposite to the third corner."""
-    size = (a * np.cross(b, c)).sum(1)
-    side = (a * np.cross(b, corners[:, third])).sum(1)
-    area = 2 * np.arctan2(np.abs(size), 1 + (a * b).sum(1) + (b * c).sum(1) + (c * a).sum(1))
-    return area * np.sign(size * side)
+    """(n,) of Voronoi cells of unit vectors, as scipy has them."""
+    return SphericalVoronoi(points).calculate_areas()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,3 +42,11 @@ def shape(value: object) -> Callable[[Path], None]:
 
 def field(**values: object) -> Callable[[Path], None]:
     return lambda path: edit(path, lambda d: d.update(values))
+
+
+def writable_copy(store: Path, target: Path) -> Path:
+    """A copy of a store, or of a graph, that may be changed."""
+    shutil.copytree(store, target)
+    for path in target.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return target

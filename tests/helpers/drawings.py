@@ -6,7 +6,7 @@ from matplotlib.image import AxesImage
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.figure import Asked, Figure
-from cheblienet_graphs.plot.opened import OpenedGraph
+from cheblienet_graphs.report.opened import OpenedGraph
 
 HOSTILE = "</svg></figure><script>alert(1)</script> & \"'"
 

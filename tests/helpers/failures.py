@@ -1,8 +1,12 @@
-"""Commands that must fail."""
+"""Commands that must fail, and files that must be refused."""
+
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from cheblienet_cli.main import run
+from cheblienet_graphs.errors import InputError
 
 
 def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -11,5 +15,18 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith("Error: ")
-    assert captured.err.count("\n") == 1
+    assert captured.err.endswith("\n")
+    assert captured.err[:-1].isprintable()
+    assert len(captured.err) < 2_100
     return code, captured.err
+
+
+def refusal_by(read: Callable[..., object], source: Path | str, **how: object) -> str:
+    """The one line that a file is refused with, which begins with its name."""
+    with pytest.raises(InputError) as refused:
+        read(source, **how)
+    message = str(refused.value)
+    assert message.startswith(str(source).partition(":")[0])
+    assert message.endswith(".")
+    assert "\n" not in message
+    return message

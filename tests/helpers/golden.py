@@ -47,8 +47,8 @@ SPECS: dict[str, dict[str, GraphSpec]] = {
 
 def arrays(version: zarr.Group) -> dict[str, np.ndarray]:
     """Every array of a version by its path, as zarr reads it."""
-    found = dict(version.members(max_depth=None))
-    return {key: node[:] for key, node in sorted(found.items()) if isinstance(node, zarr.Array)}
+    members = dict(version.members(max_depth=None))
+    return {key: node[:] for key, node in sorted(members.items()) if isinstance(node, zarr.Array)}
 
 
 def recorded(array: np.ndarray) -> dict[str, Any]:
@@ -79,13 +79,13 @@ def write(folder: Path) -> None:
         store.mkdir(parents=True)
         for name, spec in specs.items():
             build(spec, store, name=name)
-        found = {name: record(store, name) for name in specs}
-        (folder / f"{schema}.json").write_text(_lines(found) + "\n")
+        records = {name: record(store, name) for name in specs}
+        (folder / f"{schema}.json").write_text(_lines(records) + "\n")
 
 
-def _lines(found: dict[str, Any]) -> str:
+def _lines(records: dict[str, Any]) -> str:
     """JSON with a line for each array and fact."""
-    text = json.dumps(found, indent=1)
+    text = json.dumps(records, indent=1)
     return re.sub(r"\n {4,}|(?<=[\d\]\"}])\n {3}(?=[\]}])", " ", text)
 
 

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections.abc import Callable
 
 import numpy as np
 import scipy.integrate
@@ -72,21 +71,17 @@ _ORBITS: dict[str, list[tuple[float, float, float]]] = {
 }
 
 
-def axes(name: str) -> Callable[[], list[float]]:
+def axes(name: str) -> list[float]:
     """Their number, rotations of the cube that keep them, area ratio, range of nearest angles."""
-
-    def told() -> list[float]:
-        points = axis_set(name)
-        cosines = abs(points @ points.T)
-        nearest = np.degrees(np.arccos(np.clip((cosines - np.eye(len(points))).max(axis=1), 0, 1)))
-        kept = sum(
-            bool((abs(rotation.apply(points) @ points.T).max(axis=1) > 1 - 1e-9).all())
-            for rotation in Rotation.create_group("O")
-        )
-        ratio = cell_ratio(np.concatenate([points, -points]))
-        return [len(points), kept, ratio, nearest.min(), nearest.max()]
-
-    return told
+    points = axis_set(name)
+    cosines = abs(points @ points.T)
+    nearest = np.degrees(np.arccos(np.clip((cosines - np.eye(len(points))).max(axis=1), 0, 1)))
+    kept = sum(
+        bool((abs(rotation.apply(points) @ points.T).max(axis=1) > 1 - 1e-9).all())
+        for rotation in Rotation.create_group("O")
+    )
+    ratio = cell_ratio(np.concatenate([points, -points]))
+    return [len(points), kept, ratio, nearest.min(), nearest.max()]
 
 
 def widest_tilts() -> list[float]:

@@ -7,14 +7,24 @@ least squares of scipy's. Each function of `TRUTH` returns the numbers of one na
 import itertools
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import scipy.special
+from axes_edges import squared_norm
 from golden_axes import AXES, axes, cell_ratio, icosphere, widest_tilts
 from scipy.linalg import logm
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
-from truth import half_turn_distance, log_distance, matrix, se2_squared_distance
+from sphere_truth import rotations, so3_squared_distance
+from truth import (
+    half_turn_distance,
+    log_distance,
+    matrix,
+    plane_moments,
+    se2_squared_distance,
+    squared_radius,
+)
 
 EPS = math.sqrt(0.1)
 ELEMENTS = {
@@ -56,41 +66,27 @@ def se2_triangle() -> Numbers:
     return [math.sqrt(log_distance(*pair, EPS, XI)) for pair in ((a, b), (b, c), (a, c))]
 
 
-def _so3_logs() -> list[np.ndarray]:
-    g, h = (Rotation.from_euler("ZYZ", element[::-1]).as_matrix() for element in ELEMENTS["so3"])
-    half_turn = np.diag([-1.0, -1.0, 1.0])
-    return [logm(g.T @ h @ turn).real for turn in (np.eye(3), half_turn)]
+def _so3() -> list[Rotation]:
+    return [rotations(np.array(element)) for element in ELEMENTS["so3"]]
 
 
 def so3_logarithm() -> Numbers:
     """(w_y, -w_x, w_z) of the rotation vector w."""
-    log = _so3_logs()[0]
-    return [log[0, 2], log[1, 2], log[1, 0]]
+    g, h = _so3()
+    x, y, z = (g.inv() * h).as_rotvec()
+    return [y, -x, z]
 
 
 def so3_distance() -> Numbers:
-    squared = [
-        log[0, 2] ** 2 + log[1, 2] ** 2 / EPS**2 + XI**2 * log[1, 0] ** 2 for log in _so3_logs()
-    ]
-    return [math.sqrt(min(squared))]
+    return [math.sqrt(so3_squared_distance(*_so3(), EPS, XI))]
 
 
 def r3s2_distance() -> Numbers:
-    """The lengths to both ends of the axis, from logarithms of (4, 4) matrices."""
-    start, end = (np.array(element) for element in ELEMENTS["r3s2"])
-    axis, lengths = start[3:], []
-    for sign in (1, -1):
-        other = sign * end[3:]
-        cross = np.cross(axis, other)
-        angle = math.atan2(np.linalg.norm(cross), axis @ other)
-        element = np.eye(4)
-        element[:3, :3] = Rotation.from_rotvec(cross / np.linalg.norm(cross) * angle).as_matrix()
-        element[:3, 3] = end[:3] - start[:3]
-        moved = logm(element).real[:3, 3]
-        along = moved @ axis
-        across = moved @ moved - along**2
-        lengths.append(math.sqrt(along**2 + across / EPS**2 + XI**2 * angle**2))
-    return lengths
+    """The lengths to both ends of the axis."""
+    start, end = (np.array(element)[None] for element in ELEMENTS["r3s2"])
+    steps, axis = end[:, :3] - start[:, :3], start[:, 3:]
+    both = [squared_norm(steps, axis, sign * end[:, 3:], EPS, XI) for sign in (1, -1)]
+    return [math.sqrt(float(squared[0])) for squared in both]
 
 
 def icosphere_areas() -> Numbers:
@@ -123,53 +119,31 @@ def auto_alpha() -> Numbers:
     return [brentq(excess, 1e-6, 1) * 0.4 * 16 / (math.pi * EPS) / delta**2 / 6]
 
 
-def neighborhoods(eps: float, alpha: float, count: int) -> list[tuple[list[tuple], int]]:
-    """By orientation, ((offset, other orientation, d^2), ...) of the rule, and those in the plane.
-
-    Six orientations, spacing 1.
-    """
-    theta = [-math.pi / 2 + k * math.pi / 6 for k in range(6)]
-    span = np.arange(-8, 9)
-    y, x = (grid.ravel() for grid in np.meshgrid(span, span, indexing="ij"))
-    squared = np.array(
-        [
-            [se2_squared_distance(x, y, a, b, eps, math.sqrt(alpha * 6)) for b in theta]
-            for a in theta
-        ]
-    )
-    radii = []
-    for own in squared:
-        near = np.sort(own.ravel())[1:]
-        ends = [n for n in range(1, count + 1) if near[n] > near[n - 1] * (1 + 1e-7)]
-        radii.append(near[ends[-1] - 1] if ends else 0.0)
-    found = []
-    for i in range(6):
-        edges = [
-            ((int(x[n]), int(y[n])), k, float(squared[i, k, n]))
-            for k in range(6)
-            for n in np.flatnonzero(squared[i, k] <= min(radii[i], radii[k]) * (1 + 1e-7))
-            if i != k or x[n] or y[n]
-        ]
-        found.append((edges, sum(k == i for _, k, _ in edges)))
-    return found
+def neighborhoods(eps: float, alpha: float, count: int) -> tuple[np.ndarray, ...]:
+    """x, y, both orientations and d^2 of all edges of six orientations by the rule, spacing 1."""
+    theta = -math.pi / 2 + np.arange(6) * math.pi / 6
+    y, x = np.indices((17, 17)).reshape(2, -1) - 8
+    xi = math.sqrt(alpha * 6)
+    squared = np.array([[se2_squared_distance(x, y, a, b, eps, xi) for b in theta] for a in theta])
+    radii = np.array([squared_radius(np.sort(own.ravel())[1:], count) for own in squared])
+    near = squared <= np.minimum(radii, radii[:, None])[..., None] * (1 + 1e-7)
+    near[range(6), range(6), len(x) // 2] = False
+    i, k, n = np.nonzero(near)
+    return x[n], y[n], i, k, squared[near]
 
 
-def degrees(eps: float, count: int) -> Callable[[], Numbers]:
+def degrees(eps: float, count: int) -> Numbers:
     """Degrees at -90, -60 and -30 degrees, then those within the orientation."""
-
-    def of_three() -> Numbers:
-        three = neighborhoods(eps, 1.0, count)[:3]
-        return [len(edges) for edges, _ in three] + [inside for _, inside in three]
-
-    return of_three
+    _, _, i, k, _ = neighborhoods(eps, 1.0, count)
+    return [*np.bincount(i)[:3].tolist(), *np.bincount(i[i == k])[:3].tolist()]
 
 
 def alpha_plateau() -> Numbers:
     """The least and the largest alpha, to 1e-3, with two fifths of the edges in the plane."""
 
     def fits(thousandths: int) -> bool:
-        found = neighborhoods(EPS, thousandths / 1000, 16)
-        return 5 * sum(inside for _, inside in found) == 2 * sum(len(e) for e, _ in found)
+        _, _, i, k, _ = neighborhoods(EPS, thousandths / 1000, 16)
+        return bool(5 * (i == k).sum() == 2 * len(i))
 
     ends = []
     for far in (800, 1300):
@@ -181,16 +155,11 @@ def alpha_plateau() -> Numbers:
     return ends
 
 
-def shells(dimension: int) -> Callable[[], Numbers]:
+def shells(dimension: int) -> Numbers:
     """Numbers of points of Z^d in the first six balls around 0, 0 left out."""
-
-    def counted() -> Numbers:
-        points = itertools.product(range(-4, 5), repeat=dimension)
-        squares = sorted(sum(n * n for n in point) for point in points)
-        first = sorted(set(squares))[1:7]
-        return [sum(s <= limit for s in squares) - 1 for limit in first]
-
-    return counted
+    squares = (np.indices([9] * dimension) - 4).reshape(dimension, -1) ** 2
+    _, counts = np.unique(squares.sum(axis=0), return_counts=True)
+    return counts[1:7].cumsum().tolist()
 
 
 def kernels() -> Numbers:
@@ -205,30 +174,28 @@ def _gaussian(squared: np.ndarray) -> np.ndarray:
 
 def largest_eigenvalues() -> Numbers:
     """Of normalized Laplacians of periodic SE(2), K = 8, 16, 32, by Fourier series."""
-    found = []
+    largest_of_each = []
     for count in (8, 16, 32):
-        edges = [
-            (i, k, offset, squared)
-            for i, (own, _) in enumerate(neighborhoods(EPS, 1.0, count))
-            for offset, k, squared in own
-        ]
-        weights = _gaussian(np.array([edge[3] for edge in edges]))
-        rows, columns = (np.array([edge[n] for edge in edges]) for n in (0, 1))
+        *offsets, rows, columns, squared = neighborhoods(EPS, 1.0, count)
+        weights = _gaussian(squared)
         degree = np.bincount(rows, weights)
         scaled = weights / np.sqrt(degree[rows] * degree[columns])
-        offsets = np.array([edge[2] for edge in edges])
         largest = 0.0
         for wave in itertools.product(range(7), range(12)):
             block = np.zeros((6, 6), complex)
-            np.add.at(block, (rows, columns), scaled * np.exp(2j * np.pi / 12 * offsets @ wave))
+            np.add.at(
+                block,
+                (rows, columns),
+                scaled * np.exp(2j * np.pi / 12 * np.array(offsets).T @ wave),
+            )
             largest = max(largest, 1 - np.linalg.eigvalsh(block)[0])
-        found.append(float(largest))
-    return found
+        largest_of_each.append(float(largest))
+    return largest_of_each
 
 
 def largest_eigenvalues_in_space() -> Numbers:
     """The same of periodic R^3, K = 6, 18, 26, 32."""
-    found = []
+    largest_of_each = []
     points = np.array(list(itertools.product(range(-2, 3), repeat=3)))
     squares = (points**2).sum(axis=1)
     waves = np.array(list(itertools.product(range(9), repeat=3))) * 2 * np.pi / 16
@@ -236,42 +203,16 @@ def largest_eigenvalues_in_space() -> Numbers:
         near = (squares > 0) & (squares <= most)
         weights = _gaussian(squares[near].astype(float))
         symbol = 1 - np.cos(waves @ points[near].T) @ weights / weights.sum()
-        found.append(float(symbol.max()))
-    return found
+        largest_of_each.append(float(symbol.max()))
+    return largest_of_each
 
 
-def effective_eps(count: int) -> Callable[[], Numbers]:
+def effective_eps(count: int) -> Numbers:
     """eps^2 that the paper's graph realizes at -90 and at -60 degrees."""
-
-    def of_two() -> Numbers:
-        found = neighborhoods(EPS, 1.0, count)
-        mean = np.mean([squared for own, _ in found for _, _, squared in own])
-        ratios = []
-        for i, (own, _) in list(enumerate(found))[:2]:
-            moments = np.zeros(2)
-            for (x, y), k, squared in own:
-                weight = math.exp(-squared / (0.8 * mean))
-                theta = -math.pi / 2 + i * math.pi / 6
-                turns = [
-                    math.remainder((k - i) * math.pi / 6 + n * math.pi, 2 * math.pi) for n in (0, 1)
-                ]
-                least = min(map(abs, turns))
-                # Both candidates count where the angles are +-pi/2.
-                both = [t for t in turns if abs(abs(t) - least) < 1e-9]
-                for turn in both:
-                    middle = theta + turn / 2
-                    stretch = 1 / np.sinc(turn / 2 / np.pi)
-                    c = stretch * np.array(
-                        [
-                            math.cos(middle) * x + math.sin(middle) * y,
-                            math.cos(middle) * y - math.sin(middle) * x,
-                        ]
-                    )
-                    moments += weight * c**2 / len(both)
-            ratios.append(float(moments[1] / moments[0]))
-        return ratios
-
-    return of_two
+    x, y, i, k, squared = neighborhoods(EPS, 1.0, count)
+    weighted = _gaussian(squared)[:, None, None] * plane_moments(x, y, i, k, 6)[1]
+    totals = [weighted[i == orientation].sum(axis=0) for orientation in (0, 1)]
+    return [float(total[1, 1] / total[0, 0]) for total in totals]
 
 
 def _tensor(angle: float, eps_squared: float) -> np.ndarray:
@@ -337,13 +278,13 @@ def side_energy() -> Numbers:
 
 def heat_degrees() -> Numbers:
     """Degrees for exp(-t lambda) on [0, 2] to a tolerance, by Bessel functions: z = t."""
-    found = []
+    degrees_of_times = []
     for z in TIMES:
         orders = np.arange(int(z) + 200)
         sizes = 2 * scipy.special.ive(orders, z)
         left_out = sizes[::-1].cumsum()[::-1] - sizes
-        found.append(float((left_out > TOLERANCE / (2 + 2 * TOLERANCE)).sum()))
-    return found
+        degrees_of_times.append(float((left_out > TOLERANCE / (2 + 2 * TOLERANCE)).sum()))
+    return degrees_of_times
 
 
 def first_fiber_mode() -> Numbers:
@@ -368,22 +309,22 @@ TRUTH: dict[str, Callable[[], Numbers]] = {
     "xi.squared": xi_squared,
     "xi.auto": auto_alpha,
     "xi.plateau": alpha_plateau,
-    "degrees": degrees(EPS, 16),
-    "degrees.narrow": degrees(0.1, 16),
-    "degrees.narrow.32": degrees(0.1, 32),
-    "shells.plane": shells(2),
-    "shells.space": shells(3),
+    "degrees": partial(degrees, EPS, 16),
+    "degrees.narrow": partial(degrees, 0.1, 16),
+    "degrees.narrow.32": partial(degrees, 0.1, 32),
+    "shells.plane": partial(shells, 2),
+    "shells.space": partial(shells, 3),
     "kernels": kernels,
     "lambda_max.se2": largest_eigenvalues,
     "lambda_max.r3": largest_eigenvalues_in_space,
-    **{f"realized.{count}": effective_eps(count) for count in (8, 16, 32, 64)},
+    **{f"realized.{count}": partial(effective_eps, count) for count in (8, 16, 32, 64)},
     "selling.weights": selling_weights,
     "selling.reach": selling_reach,
     "side.energy": side_energy,
     "heat.degrees": heat_degrees,
     "fiber.moment": first_fiber_mode,
     "r3s2.excess": quarter_turn_excess,
-    **{f"axes.{name}": axes(name) for name in AXES},
+    **{f"axes.{name}": partial(axes, name) for name in AXES},
     "tilts": widest_tilts,
 }
 """The numbers of each name."""

@@ -1,11 +1,13 @@
 """Graphs whose functions are compared with dense algebra, and that algebra."""
 
+from pathlib import Path
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Graph
+from cheblienet_models import Graph, open_store
 
 
 def _lone() -> np.ndarray:
@@ -27,6 +29,21 @@ SPECS = {
     "lone-combinatorial": GraphSpec("r2", mask=_lone(), laplacian="combinatorial", levels=1),
 }
 """lambda_max from 1.4 to 9e4; areas equal and not, degrees equal, not, and 0."""
+
+GRAPHS = ["normalized", "combinatorial", "stiff", "icosphere", "icosphere-matched", "lone"]
+
+
+def graph_of(store: Path, name: str) -> Graph:
+    return open_store(store)[name].levels[0]
+
+
+def signal(graph: Graph, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(2, 3, graph.num_vertices, dtype=dtype)
+
+
+def far(result: Tensor, expected: Tensor, x: Tensor) -> float:
+    """The largest error of a channel, in units of its signal's norm."""
+    return float(((result.double() - expected).norm(dim=2) / x.double().norm(dim=2)).max())
 
 
 def delta(graph: Graph, *, training: bool = False) -> np.ndarray:

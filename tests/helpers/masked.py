@@ -1,13 +1,16 @@
 """Graphs, and the same with a mask, which a function of their points gives."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import open_store
+from cheblienet_models import Pyramid, open_store
 
 Mask = Callable[[np.ndarray, tuple[int, ...]], np.ndarray]
 """From one orientation's coordinates (points, d) and the base shape to (points,) booleans."""
@@ -21,6 +24,17 @@ def build_masked(store: Path, name: str, masked: str, mask: Mask) -> None:
     inside = np.asarray(mask(graph.coordinates[: graph.num_points].numpy(), shape), dtype=bool)
     inside = inside.reshape(shape) if spec.geometry.base.flat else inside.ravel()
     build(GraphSpec.from_dict(spec.to_dict() | {"mask": inside}), store, name=masked)
+
+
+def images_on(pyramid: Pyramid, count: int = 2) -> Tensor:
+    """(count, 2, *base shape) noise, which is NaN outside of a mask."""
+    graph = pyramid.levels[0]
+    images = torch.randn(count, 2, *graph.grid[1:])
+    if graph.base_index is not None:
+        outside = torch.ones(math.prod(graph.grid[1:]), dtype=torch.bool)
+        outside[graph.base_index] = False
+        images.flatten(2)[..., outside] = math.nan
+    return images
 
 
 def array(path: Path, dimensions: int) -> np.ndarray:

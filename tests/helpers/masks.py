@@ -1,6 +1,5 @@
 """Masks of awkward shapes, and what a masked graph must be, from the unmasked one."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,49 +36,6 @@ def points_mask(points: int, share: float, seed: int = 0) -> np.ndarray:
     return inside
 
 
-@dataclass(frozen=True)
-class Truth:
-    """A masked level, computed densely from the unmasked one."""
-
-    places: np.ndarray
-    weights: np.ndarray
-    degree: np.ndarray
-    area: np.ndarray
-    delta: np.ndarray
-    coordinates: np.ndarray
-
-
-def truth(store: Path, name: str, spec: GraphSpec, level: int, inside: np.ndarray) -> Truth:
-    """What the rule says of the points inside a level of a graph without a mask.
-
-    Args:
-        store, name: of that graph.
-        spec: of the masked one.
-        level: of both.
-        inside: (points,) booleans of the level.
-    """
-    group = open_group(store, name)[f"levels/{level}"]
-    places, count = np.flatnonzero(inside), len(inside)
-    vertices = (np.arange(spec.orientations)[:, None] * count + places).ravel()
-    version = Path(str(group.store.root)).resolve()
-    weights = edge_weights(version, level).toarray()[np.ix_(vertices, vertices)]
-    degree = weights.sum(axis=1)
-    area = np.array(group["area"], np.float64)[vertices]
-    area /= area.mean()
-    mass = degree if spec.laplacian == "normalized" else area
-    root = np.divide(1, np.sqrt(mass), out=np.zeros_like(mass), where=mass > 0)
-    delta = root[:, None] * (np.diag(degree) - weights) * root
-    return Truth(places, weights, degree, area, delta, np.array(group["coordinates"])[vertices])
-
-
-def coarser(group: zarr.Group, level: int, inside: np.ndarray, orientations: int) -> np.ndarray:
-    """Points of the next level of which a child is inside, by the unmasked graph's pooling."""
-    csr = group[f"pooling/{level}to{level + 1}"]
-    indptr, indices = csr["indptr"][:], csr["indices"][:]
-    rows = (len(indptr) - 1) // orientations
-    return np.array([inside[indices[indptr[r] : indptr[r + 1]]].any() for r in range(rows)])
-
-
 def dense(csr: zarr.Group) -> np.ndarray:
     parts = (csr["data"][:], csr["indices"][:], csr["indptr"][:])
     return scipy.sparse.csr_array(parts, shape=csr.attrs["shape"]).toarray().astype(np.float64)
@@ -91,65 +47,91 @@ def dense_pattern(csr: zarr.Group) -> np.ndarray:
     return scipy.sparse.csr_array(parts, shape=csr.attrs["shape"]).toarray() > 0
 
 
-def check_level(masked: zarr.Group, facts: LevelFacts, spec: GraphSpec, expected: Truth) -> None:
-    """Compare the stored arrays of a level with the truth."""
-    csr = masked["laplacian"]
-    stored = dense(csr)
-    edges = expected.weights > 0
+def vertices(inside: np.ndarray, orientations: int) -> np.ndarray:
+    """Those of the points inside, of all orientations."""
+    return (np.arange(orientations)[:, None] * len(inside) + np.flatnonzero(inside)).ravel()
+
+
+def coarser(whole: zarr.Group, level: int, inside: np.ndarray, orientations: int) -> np.ndarray:
+    """Points of the next level of which a child is inside, by the unmasked graph's pooling."""
+    pooling = dense_pattern(whole[f"pooling/{level}to{level + 1}"])
+    points = pooling[: len(pooling) // orientations, : len(inside)]
+    return points[:, inside].any(axis=1)
+
+
+def check_level(
+    whole: zarr.Group,
+    masked: zarr.Group,
+    spec: GraphSpec,
+    level: int,
+    facts: LevelFacts,
+    inside: np.ndarray,
+) -> None:
+    """Compare the stored arrays of a level with what the rule says of the points inside, densely.
+
+    Args:
+        whole, masked: versions without and with the mask.
+        spec: of the masked one.
+        level: of both.
+        facts: of the level of the masked one.
+        inside: (points,) booleans of the level.
+    """
+    kept, stored = vertices(inside, spec.orientations), masked[f"levels/{level}"]
+    version = Path(str(whole.store.root)).resolve()
+    weights = edge_weights(version, level).toarray()[np.ix_(kept, kept)]
+    edges, degree = weights > 0, weights.sum(axis=1)
+    area = np.array(whole[f"levels/{level}/area"], np.float64)[kept]
+    area /= area.mean()
+    mass = degree if spec.laplacian == "normalized" else area
+    root = np.divide(1, np.sqrt(mass), out=np.zeros_like(mass), where=mass > 0)
+    delta = root[:, None] * (np.diag(degree) - weights) * root
+    csr = stored["laplacian"]
     np.testing.assert_array_equal(dense_pattern(csr), edges | np.eye(len(edges), dtype=bool))
-    delta = (stored + np.eye(len(stored))) * facts.lambda_max / 2
-    np.testing.assert_allclose(delta, expected.delta, atol=3e-7 * facts.lambda_max)
-    np.testing.assert_allclose(masked["degree"][:], expected.degree, rtol=1e-5, atol=1e-30)
-    np.testing.assert_allclose(masked["area"][:], expected.area, rtol=1e-6)
-    np.testing.assert_array_equal(masked["coordinates"][:], expected.coordinates)
-    np.testing.assert_array_equal(masked["base_index"][:], expected.places)
-    points = len(expected.places)
-    orientation = np.arange(len(edges)) // points
-    assert facts.vertices == len(edges) == spec.orientations * points
+    rescaled = (dense(csr) + np.eye(len(edges))) * facts.lambda_max / 2
+    np.testing.assert_allclose(rescaled, delta, atol=3e-7 * facts.lambda_max)
+    np.testing.assert_allclose(stored["degree"][:], degree, rtol=1e-5, atol=1e-30)
+    np.testing.assert_allclose(stored["area"][:], area, rtol=1e-6)
+    coordinates = whole[f"levels/{level}/coordinates"][:]
+    np.testing.assert_array_equal(stored["coordinates"][:], coordinates[kept])
+    np.testing.assert_array_equal(stored["base_index"][:], np.flatnonzero(inside))
+    assert facts.vertices == len(edges)
     assert facts.edges * 2 == edges.sum() > 0
-    assert facts.isolated == (edges.sum(axis=1) == 0).sum()
+    assert facts.isolated == (degree == 0).sum()
+    orientation = kept // len(inside)
     in_plane = edges[orientation[:, None] == orientation].sum() / edges.sum()
     assert abs(facts.in_plane_fraction - in_plane) < 1e-12
-    largest = np.linalg.eigvalsh(expected.delta)[-1]
+    largest = np.linalg.eigvalsh(delta)[-1]
     assert largest <= facts.lambda_max * (1 + 1e-6)
     if spec.lambda_max == "exact":
         assert facts.lambda_max <= largest * (1 + 1e-4)
 
 
 def check_maps(
-    masked: zarr.Group, whole: zarr.Group, level: int, insides: list[np.ndarray], orientations: int
+    whole: zarr.Group, masked: zarr.Group, level: int, insides: list[np.ndarray], orientations: int
 ) -> None:
     """Compare the maps between two levels: means by area over children inside, copies up."""
-    fine, coarse = (
-        (np.arange(orientations)[:, None] * len(inside) + np.flatnonzero(inside)).ravel()
-        for inside in insides[level : level + 2]
-    )
-    down = dense(whole[f"pooling/{level}to{level + 1}"])[np.ix_(coarse, fine)]
+    fine, coarse = (vertices(inside, orientations) for inside in insides[level : level + 2])
+    pooling, unpooling = f"pooling/{level}to{level + 1}", f"unpooling/{level + 1}to{level}"
+    down = dense(whole[pooling])[np.ix_(coarse, fine)]
     down /= down.sum(axis=1, keepdims=True)
-    found = dense(masked[f"pooling/{level}to{level + 1}"])
-    np.testing.assert_allclose(found, down, rtol=1e-6)
-    np.testing.assert_array_equal(found > 0, down > 0)
-    up = dense(whole[f"unpooling/{level + 1}to{level}"])[np.ix_(fine, coarse)]
-    np.testing.assert_array_equal(dense(masked[f"unpooling/{level + 1}to{level}"]), up)
+    stored = dense(masked[pooling])
+    np.testing.assert_allclose(stored, down, rtol=1e-6)
+    np.testing.assert_array_equal(stored > 0, down > 0)
+    up = dense(whole[unpooling])[np.ix_(fine, coarse)]
+    np.testing.assert_array_equal(dense(masked[unpooling]), up)
 
 
 def check_masked(store: Path, inside: np.ndarray, fields: dict[str, Any], **how: Any) -> None:
     """Build with and without a mask; compare every array of every level."""
     spec = GraphSpec(**fields, mask=inside)
-    size = {"size": inside.shape[::-1]} if spec.size else {}
-    whole_spec = GraphSpec(**({} if "size" in fields else size), **fields)
-    whole, masked = build(whole_spec, store), build(spec, store, **how)
-    groups = open_group(store, whole.name), open_group(store, masked.name)
+    size = {"size": inside.shape[::-1]} if spec.size and "size" not in fields else {}
+    whole, masked = build(GraphSpec(**size, **fields), store), build(spec, store, **how)
+    versions = open_group(store, whole.name), open_group(store, masked.name)
     insides = [inside.ravel()]
-    for level in range(spec.levels):
-        expected = truth(store, whole.name, spec, level, insides[level])
-        facts = masked.levels[level]
-        check_level(groups[1][f"levels/{level}"], facts, spec, expected)
-        assert facts.grid == whole.levels[level].grid
-        assert (facts.bandwidth, facts.xi) == (
-            whole.levels[level].bandwidth,
-            whole.levels[level].xi,
-        )
+    for level, (facts, of_whole) in enumerate(zip(masked.levels, whole.levels, strict=True)):
+        check_level(*versions, spec, level, facts, insides[level])
+        for same in ("grid", "bandwidth", "xi"):
+            assert getattr(facts, same) == getattr(of_whole, same)
         if level + 1 < spec.levels:
-            insides.append(coarser(groups[0], level, insides[level], spec.orientations))
-            check_maps(groups[1], groups[0], level, insides, spec.orientations)
+            insides.append(coarser(versions[0], level, insides[level], spec.orientations))
+            check_maps(*versions, level, insides, spec.orientations)

@@ -3,11 +3,11 @@
 The inverse Jacobians are checked against scipy's logm.
 """
 
-import math
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from truth import plane_moments
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -17,28 +17,6 @@ from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
 
 EPS = [0.1, 0.3162, 0.5, 1.0]
 Sparse = scipy.sparse.csr_array
-
-
-def plane_logarithm(dx: np.ndarray, dy: np.ndarray, start: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """(3, N): log of Rot(-start) (dx, dy) turned by a, by the inverse Jacobian of exp."""
-    x = np.cos(start) * dx + np.sin(start) * dy
-    y = -np.sin(start) * dx + np.cos(start) * dy
-    half_cot = np.where(abs(a) < 1e-12, 1.0, (a / 2) / np.tan(np.where(a == 0, 1, a) / 2))
-    return np.stack([half_cot * x + a / 2 * y, -a / 2 * x + half_cot * y, a])
-
-
-def plane_moments(
-    dx: np.ndarray, dy: np.ndarray, i: np.ndarray, j: np.ndarray, n_o: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """c3, (N,), and c c^T, (N, 3, 3), of edges of weight 1; means of both where turns tie."""
-    steps = (j - i) % n_o
-    tied = 2 * steps == n_o
-    a = np.where(2 * steps > n_o, steps - n_o, steps) * math.pi / n_o
-    start = -math.pi / 2 + i * math.pi / n_o
-    c = plane_logarithm(dx, dy, start, a)
-    other = plane_logarithm(dx, dy, start, np.where(tied, -a, a))
-    second = [np.einsum("an,bn->nab", log, log) for log in (c, other)]
-    return (c[2] + other[2]) / 2, (second[0] + second[1]) / 2
 
 
 def inverse_metric(spec: GraphSpec, level: int = 0) -> np.ndarray:
@@ -64,28 +42,30 @@ def of_lattice(spec: GraphSpec) -> LatticeWeights:
     return lattice_weights(spec, SampledManifold(lattice, spec.geometry, spec.metric(0)))
 
 
-def offsets(found: LatticeWeights) -> dict[tuple[int, int, int, int], float]:
-    """(i, dy, dx, j) -> weight."""
+def offsets(found: LatticeWeights) -> dict[tuple[int, ...], float]:
+    """(i, dy, dx, j) -> weight, in space (i, dz, dy, dx, j)."""
     listed = {}
     for i, (stencil, values) in enumerate(zip(found.stencils, found.values, strict=True)):
-        parts = (*stencil.offsets.T, stencil.orientation, values)
-        for dy, dx, j, weight in zip(*(part.tolist() for part in parts), strict=True):
-            listed[i, dy, dx, j] = weight
+        edges = np.column_stack([stencil.offsets, stencil.orientation])
+        for edge, weight in zip(edges.tolist(), values.tolist(), strict=True):
+            listed[i, *edge] = weight
         assert len(stencil) == len(values)
     return listed
 
 
-def check_symmetric(listed: dict[tuple[int, int, int, int], float]) -> None:
-    assert all((i, dy, dx) != (j, 0, 0) for i, dy, dx, j in listed)
-    for (i, dy, dx, j), weight in listed.items():
+def check_symmetric(listed: dict[tuple[int, ...], float], *, turned: bool = True) -> None:
+    """Weights are positive, and both ends of an edge agree; as do edges that a half turn maps."""
+    for (i, *offset, j), weight in listed.items():
+        opposite = [-n for n in offset]
         assert weight > 0
-        assert listed[i, -dy, -dx, j] == weight
-        assert listed[j, dy, dx, i] == weight
-        assert listed[j, -dy, -dx, i] == weight
+        assert i != j or any(offset)
+        assert listed[j, *opposite, i] == weight
+        assert listed[i, *opposite, j] == weight
+        assert not turned or listed[j, *offset, i] == weight
 
 
 def stencil_moments(
-    listed: dict[tuple[int, int, int, int], float], spec: GraphSpec
+    listed: dict[tuple[int, ...], float], spec: GraphSpec
 ) -> tuple[np.ndarray, np.ndarray]:
     """Drift (n_o,) and M (n_o, 3, 3), lengths in widths of the domain."""
     i, dy, dx, j = np.array(list(listed)).T

@@ -12,7 +12,7 @@ import scipy.sparse
 import zarr
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.plot.opened import OpenedGraph, open_graph
+from cheblienet_graphs.report.opened import OpenedGraph, open_graph
 
 
 def disc(side: int) -> npt.NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+from truth import edges_within, squared_radius
 
 
 def voxels(shape: tuple[int, int, int]) -> np.ndarray:
@@ -25,9 +26,8 @@ def squared_distances(
 def radius_of_lattice(sides: tuple[float, float, float], count: int) -> float:
     """r^2 of the largest union of whole shells of the infinite lattice with at most K members."""
     steps = np.array(list(itertools.product(range(-9, 10), repeat=3)))
-    squared = np.sort(((steps * np.array(sides)) ** 2).sum(axis=1))[1:]
-    whole = [r for r in np.unique(squared.round(9)) if (squared <= r + 1e-6).sum() <= count]
-    return max(whole, default=0.0)
+    squared = np.sort(((steps * np.array(sides)) ** 2).sum(axis=1))
+    return squared_radius(squared[1:], count)
 
 
 def edges(
@@ -39,19 +39,25 @@ def edges(
 ) -> set[tuple[int, int]]:
     """Both directions of each edge, by looking at all pairs."""
     squared = squared_distances(shape, sides, periodic=periodic)
-    near = squared <= radius_of_lattice(sides, count) + 1e-6
-    np.fill_diagonal(near, 0)
-    return set(zip(*(side.tolist() for side in np.nonzero(near)), strict=True))
+    return set(edges_within(squared, np.full(len(squared), radius_of_lattice(sides, count))))
+
+
+MOTIONS = [
+    np.diag(signs)[list(order)]
+    for order in itertools.permutations(range(3))
+    for signs in itertools.product((1, -1), repeat=3)
+]
+"""(3, 3) by x, y, z: the rotations and reflections of a cube."""
+ROTATIONS = [matrix for matrix in MOTIONS if np.linalg.det(matrix) > 0]
+
+
+def moved_voxels(side: int, matrix: np.ndarray) -> np.ndarray:
+    """(V,) where a motion of the cube takes each voxel."""
+    centered = 2 * voxels((side, side, side)) - (side - 1)
+    x, y, z = ((centered @ matrix.T + side - 1) // 2).T
+    return (z * side + y) * side + x
 
 
 def cube_symmetries(side: int) -> list[np.ndarray]:
     """The permutations (V,) of the voxels by all 48 rotations and reflections of a cube."""
-    centered = 2 * voxels((side, side, side)) - (side - 1)
-    found = []
-    for axes in itertools.permutations(range(3)):
-        for signs in itertools.product((1, -1), repeat=3):
-            matrix = np.zeros((3, 3), int)
-            matrix[range(3), axes] = signs
-            x, y, z = ((centered @ matrix.T + side - 1) // 2).T
-            found.append((z * side + y) * side + x)
-    return found
+    return [moved_voxels(side, matrix) for matrix in MOTIONS]

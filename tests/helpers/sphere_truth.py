@@ -10,11 +10,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 from scipy.spatial.transform import Rotation
-from truth import se2_squared_distance
+from truth import Edges, edges_within, se2_squared_distance, squared_radius, weighed
 
 HALF_TURN = Rotation.from_rotvec([0, 0, math.pi])
-
-Edges = dict[tuple[int, int], float]
 
 
 def rotations(coordinates: np.ndarray) -> Rotation:
@@ -32,10 +30,10 @@ def arcs(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     return 2 * np.arctan2(np.linalg.norm(u - v, axis=-1), np.linalg.norm(u + v, axis=-1))
 
 
-def weighed(vector: np.ndarray, eps: float, xi: float) -> np.ndarray:
+def of_vectors(vector: np.ndarray, eps: float, xi: float) -> np.ndarray:
     """c^T R c of rotation vectors (..., 3), c = (w_y, -w_x, w_z)."""
     x, y, z = np.moveaxis(vector, -1, 0)
-    return y**2 + (x / eps) ** 2 + (xi * z) ** 2
+    return weighed((y, -x, z), eps, xi)
 
 
 def so3_squared_distance(
@@ -46,7 +44,7 @@ def so3_squared_distance(
     candidates = [relative.as_rotvec(), (relative * HALF_TURN).as_rotvec()]
     if period != math.pi:
         del candidates[1]
-    return np.min([weighed(vector, eps, xi) for vector in candidates], axis=0)
+    return np.min([of_vectors(vector, eps, xi) for vector in candidates], axis=0)
 
 
 def so3_rows(
@@ -62,7 +60,7 @@ def so3_rows(
         vector, scalar = relative[..., :3], np.abs(relative[..., 3])
         sine = np.linalg.norm(vector, axis=-1) + 1e-300
         stretch = 2 * np.arctan2(sine, scalar) / sine
-        yield weighed(stretch[..., None] * vector, eps, xi).min(axis=0)[None]
+        yield of_vectors(stretch[..., None] * vector, eps, xi).min(axis=0)[None]
 
 
 def s2_rows(coordinates: np.ndarray) -> Iterator[np.ndarray]:
@@ -93,40 +91,19 @@ def plane_rows(
         yield row
 
 
-def squared_radius(squared: np.ndarray, count: int, tolerance: float) -> float:
-    """r^2 of the last whole shell with at most `count` members."""
-    near = np.append(squared, np.inf)
-    if len(near) > count + 1:
-        near = np.partition(near, count)[: count + 1]
-    near.sort()
-    radius = 0.0
-    for shell_end in range(1, len(near)):
-        if near[shell_end] > near[shell_end - 1] * (1 + tolerance):
-            radius = float(near[shell_end - 1])
-    return radius
-
-
 def edges_of_rows(rows: Iterable[np.ndarray], count: int, tolerance: float = 1e-6) -> Edges:
     """The neighbor rule, pair by pair.
 
     All images count for the radius, but the vertex itself; an edge has the length to the nearest
     image, and none leads from a vertex to its own images.
     """
-    radii, near = [], []
+    radii, best = [], []
     for a, row in enumerate(rows):
         others = row.copy()
         others[0, a] = np.inf
         radii.append(squared_radius(others.ravel(), count, tolerance))
-        best = others.min(axis=0)
-        best[a] = np.inf
-        listed = np.flatnonzero(best <= radii[a] * (1 + tolerance))
-        near.append(zip(listed.tolist(), best[listed].tolist(), strict=True))
-    return {
-        (a, b): squared
-        for a, listed in enumerate(near)
-        for b, squared in listed
-        if squared <= min(radii[a], radii[b]) * (1 + tolerance)
-    }
+        best.append(others.min(axis=0))
+    return edges_within(np.array(best), np.array(radii), tolerance)
 
 
 def rows_of(

@@ -2,14 +2,22 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.linalg import logm
+
+Edges = dict[tuple[int, int], float]
 
 
 def matrix(x: float, y: float, theta: float) -> np.ndarray:
     cos, sin = math.cos(theta), math.sin(theta)
     return np.array([[cos, -sin, x], [sin, cos, y], [0, 0, 1.0]])
+
+
+def weighed(c: Sequence[np.ndarray], eps: float, xi: float) -> np.ndarray:
+    """c^T R c."""
+    return c[0] ** 2 + (c[1] / eps) ** 2 + (xi * c[2]) ** 2
 
 
 def log_distance(
@@ -23,21 +31,40 @@ def log_distance(
         if abs(abs(turn) - math.pi) < 1e-9:
             continue  # logm is not defined there; see test_distance for that case
         log = np.real(logm(element))
-        c = (log[0, 2], log[1, 2], log[1, 0])
-        best = min(best, c[0] ** 2 + (c[1] / eps) ** 2 + (xi * c[2]) ** 2)
+        best = min(best, weighed((log[0, 2], log[1, 2], log[1, 0]), eps, xi))
     return best
 
 
-def half_turn_distance(dx: float, dy: float, theta: float, eps: float, xi: float) -> float:
-    """|log|_R^2 of the relative element with angle +-pi: the limit of the left Jacobian's inverse.
+def plane_logarithm(dx: np.ndarray, dy: np.ndarray, start: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """(3, N): log of Rot(-start) (dx, dy) turned by a, by the inverse Jacobian of exp.
 
-    At angle a the logarithm's translation is V(a)^-1 p with
-    V = [[sin a, cos a - 1], [1 - cos a, sin a]] / a, so V^-1 at pi is (pi / 2) [[0, 1], [-1, 0]].
+    From V(a)^-1 = (a / 2) [[cot(a/2), 1], [-1, cot(a/2)]], the form printed in the paper, with its
+    limits spelled out; tested against logm in test_distance.
     """
-    x = math.cos(theta) * dx + math.sin(theta) * dy
-    y = -math.sin(theta) * dx + math.cos(theta) * dy
-    c1, c2 = math.pi / 2 * y, -math.pi / 2 * x
-    return c1**2 + (c2 / eps) ** 2 + (xi * math.pi) ** 2
+    x = np.cos(start) * dx + np.sin(start) * dy
+    y = -np.sin(start) * dx + np.cos(start) * dy
+    half_cot = np.where(abs(a) < 1e-12, 1.0, (a / 2) / np.tan(np.where(a == 0, 1, a) / 2))
+    parts = half_cot * x + a / 2 * y, -a / 2 * x + half_cot * y, a
+    return np.stack(np.broadcast_arrays(*parts))
+
+
+def plane_moments(
+    dx: np.ndarray, dy: np.ndarray, i: np.ndarray, j: np.ndarray, n_o: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """c3, (N,), and c c^T, (N, 3, 3), of edges of weight 1; means of both where turns tie."""
+    steps = (j - i) % n_o
+    tied = 2 * steps == n_o
+    a = np.where(2 * steps > n_o, steps - n_o, steps) * math.pi / n_o
+    start = -math.pi / 2 + i * math.pi / n_o
+    c = plane_logarithm(dx, dy, start, a)
+    other = plane_logarithm(dx, dy, start, np.where(tied, -a, a))
+    second = [np.einsum("an,bn->nab", log, log) for log in (c, other)]
+    return (c[2] + other[2]) / 2, (second[0] + second[1]) / 2
+
+
+def half_turn_distance(dx: float, dy: float, theta: float, eps: float, xi: float) -> float:
+    """|log|_R^2 of the relative element with angle pi, the limit of the formula."""
+    return float(weighed(plane_logarithm(dx, dy, theta, math.pi), eps, xi))
 
 
 def se2_squared_distance(
@@ -49,20 +76,33 @@ def se2_squared_distance(
     xi: float,
     period: float = math.pi,
 ) -> np.ndarray:
-    """d^2 from (0, theta_g) to (dx, dy, theta_h) by the inverse Jacobian of the exponential.
+    """d^2 from (0, theta_g) to (dx, dy, theta_h) by the inverse Jacobian of the exponential."""
+    halves = (-1, 0, 1) if period == math.pi else (0,)
+    turns = [math.remainder(theta_h - theta_g + k * math.pi, 2 * math.pi) for k in halves]
+    logarithms = [plane_logarithm(dx, dy, theta_g, a) for a in turns]
+    return np.min([weighed(c, eps, xi) for c in logarithms], axis=0)
 
-    Written from V(a)^-1 = (a / 2) [[cot(a/2), 1], [-1, cot(a/2)]], the form printed in the paper,
-    with its limits spelled out; tested against logm in test_distance.
-    """
-    x = math.cos(theta_g) * dx + math.sin(theta_g) * dy
-    y = -math.sin(theta_g) * dx + math.cos(theta_g) * dy
-    candidates = []
-    for k in (-1, 0, 1) if period == math.pi else (0,):
-        a = math.remainder(theta_h - theta_g + k * math.pi, 2 * math.pi)
-        half_cot = 1.0 if abs(a) < 1e-12 else (a / 2) / math.tan(a / 2)
-        c1, c2 = half_cot * x + a / 2 * y, -a / 2 * x + half_cot * y
-        candidates.append(c1**2 + (c2 / eps) ** 2 + (xi * a) ** 2)
-    return np.min(candidates, axis=0)
+
+def squared_radius(squared: np.ndarray, count: int, tolerance: float = 1e-7) -> float:
+    """r^2 of the last whole shell with at most `count` members; squared of all but the vertex."""
+    near = np.append(squared, [np.inf] * (count + 1))
+    near = np.sort(np.partition(near, count)[: count + 1])
+    ends = np.flatnonzero(near[1:] > near[:-1] * (1 + tolerance))
+    return float(near[ends[-1]]) if len(ends) else 0.0
+
+
+def edges_within(squared: np.ndarray, radii: np.ndarray, tolerance: float = 1e-7) -> Edges:
+    """Both directions of each edge: all pairs, (V, V) d^2, that are near by both radii, (V,)."""
+    near = squared <= np.minimum(radii, radii[:, None]) * (1 + tolerance)
+    np.fill_diagonal(near, 0)
+    pairs = np.argwhere(near)
+    return dict(zip(map(tuple, pairs.tolist()), squared[*pairs.T].tolist(), strict=True))
+
+
+def of_fibers(squared: np.ndarray) -> np.ndarray:
+    """(n_o, n_o, P, P) by both orientations and points -> (V, V)."""
+    size = squared.shape[0] * squared.shape[2]
+    return squared.swapaxes(1, 2).reshape(size, size)
 
 
 def brute_force_edges(
@@ -75,41 +115,25 @@ def brute_force_edges(
     count: int,
     periodic: bool,
     period: float = math.pi,
-) -> dict[tuple[int, int], float]:
-    """All edges (a, b) -> d^2 by the neighbor rule, comparing every pair; n_o None: the plane."""
-    h = 1 / width
-    orientations = n_o or 1
-    theta = [-period / 2 + i * period / orientations for i in range(orientations)]
+) -> Edges:
+    """All edges by the neighbor rule on a lattice, comparing every pair; n_o None: the plane."""
+    h, orientations = 1 / width, n_o or 1
+    thetas = -period / 2 + np.arange(orientations) * period / orientations
     xi = math.sqrt(alpha * orientations * math.pi / period) * h
 
-    def squared(dx: np.ndarray, dy: np.ndarray, i: int, k: int) -> np.ndarray:
+    def squared(dx: np.ndarray, dy: np.ndarray, theta: float) -> np.ndarray:
         if n_o is None:
-            return dx**2 + dy**2
-        return se2_squared_distance(dx, dy, theta[i], theta[k], eps, xi, period)
+            return (dx**2 + dy**2)[None]
+        return np.array([se2_squared_distance(dx, dy, theta, t, eps, xi, period) for t in thetas])
 
-    span = np.arange(-20, 21) * h
-    grid_y, grid_x = np.meshgrid(span, span, indexing="ij")
-    radii = []
-    for i in range(orientations):
-        near = np.concatenate([squared(grid_x, grid_y, i, k).ravel() for k in range(orientations)])
-        near = np.sort(near)[1:]  # without the vertex itself
-        assert near[count] < span[-1] ** 2  # the patch of the infinite lattice was large enough
-        radius = 0.0
-        for shell_end in range(1, count + 1):
-            if near[shell_end] > near[shell_end - 1] * (1 + 1e-7):
-                radius = near[shell_end - 1]
-        radii.append(radius)
+    patch = (np.indices((41, 41)) - 20) * h
+    near = [np.sort(squared(*patch, theta).ravel())[1:] for theta in thetas]
+    assert max(distances[count] for distances in near) < (20 * h) ** 2  # the patch is large enough
+    radii = np.array([squared_radius(distances, count) for distances in near])
     assert max(radii) < (min(width, height) * h) ** 2  # one image each way is enough
-    y, x = (index.ravel() for index in np.mgrid[:height, :width])
-    dy, dx = (y[None] - y[:, None]) * h, (x[None] - x[:, None]) * h
+    y, x = np.indices((height, width)).reshape(2, -1)
+    dy, dx = (y - y[:, None]) * h, (x - x[:, None]) * h
     shifts = list(itertools.product((-1, 0, 1), repeat=2)) if periodic else [(0, 0)]
-    edges = {}
-    pixels = width * height
-    for i, k in itertools.product(range(orientations), repeat=2):
-        limit = min(radii[i], radii[k]) * (1 + 1e-7)
-        images = [squared(dx + sx * width * h, dy + sy * height * h, i, k) for sy, sx in shifts]
-        best = np.min(images, axis=0)
-        for a, b in np.argwhere(best <= limit):
-            if (i, a) != (k, b):
-                edges[i * pixels + int(a), k * pixels + int(b)] = float(best[a, b])
-    return edges
+    images = [(dx + sx * width * h, dy + sy * height * h) for sy, sx in shifts]
+    best = [np.min([squared(*image, theta) for image in images], axis=0) for theta in thetas]
+    return edges_within(of_fibers(np.array(best)), np.repeat(radii, len(x)))

@@ -25,17 +25,16 @@ def window(y: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.where(radius <= BAND, 1, np.where(radius < np.pi, falling, 0))
 
 
-def angle_from(theta: float, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Angles in [-pi/2, pi/2] between frequencies and the one across lines along theta."""
-    across = -np.sin(theta) * x + np.cos(theta) * y
-    along = np.cos(theta) * x + np.sin(theta) * y
-    return np.arctan(along / np.where(across == 0, 1e-300, across))
+def along_and_across(theta: float, y: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The frequencies along lines of direction theta, and across them."""
+    return np.cos(theta) * x + np.sin(theta) * y, -np.sin(theta) * x + np.cos(theta) * y
 
 
 def cake(theta: float, n_o: int, lengths: Sequence[float], y: np.ndarray, x: np.ndarray) -> list:
-    """A wavelet for each scale."""
-    radius, t = np.sqrt(y**2 + x**2), angle_from(theta, y, x) * n_o / np.pi
-    angular = sum(spline(t + m * n_o) for m in range(-3, 4))
+    """A wavelet for each scale; angles are in [-pi/2, pi/2] from across the lines."""
+    along, across = along_and_across(theta, y, x)
+    t = np.arctan(along / np.where(across == 0, 1e-300, across)) * n_o / np.pi
+    angular, radius = sum(spline(t + m * n_o) for m in range(-3, 4)), np.hypot(y, x)
     lows = [1.0, *(np.exp(-((radius * length) ** 2) / 2) for length in lengths)]
     rings = [angular * (a - b) for a, b in pairwise(lows)]
     rings[-1] = rings[-1] + lows[-1] / n_o
@@ -44,16 +43,24 @@ def cake(theta: float, n_o: int, lengths: Sequence[float], y: np.ndarray, x: np.
 
 def gabor(theta: float, n_o: int, lengths: Sequence[float], y: np.ndarray, x: np.ndarray) -> list:
     """A wavelet for each wavelength."""
-    across = -np.sin(theta) * x + np.cos(theta) * y
-    along = np.cos(theta) * x + np.sin(theta) * y
-    found = []
+    along, across = along_and_across(theta, y, x)
+    wavelets = []
     for length in lengths:
         sigma, long = 0.4 * length, max(0.4, n_o / (2 * np.pi**2)) * length
         lobe = lambda a, s=sigma: np.exp(-((a * s) ** 2) / 2)  # noqa: E731
         middle = 2 * np.pi / length
         even = lobe(across - middle) + lobe(across + middle) - 2 * lobe(middle) * lobe(across)
-        found.append(even * np.exp(-((along * long) ** 2) / 2) * window(y, x))
-    return found
+        wavelets.append(even * lobe(along, long) * window(y, x))
+    return wavelets
+
+
+def continued(images: np.ndarray, *, periodic: bool) -> np.ndarray:
+    """(..., H, W), by mirror images where the plane is open."""
+    if periodic:
+        return images
+    return np.pad(
+        images, [*[(0, 0)] * (images.ndim - 2), *[(0, n) for n in images.shape[-2:]]], "symmetric"
+    )
 
 
 def frequencies(height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -67,29 +74,23 @@ def scores(
 ) -> np.ndarray:
     """(..., H, W) -> (S, n_o, ..., H, W), open images being continued by their mirror images."""
     height, width = images.shape[-2:]
-    still = [(0, 0)] * (images.ndim - 2)
-    if not periodic:
-        images = np.pad(images, [*still, (0, height), (0, width)], mode="symmetric")
+    images = continued(images, periodic=periodic)
     y, x = frequencies(*images.shape[-2:])
     thetas = -np.pi / 2 + np.arange(n_o) * np.pi / n_o
     make = cake if kind == "cake" else gabor
     filters = np.array([make(theta, n_o, lengths, y, x) for theta in thetas]).swapaxes(0, 1)
-    filters = filters.reshape(*filters.shape[:2], *[1] * len(still), *images.shape[-2:])
-    found = np.fft.ifft2(np.fft.fft2(images) * filters)
-    assert abs(found.imag).max() < 1e-12 * max(1, abs(found).max())
-    return found.real[..., :height, :width]
+    waves = np.fft.fft2(images)
+    filtered = np.fft.ifft2([[wavelet * waves for wavelet in scale] for scale in filters])
+    assert abs(filtered.imag).max() < 1e-12 * max(1, abs(filtered).max())
+    return filtered.real[..., :height, :width]
 
 
 def covered(shape: tuple[int, ...], *, periodic: bool, seed: int = 0) -> np.ndarray:
     """Noise without frequencies beyond the band, of the torus or of the mirrored plane."""
     noise = np.random.default_rng(seed).standard_normal(shape)
-    height, width = shape[-2:]
-    if not periodic:
-        still = [(0, 0)] * (noise.ndim - 2)
-        noise = np.pad(noise, [*still, (0, height), (0, width)], mode="symmetric")
-    y, x = frequencies(*noise.shape[-2:])
-    inside = np.hypot(y, x) <= BAND
-    return np.fft.ifft2(np.fft.fft2(noise) * inside).real[..., :height, :width]
+    waves = np.fft.fft2(continued(noise, periodic=periodic))
+    inside = np.hypot(*frequencies(*waves.shape[-2:])) <= BAND
+    return np.fft.ifft2(waves * inside).real[..., : shape[-2], : shape[-1]]
 
 
 def line(size: int, theta: float, width: float = 1.5) -> np.ndarray:

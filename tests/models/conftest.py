@@ -1,6 +1,5 @@
 """Random numbers and stores that tests of the training side start from."""
 
-import shutil
 from pathlib import Path
 
 import masked
@@ -8,6 +7,7 @@ import pytest
 import spectral
 import symmetric
 import torch
+from damage import writable_copy
 
 from cheblienet_graphs import build
 from cheblienet_models import Pyramid, open_store
@@ -47,10 +47,7 @@ def masked_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copy(store: Path, tmp_path: Path) -> Path:
     """A private copy of the store, writable."""
-    shutil.copytree(store, tmp_path / "g.zarr")
-    for path in (tmp_path / "g.zarr").rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return tmp_path / "g.zarr"
+    return writable_copy(store, tmp_path / "g.zarr")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from all_pairs import engine_and_lengths
-from builds import SPECS, manifest
+from builds import manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import slow_but
@@ -139,28 +139,6 @@ def test_bytes_depend_neither_on_blocks_nor_on_the_engine(tmp_path: Path, name: 
     assert all(other == first for other in others)
 
 
-def test_pooling_and_unpooling(store: Path) -> None:
-    group = open_group(store, "se2-16x16x6")
-    signal = np.random.default_rng(0).standard_normal((6, 16, 16)).astype(np.float32)
-    pool, unpool = matrix(group["pooling/0to1"]), matrix(group["unpooling/1to0"])
-    coarse = (pool @ signal.ravel()).reshape(6, 8, 8)
-    blocks = signal.reshape(6, 8, 2, 8, 2).mean((2, 4))
-    assert np.allclose(coarse, blocks, atol=1e-6)
-    fine = (unpool @ coarse.ravel()).reshape(6, 16, 16)
-    assert np.allclose(fine, blocks.repeat(2, 1).repeat(2, 2), atol=1e-6)
-
-
-def test_coordinates(store: Path) -> None:
-    group = open_group(store, "r2-24x16")
-    points = group["levels/0/coordinates"]
-    assert points.attrs["columns"] == ["x", "y"]
-    expected = np.stack(np.meshgrid(np.arange(24) / 24, np.arange(16) / 24), -1).reshape(-1, 2)
-    assert np.allclose(points[:], expected)
-    oriented = open_group(store, "se2-16x16x6")["levels/0/coordinates"]
-    assert oriented.attrs["columns"] == ["x", "y", "theta"]
-    assert np.allclose(np.unique(oriented[:][:, 2]), -np.pi / 2 + np.arange(6) * np.pi / 6)
-
-
 def test_second_build_is_recognized(tmp_path: Path) -> None:
     spec = GraphSpec("r2", 8)
     assert build(spec, tmp_path / "g.zarr").built
@@ -173,12 +151,3 @@ def test_second_build_is_recognized(tmp_path: Path) -> None:
     assert other.version == "v003"
     with pytest.warns(OtherGraphWarning, match="r2-8x8 stands for r2-8x8@v003"):
         assert build(spec, tmp_path / "g.zarr").version == "v002"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["lattice", "torus"])
-def test_brute_force_gives_the_same_bytes(
-    tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
-) -> None:
-    build(SPECS[name], tmp_path / "g", engine="keops", device="cpu", block_rows=500)
-    assert manifest(tmp_path / "g") == expected[name]

@@ -129,11 +129,7 @@ def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
     spec = GraphSpec("se2", 144, orientations=16, xi=0.28, eps=0.1, levels=1, lambda_max=2)
     built = build(spec, tmp_path / "g.zarr")
     moments, components = sentences(spec, built.checks)
-    assert moments == (
-        "level 0: second moments not consistent with the metric: orientations are not linked, as "
-        "no edge leads to another one (a smaller `xi` does); realizes eps^2 = 0 .. 0.011, asked "
-        "0.01: use `weights='selling'` (K <= 8) or `weights='matched'`"
-    )
+    assert "not consistent with the metric: orientations are not linked" in moments
     assert components == "level 0: falls into at least 302 components, `clg inspect` counts them"
     assert inspect(tmp_path / "g.zarr", eigenvalues=0).levels[0].components == 302
     again = build(spec, tmp_path / "g.zarr")

@@ -5,22 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from moments import stored
 
-from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.store.reader import edge_weights, mapped_csr
+from cheblienet_graphs import GraphSpec, inspect
 
 SQUARE = [4.721371, 4.721371, 8.686968, 15.843847, 16.630591, 19.234069, 19.234069]
 """The first eigenvalues but 0 of SE(2) on a square, eps^2 = xi^2 = 0.1: benchmarks/neumann.py."""
 
 
-def stored(spec: GraphSpec, folder: Path, **how: object) -> Path:
-    built = build(spec, folder / "g.zarr", name="g", force=True, **how)
-    return folder / "g.zarr/g" / built.version
-
-
 def errors(spec: GraphSpec, exact: np.ndarray, folder: Path) -> np.ndarray:
-    stored(spec, folder)
-    (level,) = inspect(folder / "g.zarr", eigenvalues=len(exact) + 1).levels
+    version, _ = stored(spec, folder)
+    (level,) = inspect(version.parents[1], f"g@{version.name}", eigenvalues=len(exact) + 1).levels
     assert level.components == 1
     return np.array(level.eigenvalues[1:]) * level.eigenvalue_scale / exact - 1
 
@@ -67,47 +62,3 @@ def in_square(n: int, n_o: int, weights: str, correction: bool, folder: Path) ->
 def test_errors_in_a_square(weights: str, before: int, after: int, tmp_path: Path) -> None:
     assert in_square(16, 6, weights, False, tmp_path) > before / 1000
     assert in_square(16, 6, weights, True, tmp_path) < after / 1000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("weights", ["selling", "matched"])
-def test_a_square_converges_at_second_order(weights: str, tmp_path: Path) -> None:
-    coarse, fine = (in_square(n, n // 4 * 2, weights, True, tmp_path) for n in (16, 32))
-    assert math.log2(coarse / fine) > 1.8
-
-
-@pytest.mark.parametrize("weights", ["selling", "matched"])
-@pytest.mark.parametrize("laplacian", ["normalized", "combinatorial"])
-def test_symmetries_stay(weights: str, laplacian: str, tmp_path: Path) -> None:
-    fields = {"orientations": 6, "eps": 0.15, "weights": weights, "laplacian": laplacian}
-    version = stored(GraphSpec("se2", 16, **fields, levels=2), tmp_path)
-    laplacian_ = mapped_csr(version / "levels/0/laplacian")
-    assert abs(laplacian_ - laplacian_.T).max() == 0
-    for level in inspect(tmp_path / "g.zarr", eigenvalues=0).levels:
-        assert {"rotation_90", "rotation_180", "flip"} <= {*level.equivariance}
-        assert max(level.equivariance.values()) < 1e-6
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"manifold": "se2", "size": "14x11", "orientations": 4, "weights": "selling", "eps": 0.2},
-        {"manifold": "se2", "size": "12x13", "orientations": 3, "weights": "matched"},
-        {"manifold": "r3", "size": "6x5x7", "weights": "matched", "laplacian": "normalized"},
-    ],
-)
-def test_masks_keep_the_edges_along_sides(fields: dict, tmp_path: Path) -> None:
-    """Weights are those of the whole lattice."""
-    whole = GraphSpec(**fields, levels=1)
-    assert whole.boundary_correction
-    source = stored(whole, tmp_path / "whole")
-    shape = whole.grid(0)[1:]
-    rest = {name: value for name, value in fields.items() if name != "size"}
-    inside = np.random.default_rng(0).random(shape) < 0.8
-    inside[0] = True
-    part = stored(GraphSpec(**rest, levels=1, mask=inside), tmp_path / "part")
-    kept = np.flatnonzero(np.tile(inside.ravel(), whole.orientations))
-    weights = [edge_weights(folder, 0) for folder in (source, part)]
-    expected = weights[0][kept][:, kept]
-    assert (weights[1] != 0).nnz == (expected != 0).nnz
-    assert abs(weights[1] - expected).max() < 1e-5 * abs(expected).max()

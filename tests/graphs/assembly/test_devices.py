@@ -15,7 +15,6 @@ from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.machine import Here, Kept
 from cheblienet_graphs.machine.threads import own_device
-from cheblienet_graphs.search import lists
 from cheblienet_graphs.search.choice import Choice
 
 SPECS = {
@@ -33,7 +32,6 @@ class Elsewhere(Here):
 
     def __init__(self) -> None:
         super().__init__(Kept())
-        self.at_work = False
 
     def first(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Choice:
         return Choice("pruned", "cuda")
@@ -45,10 +43,7 @@ class Elsewhere(Here):
             sweep, block = task
             assert sweep.level.choice == Choice("pruned", "cuda")
             level = replace(sweep.level, choice=Choice("pruned", "cpu"))
-            self.at_work = True
-            result = function(self._kept, replace(sweep, level=level), block)
-            self.at_work = False
-            yield task, result
+            yield task, function(self._kept, replace(sweep, level=level), block)
 
 
 @pytest.fixture
@@ -75,23 +70,6 @@ def test_builder_without_the_gpu_of_its_workers(
     monkeypatch.undo()
     build(SPECS[name], tmp_path / "here", device="cpu", block_rows=block_rows)
     assert manifest(tmp_path / "there") == manifest(tmp_path / "here")
-
-
-@pytest.mark.parametrize("name", slow_but(["rings", "matched"], ["sphere", "rings", "matched"]))
-def test_builder_sets_up_no_search_for_the_blocks_of_others(
-    tmp_path: Path, name: str, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = lists.PrunedSearch
-    searches = []
-
-    def counted(*arguments: object) -> object:
-        assert elsewhere.at_work
-        searches.append(arguments)
-        return made(*arguments)
-
-    monkeypatch.setattr(lists, "PrunedSearch", counted)
-    build(SPECS[name], tmp_path / "g", block_rows=20)
-    assert searches
 
 
 def test_refusal_by_a_builder_without_the_gpu_of_its_workers(

@@ -8,12 +8,12 @@ import pytest
 from builds import manifest
 from marks import slow_but
 
-from cheblienet_graphs import GraphSpec, SpecError, build, inspect, plan, verify
+from cheblienet_graphs import GraphSpec, SpecError, build, plan, verify
 from cheblienet_graphs.assembly.checks import sentences
 from cheblienet_graphs.samplings.grids import Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.layout import check_version, resolve
+from cheblienet_graphs.store.layout import resolve
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 
 
@@ -102,15 +102,10 @@ def test_jobs_are_small() -> None:
 
 
 @pytest.mark.parametrize("name", BUILDS)
-def test_versions_are_verified_and_of_schema_1_1(whole: dict[str, Path], name: str) -> None:
-    assert verify(whole[name]) == []
-    assert check_version(resolve(whole[name], "g"))["schema"] == "1.1"
-    assert read_facts(resolve(whole[name], "g")).spec == BUILDS[name]
-
-
-@pytest.mark.parametrize("name", BUILDS)
 def test_plans_are_upper_bounds(whole: dict[str, Path], name: str) -> None:
     planned, facts = plan(BUILDS[name]), read_facts(resolve(whole[name], "g"))
+    assert verify(whole[name]) == []
+    assert facts.spec == BUILDS[name]
     maps = sum(
         file.nbytes for key, file in facts.files.items() if "pooling" in key and "json" not in key
     )
@@ -119,28 +114,6 @@ def test_plans_are_upper_bounds(whole: dict[str, Path], name: str) -> None:
     assert all(p.nnz >= f.nnz for p, f in zip(planned.levels, facts.levels, strict=True))
     arrays = sum(file.nbytes for key, file in facts.files.items() if "json" not in key)
     assert planned.nbytes >= arrays
-
-
-@pytest.mark.parametrize("name", ["sphere", "plane", "torus", "matched"])
-def test_points_are_those_that_are_stored(whole: dict[str, Path], name: str) -> None:
-    version, spec = resolve(whole[name], "g"), BUILDS[name]
-    for level in range(spec.levels):
-        stored = LevelArrays(version, read_facts(version), level).sampling
-        points = spec.full_sampling(level)
-        assert np.abs(stored.base_points - points.base_points).max() < 1e-15
-        assert np.abs(stored.areas() - points.areas()).max() < 1e-6
-        assert (stored.extent, stored.periodic) == (points.extent, points.periodic)
-
-
-@pytest.mark.parametrize("name", ["sphere", "torus"])
-def test_reports_need_no_arrays(whole: dict[str, Path], name: str) -> None:
-    report = inspect(whole[name], "g")
-    assert [level.vertices for level in report.levels] == [
-        BUILDS[name].orientations * BUILDS[name].base_points(n) for n in range(BUILDS[name].levels)
-    ]
-    said = " ".join(str(report).split())
-    assert "given by their coordinates, areas: Voronoi cells" in said
-    assert report.levels[0].exact_eigenvalues is not None
 
 
 def test_a_specification_that_was_read_back_is_found_but_not_built(
@@ -160,13 +133,8 @@ def test_voronoi_cells_of_a_region_are_remarked(tmp_path: Path) -> None:
     spec = GraphSpec("s2", coordinates=stations)
     built = build(spec, tmp_path / "g")
     assert built.checks[0].largest_cell > 10
-    said = "\n".join(sentences(spec, built.checks))
-    assert "points of a region share the whole domain among them; give areas" in said
-    assert "`xi`" not in said  # the sphere has none
-    rotations = GraphSpec("so3", coordinates=stations, orientations=2)
-    assert "give areas, and `xi`" in "\n".join(sentences(rotations, built.checks))
-    given = np.column_stack([stations, np.ones(300)])
-    spec = GraphSpec("s2", coordinates=given)
-    built = build(spec, tmp_path / "g", name="given")
+    assert any("give areas" in line for line in sentences(spec, built.checks))
+    given = GraphSpec("s2", coordinates=np.column_stack([stations, np.ones(300)]))
+    built = build(given, tmp_path / "g", name="given")
     assert built.checks[0].largest_cell is None
-    assert not any("Voronoi" in s for s in sentences(spec, built.checks))
+    assert not any("give areas" in line for line in sentences(given, built.checks))

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from masks import awkward, check_masked, dense_pattern, disc, points_mask
-from scipy.ndimage import label
 
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect, open_group, verify
 from cheblienet_graphs.store.facts import read_facts
@@ -22,28 +21,27 @@ LATTICES = {
 }
 
 
+VOLUME = points_mask(6 * 8 * 10, 0.7).reshape(6, 8, 10)
+RUNS = np.arange(14 * 80).reshape(14, 80) % 400 > 2  # lines far longer than the stencils
+
+
 @pytest.mark.parametrize("name", LATTICES)
 def test_lattices(name: str, tmp_path: Path) -> None:
     check_masked(tmp_path / "g", awkward(24), LATTICES[name])
 
 
-def test_the_other_engine_searches_a_masked_lattice(tmp_path: Path) -> None:
-    check_masked(tmp_path / "g", awkward(16), {"manifold": "se2"}, engine="pruned")
-
-
-@pytest.mark.parametrize("boundary", ["open", "periodic"])
-@pytest.mark.parametrize("laplacian", ["normalized", "combinatorial"])
-def test_long_runs_of_alike_rows(boundary: str, laplacian: str, tmp_path: Path) -> None:
-    """Lines far longer than the stencils, which are copied, not looked up."""
-    mask = np.ones((14, 80), bool)
-    mask[5, 30:33] = mask[9, 60] = False
-    fields = {"manifold": "r2", "boundary": boundary, "laplacian": laplacian, "levels": 1}
-    check_masked(tmp_path / "g", mask, fields)
-
-
-def test_volumes(tmp_path: Path) -> None:
-    mask = points_mask(8 * 10 * 12, 0.7).reshape(8, 10, 12)
-    check_masked(tmp_path / "g", mask, {"manifold": "r3", "levels": 2})
+@pytest.mark.parametrize(
+    ("mask", "fields", "how"),
+    [
+        (awkward(16), {"manifold": "se2"}, {"engine": "pruned"}),
+        (RUNS, {"manifold": "r2", "levels": 1}, {}),
+        (RUNS, {"manifold": "r2", "boundary": "periodic", "levels": 1}, {}),
+        (VOLUME, {"manifold": "r3", "levels": 2}, {}),
+        (VOLUME, {"manifold": "r3", "weights": "matched", "laplacian": "normalized"}, {}),
+    ],
+)
+def test_other_lattices(mask: np.ndarray, fields: dict, how: dict, tmp_path: Path) -> None:
+    check_masked(tmp_path / "g", mask, {"levels": 1} | fields, **how)
 
 
 OWN = [
@@ -85,6 +83,10 @@ def test_other_samplings(name: str, share: float, tmp_path: Path) -> None:
     ("fields", "shape"),
     [
         ({"manifold": "se2", "orientations": 4, "weights": "selling"}, (16, 16)),
+        ({"manifold": "se2", "orientations": 3, "eps": 0.5, "lambda_max": 2, "levels": 1}, (9, 37)),
+        ({"manifold": "se2", "weights": "matched", "boundary": "periodic"}, (24, 16)),
+        ({"manifold": "r2", "weights": "matched", "laplacian": "normalized"}, (14, 30)),
+        ({"manifold": "r3", "weights": "selling", "levels": 1}, (11, 9, 12)),
         ({"manifold": "se2", "orientations": 4, "boundary": "periodic"}, (16, 16)),
         ({"manifold": "r2", "laplacian": "combinatorial"}, (16, 40)),
         ({"manifold": "r3s2", "axes": 7, "levels": 1}, (4, 4, 18)),
@@ -139,27 +141,6 @@ def test_symmetries_that_the_mask_keeps(tmp_path: Path) -> None:
     kept = inspect(tmp_path / "g", "disc").levels[0].equivariance
     assert kept.keys() == {"rotation_90", "rotation_180", "flip"}
     assert max(kept.values()) < 1e-6
-    lopsided = disc(16)
-    lopsided[:, :4] = False
-    build(GraphSpec("se2", mask=lopsided, levels=1, orientations=4), tmp_path / "g", name="cut")
-    kept = inspect(tmp_path / "g", "cut").levels[0].equivariance
-    assert kept.keys() == {"flip"}
-    assert max(kept.values()) < 1e-6
-
-
-def test_a_report_says_what_is_inside(tmp_path: Path) -> None:
-    spec = GraphSpec("r2", mask=awkward(32), weights="selling", levels=1)
-    build(spec, tmp_path / "g")
-    report = inspect(tmp_path / "g")
-    level = report.levels[0]
-    assert level.inside == awkward(32).mean()
-    pieces, count = label(awkward(32))
-    assert level.components == count > 3
-    assert level.isolated == (np.bincount(pieces.ravel())[1:] == 1).sum() > 0
-    assert level.exact_eigenvalues is None
-    said = " ".join(str(report).split())
-    assert "what is inside the mask may be in as many pieces" in said
-    assert f"mask: {awkward(32).sum()} of 1,024 points inside" in said
 
 
 def test_moments_are_measured_inside_only(tmp_path: Path) -> None:
@@ -168,19 +149,11 @@ def test_moments_are_measured_inside_only(tmp_path: Path) -> None:
     level = inspect(tmp_path / "g", "disc").levels[0]
     assert level.consistency == "not compared"
     assert all(abs(metric.eps_squared / 0.1 - 1) < 1e-3 for metric in level.effective_metric)
-    narrow = np.zeros((24, 24), bool)
-    narrow[10:12] = True
-    build(GraphSpec("se2", mask=narrow, weights="selling", levels=1), tmp_path / "g", name="narrow")
-    level = inspect(tmp_path / "g", "narrow").levels[0]
-    assert (level.consistency, level.effective_metric) == ("not compared", [])
     fields = {"weights": "matched", "neighbors": 24, "levels": 1}
     cap = GraphSpec("s2", subdivisions=3, mask=np.arange(642) > 30, **fields)
     build(cap, tmp_path / "g", name="cap")
-    level = inspect(tmp_path / "g", "cap").levels[0]
-    assert level.effective_metric[0].deviation < 1e-3
-    assert level.eigenvalue_scale == pytest.approx(
-        level.effective_metric[0].second_moment ** -1 * 2
-    )
+    (metric,) = inspect(tmp_path / "g", "cap").levels[0].effective_metric
+    assert metric.deviation < 1e-3
 
 
 def test_a_store_knows_the_mask_by_its_digest(tmp_path: Path) -> None:
@@ -193,10 +166,3 @@ def test_a_store_knows_the_mask_by_its_digest(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="mask must be an array to build from"):
         build(known, tmp_path / "g", force=True)
     assert not verify(tmp_path / "g")
-
-
-def test_another_mask_is_another_graph() -> None:
-    first, second = (GraphSpec("se2", mask=disc(16, across=across)) for across in (16.0, 12.0))
-    assert first.sha256 == GraphSpec("se2", "16x16", mask=disc(16, across=16.0).tolist()).sha256
-    assert first.sha256 != second.sha256
-    assert "mask" not in GraphSpec("se2", 16).to_dict()

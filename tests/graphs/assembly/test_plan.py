@@ -11,39 +11,30 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.layout import check_version
 
-
-def test_plan_is_what_a_build_writes(tmp_path: Path) -> None:
-    specs = (GraphSpec("se2", "16x24", orientations=5), GraphSpec("r2", 32))
-    specs += SPECS["directional"], SPECS["mask"]
-    for spec in specs:
-        build(spec, tmp_path / "g.zarr")
-        attributes = check_version(tmp_path / "g.zarr" / spec.default_name / "v001")
-        planned = plan(spec)
-        assert planned.exact
-        for level, facts in zip(planned.levels, attributes["levels"], strict=True):
-            assert (level.vertices, level.edges, level.nnz) == (
-                facts["vertices"],
-                facts["edges"],
-                facts["nnz"],
-            )
-        arrays = {k: v for k, v in attributes["manifest"].items() if not k.endswith("zarr.json")}
-        assert planned.nbytes == sum(array["nbytes"] for array in arrays.values())
+PLANNED = [
+    GraphSpec("se2", "16x24", orientations=5),
+    SPECS["directional"],
+    SPECS["mask"],
+    *(
+        GraphSpec("so3", **size, levels=2, orientations=3)
+        for size in ({"subdivisions": 2}, {"nside": 4}, {"bandlimit": 4})
+    ),
+]
 
 
-@pytest.mark.parametrize("size", [{"subdivisions": 2}, {"nside": 4}, {"bandlimit": 4}])
-def test_plan_bounds_what_a_search_finds(tmp_path: Path, size: dict[str, int]) -> None:
-    spec = GraphSpec("so3", **size, levels=2, orientations=3)
-    build(spec, tmp_path / "g.zarr")
-    attributes = check_version(tmp_path / "g.zarr" / spec.default_name / "v001")
-    planned = plan(spec)
-    assert not planned.exact
-    spare = 0
-    for level, facts in zip(planned.levels, attributes["levels"], strict=True):
-        assert level.vertices == facts["vertices"]
-        assert facts["edges"] <= level.edges == level.vertices * 16 // 2
-        spare += (level.nnz - facts["nnz"]) * 8
-    arrays = {k: v for k, v in attributes["manifest"].items() if not k.endswith("zarr.json")}
-    assert planned.nbytes - spare == sum(array["nbytes"] for array in arrays.values())
+@pytest.mark.parametrize("spec", PLANNED, ids=str)
+def test_plan_is_what_a_build_writes_or_bounds_it(tmp_path: Path, spec: GraphSpec) -> None:
+    built, planned, spare = build(spec, tmp_path / "g.zarr"), plan(spec), 0
+    assert planned.exact == spec.sampling_kind.regular
+    for level, facts in zip(planned.levels, built.levels, strict=True):
+        assert level.vertices == facts.vertices
+        assert level.nnz == 2 * level.edges + level.vertices
+        spare += (level.nnz - facts.nnz) * 8
+        assert planned.exact or level.edges == level.vertices * 16 // 2
+    manifest = check_version(tmp_path / "g.zarr" / spec.default_name / "v001")["manifest"]
+    written = sum(array["nbytes"] for key, array in manifest.items() if "zarr.json" not in key)
+    assert (spare > 0) == (not planned.exact)
+    assert planned.nbytes - spare == written
 
 
 @pytest.mark.parametrize("spec", [SPECS["lattice"], SPECS["sphere"]])

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builds import interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.search.lists import MutualNeighbors
-from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.weights import lattice, matching
 
 SPECS = {
@@ -57,10 +57,6 @@ def alive(_frozen: None) -> Callable[[], set[str]]:
     return lambda: {type(thing).__name__ for thing in parts_of_builds()}
 
 
-class Stop(BaseException):
-    """What interrupts a build."""
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize(
@@ -83,18 +79,8 @@ def test_nothing_stays_after_an_interruption(
     tmp_path: Path, alive: Callable[[], set[str]], name: str
 ) -> None:
     for after in (1, 4, 9, 16, 25):
-
-        def stop(*_: object, calls: list[int] = [], after: int = after) -> None:  # noqa: B006
-            calls.append(0)
-            if len(calls) >= after:
-                calls.clear()
-                raise Stop
-
-        try:
-            build(SPECS[name], tmp_path / "g", device="cpu", block_rows=100, progress=stop)
-        except Stop:
-            pass
-        else:
+        how = {"block_rows": 100, "device": "cpu"}
+        if interrupted(SPECS[name], tmp_path / "g", after, **how) is None:
             break
         assert maps_of(tmp_path) == []
         assert alive() == set()
@@ -105,7 +91,7 @@ def test_searches_for_xi_lie_on_disk_on_all_levels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those on coarser levels, where a finer one begins."""
-    monkeypatch.setattr("cheblienet_graphs.assembly.xi.STARTING_POINTS", 10)
+    monkeypatch.setattr("cheblienet_graphs.assembly.level.STARTING_POINTS", 10)
     searched, original = [], MutualNeighbors.__init__
 
     def seen(self: MutualNeighbors, lists: np.ndarray, points: int) -> None:
@@ -132,13 +118,9 @@ def solutions(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return solved
 
 
-def manifest(store: Path) -> object:
-    [version] = store.glob("*/v001")
-    return check_version(version)["manifest"]
-
-
+@pytest.mark.parametrize("how", [{"workers": 2}, {"resume": True}])
 def test_matched_weights_of_a_lattice_are_solved_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, how: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who would solve for them again would not come to the same bits."""
     spec = SPECS["matched lattice"]
@@ -146,28 +128,9 @@ def test_matched_weights_of_a_lattice_are_solved_once(
     build(spec, tmp_path / "a", block_rows=100)
     assert len(solved) == 1
     solved.clear()
-    build(spec, tmp_path / "b", block_rows=100, workers=2)  # where nothing is changed
-    assert len(solved) == 1
-    assert manifest(tmp_path / "a") == manifest(tmp_path / "b")
-
-
-def test_a_resumed_build_has_the_weights_of_the_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = SPECS["matched lattice"]
-    build(spec, tmp_path / "a", block_rows=100)
-    calls = 0
-
-    def stop(*_: object) -> None:
-        nonlocal calls
-        calls += 1
-        if calls > 8:
-            raise Stop
-
-    with pytest.raises(Stop):
-        build(spec, tmp_path / "b", block_rows=100, progress=stop)
-    solved = solutions(monkeypatch)
-    solved.append(0.0)  # from now on each solution is another one
-    result = build(spec, tmp_path / "b", block_rows=150, resume=True)
-    assert result.resumed
+    if "resume" in how:
+        interrupted(spec, tmp_path / "b", 8, block_rows=100)
+    result = build(spec, tmp_path / "b", block_rows=100, **how)
+    assert result.resumed == ("resume" in how)
+    assert len(solved) == 1 + result.resumed  # the second, another one, was not taken
     assert manifest(tmp_path / "a") == manifest(tmp_path / "b")

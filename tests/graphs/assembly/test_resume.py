@@ -10,7 +10,7 @@ import pytest
 from builds import SPECS, inodes, interrupted, manifest
 from marks import slow_but
 
-from cheblienet_graphs import GraphSpec, SpecError, build
+from cheblienet_graphs import SpecError, build
 from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_graphs.weights.edges import KernelWeights
 
@@ -22,15 +22,11 @@ OTHER_WAYS = [
 ]
 
 
-DIRECTIONAL = [name for name in SPECS if "directional" in name]
-"""Resumed anywhere in a test of their own."""
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize(
     "name",
-    slow_but(["lattice", "torus", "selling"], [name for name in SPECS if name not in DIRECTIONAL]),
+    slow_but(["lattice", "torus", "selling"], SPECS),
 )
 def test_interrupted_anywhere_and_resumed(
     tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
@@ -51,28 +47,14 @@ def test_interrupted_anywhere_and_resumed(
         interrupted(spec, store, 3, block_rows=150, resume=True)
         assert inodes(store).items() >= kept.items()
         kept = inodes(store)
-        result = build(
-            spec, store, resume=True, **({"block_rows": 211} | OTHER_WAYS[way % len(OTHER_WAYS)])
-        )
+        how = {"block_rows": 211} | OTHER_WAYS[way % len(OTHER_WAYS)]
+        if name == "lattice" and way % 2:
+            how |= {"engine": "pruned", "device": "cpu"}
+        result = build(spec, store, resume=True, **how)
         assert result.resumed == bool(kept)
         assert manifest(store) == expected[name]
         assert leftovers(store) == []
     assert after >= 14
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engines", [("pruned", "stencil"), ("stencil", "pruned")])
-def test_resumed_by_the_other_engine_anywhere(tmp_path: Path, engines: tuple[str, str]) -> None:
-    spec = GraphSpec("se2", "18x14", orientations=4, levels=2)
-    build(spec, tmp_path / "whole")
-    first, then = ({"engine": engine, "device": "cpu"} for engine in engines)
-    for after in range(0, 400, 5):
-        store = tmp_path / str(after)
-        if interrupted(spec, store, after, block_rows=160, **first) is None:
-            break
-        build(spec, store, resume=True, block_rows=160, **then)
-        assert manifest(store) == manifest(tmp_path / "whole")
-    assert after > 10
 
 
 def test_resume_finds_its_own_build_only(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from moments import (
     difference,
     inverse_metric,
     lattice_edges,
-    pattern,
     plane_moments,
     stored,
     weights_of,
@@ -127,20 +126,3 @@ def test_stored_operators(tmp_path: Path, fields: dict, weights: str, laplacian:
     assert spectrum[-1] <= (1 + 1e-7 if facts["lambda_max_method"] == "bound" else 1)
     assert spectrum[-1] >= 1 - 1e-4
     assert (spectrum < -1 + 1e-5).sum() == 1  # connected
-
-
-@pytest.mark.parametrize("boundary", ["open", "periodic"])
-def test_dropped_edges_are_counted(tmp_path: Path, boundary: str) -> None:
-    """At n_o = 4, eps^2 = .01, K = 16 eight of 68 offsets come out 0."""
-    fields = {"size": "18x16", "orientations": 4, "eps": 0.1, "levels": 1, "boundary": boundary}
-    versions = {}
-    for weights in ("kernel", "selling", "matched"):
-        spec = GraphSpec("se2", weights=weights, **fields)
-        versions[weights], facts = stored(spec, tmp_path / weights)
-    united = pattern(versions["kernel"]) + pattern(versions["selling"])
-    united.data[:] = 1
-    kept = pattern(versions["matched"])
-    assert (kept - kept.multiply(united)).sum() == 0
-    assert facts[0]["dropped_edges"] == (united.sum() - kept.sum()) / 2 > 0
-    if boundary == "periodic":
-        assert (united.sum() / (18 * 16), kept.sum() / (18 * 16)) == (68, 60)

@@ -11,7 +11,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 from sphere_truth import HALF_TURN, arcs, rotations, unit_vectors
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.store.reader import mapped_array, mapped_csr
 
 SPHERES = [
@@ -129,32 +129,3 @@ def test_edges_on_the_sphere_are_neighbors_and_parallel_steps(tmp_path: Path) ->
     edges = pattern(version).toarray() > 0
     assert not (edges & ~united).any()
     assert facts["dropped_edges"] == (united & ~edges).sum() / 2 > 0
-
-
-SIZES = [{"subdivisions": 2}, {"nside": 4}, {"bandlimit": 4}]
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_pooling_keeps_integrals_and_constants(tmp_path: Path, size: dict[str, int]) -> None:
-    build(GraphSpec("so3", **size, orientations=3, levels=2), tmp_path / "g.zarr", name="g")
-    version = tmp_path / "g.zarr/g/v001"
-    pool, unpool = (mapped_csr(version / path) for path in ("pooling/0to1", "unpooling/1to0"))
-    assert np.allclose(pool @ np.ones(pool.shape[1]), 1)
-    assert np.allclose(unpool @ np.ones(unpool.shape[1]), 1)
-    points = [np.array(mapped_array(version / f"levels/{level}/coordinates")) for level in range(2)]
-    height = [np.cos(p[:, 1]) for p in points]  # the harmonic of degree 1
-    assert np.abs(pool @ height[0] - height[1]).max() < 0.12
-    assert np.abs(unpool @ height[1] - height[0]).max() < 0.5
-    same_orientation = points[1][:, None, 0] == points[0][None, :, 0]
-    assert (pool.toarray()[~same_orientation] == 0).all()
-
-
-@pytest.mark.parametrize("orientations", [5, 6])
-def test_reported_symmetries_of_an_icosphere(tmp_path: Path, orientations: int) -> None:
-    build(GraphSpec("so3", subdivisions=2, orientations=orientations, levels=1), tmp_path / "g")
-    (level,) = inspect(tmp_path / "g", eigenvalues=0).levels
-    exact = {name for name in level.equivariance if "approximate" not in name}
-    assert exact == {"half_turn_x", "half_turn_y", "half_turn_z", "reflection"}
-    assert len(level.equivariance) == len(exact) + 2
-    for name, error in level.equivariance.items():
-        assert (error <= 1e-6) if name in exact else (error > 1e-3)

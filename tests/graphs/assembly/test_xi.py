@@ -25,7 +25,6 @@ def test_xi_is_solved_for_the_fraction(tmp_path: Path, size: dict[str, int]) -> 
     levels = inspect(tmp_path / "g.zarr", "g", eigenvalues=0).levels
     assert abs(levels[0].in_plane_fraction - 0.4) < 0.01
     assert 0.2 < levels[0].xi_squared / (6 * spec.squared_spacing(0)) < 5
-    assert "in-plane fraction of 0.4" in str(inspect(tmp_path / "g.zarr", "g", eigenvalues=0))
 
 
 def test_xi_on_the_lattice_reproduces_the_papers_split(tmp_path: Path) -> None:
@@ -52,8 +51,6 @@ def test_a_fraction_out_of_reach_is_said(tmp_path: Path) -> None:
     built = build(spec, tmp_path / "g.zarr", name="g", device="cpu")
     (line,) = reached(spec, list(built.levels))
     assert "(asked for 0.95)" in line
-    said = " ".join(str(inspect(tmp_path / "g.zarr", "g", eigenvalues=0)).split())
-    assert "asked for 0.95: the closest" in said
 
 
 def test_scan_takes_the_middle_of_the_nearest_plateau() -> None:

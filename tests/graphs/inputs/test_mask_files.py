@@ -3,61 +3,46 @@
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import nibabel
 import numpy as np
 import pytest
 import xarray as xr
+from failures import refusal_by
 from PIL import Image
 
 from cheblienet_graphs import CheblienetError
-from cheblienet_graphs.errors import InputError
 from cheblienet_graphs.inputs.mask_files import read_mask
 from cheblienet_graphs.inputs.masks import LatLonMask
 
 RNG = np.random.default_rng(0)
 INSIDE = RNG.random((5, 7)) < 0.5
+GRAY = np.where(INSIDE, 128, 127).astype(np.uint8)
+DEEP = np.where(INSIDE, 32768, 32767).astype(np.uint16)
 
 
-def saved(file: Path, values: np.ndarray) -> Path:
-    np.save(file, values)
-    return file
-
-
-def refusal(source: Path | str) -> str:
-    """The one line that a file is refused with, which begins with its name."""
-    with pytest.raises(InputError) as refused:
-        read_mask(source)
-    message = str(refused.value)
-    assert message.startswith(str(source).partition(":")[0])
-    assert "\n" not in message
-    assert message.endswith(".")
-    return message
+refusal = partial(refusal_by, read_mask)
 
 
 @pytest.mark.parametrize(
     "values",
     [
-        INSIDE,
-        INSIDE.astype(np.int64),
-        INSIDE.astype(np.uint8),
-        INSIDE.astype(np.float32),
+        *(INSIDE.astype(kind) for kind in (bool, np.int64, np.uint8, np.float32)),
         np.where(INSIDE, 255, 0).astype(np.uint8),
-        np.where(INSIDE, 128, 127).astype(np.uint8),
-        np.where(INSIDE, 32768, 32767).astype(np.uint16),
-        np.where(INSIDE, 32768, 32767).astype(">u2"),
-        np.asfortranarray(INSIDE),
+        *(GRAY, DEEP, DEEP.astype(">u2"), np.asfortranarray(INSIDE)),
     ],
     ids=["bool", "int64", "0 and 1", "float", "255", "half", "16 bits", "big-endian", "Fortran"],
 )
 def test_arrays(tmp_path: Path, values: np.ndarray) -> None:
-    for shaped in (values, values.ravel(), np.stack([values, values[::-1]])):
-        read = read_mask(saved(tmp_path / "m.npy", shaped))
-        assert isinstance(read, np.ndarray)
-        assert read.dtype == bool
-        truth = {1: INSIDE.ravel(), 2: INSIDE, 3: np.stack([INSIDE, INSIDE[::-1]])}[shaped.ndim]
-        assert np.array_equal(read, truth)
+    for shape in (np.ravel, np.asarray, lambda pixels: np.stack([pixels, pixels[::-1]])):
+        np.save(tmp_path / "m.npy", shape(values))
+        inside = read_mask(tmp_path / "m.npy")
+        assert isinstance(inside, np.ndarray)
+        assert inside.dtype == bool
+        assert np.array_equal(inside, shape(INSIDE))
 
 
 @pytest.mark.parametrize(
@@ -67,92 +52,61 @@ def test_arrays(tmp_path: Path, values: np.ndarray) -> None:
         (np.array([0.0, 0.5]), "float64 values other than 0 and 1"),
         (np.array([0, 2]), "int64 values other than 0 and 1"),
         (np.array([-1, 0]), "other than 0 and 1"),
-        (np.array([1j]), "complex128"),
-        (np.array(["a"]), "<U1"),
+        (np.array([1j]), "complex128 values; save booleans"),
+        (np.array(["a"]), "<U1 values; save booleans"),
         (np.zeros(3, "f8,i4"), "save booleans"),
-        (np.array(True), "must have shape"),
-        (np.ones((2, 2, 2, 2), bool), "must have shape"),
-        (np.ones((0, 3), bool), "must have shape"),
+        *((np.ones(shape, bool), "must have shape") for shape in ((), (2, 2, 2, 2), (0, 3))),
+        (np.array([{}], dtype=object), "Python objects"),
     ],
 )
 def test_arrays_that_are_no_masks(tmp_path: Path, values: np.ndarray, message: str) -> None:
-    assert message in refusal(saved(tmp_path / "m.npy", values))
-
-
-def test_arrays_of_python_objects_are_not_unpickled(tmp_path: Path) -> None:
-    np.save(tmp_path / "m.npy", np.array([{}], dtype=object), allow_pickle=True)
-    assert "object" in refusal(tmp_path / "m.npy").lower()
+    np.save(tmp_path / "m.npy", values, allow_pickle=True)
+    assert message in refusal(tmp_path / "m.npy")
 
 
 HEADER = b"\x93NUMPY\x01\x00v\x00{'descr': '|b1', 'fortran_order': False, 'shape': (%s,), }"
 
 
-@pytest.mark.parametrize(
-    "contents",
-    [
-        b"",
-        b"not an array",
-        b"\x93NUMPY",
-        HEADER[:20],
-        (HEADER % b"9" * 1).ljust(127) + b"\n\x01",
-        (HEADER % b"99999999999999").ljust(127) + b"\n\x01",
-        (HEADER % b"-1").ljust(127) + b"\n\x01",
-    ],
-)
-def test_damaged_arrays(tmp_path: Path, contents: bytes) -> None:
-    (tmp_path / "m.npy").write_bytes(contents)
+@pytest.mark.parametrize("number", [b"9", b"99999999999999", b"-1"])
+def test_arrays_that_are_shorter_than_they_say(tmp_path: Path, number: bytes) -> None:
+    (tmp_path / "m.npy").write_bytes((HEADER % number).ljust(127) + b"\n\x01")
     refusal(tmp_path / "m.npy")
-
-
-def test_an_archive_called_npy(tmp_path: Path) -> None:
-    np.savez(tmp_path / "m.npz", inside=INSIDE)
-    (tmp_path / "m.npz").rename(tmp_path / "m.npy")
-    assert "several arrays" in refusal(tmp_path / "m.npy")
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     assert "does not exist" in refusal(tmp_path / "absent.png")
     assert "does not exist" in refusal(f"{tmp_path}/absent.nc:mask")
     (tmp_path / "folder.npy").mkdir()
-    assert "is not a file" in refusal(tmp_path / "folder.npy")
     os.mkfifo(tmp_path / "pipe.png")
-    assert "is not a file" in refusal(tmp_path / "pipe.png")
+    for name in ("folder.npy", "pipe.png"):
+        assert "is not a file" in refusal(tmp_path / name)
     (tmp_path / "m.txt").write_text("1 0")
     assert "must be one of .npy, .png" in refusal(tmp_path / "m.txt")
-    saved(tmp_path / "m.npy", INSIDE)
+    np.savez(tmp_path / "m.npz", inside=INSIDE)
+    (tmp_path / "m.npz").rename(tmp_path / "m.npy")
+    assert "several arrays" in refusal(tmp_path / "m.npy")
     assert "no NetCDF file" in refusal(f"{tmp_path}/m.npy:mask")
-
-
-GRAY = np.where(INSIDE, 128, 127).astype(np.uint8)
 
 
 @pytest.mark.parametrize(
     ("name", "image"),
     [
-        ("m.png", Image.fromarray(GRAY)),
-        ("m.PNG", Image.fromarray(GRAY)),
-        ("m.tif", Image.fromarray(GRAY)),
-        ("m.bmp", Image.fromarray(GRAY)),
-        ("m.pgm", Image.fromarray(GRAY)),
-        ("m.gif", Image.fromarray(GRAY)),
-        ("m.png", Image.fromarray(INSIDE)),
-        ("m.tif", Image.fromarray(INSIDE)),
-        ("m.pbm", Image.fromarray(INSIDE)),
-        ("m.png", Image.fromarray(np.where(INSIDE, 32768, 32767).astype(np.uint16))),
-        ("m.tif", Image.fromarray(np.where(INSIDE, 32768, 32767).astype(np.uint16))),
-        ("m.png", Image.fromarray(GRAY).convert("P")),
+        *((f"m.{kind}", GRAY) for kind in ("png", "PNG", "tif", "bmp", "pgm", "gif")),
+        *((f"m.{kind}", INSIDE) for kind in ("png", "tif", "pbm")),
+        *((f"m.{kind}", DEEP) for kind in ("png", "tif")),
     ],
 )
-def test_images(tmp_path: Path, name: str, image: Image.Image) -> None:
-    image.save(tmp_path / name)
+def test_images(tmp_path: Path, name: str, image: np.ndarray) -> None:
+    Image.fromarray(image).save(tmp_path / name)
     assert np.array_equal(read_mask(tmp_path / name), INSIDE)
 
 
-def test_jpeg(tmp_path: Path) -> None:
-    Image.fromarray(np.where(np.tri(64, 48), 255, 0).astype(np.uint8)).save(
-        tmp_path / "m.jpg", quality=95
-    )
-    assert np.array_equal(read_mask(tmp_path / "m.jpg"), np.tri(64, 48, dtype=bool))
+def test_gray_palettes_and_jpeg(tmp_path: Path) -> None:
+    Image.fromarray(GRAY).convert("P").save(tmp_path / "m.png")
+    assert np.array_equal(read_mask(tmp_path / "m.png"), INSIDE)
+    triangle = np.tri(64, 48, dtype=bool)
+    Image.fromarray(np.where(triangle, 255, 0).astype(np.uint8)).save(tmp_path / "m.jpg")
+    assert np.array_equal(read_mask(tmp_path / "m.jpg"), triangle)
 
 
 COLORED = RNG.integers(0, 256, (5, 7, 3)).astype(np.uint8)
@@ -161,11 +115,9 @@ COLORED = RNG.integers(0, 256, (5, 7, 3)).astype(np.uint8)
 @pytest.mark.parametrize(
     ("name", "image", "message"),
     [
-        ("m.png", Image.fromarray(COLORED), "has colors (mode RGB)"),
         ("m.png", Image.fromarray(np.stack([GRAY] * 3, axis=-1)), "has colors (mode RGB)"),
         ("m.png", Image.fromarray(COLORED).convert("RGBA"), "transparent pixels (mode RGBA)"),
         ("m.png", Image.fromarray(GRAY).convert("LA"), "transparent pixels (mode LA)"),
-        ("m.png", Image.fromarray(COLORED).quantize(9), "has colors (mode P)"),
         ("m.gif", Image.fromarray(COLORED).quantize(9), "has colors (mode P)"),
         ("m.tif", Image.fromarray(COLORED).convert("CMYK"), "has colors (mode CMYK)"),
         ("m.tif", Image.fromarray(INSIDE.astype(np.float32)), "not of 8 bits (mode F)"),
@@ -195,7 +147,7 @@ def test_postscript_is_not_run(
     file.write_text(f"{header}%ImageData: 8 8 8 1 0 1 1 x\n%%EOF\n")  # gray, as masks must be
     message = refusal(file)
     assert not trace.exists()
-    assert "is no image, or a damaged one" in message
+    assert "read as an image" in message
 
 
 def test_images_of_several_frames(tmp_path: Path) -> None:
@@ -203,18 +155,6 @@ def test_images_of_several_frames(tmp_path: Path) -> None:
     for name in ("m.gif", "m.tif"):
         frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:])
         assert "must have one frame. Got 2" in refusal(tmp_path / name)
-
-
-@pytest.mark.parametrize("suffix", ["png", "tif", "gif", "jpg", "bmp"])
-def test_damaged_images(tmp_path: Path, suffix: str) -> None:
-    image = tmp_path / f"m.{suffix}"
-    Image.fromarray(RNG.integers(0, 256, (40, 50)).astype(np.uint8)).save(image)
-    whole = image.read_bytes()
-    for share in (0, 0.01, 0.1, 0.6):
-        image.write_bytes(whole[: int(share * len(whole))])
-        refusal(image)
-    image.write_bytes(b"not an image at all")
-    assert "no image" in refusal(image)
 
 
 def test_too_large_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,10 +182,13 @@ def netcdf(file: Path, **variables: xr.DataArray) -> Path:
     return file
 
 
-def read(source: Path | str) -> LatLonMask:
+def inside_of(source: Path | str) -> np.ndarray:
+    """The pixels of a mask that must be on the latitudes and longitudes above."""
     mask = read_mask(source)
     assert isinstance(mask, LatLonMask)
-    return mask
+    assert np.array_equal(mask.latitudes, LATITUDES)
+    assert np.array_equal(mask.longitudes, LONGITUDES)
+    return mask.inside
 
 
 @pytest.mark.parametrize(
@@ -261,32 +204,23 @@ def read(source: Path | str) -> LatLonMask:
     ids=["integers", "0 and 1", "1 and NaN", "fractions", "temperatures", "half is outside"],
 )
 def test_fields(tmp_path: Path, values: np.ndarray) -> None:
-    mask = read(netcdf(tmp_path / "m.nc", field=field(values)))
-    assert np.array_equal(mask.inside, INSIDE)
-    assert np.array_equal(mask.latitudes, LATITUDES)
-    assert np.array_equal(mask.longitudes, LONGITUDES)
+    assert np.array_equal(inside_of(netcdf(tmp_path / "m.nc", field=field(values))), INSIDE)
 
 
 def test_booleans_and_packed_values_are_decoded(tmp_path: Path) -> None:
-    booleans = field(INSIDE)
     packed = field(np.where(INSIDE, 285.5, np.nan))
-    packed.encoding = {
-        "dtype": "int16",
-        "scale_factor": 0.01,
-        "add_offset": 273.0,
-        "_FillValue": -1,
-    }
-    file = netcdf(tmp_path / "m.nc", land=booleans, sst=packed)
+    scaled = {"scale_factor": 0.01, "add_offset": 273.0}
+    packed.encoding = {"dtype": "int16", "_FillValue": -1, **scaled}
+    file = netcdf(tmp_path / "m.nc", land=field(INSIDE), sst=packed)
     for name in ("land", "sst"):
-        assert np.array_equal(read(f"{file}:{name}").inside, INSIDE)
+        assert np.array_equal(inside_of(f"{file}:{name}"), INSIDE)
 
 
 @pytest.mark.parametrize("format_", ["NETCDF3_CLASSIC", "NETCDF3_64BIT"])
 def test_netcdf_3(tmp_path: Path, format_: Any) -> None:
-    xr.Dataset({"m": field(INSIDE.astype(np.int8))}).to_netcdf(
-        tmp_path / "m.nc", engine="scipy", format=format_
-    )
-    assert np.array_equal(read(tmp_path / "m.nc").inside, INSIDE)
+    dataset = xr.Dataset({"m": field(INSIDE.astype(np.int8))})
+    dataset.to_netcdf(tmp_path / "m.nc", engine="scipy", format=format_)
+    assert np.array_equal(inside_of(tmp_path / "m.nc"), INSIDE)
 
 
 @pytest.mark.parametrize(
@@ -294,20 +228,18 @@ def test_netcdf_3(tmp_path: Path, format_: Any) -> None:
     [
         (("lat", "lon"), ({}, {})),
         (("Latitude", "LONGITUDE"), ({"units": "degrees"}, {})),
-        (("j", "i"), ({"units": "degree_north"}, {"units": "degreeE"})),
+        (("j", "i"), ({"units": "degree_north"}, {"units": "degrees_E"})),
         (("j", "i"), ({"standard_name": "latitude"}, {"standard_name": "longitude"})),
     ],
 )
 def test_names_of_coordinates(tmp_path: Path, names: tuple, attributes: tuple) -> None:
-    if attributes[1] == {"units": "degreeE"}:
-        attributes = attributes[0], {"units": "degrees_E"}
     values = (LATITUDES, LONGITUDES)
     coordinates = {n: (n, v, a) for n, v, a in zip(names, values, attributes, strict=True)}
     data = xr.DataArray(INSIDE.astype(np.int8), dims=names, coords=coordinates)
     extra = xr.DataArray(np.ones((5, 2)), dims=(names[0], "bounds"))
-    assert np.array_equal(read(netcdf(tmp_path / "m.nc", m=data, b=extra)).inside, INSIDE)
+    assert np.array_equal(inside_of(netcdf(tmp_path / "m.nc", m=data, b=extra)), INSIDE)
     turned = data.transpose().expand_dims({"time": [0.0]}).expand_dims({"depth": 1}, axis=2)
-    assert np.array_equal(read(netcdf(tmp_path / "t.nc", m=turned)).inside, INSIDE)
+    assert np.array_equal(inside_of(netcdf(tmp_path / "t.nc", m=turned)), INSIDE)
 
 
 def test_which_variable(tmp_path: Path) -> None:
@@ -315,62 +247,80 @@ def test_which_variable(tmp_path: Path) -> None:
     file = netcdf(tmp_path / "m.nc", ocean=one, land=other)
     assert "several fields: ocean, land. Choose one, as" in refusal(file)
     assert f"{file}:ocean" in refusal(file)
-    assert np.array_equal(read(f"{file}:land").inside, ~INSIDE)
+    assert np.array_equal(inside_of(f"{file}:land"), ~INSIDE)
     assert "no variable ice; it has ocean, land" in refusal(f"{file}:ice")
     (tmp_path / "a:b.nc").write_bytes(netcdf(tmp_path / "n.nc", ocean=one).read_bytes())
-    assert np.array_equal(read(tmp_path / "a:b.nc").inside, INSIDE)
+    assert np.array_equal(inside_of(tmp_path / "a:b.nc"), INSIDE)
 
 
-def test_fields_that_are_no_masks(tmp_path: Path) -> None:
-    def said(data: xr.DataArray, name: str = ":m") -> str:
-        return refusal(f"{netcdf(tmp_path / 'm.nc', m=data)}{name}")
-
-    assert "nothing says what is inside" in said(field(np.full((5, 7), 280.0)))
-    assert "nothing says what is inside" in said(field(np.full((5, 7), 2, np.int32)))
-    fractions = np.where(INSIDE, 0.7, np.nan)
-    fractions[0, 0] = 0.2
-    assert "missing values and fractions" in said(field(fractions))
-    assert "time (3) too; select one" in said(field(INSIDE * 1.0).expand_dims({"time": 3}))
-    plain = xr.DataArray(INSIDE * 1.0, dims=("lat", "lon"))
-    assert "with its coordinates" in said(plain)
-    assert "no variable on latitudes and longitudes" in said(plain, "")
-    shifted = field(INSIDE * 1.0).assign_coords(y=("y", LATITUDES * 2, {"units": "degrees_north"}))
-    assert "latitudes in [-90, 90]" in said(shifted, "")
-    radians = {"y": ("y", np.radians(LATITUDES), {"units": "radians", "standard_name": "latitude"})}
-    assert "in degrees" in said(field(INSIDE * 1.0).assign_coords(radians))
-    curved = xr.DataArray(
-        INSIDE * 1.0,
-        dims=("j", "i"),
-        coords={"lat": (("j", "i"), np.ones((5, 7))), "lon": (("j", "i"), np.ones((5, 7)))},
-    )
-    assert "with its coordinates" in said(curved)
+PLAIN = xr.DataArray(INSIDE * 1.0, dims=("lat", "lon"))
+FRACTIONS = np.where(INSIDE, 0.7, np.nan)
+FRACTIONS[0, 0] = 0.2
+DOUBLED = {"y": ("y", LATITUDES * 2, {"units": "degrees_north"})}
+RADIANS = {"y": ("y", np.radians(LATITUDES), {"units": "radians", "standard_name": "latitude"})}
+CURVED = {name: (("j", "i"), np.ones((5, 7))) for name in ("lat", "lon")}
 
 
-def damaged(whole: bytes) -> list[bytes]:
-    return [b"", b"CDF", b"CDF\x01", b"hello", whole[:100], whole[: len(whole) // 2]]
-
-
-@pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
-def test_damaged_netcdf(tmp_path: Path, engine: Any) -> None:
-    xr.Dataset({"m": field(INSIDE.astype(np.int8))}).to_netcdf(tmp_path / "m.nc", engine=engine)
-    for contents in damaged((tmp_path / "m.nc").read_bytes()):
-        (tmp_path / "d.nc").write_bytes(contents)
-        refusal(tmp_path / "d.nc")
-
-
-LIBRARIES: list[tuple[str, str, Callable[[Path], Any]]] = [
-    ("PIL", "images", lambda folder: Image.fromarray(GRAY).save(folder / "m.png")),
-    ("xarray", "netcdf", lambda folder: netcdf(folder / "m.nc", m=field(INSIDE * 1.0))),
-    ("h5netcdf", "netcdf", lambda folder: netcdf(folder / "m.nc", m=field(INSIDE * 1.0))),
-    ("h5py", "netcdf", lambda folder: netcdf(folder / "m.nc", m=field(INSIDE * 1.0))),
-]
-
-
-@pytest.mark.parametrize(("library", "extra", "save"), LIBRARIES)
-def test_a_missing_library_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str, extra: str, save: Callable
+@pytest.mark.parametrize(
+    ("data", "name", "message"),
+    [
+        (field(np.full((5, 7), 280.0)), ":m", "nothing says what is inside"),
+        (field(np.full((5, 7), 2, np.int32)), ":m", "nothing says what is inside"),
+        (field(FRACTIONS), ":m", "missing values and fractions"),
+        (field(INSIDE * 1.0).expand_dims({"time": 3}), ":m", "time (3) too; select one"),
+        (PLAIN, ":m", "with its coordinates"),
+        (PLAIN, "", "no variable on latitudes and longitudes"),
+        (field(INSIDE * 1.0).assign_coords(DOUBLED), "", "latitudes in [-90, 90]"),
+        (field(INSIDE * 1.0).assign_coords(RADIANS), ":m", "in degrees"),
+        (xr.DataArray(INSIDE * 1.0, CURVED, ("j", "i")), ":m", "with its coordinates"),
+    ],
+)
+def test_fields_that_are_no_masks(
+    tmp_path: Path, data: xr.DataArray, name: str, message: str
 ) -> None:
-    save(tmp_path)
+    assert message in refusal(f"{netcdf(tmp_path / 'm.nc', m=data)}{name}")
+
+
+NOISE = RNG.integers(0, 256, (6, 40, 50)).astype(np.uint8)
+WRITTEN: dict[str, Callable[[Path], object]] = {
+    "m.npy": lambda file: np.save(file, NOISE),
+    **dict.fromkeys(
+        ("m.png", "m.tif", "m.gif", "m.jpg", "m.bmp"),
+        lambda file: Image.fromarray(NOISE[0]).save(file),
+    ),
+    "m.nc": lambda file: netcdf(file, m=field(INSIDE * 1.0)),
+    "m.cdf": lambda file: xr.Dataset({"m": field(INSIDE * 1.0)}).to_netcdf(file, engine="scipy"),
+    **dict.fromkeys(
+        ("m.nii", "m.nii.gz"),
+        lambda file: nibabel.save(nibabel.Nifti1Image(NOISE, np.eye(4)), file),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_damaged_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str) -> None:
+    file = tmp_path / name
+    WRITTEN[name](file)
+    whole = file.read_bytes()
+    for contents in (b"", b"CDF", b"no image" * 99, whole[:4], whole[:20], whole[:200]):
+        file.write_bytes(contents)
+        refusal(file)
+    file.write_bytes(whole[: len(whole) // 2])
+    refusal(file)
+    assert not caplog.records  # nibabel's own log would be a second line
+
+
+@pytest.mark.parametrize(
+    ("library", "extra"),
+    [("PIL", "images"), ("xarray", "netcdf"), ("h5netcdf", "netcdf"), ("h5py", "netcdf")],
+)
+def test_a_missing_library_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str, extra: str
+) -> None:
+    Image.fromarray(GRAY).save(tmp_path / "images.png")
+    netcdf(tmp_path / "netcdf.nc", m=field(INSIDE * 1.0))
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(CheblienetError, match=rf"pip install 'cheblienet\[{extra}\]'"):
-        read_mask(next(tmp_path.iterdir()))
+    [file] = tmp_path.glob(f"{extra}.*")
+    needed = rf"needs {library}, .* pip install 'cheblienet\[{extra}\]'"
+    with pytest.raises(CheblienetError, match=needed):
+        read_mask(file)

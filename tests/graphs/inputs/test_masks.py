@@ -1,12 +1,13 @@
-"""Masks on latitudes and longitudes against a search over all pixels; regions; ring order."""
+"""Masks on latitudes and longitudes against a search over all pixels; regions."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.polynomial.legendre import leggauss
 
 from cheblienet_graphs import SpecError
-from cheblienet_graphs.inputs.masks import LatLonMask, inside_region, nested, region
+from cheblienet_graphs.inputs.masks import LatLonMask, inside_region, region
 
 RNG = np.random.default_rng(0)
 POINTS = np.column_stack([RNG.uniform(-90, 90, 400), RNG.uniform(-400, 400, 400)])
@@ -33,14 +34,8 @@ WHOLE = {
     "north up, from -180": (np.linspace(87.5, -87.5, 36), np.arange(-175.0, 180, 10)),
     "south up, from 0": (np.linspace(-90, 90, 19), np.arange(0.0, 360, 15)),
     "to 360": (np.linspace(80, -80, 9), np.arange(20.0, 380, 20) - 20),
-    "in no order": (
-        RNG.permutation(np.linspace(-85, 85, 18)),
-        RNG.permutation(np.arange(0, 360, 9)),
-    ),
-    "Gaussian": (
-        np.degrees(np.arcsin(np.polynomial.legendre.leggauss(24)[0])),
-        np.arange(48) * 7.5,
-    ),
+    "in no order": (RNG.permutation(np.linspace(-85, 85, 18)), RNG.permutation(40) * 9.0),
+    "Gaussian": (np.degrees(np.arcsin(leggauss(24)[0])), np.arange(48) * 7.5),
     "two by two": (np.array([45.0, -45.0]), np.array([0.0, 180.0])),
     "uneven steps": (np.array([-60.0, -10, 0, 55]), np.array([0.0, 100, 130, 250])),
 }
@@ -54,14 +49,8 @@ def test_whole_grids_take_the_nearest_pixel(name: str) -> None:
     if name in {"uneven steps", "two by two"}:  # of which the outermost rows don't reach the poles
         points = POINTS[np.abs(POINTS[:, 0]) < 59]
     expected = [brute(mask, *point) for point in points]
-    assert mask.at(*points.T).tolist() == expected
-
-
-@pytest.mark.parametrize("turn", [-360.0, 0.0, 360.0])
-def test_turns_of_longitudes_change_nothing(turn: float) -> None:
-    latitudes, longitudes = WHOLE["north up, from -180"]
-    mask = LatLonMask(noise(36, 36), latitudes, longitudes)
-    assert np.array_equal(mask.at(*POINTS.T), mask.at(POINTS[:, 0], POINTS[:, 1] + turn))
+    for turn in (-360, 0, 360):
+        assert mask.at(points[:, 0], points[:, 1] + turn).tolist() == expected
 
 
 REGIONAL = {
@@ -80,12 +69,9 @@ def test_points_half_a_pixel_beyond_a_region_are_outside(name: str) -> None:
     column_step = 5.0 if name.startswith("all") else np.abs(np.diff(np.sort(longitudes))).min()
     everywhere = LatLonMask(np.ones((len(latitudes), len(longitudes)), bool), latitudes, longitudes)
     some = LatLonMask(noise(*everywhere.inside.shape), latitudes, longitudes)
-    near = np.column_stack(
-        [
-            RNG.uniform(latitudes.min() - 3 * step, latitudes.max() + 3 * step, 900).clip(-90, 90),
-            RNG.choice(longitudes, 900) + RNG.uniform(-4, 4, 900) * column_step,
-        ]
-    )
+    rows = RNG.uniform(latitudes.min() - 3 * step, latitudes.max() + 3 * step, 900).clip(-90, 90)
+    columns = RNG.choice(longitudes, 900) + RNG.uniform(-4, 4, 900) * column_step
+    near = np.column_stack([rows, columns])
     within = [
         min(abs(latitudes - latitude)) <= step / 2
         and min(around(column, longitude) for column in longitudes) <= column_step / 2
@@ -95,18 +81,6 @@ def test_points_half_a_pixel_beyond_a_region_are_outside(name: str) -> None:
     assert everywhere.at(*near.T).tolist() == within
     expected = [w and brute(some, *point) for w, point in zip(within, near, strict=True)]
     assert some.at(*near.T).tolist() == expected
-
-
-def test_images_of_the_whole_sphere_begin_north_at_the_date_line() -> None:
-    image = np.zeros((4, 8), bool)
-    image[0, 0] = True  # 45 to 90 north, 180 to 135 west
-    mask = LatLonMask.whole_sphere(image)
-    assert mask.at([50, 89, 50, 50], [-179, -136, 181, 220]).all()
-    assert not mask.at([40, 50, 50, -50], [-179, -134, 179, -179]).any()
-    rows, columns = np.divmod(np.arange(32), 8)
-    random = LatLonMask.whole_sphere(noise(4, 8))
-    found = random.at(90 - (rows + 0.5) * 45, -180 + (columns + 0.5) * 45)
-    assert np.array_equal(found, random.inside.ravel())
 
 
 def test_on_a_border_the_southern_and_the_eastern_pixel() -> None:
@@ -129,10 +103,8 @@ def test_a_longitude_that_is_there_twice() -> None:
     inside = noise(4, 6)
     repeated = np.hstack([inside, inside[:, :1]])
     latitudes = np.array([67.5, 22.5, -22.5, -67.5])
-    twice, once = (
-        LatLonMask(repeated, latitudes, longitudes),
-        LatLonMask(inside, latitudes, longitudes[:-1]),
-    )
+    twice = LatLonMask(repeated, latitudes, longitudes)
+    once = LatLonMask(inside, latitudes, longitudes[:-1])
     assert np.array_equal(twice.at(*POINTS.T), once.at(*POINTS.T))
     repeated[0, -1] ^= True
     with pytest.raises(SpecError, match="longitude 360 is there twice"):
@@ -156,9 +128,8 @@ WRONG = [
 def test_wrong_grids(
     inside: np.ndarray, latitudes: list[float], longitudes: list[float], message: str
 ) -> None:
-    with pytest.raises(SpecError, match=message) as refused:
+    with pytest.raises(SpecError, match=f"^mask must be .*{message}"):
         LatLonMask(inside, np.array(latitudes), np.array(longitudes))
-    assert refused.value.field == "mask"
 
 
 @pytest.mark.parametrize("shape", [(4,), (0, 4), (1, 1), (2, 2, 2)])
@@ -185,8 +156,8 @@ def test_regions(west: float, east: float, south: float, height: float, point: f
     assert on_them.all()
     offset = (point - west) % 360
     if min(abs(offset - width), offset, 360 - offset) > 1e-6:
-        found = inside_region(np.array([(south + north) / 2]), np.array([point]), box)
-        assert found[0] == (offset < width)
+        [inside] = inside_region(np.array([(south + north) / 2]), np.array([point]), box)
+        assert inside == (offset < width)
 
 
 def test_limits_and_poles_belong_to_a_region() -> None:
@@ -208,29 +179,10 @@ def test_limits_and_poles_belong_to_a_region() -> None:
      [1, 2, 3], [None] * 4, [True, 0, 1, 2], {1, 2, 3, 4}],
 )  # fmt: skip
 def test_no_regions(value: object) -> None:
-    with pytest.raises(SpecError, match="region must be W,S,E,N") as refused:
+    with pytest.raises(SpecError, match="region must be W,S,E,N"):
         region(value)
-    assert refused.value.field == "region"
 
 
 def test_regions_are_normalized() -> None:
-    assert region(" -30, 0,30 ,1/2") == region((-30, -0.0, 30, 0.5)) == (-30.0, 0.0, 30.0, 0.5)
-    assert str(region("-0,0,30,1")[0]) == "0.0"
-
-
-@pytest.mark.parametrize("nside", [1, 2, 8])
-def test_ring_order_becomes_nested(nside: int) -> None:
-    from astropy_healpix import HEALPix
-
-    ring, nest = (HEALPix(nside, order) for order in ("ring", "nested"))
-    pixels = np.arange(12 * nside**2)
-    mask = noise(1, len(pixels))[0]
-    longitudes, latitudes = nest.healpix_to_lonlat(pixels)
-    expected = mask[ring.lonlat_to_healpix(longitudes, latitudes)]
-    assert np.array_equal(nested(mask), expected)
-
-
-@pytest.mark.parametrize("shape", [(0,), (11,), (24,), (108,), (12, 1), (4, 3)])
-def test_other_shapes_have_no_ring_order(shape: tuple[int, ...]) -> None:
-    with pytest.raises(SpecError, match="12 nside"):
-        nested(np.ones(shape, bool))
+    assert str(region(" -30, -0,30 ,1/2")) == str(region((-30, -0.0, 30, 0.5)))
+    assert str(region("-30,-0,30,.5")) == "(-30.0, 0.0, 30.0, 0.5)"

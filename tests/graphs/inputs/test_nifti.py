@@ -3,11 +3,13 @@
 import gzip
 import math
 import sys
+from functools import partial
 from pathlib import Path
 
 import nibabel
 import numpy as np
 import pytest
+from failures import refusal_by
 
 from cheblienet_graphs import (
     CheblienetError,
@@ -36,25 +38,23 @@ def turned(angle: float) -> np.ndarray:
     return np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
 
 
-@pytest.mark.parametrize("name", ["v.nii", "v.nii.gz", "V.NII.GZ"])
+@pytest.mark.parametrize("name", ["v.nii", "V.NII.GZ"])
 @pytest.mark.parametrize("kind", [nibabel.Nifti1Image, nibabel.Nifti2Image])
 def test_images_are_read_with_x_last(tmp_path: Path, name: str, kind: type) -> None:
     nibabel.save(kind(FILE, AFFINE), tmp_path / name)
     volume = read_nifti(tmp_path / name, 4)
-    assert volume.values.shape == (3, 6, 5, 4)
     assert volume.values.dtype == np.float32
+    np.testing.assert_array_equal(volume.values, np.moveaxis(FILE, (3, 2, 1, 0), (0, 1, 2, 3)))
     assert volume.size == (4, 5, 6)
-    for i, j, k, c in ((0, 0, 0, 0), (3, 1, 2, 1), (1, 4, 5, 2)):
-        assert volume.values[c, k, j, i] == FILE[i, j, k, c]
     np.testing.assert_array_equal(volume.affine, AFFINE)
-    assert read_nifti(saved(tmp_path / "one.nii", FILE[..., 0]), 3).values.shape == (6, 5, 4)
 
 
 def test_axes_of_length_one_do_not_count(tmp_path: Path) -> None:
-    assert read_nifti(saved(tmp_path / "v.nii", FILE[..., :1]), 3).values.shape == (6, 5, 4)
+    for image in (FILE[..., 0], FILE[..., :1], FILE[..., :1, None]):
+        one = read_nifti(saved(tmp_path / "v.nii", image), 3)
+        np.testing.assert_array_equal(one.values, FILE[..., 0].T)
     vectors = saved(tmp_path / "v.nii", FILE[:, :, :, None])
     np.testing.assert_array_equal(read_nifti(vectors, 4).values, FILE.T)
-    assert read_nifti(saved(tmp_path / "v.nii", FILE[..., :1, None]), 3).values.shape == (6, 5, 4)
 
 
 def test_scaled_and_big_endian_numbers(tmp_path: Path) -> None:
@@ -71,9 +71,9 @@ def test_scaled_and_big_endian_numbers(tmp_path: Path) -> None:
     np.testing.assert_array_equal(big, FILE.T)
 
 
-@pytest.mark.parametrize("name", ["v.nii", "v.nii.gz"])
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float32", "float64"])
-def test_what_is_written_is_read_again(tmp_path: Path, name: str, dtype: str) -> None:
+def test_what_is_written_is_read_again(tmp_path: Path, dtype: str) -> None:
+    name = "v.nii" if dtype == "int16" else "v.nii.gz"
     values = (10 * RNG.standard_normal((3, 6, 5, 4))).astype(dtype)
     affine = AFFINE.copy()
     affine[:3, :3] = turned(0.3) @ AFFINE[:3, :3]
@@ -89,18 +89,21 @@ def test_what_is_written_is_read_again(tmp_path: Path, name: str, dtype: str) ->
         assert image.header.get_xyzt_units()[0] == "mm"
 
 
-def test_what_can_not_be_written(tmp_path: Path) -> None:
-    for values, message in (
-        (FILE[0, 0], r"values must be of shape \(D, H, W\)"),
-        (FILE.astype(np.float16), "values must be booleans, integers, or .* Got dtype"),
-        (FILE.astype(complex), "values must be booleans"),
-    ):
-        with pytest.raises(SpecError, match=message):
-            write_nifti(tmp_path / "v.nii", values, AFFINE)
-    with pytest.raises(InputError, match=r"v.txt must be one of .nii, .nii.gz\."):
-        write_nifti(tmp_path / "v.txt", FILE.T, AFFINE)
-    with pytest.raises(InputError, match="can't be written: No such file or directory"):
-        write_nifti(tmp_path / "absent" / "v.nii", FILE.T, AFFINE)
+@pytest.mark.parametrize(
+    ("name", "values", "error", "message"),
+    [
+        ("v.nii", FILE[0, 0], SpecError, r"values must be of shape \(D, H, W\)"),
+        ("v.nii", FILE.astype(np.float16), SpecError, "values must be booleans, .* Got dtype"),
+        ("v.nii", FILE.astype(complex), SpecError, "values must be booleans"),
+        ("v.txt", FILE.T, InputError, r"v.txt must be one of .nii, .nii.gz\."),
+        ("absent/v.nii", FILE.T, InputError, "can't be written: No such file or directory"),
+    ],
+)
+def test_what_can_not_be_written(
+    tmp_path: Path, name: str, values: np.ndarray, error: type, message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        write_nifti(tmp_path / name, values, AFFINE)
 
 
 PERMUTED = np.diag([1.0, -1.0, 1.0])[[2, 0, 1]]
@@ -117,10 +120,6 @@ def test_spacing_and_rotation_of_an_affine(rotation: np.ndarray) -> None:
     volume = Volume(np.zeros((6, 5, 4)), affine.astype(np.float32))
     assert volume.spacing == (2, 2.5, 3)  # although the header's numbers are rounded
     np.testing.assert_allclose(volume.rotation, rotation, atol=1e-6)
-    np.testing.assert_allclose(volume.rotation @ volume.rotation.T, np.eye(3), atol=1e-14)
-    # Column a is where the world's place moves as index a grows.
-    step = affine[:3, :3] @ [0, 1, 0]
-    np.testing.assert_allclose(volume.rotation[:, 1], step / np.linalg.norm(step), atol=1e-6)
 
 
 SHEARED = AFFINE.copy()
@@ -137,28 +136,23 @@ FLAT = AFFINE * (1, 0, 1, 1)
         (AFFINE[:3, :3], r"affine must be of shape \(4, 4\). Got \(3, 3\)"),
     ],
 )
-def test_affines_that_are_refused(tmp_path: Path, affine: np.ndarray, message: str) -> None:
+def test_affines_that_are_refused(affine: np.ndarray, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         Volume(np.zeros((6, 5, 4)), affine)
-    if affine is SHEARED:
-        with pytest.raises(InputError, match=r"v\.nii: its affine must be without shear"):
-            read_nifti(saved(tmp_path / "v.nii", FILE, affine), 4)
 
 
 def test_another_grid_than_asked_for(tmp_path: Path) -> None:
     like = read_nifti(saved(tmp_path / "field.nii", FILE), 4)
-    mask = saved(tmp_path / "mask.nii", np.ones((4, 5, 6), np.uint8), AFFINE + 1e-4)
-    assert read_nifti(mask, 3, like=like).values.all()
-    saved(mask, np.ones((4, 6, 5), np.uint8))
-    with pytest.raises(InputError, match=r"size must be 4 x 5 x 6 voxels, .* Got 4 x 6 x 5"):
-        read_nifti(mask, 3, like=like)
-    moved = AFFINE.copy()
+    ones, moved = np.ones((4, 5, 6), np.uint8), AFFINE.copy()
     moved[2, 2] += 0.1
-    saved(mask, np.ones((4, 5, 6), np.uint8), moved)
-    with pytest.raises(
-        InputError, match=r"affine must be that of .* by which corners are 0\.5 off"
+    mask = saved(tmp_path / "mask.nii", ones, AFFINE + 1e-4)
+    assert read_nifti(mask, 3, like=like).values.all()
+    for other, affine, message in (
+        (ones.reshape(4, 6, 5), AFFINE, r"size must be 4 x 5 x 6 voxels, .* Got 4 x 6 x 5"),
+        (ones, moved, r"affine must be that of .* by which corners are 0\.5 off"),
     ):
-        read_nifti(mask, 3, like=like)
+        with pytest.raises(InputError, match=message):
+            read_nifti(saved(mask, other, affine), 3, like=like)
 
 
 INSIDE = RNG.random((4, 5, 6)) < 0.5
@@ -166,12 +160,7 @@ INSIDE = RNG.random((4, 5, 6)) < 0.5
 
 @pytest.mark.parametrize(
     "values",
-    [
-        INSIDE.astype(np.uint8),
-        255 * INSIDE.astype(np.uint8),
-        INSIDE.astype(np.float32),
-        7 * INSIDE.astype(np.int16),
-    ],
+    [value * INSIDE.astype(kind) for value, kind in ((1, "u1"), (255, "u1"), (1, "f4"), (7, "i2"))],
     ids=["0 and 1", "255", "float", "a label"],
 )
 def test_masks(tmp_path: Path, values: np.ndarray) -> None:
@@ -182,55 +171,50 @@ def test_masks(tmp_path: Path, values: np.ndarray) -> None:
     assert mask.spacing == (2, 2.5, 3)
 
 
-def refusal(file: Path) -> str:
-    """The one line that a mask is refused with, which begins with its name."""
-    with pytest.raises(InputError) as refused:
-        read_mask(file)
-    message = str(refused.value)
-    assert message.startswith(str(file))
-    assert "\n" not in message
-    assert message.endswith(".")
-    return message
+refusal = partial(refusal_by, read_mask)
 
 
-def test_files_that_are_no_masks(tmp_path: Path) -> None:
-    file = tmp_path / "m.nii.gz"
-    several = "holds more than one value besides 0"
-    assert several in refusal(saved(file, np.arange(120.0).reshape(4, 5, 6)))
-    assert several in refusal(saved(file, np.where(INSIDE, np.nan, 0)))
-    assert "must be 3-D, one value a voxel. Got 4 x 5 x 6 x 3" in refusal(saved(file, FILE))
-    assert "must be 3-D" in refusal(saved(file, FILE[:, :, 0, 0]))
-    assert "shear" in refusal(saved(file, INSIDE.astype(np.uint8), SHEARED))
-    colored = np.zeros((4, 5, 6), [("R", "u1"), ("G", "u1"), ("B", "u1")])
-    assert "must hold numbers" in refusal(saved(file, colored))
+@pytest.mark.parametrize(
+    ("array", "affine", "message"),
+    [
+        (np.arange(120.0).reshape(4, 5, 6), AFFINE, "holds more than one value besides 0"),
+        (np.where(INSIDE, np.nan, 0), AFFINE, "holds more than one value besides 0"),
+        (FILE, AFFINE, "must be 3-D, one value a voxel. Got 4 x 5 x 6 x 3"),
+        (FILE[:, :, 0, 0], AFFINE, "must be 3-D"),
+        (INSIDE.astype(np.uint8), SHEARED, "its affine must be without shear"),
+        (np.zeros((4, 5, 6), [(color, "u1") for color in "RGB"]), AFFINE, "must hold numbers"),
+    ],
+)
+def test_files_that_are_no_masks(
+    tmp_path: Path, array: np.ndarray, affine: np.ndarray, message: str
+) -> None:
+    assert message in refusal(saved(tmp_path / "m.nii.gz", array, affine))
+
+
+def test_files_that_are_no_images(tmp_path: Path) -> None:
+    file = saved(tmp_path / "m.nii.gz", INSIDE.astype(np.uint8))
     with pytest.raises(InputError, match=r"must be 4-D, several values a voxel. Got 4 x 5 x 6"):
-        read_nifti(saved(file, INSIDE.astype(np.uint8)), 4)
+        read_nifti(file, 4)
+    with pytest.raises(InputError, match="no variable x"):
+        read_mask(f"{file}:x")
     with pytest.raises(InputError, match=r"m.mgz must be one of .nii, .nii.gz\."):
         read_nifti(tmp_path / "m.mgz", 3)
     file.unlink()
     assert "does not exist" in refusal(file)
-    assert "no variable x" in refusal_of_variable(saved(file, INSIDE.astype(np.uint8)))
-
-
-def refusal_of_variable(file: Path) -> str:
-    with pytest.raises(InputError) as refused:
-        read_mask(f"{file}:x")
-    return str(refused.value)
+    file.mkdir()
+    assert "is not a file" in refusal(file)
 
 
 HUGE = np.array([3, 32767, 32767, 32767, 1, 1, 1, 1], "<i2").tobytes()
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("damage", ["empty", "text", "header", "values", "dtype", "huge", "bytes"])
+@pytest.mark.parametrize("damage", ["values", "dtype", "huge", "bytes"])
 def test_damaged_files(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str, compressed: bool
 ) -> None:
     whole = saved(tmp_path / "whole.nii", INSIDE.astype(np.uint8)).read_bytes()
     damaged = {
-        "empty": b"",
-        "text": b"not an image" * 100,
-        "header": whole[:200],
         "values": whole[:360],
         "dtype": whole[:70] + b"\xff\x01" + whole[72:],
         "huge": whole[:40] + HUGE + whole[56:],
@@ -240,17 +224,6 @@ def test_damaged_files(
     file.write_bytes(gzip.compress(damaged) if compressed else damaged)
     refusal(file)
     assert not caplog.records  # nibabel's own log would be a second line
-
-
-def test_half_a_compressed_file(tmp_path: Path) -> None:
-    whole = saved(tmp_path / "m.nii.gz", FILE[..., 0]).read_bytes()
-    (tmp_path / "m.nii.gz").write_bytes(whole[: len(whole) // 2])
-    refusal(tmp_path / "m.nii.gz")
-
-
-def test_a_folder_is_no_image(tmp_path: Path) -> None:
-    (tmp_path / "m.nii").mkdir()
-    assert "is not a file" in refusal(tmp_path / "m.nii")
 
 
 def test_without_nibabel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,21 +238,7 @@ def test_without_nibabel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             work()
 
 
-def test_a_mask_gives_a_volume_its_size() -> None:
-    volume = Volume(INSIDE.T, np.diag([2.0, 2, 2, 1]))
-    spec = GraphSpec("r3", mask=volume, levels=1)
-    assert spec.size == (4, 5, 6)
-    assert spec == GraphSpec("r3", mask=INSIDE.T, levels=1)
-    assert spec.sha256 == GraphSpec("r3", mask=INSIDE.T, levels=1).sha256
-    with pytest.raises(SpecError, match=r"mask must be of shape \(H, W\) on se2. Got \(6, 5, 4\)"):
-        GraphSpec("se2", mask=volume)
-    with pytest.raises(SpecError, match=r"mask must be of shape .* Got \(6, 5, 4\)"):
-        GraphSpec("s2", mask=volume, subdivisions=2)
-    with pytest.raises(SpecError, match=r"mask must be of shape \(8, 8, 8\).* Got \(6, 5, 4\)"):
-        GraphSpec("r3", 8, mask=volume)
-
-
-def test_a_mask_gives_the_spacing() -> None:
+def test_a_mask_gives_size_and_spacing() -> None:
     upright = np.diag([1.5, 1.5, 3.0, 1])
     oblique = upright.copy()
     oblique[:3, :3] = turned(0.3) @ np.diag([-1.5, 1.5, 3])
@@ -287,18 +246,13 @@ def test_a_mask_gives_the_spacing() -> None:
         volume = Volume(INSIDE.T, affine)
         for manifold in ("r3", "r3s2"):
             spec = GraphSpec(manifold, mask=volume, levels=1)
-            assert spec.spacing == (1, 1, 2)
-            given = GraphSpec(manifold, mask=INSIDE.T, spacing=(1, 1, 2), levels=1)
-            assert spec.sha256 == given.sha256
-            assert GraphSpec(manifold, mask=volume, spacing="3,3,6", levels=1).sha256 == spec.sha256
+            assert (spec.size, spec.spacing) == ((4, 5, 6), (1, 1, 2))
+            assert spec == GraphSpec(manifold, mask=INSIDE.T, spacing=(1, 1, 2), levels=1)
+            assert spec == GraphSpec(manifold, mask=volume, spacing="3,3,6", levels=1)
     oblique[:3, :3] = 1.7 * turned(0.3)
     cubic = Volume(INSIDE.T, oblique.astype(np.float32))
     assert cubic.spacing == (1.7,) * 3
-    assert GraphSpec("r3s2", mask=cubic, levels=1).spacing is None
-    with pytest.raises(
-        SpecError, match=r"spacing must be 1.7,1.7,1.7, as of the mask, or left out"
-    ):
-        GraphSpec("r3s2", mask=cubic, spacing=(1, 1, 2), levels=1)
+    assert GraphSpec("r3s2", mask=cubic, levels=1) == GraphSpec("r3s2", mask=INSIDE.T, levels=1)
 
 
 def test_nearly_equal_sides_are_equal() -> None:

@@ -1,11 +1,12 @@
 """Points from files: each form, and one line for whatever is wrong."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from failures import refusal_by
 
-from cheblienet_graphs.errors import InputError
 from cheblienet_graphs.inputs.points_files import read_points
 
 RNG = np.random.default_rng(0)
@@ -14,14 +15,7 @@ AREAS = RNG.uniform(1, 2, 9)
 WITH_AREAS = np.column_stack([POINTS, AREAS])
 
 
-def refusal(file: Path, *, sphere: bool = True) -> str:
-    with pytest.raises(InputError) as refused:
-        read_points(file, sphere=sphere)
-    message = str(refused.value)
-    assert message.startswith(str(file))
-    assert message.endswith(".")
-    assert "\n" not in message
-    return message
+refusal = partial(refusal_by, read_points, sphere=True)
 
 
 def written(file: Path, text: str) -> Path:
@@ -56,18 +50,24 @@ def test_archives(tmp_path: Path, names: tuple[str, str]) -> None:
     assert "must have arrays named x and y. Got 'area', " in message
 
 
-def test_archives_that_are_wrong(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"x": np.ones(3), "y": np.ones(4)}, "one length. Got x (3,), y (4,)"),
+        ({"x": np.ones((3, 1)), "y": np.ones((3, 1))}, "one length"),
+        ({"x": np.array(["a"]), "y": np.ones(1)}, "must hold numbers. Got <U1"),
+        ({"x": np.array([{}], dtype=object), "y": np.ones(1)}, "Object arrays cannot be loaded"),
+        ({"x": np.ones(2), "X": np.ones(2), "y": np.ones(2)}, "x twice"),
+    ],
+)
+def test_archives_that_are_wrong(tmp_path: Path, arrays: dict, message: str) -> None:
+    np.savez(tmp_path / "p.npz", **arrays, allow_pickle=True)
+    assert message in refusal(tmp_path / "p.npz", sphere=False)
+
+
+def test_damaged_archives(tmp_path: Path) -> None:
     file = tmp_path / "p.npz"
-    np.savez(file, x=np.ones(3), y=np.ones(4))
-    assert "one length. Got x (3,), y (4,)" in refusal(file, sphere=False)
-    np.savez(file, x=np.ones((3, 1)), y=np.ones((3, 1)))
-    assert "one length" in refusal(file, sphere=False)
-    np.savez(file, x=np.array(["a"]), y=np.ones(1))
-    assert "must hold numbers. Got <U1" in refusal(file, sphere=False)
-    np.savez(file, x=np.array([{}], dtype=object), y=np.ones(1), allow_pickle=True)
-    refusal(file, sphere=False)
-    np.savez(file, lat=np.ones(2), latitude=np.ones(2), lon=np.ones(2))
-    assert "latitude twice" in refusal(file)
+    np.savez(file, lat=np.ones(2), lon=np.ones(2))
     whole = file.read_bytes()
     for contents in (b"", b"PK", whole[:50], whole[: len(whole) // 2]):
         file.write_bytes(contents)
@@ -88,9 +88,18 @@ def test_tables(tmp_path: Path, separator: str, end: str) -> None:
     assert np.array_equal(read_points(file, sphere=True), WITH_AREAS)
 
 
-def test_tables_of_the_plane(tmp_path: Path) -> None:
-    file = written(tmp_path / "p.csv", "y,x\n1,2\n3,4e-1\n")
-    assert read_points(file, sphere=False).tolist() == [[2, 1], [0.4, 3]]
+@pytest.mark.parametrize(
+    ("text", "sphere", "points"),
+    [
+        ("y,x\n1,2\n3,4e-1\n", False, "[[2.0, 1.0], [0.4, 3.0]]"),
+        ("lat,lon\n", True, "[]"),
+        ("lat,lon\nnan,1000\n", True, "[[nan, 1000.0]]"),  # refused by the specification
+    ],
+)
+def test_values_of_tables(tmp_path: Path, text: str, sphere: bool, points: str) -> None:
+    table = read_points(written(tmp_path / "p.csv", text), sphere=sphere)
+    assert table.shape == (len(table), 2)
+    assert str(table.tolist()) == points
 
 
 @pytest.mark.parametrize(
@@ -115,22 +124,9 @@ def test_tables_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
     assert message in refusal(written(tmp_path / "p.csv", text))
 
 
-def test_tables_in_another_encoding(tmp_path: Path) -> None:
-    (tmp_path / "p.csv").write_bytes("lat,lon,näme\n".encode("latin-1"))
-    assert "UTF-8" in refusal(tmp_path / "p.csv")
-
-
-def test_an_empty_table_has_no_points(tmp_path: Path) -> None:
-    file = written(tmp_path / "p.csv", "lat,lon\n")
-    assert read_points(file, sphere=True).shape == (0, 2)
-
-
-def test_values_are_left_to_the_specification(tmp_path: Path) -> None:
-    file = written(tmp_path / "p.csv", "lat,lon\nnan,1000\n")
-    assert str(read_points(file, sphere=True).tolist()) == "[[nan, 1000.0]]"
-
-
 def test_files_that_are_none(tmp_path: Path) -> None:
     assert "must be one of .npy, .npz, .csv" in refusal(written(tmp_path / "p.txt", "1 2"))
     for name in ("absent.npy", "absent.npz", "absent.csv"):
         assert "does not exist" in refusal(tmp_path / name)
+    (tmp_path / "p.csv").write_bytes("lat,lon,näme\n".encode("latin-1"))
+    assert "UTF-8" in refusal(tmp_path / "p.csv")

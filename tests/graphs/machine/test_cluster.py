@@ -50,11 +50,9 @@ def test_file_that_no_scheduler_wrote(tmp_path: Path, text: str) -> None:
 def test_scheduler_that_says_nothing(
     tmp_path: Path, silent: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert cluster.CONNECTED == 30
     monkeypatch.setattr(cluster, "CONNECTED", 0.2)
     with pytest.raises(CheblienetError, match=r"There is no Dask cluster at .* 0\.2 s\. Give"):
         build(SPEC, tmp_path / "g", dask=address_of(silent))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_ctrl_c_while_a_scheduler_says_nothing(tmp_path: Path, silent: socket.socket) -> None:

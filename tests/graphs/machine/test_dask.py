@@ -21,13 +21,8 @@ from cheblienet_graphs.store.verify import leftovers
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[object]:
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=":0",
-        silence_logs="CRITICAL",
-    ) as cluster:
+    quietly = {"dashboard_address": ":0", "silence_logs": "CRITICAL"}
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **quietly) as cluster:
         yield cluster
 
 
@@ -58,14 +53,15 @@ def test_dask_cluster_of_which_a_worker_is_killed(
     assert leftovers(store) == []
 
 
-@pytest.mark.parametrize("name", ["torus", "mask"])
-def test_dask_scheduler_file(
+@pytest.mark.parametrize("name", ["mask"])
+def test_a_scheduler_file_and_a_local_cluster(
     tmp_path: Path, name: str, cluster: object, expected: dict[str, dict[str, object]]
 ) -> None:
     file = tmp_path / "scheduler.json"
     file.write_text(json.dumps({"type": "Scheduler", "address": cluster.scheduler_address}))
-    build(SPECS[name], tmp_path / "g", dask=str(file), block_rows=500)
-    assert manifest(tmp_path / "g") == expected[name]
+    for dask, workers in ((str(file), None), ("local", 2)):
+        build(SPECS[name], tmp_path / dask[-5:], dask=dask, workers=workers, block_rows=500)
+        assert manifest(tmp_path / dask[-5:]) == expected[name]
 
 
 @pytest.mark.slow
@@ -96,13 +92,8 @@ def test_dask_workers_keep_nothing_of_a_build(
 
     with distributed.Client(cluster, set_as_default=False) as client:
         client.wait_for_workers(2)
-        build(
-            SPECS["sphere"],
-            tmp_path / "g",
-            dask=cluster.scheduler_address,
-            block_rows=500,
-            progress=watch,
-        )
+        how = {"dask": cluster.scheduler_address, "block_rows": 500}
+        build(SPECS["sphere"], tmp_path / "g", **how, progress=watch)
         assert manifest(tmp_path / "g") == expected["sphere"]
         assert max(during) > 0
         for _ in range(600):  # the builder tells them without waiting for an answer
@@ -111,12 +102,6 @@ def test_dask_workers_keep_nothing_of_a_build(
             time.sleep(0.1)
         else:
             pytest.fail("a worker still has what it kept for the build")
-
-
-def test_local_dask_cluster(tmp_path: Path, expected: dict[str, dict[str, object]]) -> None:
-    pytest.importorskip("distributed")
-    build(SPECS["torus"], tmp_path / "g", dask="local", workers=2, block_rows=500)
-    assert manifest(tmp_path / "g") == expected["torus"]
 
 
 def test_error_of_a_dask_worker_is_that_of_a_build(tmp_path: Path, cluster: object) -> None:

@@ -50,17 +50,6 @@ def test_signals_wait(number: int, error: type[BaseException]) -> None:
     assert signal.getsignal(signal.SIGTERM) is terminated
 
 
-def test_signal_after_an_error_keeps_it_as_its_context() -> None:
-    def work() -> None:
-        with interrupts_deferred():
-            signal.raise_signal(signal.SIGINT)
-            raise ValueError
-
-    with pytest.raises(KeyboardInterrupt) as caught:
-        work()
-    assert isinstance(caught.value.__context__, ValueError)
-
-
 def test_signals_that_are_ignored_stay_so() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with interrupts_deferred():

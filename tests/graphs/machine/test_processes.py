@@ -24,14 +24,11 @@ from cheblienet_graphs.machine import Kept, drop, processes, with_held
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.writer import Staging
 
-ELSEWHERE = {"masked matched", "masked torus", "random torus"}
-BY_PROCESSES = [name for name in SPECS if name not in ELSEWHERE]
-"""Others of a kind are interrupted and resumed by two processes in another test."""
 SPAWNED = ["lattice", "selling", "sphere"]
 """By processes that start as they do for users: one kind of build on a grid, one that searches."""
 
 
-@pytest.mark.parametrize("name", slow_but(["lattice", "selling"], BY_PROCESSES))
+@pytest.mark.parametrize("name", slow_but(["lattice", "selling"], SPECS))
 def test_bytes_do_not_depend_on_processes(
     tmp_path: Path,
     name: str,
@@ -128,12 +125,11 @@ def test_sweeps_travel(sent: Level) -> None:
         assert len(pickle.dumps(sweep)) < 4096
 
 
-def test_worker_with_other_libraries(sent: Level) -> None:
+def test_worker_with_other_libraries_or_without_the_file_system(
+    sent: Level, tmp_path: Path
+) -> None:
     with pytest.raises(CheblienetError, match=r"worker has numpy .*another version"):
         do_block(Kept(), Weighed(sent), (0, 1))
-
-
-def test_worker_without_the_file_system(sent: Level, tmp_path: Path) -> None:
     sent = replace(sent, staged=Place(tmp_path / "g", tmp_path / "elsewhere"))
     with pytest.raises(StoreError, match="must see the store's file system"):
         do_block(Kept(), Weighed(sent), (0, 1))
@@ -152,31 +148,21 @@ class Thing:
         self.key = key
 
 
-def test_a_thing_is_made_once_and_the_last_ones_are_kept() -> None:
+def test_things_are_made_once_and_let_go_of_at_the_end_though_the_keeper_lives() -> None:
     with Kept() as held:
         first = held.of(Thing, 0)
         assert held.of(Thing, 0) is first
-        assert held.of(Thing, 1).key == 1
-        assert held.of(str, 0) == "0"
+        assert (held.of(Thing, 1).key, held.of(str, 0)) == (1, "0")
         assert held.of(Thing, 0) is not first
-
-
-def test_all_is_let_go_of_at_the_end_though_the_keeper_lives() -> None:
-    with Kept() as held:
-        thing = weakref.ref(held.of(Thing, 0))
-        assert thing() is not None
+        last = weakref.ref(held.of(Thing, 0))
     gc.collect()
-    assert thing() is None
-
-
-def keys_of(held: Kept, key: int) -> Thing:
-    return held.of(Thing, key)
+    assert last() is None
 
 
 def test_a_worker_keeps_things_until_they_are_dropped() -> None:
-    one = with_held(keys_of, 0)
-    assert with_held(keys_of, 0) is one
+    one = with_held(Kept.of, Thing, 0)
+    assert with_held(Kept.of, Thing, 0) is one
     drop()
     drop()  # told twice, or without having done a block
-    assert with_held(keys_of, 0) is not one
+    assert with_held(Kept.of, Thing, 0) is not one
     drop()

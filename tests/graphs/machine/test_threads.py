@@ -5,8 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,6 @@ from cheblienet_graphs.machine.threads import (
     torch_threads,
 )
 from cheblienet_graphs.search.pruned import PrunedSearch
-from cheblienet_graphs.spec import words
 
 
 @pytest.fixture
@@ -63,27 +62,26 @@ def test_a_search_has_one_thread_and_leaves_torch_as_it_was(
 
 
 @pytest.mark.parametrize(
-    ("quota", "expected"),
-    [("max 100000", 6), ("250000 100000", 2), ("50000 100000", 1), ("900000 100000", 6), ("?", 6)],
+    ("files", "expected"),
+    [
+        *(
+            ({"cpu.max": quota}, count)
+            for quota, count in [("max 100000", 6), ("250000 100000", 2), ("50000 100000", 1)]
+        ),
+        ({"cpu.max": "?"}, 6),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 6),
+        ({"cpu/cpu.cfs_quota_us": "300000", "cpu/cpu.cfs_period_us": "100000"}, 3),
+        ({}, 6),
+    ],
 )
 def test_cores_of_a_container(
-    tmp_path: Path, quota: str, expected: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)))
-    (tmp_path / "cpu.max").write_text(quota)
-    assert cores(tmp_path) == expected
-
-
-@pytest.mark.parametrize(("quota", "expected"), [("-1", 6), ("300000", 3)])
-def test_cores_of_an_older_container(
-    tmp_path: Path, quota: str, expected: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, files: dict[str, str], expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)))
     (tmp_path / "cpu").mkdir()
-    for name, value in (("quota", quota), ("period", "100000")):
-        (tmp_path / f"cpu/cpu.cfs_{name}_us").write_text(value)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
     assert cores(tmp_path) == expected
-    assert cores(tmp_path / "none") == 6
 
 
 @pytest.mark.parametrize("engine", ["stencil", "pruned", "keops"])
@@ -93,24 +91,14 @@ def test_threads_of_all_processes_fit_the_cores(engine: str) -> None:
         assert threads == 1 or threads * processes <= cores()
 
 
-def test_who_did_it_in_words() -> None:
-    assert words.done_by(1, 1).startswith("Done by 1 process with 1 thread; ")
-    assert words.done_by(2, 4).startswith("Done by 2 processes with 4 threads each; ")
-
-
-DIGESTS = """
-import hashlib, sys
-from pathlib import Path
+PARTS = "*/v001/levels/**/*"
+BUILDS = """
+import sys
 from cheblienet_graphs import GraphSpec, build
-store = Path(sys.argv[1])
-for number, spec in enumerate((
-    GraphSpec("se2", 48, eigenpairs=40, levels=1, weights="selling"),
-    GraphSpec("se2", 12, orientations=2, eigenpairs=10, levels=1),
-    GraphSpec("so3", subdivisions=2, orientations=4, neighbors=32, weights="matched", levels=1),
-)):
-    version = store / "g" / build(spec, store, name="g").version
-    for file in sorted(path for path in version.rglob("c/*") if path.is_file()):
-        print(number, file.relative_to(version), hashlib.sha256(file.read_bytes()).hexdigest())
+build(GraphSpec("se2", 48, eigenpairs=40, levels=1, weights="selling"), sys.argv[1], name="a")
+build(GraphSpec("se2", 12, orientations=2, eigenpairs=10, levels=1), sys.argv[1], name="b")
+matched = {"weights": "matched", "neighbors": 32, "levels": 1}
+build(GraphSpec("so3", subdivisions=2, orientations=4, **matched), sys.argv[1], name="c")
 """
 
 
@@ -136,7 +124,8 @@ def counted() -> dict[str, int]:
 def test_libraries_of_numpy_and_scipy_have_one_thread_meanwhile(two_threads: list[Library]) -> None:
     """They may share one; those of other packages stay as they are."""
     before = counted()
-    with one_blas_thread(), one_blas_thread():
+    with one_blas_thread(), ThreadPoolExecutor(1) as other:
+        other.submit(one_blas_thread()(counted)).result()
         meanwhile = counted()
     changed = {(before[file], now) for file, now in meanwhile.items() if now != before[file]}
     assert changed == {(2, 1)}
@@ -146,33 +135,18 @@ def test_libraries_of_numpy_and_scipy_have_one_thread_meanwhile(two_threads: lis
     assert counted() == before
 
 
-def test_the_last_of_several_threads_restores(two_threads: list[Library]) -> None:
-    entered, leave = threading.Event(), threading.Event()
-
-    def stay() -> None:
-        with one_blas_thread():
-            entered.set()
-            leave.wait(60)
-
-    other = threading.Thread(target=stay)
-    with one_blas_thread():
-        other.start()
-        assert entered.wait(60)
-    assert {library.threads() for library in two_threads} == {1}
-    leave.set()
-    other.join()
-    assert {library.threads() for library in two_threads} == {2}
-
-
 @pytest.mark.slow
 def test_bytes_do_not_depend_on_threads(tmp_path: Path) -> None:
-    found = set()
     for count in ("1", "2"):
         environment = os.environ | {"OPENBLAS_NUM_THREADS": count, "OMP_NUM_THREADS": count}
-        command = [sys.executable, "-c", DIGESTS, str(tmp_path / count)]
-        found.add(subprocess.run(command, check=True, capture_output=True, env=environment).stdout)
-    assert len(found) == 1
-    assert len(found.pop().splitlines()) > 10
+        command = [sys.executable, "-c", BUILDS, str(tmp_path / count)]
+        subprocess.run(command, check=True, env=environment)
+    one, two = (
+        {file.relative_to(store): file.read_bytes() for file in store.glob(PARTS) if file.is_file()}
+        for store in (tmp_path / "1", tmp_path / "2")
+    )
+    assert len(one) > 10
+    assert {file: parts for file, parts in two.items() if parts != one[file]} == {}
 
 
 MKL = """
@@ -188,14 +162,9 @@ def test_mkl_is_known(tmp_path: Path) -> None:
     (tmp_path / "mkl.c").write_text(MKL)
     (tmp_path / "module.c").touch()
     shared = ["g++", "-x", "c", "-shared", "-fPIC", "-Wl,--no-as-needed", f"-Wl,-rpath,{tmp_path}"]
-    for arguments in (
-        ["mkl.c", "-o", "libmkl.so"],
-        ["module.c", "-L.", "-lmkl", "-o", "module.so"],
-    ):
-        subprocess.run([*shared, *arguments], cwd=tmp_path, check=True)
+    for arguments in ("mkl.c -o libmkl.so", "module.c -L. -lmkl -o module.so"):
+        subprocess.run([*shared, *arguments.split()], cwd=tmp_path, check=True)
     library = functions(ctypes.CDLL(str(tmp_path / "module.so")))
-    assert library is not None
-    assert library.threads() == 3
     library.set_threads(1)
     assert library.threads() == 1
 
@@ -207,16 +176,13 @@ def test_every_process_has_its_device(tmp_path: Path) -> None:
         f"print(free_index(3, Path({str(tmp_path)!r})), flush=True); input()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    found, processes = [], []
-    for _ in range(3):
-        process = subprocess.Popen([sys.executable, "-c", program], **pipes)
-        found.append(int(process.stdout.readline()))
-        processes.append(process)
-    assert found == [0, 1, 2]
-    assert free_index(3, tmp_path) in {0, 1, 2}  # shared
-    processes[1].communicate("\n")
-    assert free_index(3, tmp_path) == 1
-    for process in (processes[0], processes[2]):
+    others = [subprocess.Popen([sys.executable, "-c", program], **pipes) for _ in range(3)]
+    held = [int(process.stdout.readline()) for process in others]
+    assert sorted(held) == [0, 1, 2]
+    assert free_index(3, tmp_path) in held  # shared
+    others[1].communicate("\n")
+    assert free_index(3, tmp_path) == held[1]
+    for process in (others[0], others[2]):
         process.communicate("\n")
 
 

@@ -3,33 +3,28 @@
 import numpy as np
 import pytest
 import scipy.linalg
-import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.manifolds.arrays import array
 
-R3S2, SE2 = MANIFOLDS["r3s2"], MANIFOLDS["se2"]
+R3S2 = MANIFOLDS["r3s2"]
 METRICS = [Metric(np.sqrt(0.1), 0.3), Metric(0.1, 2.0), Metric(1.0, 0.7)]
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def directions(random: np.random.Generator, count: int) -> np.ndarray:
-    """(count, 3) unit vectors."""
-    vectors = random.normal(size=(count, 3))
-    return vectors / np.linalg.norm(vectors, axis=1)[:, None]
-
-
 def elements(random: np.random.Generator, count: int = 50) -> np.ndarray:
     """(count, 6) positions and axes."""
-    return np.column_stack([random.normal(size=(count, 3)), directions(random, count)])
+    axes = random.normal(size=(count, 3))
+    axes /= np.linalg.norm(axes, axis=1)[:, None]
+    return np.column_stack([random.normal(size=(count, 3)), axes])
 
 
-def squared(g: np.ndarray, h: np.ndarray, metric: Metric, manifold: object = R3S2) -> np.ndarray:
+def squared(g: np.ndarray, h: np.ndarray, metric: Metric) -> np.ndarray:
     points = (tuple(map(array, p.T)) for p in (g, h))
-    return np.asarray(manifold.squared_distance(*points, metric))
+    return np.asarray(R3S2.squared_distance(*points, metric))
 
 
 def logarithm(g: np.ndarray, h: np.ndarray, end: int, frame: np.ndarray) -> np.ndarray:
@@ -53,19 +48,6 @@ def logarithm(g: np.ndarray, h: np.ndarray, end: int, frame: np.ndarray) -> np.n
     return np.array([*found[:3, 3], found[1, 0], found[2, 0]])
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_distances_are_those_of_matrix_logarithms(metric: Metric) -> None:
-    random = np.random.default_rng(1)
-    g, h = elements(random, 40), elements(random, 40)
-    weights = np.array(R3S2.weights(metric))
-    found = squared(g, h, metric)
-    for a, b, distance in zip(g, h, found, strict=True):
-        frame = np.column_stack([a[3:], scipy.linalg.null_space(a[None, 3:])])
-        frame[:, 2] *= np.sign(np.linalg.det(frame))
-        lengths = [logarithm(a, b, end, frame) ** 2 @ weights for end in (1, -1)]
-        assert distance == pytest.approx(min(lengths), rel=1e-12)
-
-
 def test_logarithms_are_those_of_matrices() -> None:
     random = np.random.default_rng(2)
     g, h = elements(random, 40), elements(random, 40)
@@ -82,16 +64,7 @@ def test_logarithms_are_those_of_matrices() -> None:
 
 
 @given(SEEDS, st.sampled_from(METRICS))
-def test_distances_are_lengths_of_logarithms(seed: int, metric: Metric) -> None:
-    random = np.random.default_rng(seed)
-    g, h = elements(random), elements(random)
-    points = [tuple(map(array, p.T)) for p in (g, h)]
-    lengths = [np.stack(c, axis=1) ** 2 @ R3S2.weights(metric) for c in R3S2.logarithms(*points)]
-    assert squared(g, h, metric) == pytest.approx(np.minimum(*lengths), rel=1e-12)
-
-
-@given(SEEDS, st.sampled_from(METRICS))
-def test_invariances(seed: int, metric: Metric) -> None:
+def test_invariances_and_lower_bounds(seed: int, metric: Metric) -> None:
     random = np.random.default_rng(seed)
     g, h = elements(random), elements(random)
     distance = squared(g, h, metric)
@@ -102,30 +75,8 @@ def test_invariances(seed: int, metric: Metric) -> None:
     move = random.normal(size=3)
     moved = [np.column_stack([p[:, :3] @ turn.T + move, p[:, 3:] @ turn.T]) for p in (g, h)]
     assert squared(*moved, metric) == pytest.approx(distance, rel=1e-11)
-
-
-@given(SEEDS, st.sampled_from(METRICS))
-def test_lower_bounds(seed: int, metric: Metric) -> None:
-    """By the displacement, on which the pruned search relies, and by the angle."""
-    random = np.random.default_rng(seed)
-    g, h = elements(random), elements(random)
-    distance = squared(g, h, metric) * (1 + 1e-12)
-    assert (distance >= ((h - g)[:, :3] ** 2).sum(axis=1)).all()
-    angle = np.arccos(np.minimum(abs((g[:, 3:] * h[:, 3:]).sum(axis=1)), 1))
-    assert (distance >= metric.xi**2 * angle**2 * (1 - 1e-9)).all()
-
-
-@given(SEEDS, st.sampled_from(METRICS))
-def test_in_a_plane_they_are_those_of_se2(seed: int, metric: Metric) -> None:
-    random = np.random.default_rng(seed)
-    planar = [
-        np.column_stack([random.normal(size=(50, 2)), random.uniform(-2, 2, 50)]) for _ in range(2)
-    ]
-    flat = [
-        np.column_stack([p[:, :2], 0 * p[:, 0], np.cos(p[:, 2]), np.sin(p[:, 2]), 0 * p[:, 0]])
-        for p in planar
-    ]
-    assert squared(*flat, metric) == pytest.approx(squared(*planar, metric, SE2), rel=1e-10)
+    # The pruned search relies on this.
+    assert (distance * (1 + 1e-12) >= ((h - g)[:, :3] ** 2).sum(axis=1)).all()
 
 
 def test_special_angles() -> None:
@@ -141,13 +92,3 @@ def test_special_angles() -> None:
     h[:, :3] = g[:, :3]
     angle = np.arccos(abs((g[:, 3:] * h[:, 3:]).sum(axis=1)))
     assert squared(g, h, metric) == pytest.approx((metric.xi * angle) ** 2, rel=1e-9)
-
-
-@settings(max_examples=20)
-@given(SEEDS)
-def test_torch_computes_the_same(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    g, h = elements(random), elements(random)
-    points = (tuple(map(torch.from_numpy, np.ascontiguousarray(p.T))) for p in (g, h))
-    found = R3S2.squared_distance(*points, METRICS[0])
-    assert found.numpy() == pytest.approx(squared(g, h, METRICS[0]), rel=1e-13)

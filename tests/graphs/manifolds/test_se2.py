@@ -10,7 +10,6 @@ from truth import half_turn_distance, log_distance, matrix, se2_squared_distance
 
 from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Metric
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.manifolds.manifold import squared_norm
 
 coordinate = st.floats(-2, 2)
 angle = st.floats(-10, 10)
@@ -85,42 +84,6 @@ def test_exact_properties(g: tuple, h: tuple, k: tuple, eps: float, xi: float) -
     assert close(d, distance(*flipped, metric))
     moved = (compose(k, g), compose(k, h))
     assert math.isclose(d, distance(*moved, metric), rel_tol=1e-9, abs_tol=1e-11 / eps**2)
-
-
-@given(g=element, h=element, eps=eps, xi=xi)
-def test_truth_of_brute_force_is_the_same_distance(
-    g: tuple, h: tuple, eps: float, xi: float
-) -> None:
-    dx, dy = np.array(h[0] - g[0]), np.array(h[1] - g[1])
-    expected = float(se2_squared_distance(dx, dy, g[2], h[2], eps, xi))
-    assert math.isclose(distance(g, h, Metric(eps, xi)), expected, rel_tol=1e-7, abs_tol=1e-10)
-
-
-def test_smaller_angle_is_not_always_nearer() -> None:
-    rng = np.random.default_rng(0)
-    g, h = rng.uniform(-1, 1, (2, 3, 500)) * np.array([1, 1, math.pi])[:, None]
-    metric = Metric(0.3162, 0.3)
-    points = [tuple(array(c) for c in p) for p in (g, h)]
-    candidates = list(MANIFOLDS["se2"].logarithms(*points))
-    norms = np.stack([squared_norm(MANIFOLDS["se2"].weights(metric), c) for c in candidates])
-    angles = np.stack([abs(np.asarray(c[2])) for c in candidates])
-    share = (norms.argmin(0) != angles.argmin(0)).mean()
-    assert 0.2 < share < 0.5
-
-
-def test_torch_runs_the_same_formula() -> None:
-    import torch
-
-    rng = np.random.default_rng(0)
-    g, h = rng.uniform(-3, 3, (2, 3, 100))
-    metric = Metric(0.3162, 0.3)
-    with_numpy = MANIFOLDS["se2"].squared_distance(
-        tuple(map(array, g)), tuple(map(array, h)), metric
-    )
-    with_torch = MANIFOLDS["se2"].squared_distance(
-        tuple(map(torch.tensor, g)), tuple(map(torch.tensor, h)), metric
-    )
-    assert np.allclose(with_numpy, with_torch.numpy(), rtol=1e-13)
 
 
 def test_truth_of_brute_force_equals_matrix_logarithms() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from digests import SPECS as DIGESTED
 from many_specs import Given, many_specs
-from masks import awkward
 
 import cheblienet_cli.build
 from cheblienet_cli.main import run
@@ -77,22 +76,3 @@ def test_a_region_is_looked_up_once(mask: Any, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(GraphSpec, "full_sampling", lambda *given: made.append(1) or full(*given))
     assert ("mask" in least_fields(spec)) is (mask is not None)
     assert len(made) == 1
-
-
-def test_no_field_is_said_that_follows_from_the_others() -> None:
-    plain = GraphSpec("se2", 32)
-    assert least_fields(plain) == {"manifold": "se2", "size": [32, 32]}
-    assert command(least_fields(plain), None, option) == "clg build se2 --size 32x32"
-    assert missing(plain, least_fields(plain), option) == []
-    torus = GraphSpec("se2", "32x16", boundary="periodic", eps_squared=0.05, xi=0.3)
-    assert least_fields(torus)["eps_squared"] == 0.05
-
-
-def test_what_only_the_builder_has_is_named() -> None:
-    masked = GraphSpec("se2", mask=awkward(24), orientations=4).recorded()
-    fields = least_fields(masked)
-    assert shlex.split(command(fields, None, option))[-2:] == ["--mask", "FILE"]
-    assert len(missing(masked, fields, option)) == 1
-    own = GraphSpec("r2", coordinates=[POINTS, POINTS[:9]]).recorded()
-    fields = least_fields(own)
-    assert shlex.split(command(fields, None, option)).count("--points-file") == 2

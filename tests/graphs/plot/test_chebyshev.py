@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from pictured import dense, opened
-from scipy.special import eval_chebyt
 
 from cheblienet_graphs.plot.chebyshev import (
     chebyshev_sums,
@@ -23,21 +22,6 @@ def test_the_series_of_heat_is_an_exponential_and_1_at_0(z: float) -> None:
 def test_a_series_that_would_take_hours_is_refused() -> None:
     with pytest.raises(ValueError, match="more than 20,000 terms"):
         heat_series(1e9)
-
-
-@pytest.mark.parametrize("terms", [1, 2, 6])
-def test_sums_are_those_of_the_polynomials_of_the_eigenvalues(terms: int) -> None:
-    matrix = dense(opened("plane"))
-    values, vectors = np.linalg.eigh(matrix)
-    random = np.random.default_rng(2)
-    x, weights = random.standard_normal((len(matrix), 3)), random.standard_normal((terms, 2))
-    found = chebyshev_sums(lambda y: matrix @ y, x, weights)
-    for channel in range(2):
-        polynomial = sum(
-            weight * eval_chebyt(k, values) for k, weight in enumerate(weights[:, channel])
-        )
-        expected = vectors @ (polynomial[:, None] * (vectors.T @ x))
-        assert abs(found[:, :, channel] - expected).max() < 1e-10
 
 
 def test_a_part_of_a_graph_gives_the_outputs_of_the_whole() -> None:

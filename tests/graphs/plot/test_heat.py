@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from drawings import pictures, titles
+from drawings import pictures
 from pictured import generator, opened
 
 from cheblienet_graphs.errors import NotDrawnError
@@ -45,19 +45,6 @@ def test_heat_of_a_torus_is_the_exact_kernel() -> None:
     assert abs(graph.density[0] - exact).max() < 0.03 * exact.max()
 
 
-def test_the_exact_heat_of_a_sphere_is_1_in_all() -> None:
-    places = places_of(opened("sphere"), 0)
-    polar = np.linspace(0, np.pi, 4001)
-    density = exact_density(places, polar * places.radius, 2.5)
-    rings = 2 * np.pi * np.sin(polar) * places.radius**2
-    assert np.trapezoid(density * rings, polar * places.radius) / places.radius == pytest.approx(
-        1, abs=1e-6
-    )
-    near = density[polar * places.radius < 1]
-    flat = np.exp(-((polar[: len(near)] * places.radius) ** 2) / (2 * 2.5**2)) / (2 * np.pi * 6.25)
-    assert near == pytest.approx(flat, rel=0.05)
-
-
 def test_heat_runs_along_the_orientation_and_evenly_in_the_isotropic_group() -> None:
     """The graph beside that of its base, and its group with eps = 1."""
     data = heat_of(*map(opened, ("torus base", "torus isotropic", "torus")))
@@ -76,8 +63,7 @@ def test_heat_runs_along_the_orientation_and_evenly_in_the_isotropic_group() -> 
             assert moment == pytest.approx(moment[0, 0] * np.eye(2), rel=1e-3, abs=1e-3)
     # Whatever its orientation, heat spreads by 1 and eps^2 in two directions at right angles.
     total = own.density.sum(axis=0)
-    assert 0.1 * (total @ x**2) < total @ y**2 < total @ x**2
-    assert total @ x**2 + total @ y**2 == pytest.approx((1 + 0.1) * data.spread**2, rel=0.02)
+    assert total @ (x**2 + y**2) == pytest.approx((1 + 0.1) * data.spread**2, rel=0.02)
 
 
 def test_a_graph_of_other_points_has_heat_over_its_own_middle() -> None:
@@ -110,61 +96,34 @@ def test_heat_of_an_isolated_vertex_is_not_drawn() -> None:
     assert data.graphs[0].density[0, alone] == 0
 
 
-SLOW = {"own": 1 + 3, "rotations": 1 + 4, "space": 3, "tiny": 1 + 2, "ball": 3 + 3 + 2}
-
-
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("names", "expected"),
     [
-        ("sphere", 1),
-        ("masked", 1 + 4),
-        ("scan", 3 + 3 + 5),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW.items()),
+        (["torus base", "torus isotropic", "torus"], 1 + 5 + 5),
+        (["torus base", "flat torus"], 2),
+        (["space", "axes"], 3 + (3 + 3) + 3),
     ],
 )
-def test_heat_is_drawn_of_every_graph(name: str, expected: int) -> None:
-    canvas, caption = FIGURE.drawn(opened(name), Asked())
-    assert caption.startswith("Heat that started at vertex")
-    assert len(pictures(canvas)) == expected
-
-
-@pytest.mark.parametrize(
-    ("names", "expected", "words"),
-    [
-        (
-            ("torus base", "torus isotropic", "torus"),
-            1 + 5 + 5,
-            "it spreads evenly at every orientation, as eps = 1; on se2-20x20x4@v001 it runs along",
-        ),
-        (("torus base", "flat torus"), 2, "as many of the graph's own spacings"),
-        (("space", "axes"), 3 + 3 + 3 + 3, "Left three slices"),
-    ],
-)
-def test_graphs_are_drawn_beside_each_other(
-    names: tuple[str, ...], expected: int, words: str
-) -> None:
+def test_graphs_are_drawn_beside_each_other_in_one_scale(names: list[str], expected: int) -> None:
     first, *beside = map(opened, names)
-    canvas, caption = FIGURE.drawn(first, Asked(beside=tuple(beside)))
-    assert len(pictures(canvas)) == expected
-    assert words in caption
-    rows = {axes.get_ylabel().split("\n")[0].split("@")[0] for axes in canvas.axes}
-    assert {graph.version.parent.name for graph in (first, *beside)} <= rows
-
-
-def test_axes_are_named_with_their_vectors() -> None:
-    canvas, caption = FIGURE.drawn(opened("scan"), Asked())
-    assert "axis 0\n(0, .53, .85)" in titles(canvas)
-    assert "orientation" not in caption
-    assert "Axes n = (x, y, z) are numbered from 0" in caption
-
-
-def test_pictures_have_one_scale_and_their_data() -> None:
-    canvas, _ = FIGURE.drawn(opened("torus base"), Asked(beside=(opened("torus"),)))
-    first, second = heat_of(opened("torus base"), opened("torus")).graphs
+    canvas, _ = FIGURE.drawn(first, Asked(beside=tuple(beside)))
     images = pictures(canvas)
+    assert len(images) == expected
     assert len({image.norm for image in images}) == 1
-    assert images[0].norm.vmax == pytest.approx(
-        max(graph.density.sum(axis=0).max() for graph in (first, second))
-    )
-    started = images[-4 + second.orientation].get_array()
-    assert np.nanmax(started) == pytest.approx(second.density.max())
+    heat = heat_of(first, *beside).graphs
+    assert images[0].norm.vmax == pytest.approx(max(graph.together.max() for graph in heat))
+    assert np.nanmax(images[0].get_array()) == pytest.approx(heat[0].together.max())
+    rows = {axes.get_ylabel().split("\n")[0] for axes in canvas.axes}
+    assert {graph.name for graph in (first, *beside)} <= rows
+
+
+def test_the_exact_heat_of_a_sphere_is_1_in_all_and_flat_nearby() -> None:
+    places, spread = places_of(opened("sphere"), 0), 2.5
+    polar = np.linspace(0, np.pi, 4001)
+    distance = polar * places.radius
+    density = exact_density(places, distance, spread)
+    rings = 2 * np.pi * np.sin(polar) * places.radius
+    assert np.trapezoid(density * rings, distance) == pytest.approx(1, abs=1e-6)
+    near = distance < 1
+    flat = np.exp(-(distance**2) / (2 * spread**2)) / (2 * np.pi * spread**2)
+    assert density[near] == pytest.approx(flat[near], rel=0.05)

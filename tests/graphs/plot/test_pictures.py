@@ -63,24 +63,6 @@ def test_mollweides_map_shows_each_point_by_its_area() -> None:
     assert places.vectors[middle, 0] / places.radius > 0.98
 
 
-def test_a_region_is_cut_out_of_the_map() -> None:
-    [view] = whole(places_of(opened("region"), 0))
-    for edge in (view.points[0], view.points[-1], view.points[:, 0], view.points[:, -1]):
-        assert (edge >= 0).any()
-    left, right, bottom, top = view.extent
-    assert -2 < left < right < 2
-    assert -1 < top < bottom < 1
-
-
-@pytest.mark.parametrize("name", ["random", "own"])
-def test_points_of_a_plane_are_all_seen(name: str) -> None:
-    places = places_of(opened(name), 0)
-    [view] = whole(places)
-    assert len(np.unique(view.points[view.points >= 0])) > 0.97 * places.points.num_points
-    left, right, _, _ = view.extent
-    assert (right - left) * places.spacing == pytest.approx(1, abs=0.01)
-
-
 def test_large_lattices_are_thinned_out() -> None:
     [view] = whole(places_of(opened("plane"), 0), 7)
     assert view.points[0].tolist() == [1 * 20 + x for x in range(1, 20, 3)]

@@ -5,11 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from pictured import dense_weights, opened
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot.spectrum import draw_spectrum, spectrum_of
+from cheblienet_graphs.plot.spectrum import spectrum_of
 
 
 def test_stored_eigenvalues_are_compared_with_plane_waves() -> None:
@@ -30,14 +29,6 @@ def test_stored_eigenvalues_are_compared_with_plane_waves() -> None:
     np.testing.assert_allclose(data.errors[1:], truth[1:] / waves[1:9] - 1, atol=1e-5)
     assert np.isnan(data.errors[0])
     assert data.largest_error == pytest.approx(abs(truth[1:] / waves[1:9] - 1).max(), abs=1e-5)
-
-
-def test_computed_eigenvalues_of_the_sphere() -> None:
-    data = spectrum_of(opened("sphere"))
-    np.testing.assert_allclose(data.exact[:9], [0, 2, 2, 2, 6, 6, 6, 6, 6])
-    assert len(data.values) == 32
-    assert data.largest_error < 0.5
-    assert data.components == 1
 
 
 @pytest.mark.parametrize(
@@ -74,13 +65,3 @@ def test_of_large_graphs_few_are_computed(monkeypatch: pytest.MonkeyPatch) -> No
         NotDrawnError, match=r"642 vertices, .* no eigenpairs are stored. Build it with `eig"
     ):
         spectrum_of(opened("sphere"))
-
-
-def test_notebooks_draw_on_axes_of_their_own() -> None:
-    above, below = Figure().subplots(2, sharex=True)
-    data = spectrum_of(opened("kernel torus"))
-    draw_spectrum(data, above, below)
-    drawn = {line.get_label(): line.get_ydata() for line in above.lines}
-    assert (drawn["exact"] == data.exact).all()
-    assert (drawn["this graph"] == data.values).all()
-    assert (below.lines[-1].get_ydata()[1:] == data.errors[1:]).all()

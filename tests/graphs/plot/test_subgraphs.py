@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from pictured import dense_weights, opened
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot.subgraphs import MOST, draw_subgraph, subgraphs_of
+from cheblienet_graphs.plot.subgraphs import MOST, subgraphs_of
 
 DRAWN = ["plane", "torus", "six", "masked", "dust", "own", "rotations", "region", "volume", "axes"]
 
@@ -43,31 +42,6 @@ def test_the_first_edge_is_drawn_as_often_as_it_is_heavy() -> None:
     chi_squared = ((counts - expected) ** 2 / expected).sum()
     assert counts.sum() == draws
     assert chi_squared < len(weights) - 1 + 4 * np.sqrt(2 * len(weights))
-
-
-def test_the_seed_makes_the_draw() -> None:
-    graph = opened("plane")
-    first, again, other = (subgraphs_of(graph, seed=seed).kept_edges for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
-
-
-def test_what_is_kept_is_drawn_over_the_rest() -> None:
-    ax, part = Figure().subplots(), subgraphs_of(opened("plane"))
-    draw_subgraph(part, part.kept_edges, part.kept_vertices, ax)
-    outside, inside = ax.lines
-    assert len(inside.get_xdata()) == part.kept_vertices.sum()
-    assert len(outside.get_xdata()) == (~part.kept_vertices).sum()
-    faint, blue = (np.array([p.vertices for p in c.get_paths()]) for c in ax.collections)
-    ends = part.places[part.edges]
-    np.testing.assert_allclose(blue, ends[part.kept_edges])
-    np.testing.assert_allclose(faint, ends[~part.kept_edges])
-
-
-def test_a_volume_is_cut_by_a_plane() -> None:
-    data = subgraphs_of(opened("volume"))
-    assert set((data.vertices // 30).tolist()) == {int(data.vertices[0]) // 30}
-    assert len(data.vertices) > 20
 
 
 def test_without_edges_nothing_is_drawn() -> None:

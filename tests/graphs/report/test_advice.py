@@ -5,7 +5,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pytest
 from many_specs import many_specs
 
 from cheblienet_graphs import GraphSpec, build, inspect
@@ -14,8 +13,8 @@ from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.page.provenance import changed_fields, least_fields
 from cheblienet_graphs.report.moments import EffectiveMetric
-from cheblienet_graphs.report.second_moments import faults, remedy
 from cheblienet_graphs.report.text import connections
+from cheblienet_graphs.report.verdict import faults, remedy
 
 SMALLER = {"unlinked", "components, fiber"}
 """Kinds whose parameter should be smaller."""
@@ -78,15 +77,6 @@ def test_all_advice_can_be_followed() -> None:
     assert count > 200
 
 
-@pytest.mark.parametrize("weights", ["kernel", "matched", "selling"])
-@pytest.mark.parametrize("manifold", ["se2", "r3s2"])
-def test_weights_are_not_advised_to_be_what_they_are(manifold: str, weights: str) -> None:
-    spec = GraphSpec(manifold, 16, weights=weights, xi=1, levels=1)
-    every = [named for _, remedies in advice(spec) for named in remedies]
-    assert every
-    assert Remedy("weights", weights) not in every
-
-
 def test_what_no_grid_mends_is_said_of_the_fiber(tmp_path: Path) -> None:
     """xi = 1 on every grid: the first waves are those over the orientations, four or twelve."""
     chosen = {"xi": 1, "weights": "selling", "boundary": "periodic", "levels": 1}
@@ -101,13 +91,3 @@ def test_what_no_grid_mends_is_said_of_the_fiber(tmp_path: Path) -> None:
     build(follows(few, change), tmp_path / "g", name="more")
     [level] = inspect(tmp_path / "g", "more").levels
     assert level.consistency == "consistent"
-
-
-def test_axes_that_are_too_few_are_said_to_be(tmp_path: Path) -> None:
-    chosen = {"xi": 1, "weights": "selling", "boundary": "periodic", "levels": 1}
-    build(GraphSpec("r3s2", 8, axes=4, **chosen), tmp_path / "g")
-    [level] = inspect(tmp_path / "g").levels
-    assert level.verdict == (
-        "not consistent with its metric: first eigenvalues are up to 71 % off; second moments "
-        "exact: more `axes` may help"
-    )

@@ -12,26 +12,16 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.report.diagnostics import (
-    components,
-    equivariance_errors,
-    weight_statistics,
-)
-from cheblienet_graphs.report.moments import effective_metrics, probes, weighted
+from cheblienet_graphs.report.diagnostics import components, equivariance_errors, weight_statistics
+from cheblienet_graphs.report.moments import effective_metrics, probes
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import (
-    LevelArrays,
-    MappedWeights,
-    edge_weights,
-    mapped_array,
-    mapped_csr,
-)
+from cheblienet_graphs.store.reader import LevelArrays, edge_weights, mapped_csr
 
 
-def weights_of(version: Path) -> MappedWeights:
-    return LevelArrays(version, read_facts(version), 0).weights
+def level_of(version: Path) -> LevelArrays:
+    return LevelArrays(version, read_facts(version), 0)
 
 
 @given(st.integers(1, 80), st.floats(0, 0.06), st.integers(0, 99), st.integers(1, 20))
@@ -39,11 +29,6 @@ def test_components_are_those_of_scipy(size: int, density: float, seed: int, ent
     matrix = random_matrix(size, density, seed)
     expected = connected_components(matrix, directed=False, return_labels=False)
     assert components(matrix, entries=entries) == expected
-
-
-@pytest.mark.parametrize("name", SPECS)
-def test_components_of_graphs(versions: Path, name: str) -> None:
-    assert components(laplacian_of(versions, name), entries=40) == 1
 
 
 @pytest.mark.parametrize("name", ["open", "torus", "combinatorial", "sphere"])
@@ -60,21 +45,11 @@ def test_equivariance_errors_by_definition(versions: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_weights_by_definition(versions: Path, name: str) -> None:
+def test_weights_are_those_of_the_whole_matrix(versions: Path, name: str) -> None:
     version = versions / name / "v001"
-    weights = weights_of(version)
-    delta = (weights.laplacian.toarray() + np.eye(weights.laplacian.shape[0])) * (
-        weights.lambda_max / 2
-    )
-    mass = "area" if SPECS[name].laplacian == "combinatorial" else "degree"
-    root = np.sqrt(mapped_array(version / "levels/0" / mass).astype(float))
-    np.fill_diagonal(delta, 0)
-    assert np.allclose(edge_weights(version, 0).toarray(), -delta * np.outer(root, root), rtol=1e-5)
-    chosen = np.array([5, 3, 3, 40])
-    assert np.array_equal(
-        weights.rows(chosen).toarray(), edge_weights(version, 0).toarray()[chosen]
-    )
-    values = edge_weights(version, 0).data
+    weights, whole = level_of(version).weights, edge_weights(version, 0)
+    chosen, values = np.array([5, 3, 3, 40]), whole.data
+    assert np.array_equal(weights.rows(chosen).toarray(), whole.toarray()[chosen])
     expected = {"min": values.min(), "median": np.median(values), "max": values.max()}
     for entries in (17, 10**6):
         assert weight_statistics(weights, entries=entries) == pytest.approx(expected, rel=1e-15)
@@ -84,12 +59,11 @@ def test_weights_by_definition(versions: Path, name: str) -> None:
 def test_effective_metrics_are_the_same_in_blocks(versions: Path, name: str) -> None:
     version = versions / name / "v001"
     report = inspect(versions, name, eigenvalues=0).levels[0]
-    level = weighted(LevelArrays(version, read_facts(version), 0))
+    level = level_of(version)
     found = effective_metrics(level, probes(level), entries=30)
     for metrics, expected in zip(found, report.effective_metric, strict=True):
-        assert metrics.eps_squared == pytest.approx(expected.eps_squared, rel=1e-12)
-        assert metrics.second_moment == pytest.approx(expected.second_moment, rel=1e-12)
-        assert metrics.deviation == pytest.approx(expected.deviation, rel=1e-12)
+        for name in ("eps_squared", "second_moment", "deviation"):
+            assert getattr(metrics, name) == pytest.approx(getattr(expected, name), rel=1e-12)
 
 
 def peak(work: Callable[[], object]) -> int:
@@ -107,13 +81,13 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     """Examinations allocate far less than the values of the matrix would in float64."""
     spec = GraphSpec("se2", 64, orientations=8, neighbors=64, levels=1)
     build(spec, tmp_path / "g.zarr", name="g")
-    weights = weights_of(tmp_path / "g.zarr/g/v001")
+    version = tmp_path / "g.zarr/g/v001"
+    level = level_of(version)
+    weights = level.weights
     laplacian, points = weights.laplacian, spec.full_sampling(0)
     x = np.ones(points.num_vertices)
-    version = tmp_path / "g.zarr/g/v001"
-    level = weighted(LevelArrays(version, read_facts(version), 0))
     examinations: list[Callable[[], object]] = [
-        lambda: mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian"),
+        lambda: mapped_csr(version / "levels/0/laplacian"),
         lambda: mapped_product(laplacian, cast_at_once=0, entries=2**12)(x),
         lambda: components(laplacian, entries=2**12),
         lambda: effective_metrics(level, probes(level)),

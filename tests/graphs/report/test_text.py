@@ -2,12 +2,15 @@
 
 import math
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.report.inspect import Report
+from cheblienet_graphs.report.text import remarks
 
 LABELS = ["metric", "connected", "size", "symmetries", "spectrum"]
 
@@ -48,77 +51,15 @@ def table(report: Report) -> list[list[str]]:
     return [re.split(r"  +", line.strip()) for line in lines[2:]]
 
 
-def test_what_one_decides_from_comes_first(reports: dict[str, Report]) -> None:
-    for report in reports.values():
-        known = [*answers(report)]
-        assert known[:4] == LABELS[:4]
-        assert known == [label for label in LABELS if label in known]
-        assert len(table(report)) == len(report.levels)
-    assert answers(reports["apart"])["metric"] == reports["apart"].levels[0].verdict
-
-
-def test_lines_fit_a_terminal(reports: dict[str, Report]) -> None:
-    for name, report in reports.items():
-        before, _, rest = str(report).partition("\n\n   ")
-        table_lines, _, after = rest.partition("\n\n")
-        assert max(map(len, before.splitlines() + after.splitlines())) <= 80, name
-        assert max(map(len, table_lines.splitlines())) <= 97, name
-        assert len({len(line) for line in str(report).split("\n\n")[2].splitlines()}) == 1
-        assert "\u00a0" not in str(report)
-        assert not any(line.endswith(" ") for line in str(report).splitlines())
-
-
-def test_verdicts_that_differ_in_numbers_are_given_once(reports: dict[str, Report]) -> None:
-    report = reports["deep"]
-    assert len({level.verdict for level in report.levels}) == len(report.levels) == 6
-    said = answers(report)["metric"]
-    assert said.count("consistent with its metric") == 1
-    assert said.count("too coarse") == 1
-    assert said.startswith("levels 0, 1, 2, 3 and 4: ")
-    assert "(numbers of level 0)" in said
-    errors = [f"{level.spectral_error:.2g}" for level in report.levels]
-    assert [float(row[-1].removesuffix(" %")) / 100 for row in table(report)] == pytest.approx(
-        [float(error) for error in errors], rel=0.05
-    )
-
-
-def test_remarks_are_made_once(reports: dict[str, Report]) -> None:
-    last = " ".join(str(reports["deep"]).split("\n\n")[-1].split())
-    assert last.count("below the paper's rule of thumb") == 1
-    said = " ".join(str(reports["apart"]).split())
-    assert said.count("between which no signal passes") == 1
-
-
-def test_connections_are_told(reports: dict[str, Report]) -> None:
-    assert answers(reports["torus"])["connected"] == "yes"
-    assert answers(reports["apart"])["connected"].startswith("no: level 0: falls into 6 components")
-    said = answers(reports["pieces"])["connected"]
-    assert said.startswith("no: level 0: falls into 2 components")
-    assert "what is inside the mask may be in as many pieces" in said
-
-
-def test_sizes(reports: dict[str, Report]) -> None:
-    assert answers(reports["torus"])["size"].startswith("4,096 vertices, 14,336 edges on level 0;")
-    assert [row[2] for row in table(reports["torus"])] == ["4,096", "1,024", "256"]
-    assert table(reports["apart"])[0][1] == "10x8x6"
-    masked = reports["masked"]
-    shares = [level.inside for level in masked.levels]
-    assert [row[2] for row in table(masked)] == [f"{100 * share:.2g} %" for share in shares]
-
-
 def test_symmetries_are_exact_or_told_by_their_error(reports: dict[str, Report]) -> None:
-    exact = answers(reports["torus"])["symmetries"]
-    assert exact == "exact: rotation 90, rotation 180, flip, translation x, translation y"
-    assert answers(reports["random"])["symmetries"] == "none that the sampling has"
+    symmetries = {name: answers(report)["symmetries"] for name, report in reports.items()}
+    assert symmetries["torus"].startswith("exact: rotation 90, rotation 180, flip, translation x")
+    assert symmetries["random"] == "none that the sampling has"
     levels = reports["kernel"].levels
     error = max(level.equivariance["rotation_90 (approximate)"] for level in levels)
     assert error > 0.01
-    assert answers(reports["kernel"])["symmetries"] == (
+    assert symmetries["kernel"] == (
         f"exact: rotation 180, flip |P'LP - L| of rotation 90 (approximate): up to {error:.2g}"
-    )
-    square = reports["apart"].levels[0].equivariance
-    assert answers(reports["apart"])["symmetries"] == "exact: " + ", ".join(
-        name.replace("_", " ") for name in square
     )
 
 
@@ -132,18 +73,70 @@ def test_the_spectrum_in_a_line(reports: dict[str, Report]) -> None:
     assert "spectrum" not in answers(reports["kernel"])  # no eigenvalues were asked for
 
 
-def test_realized_metrics(reports: dict[str, Report]) -> None:
-    row = table(reports["kernel"])[0]
-    realized = [m.eps_squared for m in reports["kernel"].levels[0].effective_metric]
-    assert row[-2] == f"{min(realized):.2g}..{max(realized):.2g}"
-    assert table(reports["apart"])[0][-1] == "-"  # no orientation is linked to another
-
-
-def test_the_full_text_has_the_rest(reports: dict[str, Report]) -> None:
+def test_what_one_decides_from_comes_first_in_lines_that_fit(reports: dict[str, Report]) -> None:
     for report in reports.values():
-        short, full = str(report), report.full_text()
+        known = [*answers(report)]
+        assert known[:4] == LABELS[:4]
+        assert known == [label for label in LABELS if label in known]
+        assert len(table(report)) == len(report.levels)
+        text, full = str(report), report.full_text()
+        before, columns, *after = text.split("\n\n")[1:]
+        assert max(map(len, "\n".join([before, *after]).splitlines())) <= 80
+        assert len({len(line) for line in columns.splitlines()}) == 1
+        assert "\u00a0" not in text
         for said in (report.spec_sha256[:12], report.created, "stored entries", "lambda_max"):
             assert said in full
-            assert said not in short
-        for level in report.levels:
-            assert f"level {level.level}" in full
+            assert said not in text
+    assert answers(reports["apart"])["metric"] == reports["apart"].levels[0].verdict
+
+
+def test_findings_that_differ_in_numbers_are_given_once(reports: dict[str, Report]) -> None:
+    report = reports["deep"]
+    assert len({level.verdict for level in report.levels}) == len(report.levels) == 6
+    verdict = answers(report)["metric"]
+    assert verdict.startswith("levels 0, 1, 2, 3 and 4: consistent with its metric")
+    assert verdict.count("(numbers of level 0)") == verdict.count("too coarse") == 1
+    zeros = [f"{100 * level.sparsity:.4g} %" for level in report.levels if level.sparsity < 0.985]
+    dense = f"{', '.join(zeros[:-1])} and {zeros[-1]} zeros, below the paper's rule of thumb"
+    assert " ".join(str(report).split()).count(dense) == 1
+
+
+def test_connections_are_told(reports: dict[str, Report]) -> None:
+    assert answers(reports["torus"])["connected"] == "yes"
+    assert answers(reports["apart"])["connected"].startswith("no: level 0: falls into 6 components")
+    assert "the mask may be in as many pieces" in answers(reports["pieces"])["connected"]
+
+
+def row(report: str, title: str) -> list[float]:
+    """The numbers of a row of the report's table."""
+    (line,) = (line for line in report.splitlines() if line.strip().startswith(title))
+    return [float(x) for x in re.split(r"\s{2,}", line.strip())[1:]]
+
+
+def test_lengths_are_told_in_units_that_can_be_seen(tmp_path: Path) -> None:
+    spec = GraphSpec("se2", (48, 24), orientations=4, alpha=2)
+    build(spec, tmp_path / "g.zarr", name="plane")
+    build(GraphSpec("so3", subdivisions=2, levels=2), tmp_path / "g.zarr", name="sphere")
+    known = inspect(tmp_path / "g.zarr", "plane", eigenvalues=0)
+    assert "x (right) and y (down)" in known.full_text()
+    report, pixels, xi = known.full_text(), np.array([48, 24]), math.sqrt(2 * 4)
+    assert row(report, "xi, widths per radian") == pytest.approx(xi / pixels, rel=1e-3)
+    assert row(report, "xi, pixels per radian") == pytest.approx([xi] * 2, rel=1e-2)
+    spread = np.sqrt([level.bandwidth for level in known.levels]) * pixels
+    assert row(report, "sqrt t, pixels") == pytest.approx(spread, rel=1e-2)
+    report = inspect(tmp_path / "g.zarr", "sphere", eigenvalues=0).full_text()
+    xis = np.sqrt(6 * 4 * math.pi / np.array([162, 42]))
+    assert row(report, "xi, radians of arc per radian") == pytest.approx(xis, rel=1e-3)
+    assert row(report, "xi, degrees of arc per radian") == pytest.approx(np.rad2deg(xis), rel=1e-2)
+
+
+def test_what_is_unusual_is_remarked(reports: dict[str, Report]) -> None:
+    spec = GraphSpec("se2", 16, orientations=5, xi="auto", levels=1)
+    faults = {"eigenvalues_converged": False, "multiplicities_may_be_larger": True}
+    unusual = faults | {"in_plane_fraction": 0.9, "dropped_edges": 3, "degree": {"max": 99}}
+    text = " ".join(remarks(spec, [replace(reports["kernel"].levels[0], **unusual)]))
+    assert "level 0: in-plane fraction 0.900, asked for 0.4" in text
+    assert "up to 99 neighbors, more than K = 16" in text
+    assert "3 edges left out" in text
+    assert "the solver gave up" in text
+    assert "may have more copies" in text

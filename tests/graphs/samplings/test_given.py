@@ -1,41 +1,25 @@
-"""Given points: what is read of arrays, and what is refused; their cells."""
+"""Given points: what is read of arrays, and what is refused."""
 
-import itertools
 import math
 import re
 
 import numpy as np
 import pytest
-from scipy.spatial import KDTree, SphericalVoronoi
 
 from cheblienet_graphs import CheblienetError, SpecError
 from cheblienet_graphs.samplings.given import Given, GivenPoints, UncheckedPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.random import Random
-from cheblienet_graphs.samplings.voronoi import plane_cells
 
 
-def points_of(
-    coordinates: object,
-    *,
-    flat: bool = False,
-    domain: object = None,
-    units: object = None,
-    periodic: bool = False,
-) -> GivenPoints:
-    return GivenPoints.read(UncheckedPoints(coordinates, domain, units, periodic), flat=flat)
+def points_of(coordinates: object, *, flat: bool = False, **given: object) -> GivenPoints:
+    fields = {"domain": None, "units": None, "periodic": False} | given
+    return GivenPoints.read(UncheckedPoints(coordinates, **fields), flat=flat)
 
 
 def degrees(points: np.ndarray) -> np.ndarray:
     x, y, z = points.T
     return np.degrees(np.stack([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)], axis=1))
-
-
-def test_unit_vectors_of_latitudes_and_longitudes() -> None:
-    base = Random(size=500, seed=3).base_points
-    found = points_of(degrees(base)).known.points
-    assert np.abs(found - base).max() < 5e-16
-    assert np.abs(np.linalg.norm(found, axis=1) - 1).max() < 5e-16
 
 
 def test_poles_and_quarter_turns_are_exact() -> None:
@@ -86,17 +70,10 @@ def test_lengths_are_divided_by_the_width() -> None:
     assert wide.extent == (1.0, 0.5)
     assert np.allclose(wide.known.points[0], [0.4, 0.2], rtol=1e-15)
     assert points_of([[0, 1], [2, 1]], flat=True, domain=(0, 0, 2, 4)).extent == (1.0, 2.0)
-
-
-def test_levels_share_a_domain() -> None:
-    fine, coarse = np.array([[0.0, 0], [1, 0], [1, 1]]), np.array([[0.0, 0], [2, 1]])
-    found = points_of([fine, coarse], flat=True)
-    assert found.points == (3, 2)
-    assert found.extent == (1.0, 0.5)
-    assert (found.known.points == fine / 2).all()
-    assert found.coarser is not None
-    assert found.coarser.count == 2
-    assert found.coarser.coarser is None
+    levels = points_of([given, given[:2]], flat=True)
+    assert (levels.points, levels.extent) == ((4, 2), (1.0, 0.5))
+    assert (levels.coarser.known.points == [[0, 0], [1, 0]]).all()
+    assert levels.coarser.coarser is None
 
 
 def test_opposite_edges_of_a_torus_are_one() -> None:
@@ -116,62 +93,37 @@ def changed(row: int, column: int, value: float) -> np.ndarray:
 
 
 WIDE = np.column_stack([[5, 6, 7], [-3, 4, 80]])
+FLAT = {"flat": True}
 REFUSED = [
     (np.zeros((5, 4)), {}, "of shape (N, 2): latitude, longitude in degrees", "shape (5, 4)"),
     (np.zeros(6), {}, "for a pyramid a sequence of such arrays, finest first", "shape (6,)"),
-    (np.zeros((2, 3, 2)), {}, "of shape (N, 2)", "shape (2, 3, 2)"),
     ("points", {}, "of shape (N, 2)", "a str"),
     ([[1, 2], [3]], {}, "of shape (N, 2)", "a list"),
-    ([], {}, "of shape (N, 2)", "shape (0,)"),
     (np.ones((3, 2), complex), {}, "of shape (N, 2)", "a ndarray"),
-    (np.zeros((5, 1)), {"flat": True}, "of shape (N, 2): x, y", "shape (5, 1)"),
-    (changed(1, 0, math.nan), {}, "finite", "nan at point 1"),
     (changed(2, 1, -math.inf), {}, "finite", "-inf at point 2"),
     (np.ma.masked_equal(FINE, 30), {}, "finite", "nan at point 1"),
     ([FINE, changed(0, 1, math.nan)[:2]], {}, "finite", "nan at point 0 of level 1"),
     (np.array(FINE)[:1], {}, "at least 2 points", "1 point."),
-    (np.zeros((0, 2)), {}, "at least 2 points", "0 points"),
     ([FINE, FINE], {}, "fewer on each level", "3 points of level 1. Give the finest level first."),
     ([FINE, np.ones((2, 3))], {}, "with areas on all levels or on none", "shape (2, 3) of level 1"),
-    (changed(1, 0, 90.5), {}, "latitude, in [-90, 90] degrees", "latitude 90.5 at point 1."),
-    (
-        np.array(FINE)[:, ::-1],
-        {},
-        "latitude, in",
-        "300 at point 2. The second column fits: the",
-    ),
+    (np.array(FINE)[:, ::-1], {}, "latitude, in", "300 at point 2. The second column fits: the"),
     (changed(0, 1, 361), {}, "with longitudes in [-360, 360] degrees", "longitude 361 at point 0"),
-    (
-        np.radians(FINE),
-        {},
-        "in degrees",
-        "Got latitudes up to 1.047 and longitudes up to 5.236.",
-    ),
+    (np.radians(FINE), {}, "in degrees", "Got latitudes up to 1.047 and longitudes up to 5.236."),
     (np.radians(FINE), {"units": "radians"}, "units must be one of degrees", "'radians'"),
-    (
-        [[10, 20], [3, 4], [10, 20]],
-        {},
-        "different points",
-        "points 0 and 2 both at latitude 10, ",
-    ),
+    ([[10, 20], [3, 4], [10, 20]], {}, "different points", "points 0 and 2 both at latitude 10, "),
     ([[90, 20], [3, 4], [90, 50]], {}, "different points", "points 0 and 2 both at latitude 90"),
     ([[9, -90], [3, 4], [9, 270]], {}, "different points", "points 0 and 2 both at"),
     ([[9, 20], [3, 4], [9, 20 + 1e-9]], {}, "different points", "points 0 and 2 both at"),
-    (np.full((9, 2), 20), {}, "different points", "points 0 and 1 both at"),
     ([FINE, [[9, 9], [9, 9]]], {}, "different points", "points 0 and 1 of level 1 both"),
     (np.column_stack([FINE, [1, 0, 2]]), {}, "with positive areas", "area 0 at point 1"),
-    (np.column_stack([FINE, [1, 5, -2]]), {}, "with positive areas", "area -2 at point 2"),
     (np.column_stack([FINE, [-1, -5, -2]]), {}, "with positive areas", "area -1 at point 0"),
     (np.column_stack([FINE, [1, 1, 1e-13]]), {}, "1e-12 of their mean", "area 1e-13 at point 2"),
-    (WIDE, {"flat": True, "domain": (0, 0, 6, 90)}, "within the domain [0, 6]", "(5, -3) at point"),
-    ([[0, 3], [4, 3]], {"flat": True}, "domain must be given where", "a bounding box of 4 x 0"),
-    ([[0, 3], [0, 4]], {"flat": True}, "domain must be given where", "a bounding box of 0 x 1"),
-    (WIDE, {"flat": True, "domain": (0, 0, 1)}, "domain must be four numbers X0", "(0, 0, 1)"),
-    (WIDE, {"flat": True, "domain": (1, 0, 1, 2)}, "X0 < X1 and Y0 < Y1", "(1, 0, 1, 2)"),
-    (WIDE, {"flat": True, "domain": "a,b,c,d"}, "four numbers X0, Y0, X1, Y1", "'a,b,c,d'"),
-    (WIDE, {"flat": True, "domain": 7}, "four numbers X0, Y0, X1, Y1", "Got 7"),
-    ([[0, 0], [1e-9, 1]], {"flat": True}, "domain must be of a height in [1e-06", "1e-09 x 1"),
-    ([[-1e308, 0], [1e308, 1]], {"flat": True}, "domain must be given", "inf x 1"),
+    (WIDE, FLAT | {"domain": (0, 0, 6, 90)}, "within the domain [0, 6]", "(5, -3) at point"),
+    ([[0, 3], [4, 3]], FLAT, "domain must be given where", "a bounding box of 4 x 0"),
+    (WIDE, FLAT | {"domain": (0, 0, 1)}, "domain must be four numbers X0", "(0, 0, 1)"),
+    (WIDE, FLAT | {"domain": (1, 0, 1, 2)}, "X0 < X1 and Y0 < Y1", "(1, 0, 1, 2)"),
+    ([[0, 0], [1e-9, 1]], FLAT, "domain must be of a height in [1e-06", "1e-09 x 1"),
+    ([[-1e308, 0], [1e308, 1]], FLAT, "domain must be given", "inf x 1"),
 ]
 
 
@@ -200,59 +152,14 @@ def test_of_many_equal_points_two_are_named_quickly() -> None:
         points_of(np.tile([5.0, 6.0], (200_000, 1)))
 
 
-def shares(points: np.ndarray, extent: tuple[float, float], pixels: int = 1_000) -> np.ndarray:
-    """The share of the domain's pixels that is nearest to each point."""
-    steps = (np.arange(pixels) + 0.5) / pixels
-    centers = np.stack(np.meshgrid(*(steps * side for side in extent)), axis=2).reshape(-1, 2)
-    return np.bincount(KDTree(points).query(centers)[1], minlength=len(points)) / pixels**2
-
-
-ON_EDGES = {
-    "corners": [[0, 0], [1, 0], [0, 0.5], [1, 0.5]],
-    "two corners": [[0, 0], [1, 0.5]],
-    "one edge": [[0, 0], [0.3, 0], [1, 0]],
-    "a diagonal": [[0, 0], [0.5, 0.25], [1, 0.5]],
-    "across": [[0, 0.2], [0.4, 0.2], [1, 0.2]],
-    "lattice": [[x / 4, y / 8] for x, y in itertools.product(range(5), repeat=2)],
-    "almost": [[1e-16, 0.2], [0.4, 1e-17], [1 - 1e-16, 0.5 - 1e-16], [0.3, 0.4]],
-}
-
-
-@pytest.mark.parametrize("name", ON_EDGES)
-def test_cells_of_points_on_the_edges(name: str) -> None:
-    points, extent = np.array(ON_EDGES[name]), (1.0, 0.5)
-    cells = plane_cells(points, extent, periodic=False)
-    assert math.isclose(cells.sum(), 0.5, rel_tol=1e-12)
-    assert np.abs(cells / 0.5 - shares(points, extent)).max() < 0.002
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_cells_of_a_bounding_box(seed: int) -> None:
-    """Four points at least lie on its edges, two of them here in corners."""
-    random = np.random.default_rng(seed).random((40, 2)) * [30, 17]
-    given = np.vstack([random, random.min(axis=0), random.max(axis=0)])
-    found = Given(size=points_of(given, flat=True))
-    assert math.isclose(found.base_areas.mean(), 1, rel_tol=1e-14)
-    assert found.extent is not None
-    expected = shares(found.base_points, found.extent)
-    assert np.abs(found.base_areas / 42 - expected).max() < 0.002
-
-
-@pytest.mark.parametrize("cap", [math.pi, 0.3, 0.01])
-def test_cells_on_the_sphere_agree_with_another_construction(cap: float) -> None:
-    """Also where all points are in a small part of it, and most of it belongs to a few."""
-    random = np.random.default_rng(7)
-    colatitude, longitude = cap * np.sqrt(random.random(300)), 360 * random.random(300)
-    table = np.column_stack([90 - np.degrees(colatitude), longitude])
-    found = Given(size=points_of(table))
-    expected = SphericalVoronoi(found.base_points, threshold=1e-12).calculate_areas()
-    assert np.allclose(found.base_areas * 4 * math.pi / 300, expected, rtol=1e-6)
+def test_next_to_a_pole_the_longitude_is_zero() -> None:
+    arrays = {0: PointArrays(np.array([[0, 1e-17, 1.0], [0, 1e-17, -1.0]]), None)}
+    assert (Given(size=GivenPoints((2,), "voronoi", "", arrays=arrays)).angles[1] == 0).all()
 
 
 def test_points_too_close_for_cells_are_to_be_left_out() -> None:
     points = Random(size=2_000, seed=1).base_points
     beside = points[3] + 1e-12 * np.cross(points[3], [0, 0, 1])
-    close = np.vstack([points, beside / np.linalg.norm(beside)])
-    known = GivenPoints((2_001,), "voronoi", "", arrays={0: PointArrays(close, None)})
+    close = {0: PointArrays(np.vstack([points, beside / np.linalg.norm(beside)]), None)}
     with pytest.raises(CheblienetError, match="of `coordinates`, or give an area for each point"):
-        _ = Given(size=known).base_areas
+        _ = Given(size=GivenPoints((2_001,), "voronoi", "", arrays=close)).base_areas

@@ -1,6 +1,5 @@
 """HEALPix, the equiangular grid and Gaussian grids: points, pooled blocks, exact quadrature."""
 
-import itertools
 import math
 
 import numpy as np
@@ -36,17 +35,12 @@ def test_healpix_children_are_nearest_to_their_parent(nside: int) -> None:
     assert (fine.pooling().indices.reshape(-1, 4) == four).all()
 
 
-@pytest.mark.parametrize("bandlimit", [1, 3, 8])
-def test_equiangular_angles(bandlimit: int) -> None:
-    beta, gamma = (a.reshape(2 * bandlimit, -1) for a in Equiangular(size=bandlimit).angles)
-    for j, k in itertools.product(range(2 * bandlimit), repeat=2):
-        assert math.isclose(beta[j, k], (j + 0.5) * math.pi / (2 * bandlimit), rel_tol=1e-15)
-        assert math.isclose(gamma[j, k], (k + 0.5) * math.pi / bandlimit, rel_tol=1e-15)
-
-
 @pytest.mark.parametrize("bandlimit", [2, 6, 8])
 def test_equiangular_blocks_center_on_the_coarser_points(bandlimit: int) -> None:
     fine, coarse = Equiangular(size=bandlimit), Equiangular(size=bandlimit // 2)
+    steps = (np.arange(2 * bandlimit) + 0.5) * math.pi / bandlimit
+    beta, gamma = np.meshgrid(steps / 2, steps, indexing="ij")
+    assert np.allclose(fine.angles, [beta.ravel(), gamma.ravel()], rtol=1e-15)
     block = fine.pooling().indices.reshape(-1, 4)
     for angle, center in zip(fine.angles, coarse.angles, strict=True):
         assert np.allclose(angle[block].mean(axis=1), center, rtol=1e-14)
@@ -55,14 +49,6 @@ def test_equiangular_blocks_center_on_the_coarser_points(bandlimit: int) -> None
 def grid(size: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     points = GraphSpec("s2", gaussian=size, levels=1).full_sampling(0)
     return *points.coordinates().T, points.areas()
-
-
-@pytest.mark.parametrize(
-    ("size", "points"),
-    [("O32", 5_248), ("O320", 421_120), ("O1280", 6_599_680), ("F32", 8_192), ("F80", 51_200)],
-)
-def test_numbers_of_gaussian_points(size: str, points: int) -> None:
-    assert GraphSpec("s2", gaussian=size).num_vertices == points
 
 
 @pytest.mark.parametrize("size", ["O2", "O6", "F2", "F5"])
@@ -102,24 +88,6 @@ def test_integrals_of_spherical_harmonics_are_exact(size: str) -> None:
                 assert abs(mean - (degree == order == 0 and wave is np.cos)) < 1e-13
 
 
-@pytest.mark.slow
-def test_a_thousand_latitudes() -> None:
-    """Integrals of z^k, and the rows' weights against another computation of them."""
-    beta, _, areas = grid("F640")
-    z = np.cos(beta)
-    assert abs(areas.mean() - 1) < 1e-13
-    for power in (2, 8, 64, 512, 1_000):
-        assert abs((areas * z**power).mean() * (power + 1) - 1) < 1e-9
-    nodes = z[:: 4 * 640]
-    last, now = np.ones_like(nodes), nodes.copy()
-    for n in range(1, 1280):
-        last, now = now, ((2 * n + 1) * nodes * now - n * last) / (n + 1)
-    slope = 1280 * (last - nodes * now) / (1 - nodes**2)
-    assert np.abs(now / slope).max() < 1e-15
-    weights = 2 / ((1 - nodes**2) * slope**2)
-    assert np.allclose(areas[:: 4 * 640] * 2 / 1280, weights, rtol=1e-9)
-
-
 def test_gaussian_levels_halve_the_number_of_latitudes() -> None:
     spec = GraphSpec("s2", gaussian="o32")
     assert [spec.level_size(level) for level in range(spec.levels)] == [
@@ -129,15 +97,12 @@ def test_gaussian_levels_halve_the_number_of_latitudes() -> None:
     assert [regular.grid(level) for level in range(regular.levels)] == [
         *((1, 64, 128), (1, 32, 64), (1, 16, 32), (1, 8, 16))
     ]
-    assert GraphSpec("s2", gaussian="O6").levels == 1 + 1
-    assert GraphSpec("s2", gaussian="O5").levels == 1
-    assert (spec.default_name, spec.schema) == ("s2-gaussian-O32", "1.1")
+    assert [GraphSpec("s2", gaussian=size).levels for size in ("O6", "O5")] == [2, 1]
+    assert GraphSpec("s2", gaussian="O1280").num_vertices == 6_599_680
     assert GraphSpec.from_dict(spec.to_dict()) == spec
-    assert spec.to_dict()["gaussian"] == "O32"
 
 
-@pytest.mark.parametrize("size", ["O1", "N32", "O", "O8193", 32, "32", "O3.5", None.__class__])
+@pytest.mark.parametrize("size", ["O1", "N32", "O8193", 32, "O3.5"])
 def test_other_gaussian_sizes_are_refused(size: object) -> None:
-    with pytest.raises(SpecError, match=r"gaussian must be O or F with .* \[2, 8192\]") as caught:
+    with pytest.raises(SpecError, match=r"gaussian must be O or F with .* \[2, 8192\]"):
         GraphSpec("s2", gaussian=size)
-    assert caught.value.field == "gaussian"

@@ -20,17 +20,13 @@ def matrix(found: LevelMap) -> csr_matrix:
 def test_icosphere_counts_and_nests(subdivisions: int) -> None:
     points = Icosphere(size=subdivisions).base_points
     assert points.shape == (10 * 4**subdivisions + 2, 3)
-    finer = Icosphere(size=subdivisions + 1).base_points
-    assert (finer[: len(points)] == points).all()
-
-
-def test_icosahedron() -> None:
-    points = Icosphere(size=0).base_points
-    apart = np.sort(arcs(points[:, None], points), axis=1)
-    assert np.allclose(apart[:, 0], 0)
+    finer = Icosphere(size=subdivisions + 1)
+    assert (finer.base_points[: len(points)] == points).all()
+    apart = np.sort(arcs(points[:12, None], points[:12]), axis=1)
     assert np.allclose(apart[:, 1:6], math.atan(2))
-    assert np.allclose(apart[:, 6:11], math.pi - math.atan(2))
-    assert np.allclose(apart[:, 11], math.pi)
+    for pole in (0, math.pi):
+        (at_pole,) = np.flatnonzero(abs(finer.angles[0] - pole) < 1e-9)
+        assert finer.angles[1][at_pole] == 0
 
 
 @pytest.mark.parametrize("subdivisions", range(5))
@@ -38,16 +34,6 @@ def test_icosphere_areas_are_voronoi_cells(subdivisions: int) -> None:
     found = Icosphere(size=subdivisions)
     areas = SphericalVoronoi(found.base_points).calculate_areas()
     assert np.abs(found.base_areas - areas / areas.mean()).max() < 1e-10
-
-
-@pytest.mark.parametrize("subdivisions", range(4))
-def test_poles_of_the_icosphere(subdivisions: int) -> None:
-    found = Icosphere(size=subdivisions)
-    beta, gamma = found.angles
-    for pole in (0, math.pi):
-        there = abs(beta - pole) < 1e-9
-        assert there.sum() == (1 if subdivisions else 0)
-        assert (gamma[there] == 0).all()
 
 
 @pytest.mark.parametrize("subdivisions", [1, 2, 3])
@@ -77,16 +63,3 @@ def test_icosphere_unpools_from_two_parents(subdivisions: int) -> None:
     middle = new @ coarse
     middle /= np.linalg.norm(middle, axis=1, keepdims=True)
     assert np.abs(middle - fine.base_points[len(coarse) :]).max() < 1e-15
-
-
-def test_mean_pooling_on_the_icosphere_does_not_keep_integrals() -> None:
-    """Midpoints count for both of their parents: how much, docs/limits.md says."""
-    fine, coarse = Icosphere(size=4), Icosphere(size=3)
-    fine_share, coarse_share = (x.base_areas / x.base_areas.sum() for x in (fine, coarse))
-    means = matrix(fine.pooling())
-    counted = means.T @ coarse_share / fine_share
-    assert counted.min() == pytest.approx(0.57, abs=0.01)
-    assert counted.max() == pytest.approx(1.21, abs=0.01)
-    smooth = np.exp(fine.base_points[:, 0])
-    change = coarse_share @ (means @ smooth) / (fine_share @ smooth) - 1
-    assert 1e-9 < abs(change) < 1e-5

@@ -20,10 +20,6 @@ def sparse(found: LevelMap) -> csr_matrix:
     return matrix
 
 
-def matrix(found: LevelMap) -> np.ndarray:
-    return sparse(found).toarray()
-
-
 def owners(fine: np.ndarray, coarse: np.ndarray, periods: tuple | None = None) -> np.ndarray:
     """The first of those within 1e-9 of the nearest, by all pairs."""
     offsets = fine[:, None] - coarse
@@ -37,13 +33,13 @@ def check(maps: NearestMaps, areas: np.ndarray, periods: tuple | None = None) ->
     fine, coarse = maps.fine, maps.coarse
     expected = owners(fine, coarse, periods)
     assert (maps.owners == expected).all()
-    up = matrix(maps.unpooling())
+    up = sparse(maps.unpooling()).toarray()
     assert (up == np.eye(len(coarse))[expected]).all()
     down = np.where(np.arange(len(coarse))[:, None] == expected, areas, 0.0)
     for lonely in np.flatnonzero(~down.any(axis=1)):
         down[lonely, owners(coarse[[lonely]], fine, periods)] = 1
     down /= down.sum(axis=1, keepdims=True)
-    assert np.abs(matrix(maps.pooling(areas)) - down).max() < 1e-15
+    assert abs(sparse(maps.pooling(areas)) - down).max() < 1e-15
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -68,12 +64,6 @@ def test_of_points_equally_near_the_first_counts(periods: tuple | None) -> None:
     check(NearestMaps(fine, coarse[order], periods), np.ones(64), periods)
 
 
-def test_a_point_on_the_far_side_of_a_torus_is_that_on_the_near_one() -> None:
-    fine = np.array([[0.0, 0.2], [0.97, 0.2], [0.5, 0.2], [1.0 - 1e-17, 0.2]])
-    maps = NearestMaps(fine, np.array([[0.01, 0.2], [0.6, 0.2]]), (1.0, 0.5))
-    assert maps.owners.tolist() == [0, 0, 1, 0]
-
-
 @pytest.mark.parametrize("base", ["plane", "torus", "sphere"])
 def test_random_levels_are_the_first_quarters(base: str) -> None:
     fields = {"manifold": "s2" if base == "sphere" else "r2"}
@@ -90,11 +80,8 @@ def test_random_levels_are_the_first_quarters(base: str) -> None:
     assert (alone.areas() == levels[0].areas()).all()
     periods = (1.0, 1.0) if base == "torus" else None
     for fine, coarse in itertools.pairwise(levels):
-        found = NearestMaps(fine.base_points, coarse.base_points, periods)
-        check(found, fine.areas(), periods)
-        assert (matrix(fine.pooling()) == matrix(found.pooling(fine.areas()))).all()
-        assert (matrix(fine.unpooling()) == matrix(found.unpooling())).all()
-        assert (found.owners[: coarse.num_points] == np.arange(coarse.num_points)).all()
+        assert (fine.coarser_points == coarse.base_points).all()
+        check(fine._maps, fine.areas(), periods)
 
 
 def test_the_coarsest_level_has_no_maps() -> None:
@@ -110,14 +97,9 @@ def test_the_last_random_level_has_two_points() -> None:
         GraphSpec("r2", points=31, levels=3)
 
 
-FINE = [
-    *(Icosphere(size=n) for n in (1, 2, 4)),
-    *(Healpix(size=n) for n in (2, 8)),
-    *(Equiangular(size=b) for b in (2, 6, 8)),
-]
-
-
-@pytest.mark.parametrize("fine", FINE, ids=repr)
+@pytest.mark.parametrize(
+    "fine", [Icosphere(size=1), Icosphere(size=4), Healpix(size=8), Equiangular(size=6)], ids=repr
+)
 def test_pooling_takes_means_by_area(fine: Points) -> None:
     down, up = sparse(fine.pooling()), sparse(fine.unpooling())
     for weights in (down, up):
@@ -128,11 +110,6 @@ def test_pooling_takes_means_by_area(fine: Points) -> None:
     expected = expected.multiply(1 / expected.sum(axis=1))
     assert abs(down - expected).max() < 1e-15
     assert (np.unique(down.indices) == np.arange(fine.num_points)).all()
-
-
-@pytest.mark.parametrize("fine", FINE[3:], ids=repr)
-def test_blocks_are_disjoint_and_unpooled_where_they_were_pooled(fine: Points) -> None:
-    down, up = sparse(fine.pooling()), sparse(fine.unpooling())
-    assert (np.diff(down.indptr) == 4).all()
-    assert ((down > 0) != (up.T > 0)).nnz == 0
-    assert abs(down @ up - np.eye(len(down.indptr) - 1)).max() < 1e-15
+    if not isinstance(fine, Icosphere):
+        assert (np.diff(down.indptr) == 4).all()
+        assert ((down > 0) != (up.T > 0)).nnz == 0

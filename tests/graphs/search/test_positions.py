@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from all_pairs import COUNTS, check_rule, cloud_of, name, nearest, searched
+from all_pairs import check_rule, cloud_of, name, nearest, searched
 from scipy.spatial.transform import Rotation
 from sphere_truth import edges_of_rows, rows_of
 
@@ -15,23 +15,6 @@ from cheblienet_graphs.samplings.random import Random
 from cheblienet_graphs.search.pruned import PrunedSearch
 
 TURN = Rotation.from_euler("xyz", [0.3, -1.1, 2.5])
-
-
-class Turned(Icosphere):
-    """An icosphere in no particular position."""
-
-    @property
-    def base_points(self) -> np.ndarray:
-        return TURN.apply(self.mesh.points)
-
-
-@pytest.mark.parametrize("count", COUNTS[1:])
-def test_s2_edges_do_not_depend_on_the_position(count: int) -> None:
-    metric = Metric(1.0)
-    turned = searched(Turned(size=2), "s2", metric, count)
-    still = searched(Icosphere(size=2), "s2", metric, count)
-    assert turned.keys() == still.keys()
-    assert np.allclose([turned[e] for e in still], list(still.values()), rtol=1e-12)
 
 
 @pytest.mark.parametrize("fields", [{"subdivisions": 2}, {"bandlimit": 5}, {"nside": 4}], ids=name)
@@ -115,24 +98,3 @@ def test_shells_of_nearly_equal_distances(
     monkeypatch.setattr(PrunedSearch, "_guess", lambda *_: 2)
     check_rule(searched(points[0], manifold, metric, count), expected, count)
     assert exact.keys() == expected.keys()
-
-
-@dataclass(frozen=True)
-class Straddled(Random):
-    """Of point 0 the nearest two are equally far, within tolerance; one is far off on the base."""
-
-    @property
-    def base_points(self) -> np.ndarray:
-        return np.array([(0, 0), (-0.5 + 5e-9, 0), (1, 0), (0.8, 0.6), (0, 1 + 1e-8)])
-
-
-def test_a_shell_is_not_cut_at_the_last_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The four candidates are those nearest on the base, and do not show where the shell ends."""
-    metric, points = Metric(0.5, 1.0), Straddled(1, MANIFOLDS["se2"].fiber, 5, flat=True)
-    measured = list(rows_of("se2", points.coordinates(), metric.eps, metric.xi))
-    assert abs(measured[0][0, [1, 4]] - 1).max() < 1e-7
-    monkeypatch.setattr(PrunedSearch, "_guess", lambda *_: 4)
-    for count in (1, 2):
-        found = searched(points, "se2", metric, count)
-        assert found.keys() == edges_of_rows(measured, count).keys()
-        assert ((0, 1) in found) == (count == 2)

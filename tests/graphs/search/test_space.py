@@ -25,7 +25,9 @@ def listed(engine: StencilEngine, vertices: int) -> set[tuple[int, int]]:
     return set(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("engine", ["stencil", "pruned"])
+@pytest.mark.parametrize(
+    "engine", ["stencil", "pruned", pytest.param("keops", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
 @pytest.mark.parametrize("count", [6, 18, 26, 31])
 @pytest.mark.parametrize("size", ["7x7x7", "6x5x8"])
@@ -36,13 +38,6 @@ def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str
     expected = edges((depth, height, width), count, periodic=boundary == "periodic")
     assert listed(found, spec.num_vertices) == expected
     assert found.total_degree == found.in_plane_degree == len(expected)
-
-
-@pytest.mark.parametrize("boundary", ["open", "periodic"])
-def test_brute_force_finds_the_same(boundary: str) -> None:
-    spec = GraphSpec("r3", "6x5x7", neighbors=18, boundary=boundary, levels=1)
-    found = Level(spec, Choice("keops", "cpu")).neighbors.engine()
-    assert listed(found, spec.num_vertices) == edges((7, 5, 6), 18, periodic=boundary == "periodic")
 
 
 @pytest.mark.parametrize("sides", [(1.0, 1.0, 2.0), (1.0, 1.5, 3.0)])

@@ -23,19 +23,13 @@ NOT = [
 
 @pytest.mark.parametrize("fields", CORRECTED)
 def test_it_is_the_default_where_it_applies(fields: dict) -> None:
-    spec = GraphSpec(**fields)
-    assert spec.boundary_correction is True
-    assert spec.to_dict()["boundary_correction"] is True
-    assert spec.schema == "1.1"
+    spec, before = GraphSpec(**fields), GraphSpec(**fields, boundary_correction=False)
+    assert (spec.boundary_correction, spec.schema) == (True, "1.1")
+    assert (before.boundary_correction, before.schema) == (None, "1.0")
+    assert spec.to_dict() == before.to_dict() | {"boundary_correction": True}
     assert GraphSpec(**fields, boundary_correction=True).sha256 == spec.sha256
-    assert GraphSpec.from_dict(spec.to_dict()) == spec
-    before = GraphSpec(**fields, boundary_correction=False)
-    assert before.boundary_correction is None
-    assert before.schema == "1.0"
-    assert before.to_dict() == {
-        name: value for name, value in spec.to_dict().items() if name != "boundary_correction"
-    }
-    assert GraphSpec.from_dict(before.to_dict()) == before
+    for known in (spec, before):
+        assert GraphSpec.from_dict(known.to_dict()) == known
 
 
 @pytest.mark.parametrize(("fields", "why"), NOT)
@@ -43,13 +37,5 @@ def test_it_is_refused_where_it_means_nothing(fields: dict, why: str) -> None:
     spec = GraphSpec(**fields)
     assert "boundary_correction" not in spec.to_dict()
     assert GraphSpec(**fields, boundary_correction=False) == spec
-    with pytest.raises(SpecError, match=why) as refused:
+    with pytest.raises(SpecError, match=f"^boundary_correction must be left out .*{why}"):
         GraphSpec(**fields, boundary_correction=True)
-    assert refused.value.field == "boundary_correction"
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("value", ["yes", 1, 0, 0.5, "True"])
-def test_other_values_are_refused(value: object) -> None:
-    with pytest.raises(SpecError, match="True or False"):
-        GraphSpec("se2", 16, weights="selling", boundary_correction=value)

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from examined import laplacian_of
+from examined import random_matrix
+from hypothesis import given
+from hypothesis import strategies as st
 from masks import disc
 from sealing import reseal, reseal_array, reseal_file
 
@@ -50,18 +52,17 @@ def published(folder: Path, spec: GraphSpec) -> Path:
 
 def faults(version: Path) -> list[str]:
     """Where they are, below the version."""
-    found = verify(version.parents[1], remark=lambda *_: None)
-    return [fault.where.removeprefix("g/v001/") for fault in found]
+    of_store = verify(version.parents[1], remark=lambda *_: None)
+    return [fault.where.removeprefix("g/v001/") for fault in of_store]
 
 
 def arrays(version: Path) -> LevelArrays:
     return LevelArrays(version, read_facts(version), 0)
 
 
-def shifted(version: Path, vertex: int, column: int, step: float) -> None:
-    values = np.array(arrays(version).coordinates)
-    values[vertex, column] += step
-    reseal_file(version, "levels/0/coordinates/c/0/0", values.tobytes())
+def shifted(version: Path, column: int, step: float) -> None:
+    """Move a coordinate, counted through all vertices."""
+    reseal_array(version, "levels/0/coordinates", put(column, lambda v: v[column] + step))
 
 
 def put(place: object, value: object) -> Callable[[np.ndarray], object]:
@@ -107,68 +108,39 @@ def test_arrays_that_can_not_be_are_noticed(
         open_store(tmp_path / "g.zarr", verify=True)["g"]
 
 
-def changed(matrix: scipy.sparse.csr_array, what: str) -> scipy.sparse.csr_array:
-    """With one entry of another value, or missing, or moved within its row."""
-    entries = matrix.tocoo()
-    row, column, data = *entries.coords, entries.data.copy()
-    place = np.flatnonzero(row != column)[7]
-    keep = np.ones(len(data), bool)
-    if what == "value":
-        data[place] += 0.25
-    elif what == "missing":
-        keep[place] = False
-    else:
-        taken = set(column[row == row[place]])
-        column = column.copy()
-        column[place] = next(c for c in range(matrix.shape[1]) if c not in taken)
-    parts = (data[keep], (row[keep], column[keep]))
-    matrix = scipy.sparse.csr_array(parts, shape=matrix.shape)
-    matrix.sort_indices()
-    return matrix
+CHANGE = st.tuples(st.integers(0, 29), st.integers(0, 29), st.sampled_from(["roll", 0.5, 0]))
 
 
-@pytest.mark.parametrize("entries", [1, 30, 10**6])
-@pytest.mark.parametrize("name", ["open", "sphere", "random"])
-def test_symmetry_in_blocks(versions: Path, name: str, entries: int) -> None:
-    laplacian = laplacian_of(versions, name)
-    assert is_symmetric(laplacian, entries)
-    for what in ("value", "missing", "moved"):
-        for matrix in (
-            changed(laplacian, what),
-            scipy.sparse.csr_array(changed(laplacian, what).T),
-        ):
-            matrix.sort_indices()
-            assert (matrix != matrix.T).nnz
-            assert not is_symmetric(matrix, entries)
+@given(st.integers(0, 99), st.integers(1, 200), st.lists(CHANGE, max_size=2))
+def test_symmetry_in_blocks(seed: int, entries: int, changes: list) -> None:
+    """Whether entries have other values, are missing or moved within their row."""
+    dense = random_matrix(30, 0.1, seed).toarray()
+    for row, column, change in changes:
+        dense[row, column] = dense[row, column] if change == "roll" else change
+        dense[row] = np.roll(dense[row], column if change == "roll" else 0)
+    matrix = scipy.sparse.csr_array(dense)
+    assert is_symmetric(matrix, entries) == (dense == dense.T).all()
 
 
-@pytest.fixture(params=SPECS)
-def version(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    return published(tmp_path, SPECS[request.param])
+@pytest.mark.parametrize("name", SPECS)
+def test_another_place_or_area_is_noticed(tmp_path: Path, name: str) -> None:
+    """The last vertex lies over another orientation where there are several.
 
-
-def test_a_vertex_elsewhere_is_noticed(version: Path) -> None:
-    """The last one, which lies over another orientation where there are several."""
+    A point of the plane whose digest can't be had from a mask may lie anywhere, and cells of given
+    points beside others that a mask leaves out are not known.
+    """
+    version = published(tmp_path, SPECS[name])
     assert faults(version) == []
-    known = arrays(version)
-    untouched = np.array(known.coordinates).tobytes()
-    # A point of the plane whose digest can't be had from a mask may lie anywhere.
-    anywhere = known.spec.coordinates is not None and known.spec.mask is not None
-    for column in range(0 if not anywhere else 2, known.coordinates.shape[1]):
-        shifted(version, -1, column, 1e-9)
+    untouched, columns = arrays(version).coordinates.tobytes(), arrays(version).coordinates.shape[1]
+    anywhere = name == "masked places"
+    for column in range(2 if anywhere else 0, columns):
+        shifted(version, column - columns, 1e-9)
         assert faults(version) == ["levels/0/coordinates"], column
         reseal_file(version, "levels/0/coordinates/c/0/0", untouched)
     assert faults(version) == []
-
-
-@pytest.mark.parametrize("version", sorted(SPECS.keys() - {"masked places"}), indirect=True)
-def test_another_area_is_noticed(version: Path) -> None:
-    """One that keeps the mean and, as Laplacians are normalized here, all else.
-
-    Cells of given points beside others that a mask leaves out are not known.
-    """
-    reseal_array(version, "levels/0/area", lambda v: v.__iadd__([1e-3, -1e-3] + [0] * (len(v) - 2)))
-    assert faults(version) == ["levels/0/area"]
+    # One that keeps the mean and, as Laplacians are normalized here, all else.
+    reseal_array(version, "levels/0/area", lambda v: v[:2].__iadd__([1e-3, -1e-3]))
+    assert faults(version) == ([] if anywhere else ["levels/0/area"])
 
 
 @pytest.mark.parametrize(("turns", "fine"), [(-1, True), (-2, False), (1e300, False)])
@@ -177,7 +149,7 @@ def test_a_whole_turn_of_longitude_is_the_same_place(
 ) -> None:
     """Another machine may round the seam to its other side; nothing else is a turn away."""
     version = published(tmp_path, SPECS["equiangular"])
-    shifted(version, -1, 1, turns * 2 * np.pi)
+    shifted(version, -1, turns * 2 * np.pi)
     assert (faults(version) == []) is fine
 
 
@@ -205,13 +177,11 @@ def test_given_points_that_no_build_takes_are_noticed(tmp_path: Path, name: str)
     version = published(tmp_path, GIVEN[name])
     untouched = np.array(arrays(version).coordinates)
     for change in NOWHERE.values():
-        moved = change(untouched)
-        assert moved.shape == untouched.shape
-        reseal_file(version, "levels/0/coordinates/c/0/0", moved.tobytes())
+        reseal_file(version, "levels/0/coordinates/c/0/0", change(untouched).tobytes())
         assert faults(version) == ["levels/0/coordinates"]
 
 
-@pytest.mark.parametrize("apart", [2e-9, 1e-8, 1e-6])
+@pytest.mark.parametrize("apart", [2e-9, 1e-6])
 def test_given_points_may_be_close(tmp_path: Path, apart: float) -> None:
     beside = STATIONS[0] + np.array([0, np.degrees(apart)])
     spec = GraphSpec("s2", coordinates=np.vstack([STATIONS, beside]))
@@ -221,7 +191,7 @@ def test_given_points_may_be_close(tmp_path: Path, apart: float) -> None:
 def test_given_points_of_the_plane_have_their_digest(tmp_path: Path) -> None:
     """All orientations of a point moved alike, and the areas with it: the digest tells."""
     version = published(tmp_path, GraphSpec("r2", coordinates=PLACES))
-    shifted(version, 0, 0, 1e-11)
+    shifted(version, 0, 1e-11)
     [fault] = verify(tmp_path / "g.zarr")
     assert fault.what == "are not the points of the spec's digest"
 
@@ -248,53 +218,29 @@ def test_without_the_library_of_a_sampling_verification_says_what_to_install(
         verify(tmp_path / "g.zarr")
 
 
-@pytest.fixture
-def masked(tmp_path: Path) -> Path:
-    return published(tmp_path, GraphSpec("r2", mask=disc(8), levels=2))
-
-
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (put(0, -1), r"base_index must ascend in \[0, 63\]"),
-        (put(-1, 64), r"base_index must ascend in \[0, 63\]"),
-        (put(1, lambda v: v[0]), "must ascend"),
-        (put(slice(None), lambda v: v[::-1]), "ascend"),
+        *((change, "must ascend") for change in (put(0, -1), put(-1, 64), put(1, lambda v: v[0]))),
+        (put(0, lambda v: v[0] - 1), "not the points inside"),  # ascends, and so looks right
     ],
 )
-def test_places_that_can_not_be(masked: Path, change: Callable, fault: str) -> None:
-    name = "levels/0/base_index/c/0"
-    places = np.frombuffer((masked / name).read_bytes(), "<i4").copy()
-    change(places)
-    reseal_file(masked, name, places.tobytes())
-    for read in (inspect, eigenvalues):
-        with pytest.raises(StoreError, match=fault) as error:
-            read(masked.parents[1], "g")
-        assert "\n" not in str(error.value)
-    assert any("base_index" in str(found) for found in verify(masked.parents[1]))
+def test_places_that_are_not_those_inside_a_mask(
+    tmp_path: Path, change: Callable, fault: str
+) -> None:
+    version = published(tmp_path, GraphSpec("r2", mask=disc(8), levels=2))
+    reseal_array(version, "levels/0/base_index", change)
+    [noticed] = verify(tmp_path / "g.zarr")
+    assert noticed.where == "g/v001/levels/0/base_index"
+    assert fault in noticed.what
+    for read in (inspect, eigenvalues) if fault == "must ascend" else ():
+        with pytest.raises(StoreError, match=r"base_index must ascend in \[0, 63\]"):
+            read(tmp_path / "g.zarr", "g")
 
 
-def test_other_points_than_those_of_the_digest(masked: Path) -> None:
-    """They ascend, and so look right; the mask's digest tells."""
-    name = "levels/0/base_index/c/0"
-    places = np.frombuffer((masked / name).read_bytes(), "<i4").copy()
-    assert places[0] > 0
-    places[0] -= 1
-    reseal_file(masked, name, places.tobytes())
-    [fault] = verify(masked.parents[1])
-    assert "base_index" in str(fault)
-    assert "not the points inside" in str(fault)
-
-
-@pytest.mark.parametrize(
-    "mask", [None, {"inside": [52], "sha256": "0" * 64}, {"inside": [51, 16], "sha256": "0" * 64}]
-)
-def test_a_spec_of_another_mask(masked: Path, mask: object) -> None:
-    def other(clg: dict) -> None:
-        clg["spec"]["mask"] = mask
-        if mask is None:
-            del clg["spec"]["mask"]
-
-    reseal(masked, other)
+@pytest.mark.parametrize("mask", [None, {"inside": [51, 16], "sha256": "0" * 64}])
+def test_a_spec_of_another_mask(tmp_path: Path, mask: object) -> None:
+    version = published(tmp_path, GraphSpec("r2", mask=disc(8), levels=2))
+    reseal(version, lambda clg: clg["spec"].update(mask=mask) or mask or clg["spec"].pop("mask"))
     with pytest.raises(StoreError, match="was changed"):
-        inspect(masked.parents[1], "g")
+        inspect(tmp_path / "g.zarr", "g")

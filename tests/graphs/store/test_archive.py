@@ -5,129 +5,139 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sealing import writable
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, StoreError, build, verify
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import archive
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.verify import leftovers
 from cheblienet_models import open_store
 
 
 @pytest.fixture
-def version(store: Path) -> Path:
-    return store / "torus" / "v001"
+def zipped(store: Path, tmp_path: Path) -> Path:
+    export_zip(store / "torus" / "v001", tmp_path / "g.zip")
+    return tmp_path / "g.zip"
 
 
-def test_zip_round_trip(version: Path, tmp_path: Path) -> None:
-    export_zip(version, tmp_path / "g.zip")
-    uncompressed = sum(path.stat().st_size for path in version.rglob("*") if path.is_file())
-    assert (tmp_path / "g.zip").stat().st_size < uncompressed / 2
-    other = tmp_path / "other.zarr"
-    assert import_zip(tmp_path / "g.zip", other) == ("torus", "v001", True)
-    assert import_zip(tmp_path / "g.zip", other) == ("torus", "v001", False)
-    assert import_zip(tmp_path / "g.zip", other, "copy") == ("copy", "v001", True)
+def test_zip_round_trip(store: Path, zipped: Path, tmp_path: Path) -> None:
+    version, other = store / "torus" / "v001", tmp_path / "other.zarr"
+    files = [path for path in version.rglob("*") if path.is_file()]
+    assert zipped.stat().st_size < sum(path.stat().st_size for path in files) / 2
+    assert import_zip(zipped, other) == ("torus", "v001", True)
+    assert import_zip(zipped, other) == ("torus", "v001", False)
+    assert import_zip(zipped, other, "copy") == ("copy", "v001", True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zip", "other.zarr"]
     assert verify(other) == []
-    for path in version.rglob("*"):
-        if path.is_file():
-            again = other / "copy" / "v001" / path.relative_to(version)
-            assert again.read_bytes() == path.read_bytes()
-    again = open_store(other, verify=True)["copy"]
-    assert again.spec_sha256 == layout.check_version(version)["spec_sha256"]
+    for path in files:
+        again = other / "copy" / "v001" / path.relative_to(version)
+        assert again.read_bytes() == path.read_bytes()
+    assert open_store(other, verify=True)["copy"].levels
     export_zip(version, tmp_path / "h.zip")
-    assert (tmp_path / "h.zip").read_bytes() == (tmp_path / "g.zip").read_bytes()
+    assert (tmp_path / "h.zip").read_bytes() == zipped.read_bytes()
 
 
-def test_faulty_versions_are_not_exported(tmp_path: Path) -> None:
-    build(GraphSpec("r2", 8), tmp_path / "g.zarr", name="g")
-    degree = tmp_path / "g.zarr/g/v001/levels/0/degree/c/0"
-    degree.chmod(0o644)
-    degree.write_bytes(degree.read_bytes()[::-1])
-    with pytest.raises(StoreError, match="other contents than were published"):
-        export_zip(tmp_path / "g.zarr/g/v001", tmp_path / "g.zip")
-    assert not (tmp_path / "g.zip").exists()
-
-
-def rewritten(
-    source: Path, target: Path, change: Callable[[str, bytes], tuple[str, bytes] | None]
-) -> None:
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
-        for entry in old.infolist():
-            changed = change(entry.filename, old.read(entry))
-            if changed is not None:
-                new.writestr(*changed)
-
-
-DEGREE = "torus/levels/0/degree/c/0"
-HOSTILE: list[Callable[[str, bytes], tuple[str, bytes] | None]] = [
-    lambda name, data: (name, data[::-1] if name == DEGREE else data),
-    lambda name, data: (name, data[:-1] if name == DEGREE else data),
-    lambda name, data: None if name == DEGREE else (name, data),
-    lambda name, data: None if name == "torus/zarr.json" else (name, data),
-    lambda name, data: (name, b"{}" if name == "torus/zarr.json" else data),
-    lambda name, data: (name, b"[" * 10**5 if name == "torus/zarr.json" else data),
-    lambda name, data: (name, b" " * 5 * 10**6 if name == "torus/zarr.json" else data),
-    lambda name, data: ("../" * 9 + name if name == DEGREE else name, data),
-    lambda name, data: ("/etc/" + name if name == DEGREE else name, data),
-    lambda name, data: ("else/" + name[6:] if name == DEGREE else name, data),
-    lambda name, data: (name + "/0" if name == DEGREE else name, data),
-    lambda name, data: (name, data + b"x" * 10**6 if name == DEGREE else data),
+DEGREE, FACTS = "torus/levels/0/degree/c/0", "torus/zarr.json"
+HOSTILE: list[tuple[str, Callable[[str, bytes], tuple[str, bytes]]]] = [
+    (DEGREE, lambda name, data: (name, data[::-1])),
+    (DEGREE, lambda name, data: (name, data[:-1])),
+    (DEGREE, lambda name, data: (name, data + b"x" * 10**6)),
+    (DEGREE, lambda name, data: ("../" * 9 + name, data)),
+    (DEGREE, lambda name, data: ("/etc/" + name, data)),
+    (DEGREE, lambda name, data: ("else/" + name[6:], data)),
+    (DEGREE, lambda name, data: (name + "/0", data)),
+    (FACTS, lambda name, _: (name, b"{}")),
+    (FACTS, lambda name, _: (name, b'{"node_type": "group"}')),
+    (FACTS, lambda name, _: (name, b"[" * 10**5)),
+    (FACTS, lambda name, _: (name, b" " * 5 * 10**6)),
+    *((name, lambda name, _: ("torus/stray/c/0", b"x" * len(name))) for name in (DEGREE, FACTS)),
 ]
 
 
-@pytest.mark.parametrize("change", HOSTILE)
-def test_hostile_archives_are_refused(version: Path, tmp_path: Path, change: Callable) -> None:
-    export_zip(version, tmp_path / "g.zip")
-    rewritten(tmp_path / "g.zip", tmp_path / "bad.zip", change)
+def rewritten(source: Path, target: Path, name: str, change: Callable, **lies: int) -> None:
+    """The archive with one file changed, of which its directory may lie."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for entry in old.infolist():
+            data = old.read(entry)
+            new.writestr(
+                *(change(name, data) if entry.filename == name else (entry.filename, data))
+            )
+        for field, value in lies.items():
+            setattr(new.getinfo(name), field, value)
+
+
+@pytest.mark.parametrize(("hostile", "change"), HOSTILE)
+def test_hostile_archives_are_refused(
+    zipped: Path, tmp_path: Path, hostile: str, change: Callable
+) -> None:
+    rewritten(zipped, tmp_path / "bad.zip", hostile, change)
     with pytest.raises(StoreError, match=r"bad\.zip"):
         import_zip(tmp_path / "bad.zip", tmp_path / "other.zarr")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.zip", "g.zip"]
 
 
-def test_archives_that_are_none(version: Path, tmp_path: Path) -> None:
-    store = tmp_path / "other.zarr"
-    with pytest.raises(StoreError, match="No such file"):
-        import_zip(tmp_path / "absent.zip", store)
-    (tmp_path / "text.zip").write_text("x" * 100)
-    with pytest.raises(StoreError, match="not a whole zip"):
-        import_zip(tmp_path / "text.zip", store)
-    export_zip(version, tmp_path / "g.zip")
-    contents = bytearray((tmp_path / "g.zip").read_bytes())
+@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data + b"x" * 10**6])
+def test_files_of_another_size_than_announced_are_refused(
+    zipped: Path, store: Path, tmp_path: Path, change: Callable
+) -> None:
+    """No more is read of them, so it is the digest of what is read that tells."""
+    size = (store / "torus/v001/levels/0/degree/c/0").stat().st_size
+    bad = tmp_path / "bad.zip"
+    rewritten(zipped, bad, DEGREE, lambda name, data: (name, change(data)), file_size=size)
+    with pytest.raises(StoreError, match=r"bad\.zip"):
+        import_zip(bad, tmp_path / "other.zarr")
+    assert not (tmp_path / "other.zarr").exists()
+
+
+def test_what_the_manifest_does_not_have_is_not_even_written(
+    zipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "Staging", None)
+    reasons = dict.fromkeys(("torus/stray", DEGREE), "not as its manifest says")
+    reasons |= dict.fromkeys((f"../{DEGREE}", f"/{DEGREE}", "torus/.."), "no file of a version")
+    for name, reason in reasons.items():
+        rewritten(zipped, tmp_path / "bad.zip", DEGREE, lambda *_, name=name: (name, b"x"))
+        with pytest.raises(StoreError, match=reason):
+            import_zip(tmp_path / "bad.zip", tmp_path / "other.zarr")
+
+
+def test_archives_that_are_none(zipped: Path, tmp_path: Path) -> None:
+    store, contents = tmp_path / "other.zarr", bytearray(zipped.read_bytes())
     contents[len(contents) // 3] ^= 255
     (tmp_path / "flipped.zip").write_bytes(contents)
-    with pytest.raises(StoreError):
-        import_zip(tmp_path / "flipped.zip", store)
     (tmp_path / "cut.zip").write_bytes(contents[: len(contents) // 2])
-    with pytest.raises(StoreError, match="not a whole zip"):
-        import_zip(tmp_path / "cut.zip", store)
+    (tmp_path / "folder.zip").mkdir()
+    reasons = {
+        "absent": "No such file",
+        "flipped": "flipped",
+        "cut": "not a whole",
+        "folder": "not a file",
+    }
+    for name, reason in reasons.items():
+        with pytest.raises(StoreError, match=reason):
+            import_zip(tmp_path / f"{name}.zip", store)
     assert not store.exists()
     assert leftovers(store) == []
 
 
-SMALL = GraphSpec("r2", 4)
-
-
-def test_an_archive_imported_twice_is_there_once(
+def test_an_archive_is_imported_again_only_where_what_is_there_is_damaged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    build(SMALL, tmp_path / "g.zarr", name="g")
-    build(SMALL, tmp_path / "g.zarr", name="g", force=True)
-    export_zip(tmp_path / "g.zarr/g/v001", tmp_path / "g.zip")
-    where = ["--store", str(tmp_path / "other.zarr")]
+    """And what is damaged is not exported."""
+    store, zipped = tmp_path / "g.zarr", tmp_path / "g.zip"
+    build(GraphSpec("r2", 4), store, name="g")
+    export_zip(store / "g/v001", zipped)
     for expected in ("", "It is there already, as g@v001.\n"):
-        assert run(["import", str(tmp_path / "g.zip"), *where]) == 0
+        assert run(["import", str(zipped), "--store", str(tmp_path / "other.zarr")]) == 0
         captured = capsys.readouterr()
         assert (captured.out, captured.err) == ("g@v001\n", expected)
-    assert import_zip(tmp_path / "g.zip", tmp_path / "g.zarr") == ("g", "v001", False)
-    assert [path.name for path in sorted(tmp_path.iterdir())] == ["g.zarr", "g.zip", "other.zarr"]
-
-
-def test_a_damaged_version_is_no_reason_not_to_import_it_again(tmp_path: Path) -> None:
-    build(SMALL, tmp_path / "g.zarr", name="g")
-    export_zip(tmp_path / "g.zarr/g/v001", tmp_path / "g.zip")
-    degree = tmp_path / "g.zarr/g/v001/levels/0/degree/c/0"
-    degree.chmod(0o644)
+    assert import_zip(zipped, store) == ("g", "v001", False)
+    degree = writable(store / "g/v001") / "levels/0/degree/c/0"
     degree.write_bytes(degree.read_bytes()[::-1])
-    assert import_zip(tmp_path / "g.zip", tmp_path / "g.zarr") == ("g", "v002", True)
-    assert import_zip(tmp_path / "g.zip", tmp_path / "g.zarr") == ("g", "v002", False)
+    assert import_zip(zipped, store) == ("g", "v002", True)
+    assert import_zip(zipped, store) == ("g", "v002", False)
+    with pytest.raises(StoreError, match="other contents than were published"):
+        export_zip(store / "g/v001", tmp_path / "damaged.zip")
+    there = sorted(path.name for path in tmp_path.iterdir())
+    assert there == ["g.zarr", "g.zip", "other.zarr"]

@@ -1,18 +1,22 @@
-"""Publishing: what is on disk, what other libraries read, what a failure leaves behind."""
+"""Publishing: what is on disk, what a failure leaves behind, what a name stands for."""
 
+import contextlib
+import dataclasses
 import errno
 import json
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zarr
 
+from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, inspect, open_group
-from cheblienet_graphs.store import durable, layout
+from cheblienet_graphs.errors import OtherGraphWarning
+from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import listing
 from cheblienet_graphs.store.reader import mapped_csr
 from cheblienet_graphs.store.verify import leftovers, verify
@@ -66,16 +70,13 @@ def test_zarr_anndata_and_our_readers_agree(store: Path, name: str) -> None:
 
 
 def test_zarr_sees_the_whole_hierarchy(store: Path) -> None:
+    """Of files that are read-only."""
     root = zarr.open_group(store, mode="r")
     assert sorted(root.group_keys()) == ["r2-24x16", "se2-16x16x6", "torus"]
     assert sorted(root["torus"].group_keys()) == ["v001"]
-    version = root["torus/v001"]
-    assert sorted(version.group_keys()) == ["levels", "pooling", "unpooling"]
-    assert version.attrs["clg"]["schema"] == "1.0"
+    assert sorted(root["torus/v001"].group_keys()) == ["levels", "pooling", "unpooling"]
+    assert root["torus/v001"].attrs["clg"]["schema"] == "1.0"
     assert root.attrs["clg"] == {"store_schema": 1}
-
-
-def test_published_files_are_read_only(store: Path) -> None:
     for name in files(store / "torus" / "v001"):
         assert stat.S_IMODE((store / "torus" / "v001" / name).stat().st_mode) == 0o444
 
@@ -86,29 +87,24 @@ WRITING = (
 )
 
 
-class FailingSystem:
-    """Lets os calls pass until the one numbered `at`, which fails; counts them all."""
+@contextlib.contextmanager
+def failing_system(code: int, at: int) -> Iterator[list[str]]:
+    """Let os calls pass until the one numbered `at`, which fails; they are listed."""
+    calls: list[str] = []
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, code: int, at: int) -> None:
-        self.calls, self.code, self.at = 0, code, at
-        for name in WRITING:
-            monkeypatch.setattr(os, name, self.wrapped(getattr(os, name)))
-
-    def wrapped(self, function: Callable[..., object]) -> Callable[..., object]:
+    def counted(name: str, function: Callable[..., object]) -> Callable[..., object]:
         def call(*arguments: object, **options: object) -> object:
-            self.calls += 1
-            if self.calls == self.at:
-                raise OSError(self.code, os.strerror(self.code))
+            calls.append(name)
+            if len(calls) == at:
+                raise OSError(code, os.strerror(code))
             return function(*arguments, **options)
 
         return call
 
-
-def calls_of_a_build(folder: Path) -> int:
     with pytest.MonkeyPatch.context() as patch:
-        system = FailingSystem(patch, 0, at=-1)
-        build(SPEC, folder / "g.zarr", force=True)
-    return system.calls
+        for name in WRITING:
+            patch.setattr(os, name, counted(name, getattr(os, name)))
+        yield calls
 
 
 @pytest.mark.slow
@@ -118,22 +114,18 @@ def test_any_refused_call_publishes_nothing_and_loses_nothing(
     tmp_path: Path, code: int, *, existing: bool
 ) -> None:
     """Every mkdir, write, fallocate, fsync, rename and chmod of a build fails in turn."""
-    (tmp_path / "counted").mkdir()
     if existing:
-        build(SPEC, tmp_path / "counted" / "g.zarr")
-    calls = calls_of_a_build(tmp_path / "counted")
-    assert calls > 60
-    for at in range(1, calls + 1):
+        build(SPEC, tmp_path / "counted")
+    with failing_system(code, at=-1) as calls:
+        build(SPEC, tmp_path / "counted", force=True)
+    assert len(calls) > 60
+    for at in range(1, len(calls) + 1):
         store = tmp_path / ("same" if existing else str(at)) / "g.zarr"
         if existing and at == 1:
             build(SPEC, store)
-        with pytest.MonkeyPatch.context() as patch:
-            system = FailingSystem(patch, code, at)
-            with pytest.raises(StoreError, match="Nothing was published") as caught:
-                build(SPEC, store, force=True)
-        assert system.calls >= at
-        assert os.strerror(code) in str(caught.value)
-        assert "\n" not in str(caught.value)
+        message = f"{os.strerror(code)}. Nothing was published"
+        with failing_system(code, at), pytest.raises(StoreError, match=message):
+            build(SPEC, store, force=True)
         if existing:
             assert [version.version for version in listing(store)] == ["v001"]
             assert layout.read_attributes(store / "r2-8x8") == {"refs": {"latest": "v001"}}
@@ -152,21 +144,21 @@ def test_build_that_would_not_fit_is_refused_at_once(tmp_path: Path) -> None:
 
 def test_foreign_places_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(StoreError, match="is a file"):
-        build(SPEC, tmp_path / "file")
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "thesis.tex").write_text("mine")
-    with pytest.raises(StoreError, match="other files"):
-        build(SPEC, tmp_path / "folder")
+    (tmp_path / "folder" / "mine").mkdir(parents=True)
     zarr.open_group(tmp_path / "foreign.zarr", mode="w")
-    with pytest.raises(StoreError, match="another program"):
-        build(SPEC, tmp_path / "foreign.zarr")
     build(SPEC, tmp_path / "ours.zarr")
     zarr.open_group(tmp_path / "ours.zarr" / "theirs", mode="w")
-    with pytest.raises(StoreError, match="not a graph of ours"):
-        build(SPEC, tmp_path / "ours.zarr", name="theirs")
-    assert (tmp_path / "file").read_text() == "mine"
-    assert files(tmp_path / "ours.zarr" / "theirs") == {"zarr.json"}
+    before = sorted(tmp_path.rglob("*"))
+    for store, reason in (
+        ("file", "is a file"),
+        ("folder", "other files"),
+        ("foreign.zarr", "another program"),
+        ("ours.zarr/r2-8x8", "is a graph within a store"),
+        ("ours.zarr", "not a graph of ours"),
+    ):
+        with pytest.raises(StoreError, match=reason):
+            build(SPEC, tmp_path / store, name="theirs")
+    assert sorted(tmp_path.rglob("*")) == before
     assert [version.name for version in listing(tmp_path / "ours.zarr")] == ["r2-8x8"]
 
 
@@ -178,29 +170,13 @@ def test_names_that_could_not_be_folders(tmp_path: Path, name: str) -> None:
 
 
 def test_listing(store: Path, tmp_path: Path) -> None:
-    found = listing(store)
-    assert [version.name for version in found] == ["r2-24x16", "se2-16x16x6", "torus"]
-    assert found[1].vertices == (1536, 384)
-    assert found[1].refs == ("latest",)
-    for version in found:
-        named = f"{version.name}@{version.version}"
-        assert version.bytes == inspect(store, named, eigenvalues=0).bytes
+    listed = listing(store)
+    assert [version.name for version in listed] == ["r2-24x16", "se2-16x16x6", "torus"]
+    assert (listed[1].vertices, listed[1].refs) == ((1536, 384), ("latest",))
+    for version in listed:
+        assert version.bytes == inspect(store, version.name, eigenvalues=0).bytes
     with pytest.raises(UnknownGraphError, match="no store"):
         listing(tmp_path / "nothing")
-
-
-def test_replaced_file_is_whole_or_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = tmp_path / "file"
-    durable.replace(target, b"old", tmp_path / "temporary")
-
-    def refuse(_: int) -> None:
-        raise OSError(errno.EIO, "no")
-
-    monkeypatch.setattr(os, "fsync", refuse)
-    with pytest.raises(OSError, match="no"):
-        durable.replace(target, b"new", tmp_path / "temporary")
-    assert target.read_bytes() == b"old"
-    assert files(tmp_path) == {"file"}
 
 
 @pytest.mark.parametrize("given", ["se2", {"manifold": "se2", "size": 8}, None])
@@ -208,3 +184,74 @@ def test_what_is_no_specification_is_refused(tmp_path: Path, given: Any) -> None
     with pytest.raises(TypeError, match=r"spec must be a GraphSpec, such as .* Got a \w+\.$"):
         build(given, tmp_path / "g.zarr")
     assert list(tmp_path.iterdir()) == []
+
+
+THREE, TWO = GraphSpec("r2", 32, levels=3), GraphSpec("r2", 32, levels=2, neighbors=6)
+
+
+def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    first = build(THREE, store, name="g")
+    assert (first.other, first.changes) == (None, {})
+    second = build(TWO, store, name="g")  # in silence, as the name was given
+    assert (second.version, second.other) == ("v002", "v001")
+    assert second.changes == {"levels": (3, 2), "neighbors": (8, 6)}
+    words = r"g stands for g@v002\. Open g@v001, or give each"
+    with pytest.warns(OtherGraphWarning, match=words) as warned:
+        again = build(THREE, store, name="g")  # not what the name stands for any more
+    assert (again.built, again.version, again.other) == (False, "v001", "v002")
+    assert warned[0].filename == __file__  # whose line it is
+    opened = open_store(store)
+    assert opened["g"].spec["levels"] == 2  # what the warning is about
+    assert opened["g@v001"].spec["levels"] == 3
+    assert again.changes == {"levels": (2, 3), "neighbors": (6, 8)}
+    again = build(TWO, store, name="g")
+    assert (again.built, again.version, again.other, again.changes) == (False, "v002", None, {})
+    forced = build(TWO, store, name="g", force=True)
+    assert (forced.version, forced.other, forced.changes) == ("v003", "v002", {})
+    build(GraphSpec("s2", subdivisions=1), store, name="s")
+    changes = build(GraphSpec("s2", nside=2), store, name="s").changes
+    assert changes["sampling"] == ("icosahedral", "healpix")
+    assert (changes["subdivisions"], changes["nside"]) == ((1, None), (None, 2))
+
+
+def test_the_command_line_tells_what_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(THREE, tmp_path / "g.zarr", name="g")
+    command = ["build", "r2", "--size", "32", "--store", str(tmp_path / "g.zarr"), "--name", "g"]
+    assert run([*command, "--levels", "2", "--json"]) == 0
+    captured = capsys.readouterr()
+    line = "g@v002 is other than g@v001: levels 3 -> 2. g stands for g@v002."
+    assert captured.err.splitlines()[-1] == line
+    built = json.loads(captured.out)
+    assert (built["other"], built["changes"]) == ("v001", {"levels": [3, 2]})
+    assert run([*command, "--levels", "1", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_facts_of_levels_are_alike_whether_built_or_found(tmp_path: Path) -> None:
+    built, again = (build(GraphSpec("r2", 4), tmp_path / "g.zarr") for _ in range(2))
+    assert (built.built, again.built) == (True, False)
+    assert built.levels == again.levels
+    assert hash(built.levels) == hash(again.levels)
+    (level,) = again.levels
+    assert level["grid"] == level.grid == (1, 4, 4)
+    assert dict(level) == dataclasses.asdict(level)
+    with pytest.raises(KeyError):
+        level["values"]
+
+
+def test_what_goes_while_leftovers_are_listed_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Builders at work end between the listing of their folder and the look at what is in it."""
+    store = tmp_path / "g.zarr"
+    staging = layout.staging_folder(store)
+    (staging / "left").mkdir(parents=True)
+    monkeypatch.setattr(
+        Path,
+        "iterdir",
+        lambda folder: iter([folder / "left", folder / "build", folder / "temporary.json"]),
+    )
+    assert leftovers(store) == [staging / "left"]

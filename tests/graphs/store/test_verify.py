@@ -1,13 +1,25 @@
-"""What verification notices, and what cleaning spares."""
+"""What verification notices, what cleaning spares, and what is no fault of a store."""
 
+import errno
+import hashlib
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from damage import extend, to_fifo, to_link, truncate
+from damage import to_fifo, to_link, truncate
+from failures import failing
+from sealing import writable
 
+import cheblienet_models.errors as models
+from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build, verify
+from cheblienet_graphs.errors import UnreadableError
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.durable import locked_folder
 from cheblienet_graphs.store.facts import listing
 from cheblienet_graphs.store.verify import clean, leftovers, version_faults
@@ -15,14 +27,8 @@ from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 
 SPEC = GraphSpec("r2", 8)
+SMALL = GraphSpec("r2", 8, levels=1)
 NAME = "r2-8x8"
-
-
-def test_one_unreadable_version_hides_no_other(three: Path) -> None:
-    (three / NAME / "v004").mkdir()
-    assert [version.fault is None for version in listing(three)] == [True, True, True, False]
-    assert build(SPEC, three).version == "v003"
-    assert [fault.where for fault in verify(three)] == [f"{NAME}/v004/zarr.json"]
 
 
 def flip(path: Path) -> None:
@@ -34,7 +40,7 @@ def flip(path: Path) -> None:
 CHANGES: list[Callable[[Path], object]] = [
     flip,
     truncate,
-    extend,
+    lambda path: path.write_bytes(path.read_bytes() + b"\n"),
     lambda path: path.unlink(),
     lambda path: path.rename(path.with_name("other")),
     lambda path: (path.parent / "stray").write_bytes(b""),
@@ -45,55 +51,52 @@ CHANGES: list[Callable[[Path], object]] = [
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_every_change_of_every_file_is_noticed(tmp_path: Path, change: Callable) -> None:
-    build(GraphSpec("r2", 4, levels=2), tmp_path / "g.zarr", name="g")
-    version = tmp_path / "g.zarr" / "g" / "v001"
-    assert verify(tmp_path / "g.zarr") == []
-    assert open_store(tmp_path / "g.zarr", verify=True)["g"]
-    files = sorted(path for path in version.rglob("*") if path.is_file())
+    version = build(GraphSpec("r2", 4, levels=2), tmp_path, name="g").store / "g/v001"
+    assert verify(tmp_path) == []
+    files = sorted(path for path in writable(version).rglob("*") if path.is_file())
     assert len(files) > 40
+    shutil.copytree(version, untouched := tmp_path / "untouched")
     for path in files:
-        contents = path.read_bytes()
-        path.chmod(0o644)
-        others = set(path.parent.iterdir())
         change(path)
-        faults = version_faults(version)
-        assert faults, path
-        assert all(str(fault.where) for fault in faults)
+        assert all(str(fault.where) for fault in version_faults(version))
+        assert version_faults(version), path
         with pytest.raises(ModelsStoreError):
-            open_store(tmp_path / "g.zarr", verify=True)["g"]
-        for stray in set(path.parent.iterdir()) - others:
-            stray.unlink()
-        path.unlink(missing_ok=True)
-        path.write_bytes(contents)
-    assert verify(tmp_path / "g.zarr") == []
+            open_store(tmp_path, verify=True)["g"]
+        shutil.rmtree(path.parent)
+        shutil.copytree(untouched / path.parent.relative_to(version), path.parent)
+    assert version_faults(version) == []
 
 
-def test_strays_and_dangling_refs_are_noticed(three: Path) -> None:
-    (three / NAME / "notes.txt").write_text("mine")
-    attributes = layout.read_attributes(three / NAME)
-    attributes["refs"]["paper"] = "v009"
+def put_attributes(graph: Path, **attributes: object) -> None:
     document = layout.group_document({"clg": attributes})
-    (three / NAME / "zarr.json").write_bytes(layout.document_bytes(document))
-    assert sorted(fault.what for fault in verify(three)) == [
-        "does not belong in a graph",
-        "ref 'paper' names v009, not there",
-    ]
+    (graph / "zarr.json").write_bytes(layout.document_bytes(document))
 
 
-def test_unreadable_groups_hide_nothing_else(three: Path) -> None:
+def test_what_is_wrong_elsewhere_hides_no_version(three: Path) -> None:
+    """A folder that is no version, a stray file, a dangling ref, a graph that can't be read."""
+    (three / NAME / "v004").mkdir()
+    assert build(SPEC, three).version == "v003"
+    (three / NAME / "notes.txt").write_text("mine")
+    put_attributes(three / NAME, refs={"paper": "v009"})
     build(SPEC, three, name="broken")
     (three / "broken" / "zarr.json").write_text("{")
-    assert {version.name for version in listing(three)} == {NAME}
-    assert open_store(three)[NAME].version == "v003"
-    (fault,) = verify(three)
-    assert fault.where == "broken"
+    assert [(fault.where, fault.what.split()[0]) for fault in verify(three)] == [
+        ("broken", str(three / "broken/zarr.json")),
+        (NAME, "ref"),
+        (f"{NAME}/notes.txt", "does"),
+        (f"{NAME}/v004/zarr.json", "is"),
+    ]
+    assert [(version.name, version.fault is None) for version in listing(three)] == [
+        *[(NAME, True)] * 3,
+        (NAME, False),
+    ]
+    assert open_store(three)[f"{NAME}@v003"].version == "v003"
 
 
 def test_clean_spares_builds_at_work(three: Path) -> None:
     staging = layout.staging_folder(three)
     dead, alive = staging / "dead", staging / "alive"
-    dead.mkdir(parents=True)
-    (dead / "file").write_text("x")
+    (dead / "folder").mkdir(parents=True)
     alive.mkdir()
     (staging / "temporary.json").write_text("{}")
     with locked_folder(alive):
@@ -103,23 +106,85 @@ def test_clean_spares_builds_at_work(three: Path) -> None:
     assert clean(three) == [alive]
     assert not staging.exists()
     assert clean(three) == []
-    assert verify(three) == []
 
 
-@pytest.mark.parametrize("stage", ["graph", "published"])
-def test_crash_between_the_steps_of_publishing(three: Path, stage: str) -> None:
+def test_crash_between_the_steps_of_publishing(three: Path) -> None:
     """A killed builder can leave a graph without versions, or a version that no ref names."""
-    if stage == "graph":
-        (three / "new").mkdir()
-        document = layout.group_document({"clg": {"refs": {}}})
-        (three / "new" / "zarr.json").write_bytes(layout.document_bytes(document))
-        assert list(open_store(three)) == [NAME]
-        assert [version.name for version in listing(three)] == [NAME] * 3
-        assert build(SPEC, three, name="new").version == "v001"
-    else:
-        document = layout.group_document({"clg": {"refs": {"latest": "v002"}}})
-        (three / NAME / "zarr.json").write_bytes(layout.document_bytes(document))
-        assert open_store(three)[NAME].version == "v003"
-        assert layout.resolve(three, NAME).name == "v003"
-        assert build(SPEC, three, force=True).version == "v004"
+    (three / "new").mkdir()
+    put_attributes(three / "new", refs={})
+    assert list(open_store(three)) == [NAME]
+    assert [version.name for version in listing(three)] == [NAME] * 3
+    assert build(SPEC, three, name="new").version == "v001"
+    put_attributes(three / NAME, refs={"latest": "v002"})
+    assert open_store(three)[NAME].version == layout.resolve(three, NAME).name == "v003"
+    assert build(SPEC, three, force=True).version == "v004"
     assert verify(three) == []
+
+
+CODES = [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EACCES, errno.EPERM]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    return build(SMALL, tmp_path / "g.zarr").store
+
+
+def refusing(code: int, real: Callable[..., Any], part: str) -> Callable[..., Any]:
+    """A function that the system refuses for paths that end so."""
+
+    def refuse(path: Any, *arguments: Any, **named: Any) -> Any:
+        named_so = path if isinstance(path, str | Path) else path.name  # of an open file
+        if str(named_so).endswith(part):
+            raise OSError(code, os.strerror(code))
+        return real(path, *arguments, **named)
+
+    return refuse
+
+
+PLACES = [
+    (os, "open", "v001/zarr.json"),
+    (os, "open", f"{NAME}/zarr.json"),
+    (os, "open", "g.zarr/zarr.json"),
+    (os, "open", "laplacian/data/zarr.json"),
+    (hashlib, "file_digest", "/c/0"),
+    (np, "memmap", "laplacian/data/c/0"),
+]
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda code: errno.errorcode[code])
+@pytest.mark.parametrize(("module", "name", "part"), PLACES)
+def test_no_fault_of_a_store(
+    small: Path, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, part: str, code: int
+) -> None:
+    monkeypatch.setattr(module, name, refusing(code, getattr(module, name), part))
+    with pytest.raises(UnreadableError, match=f"{os.strerror(code)}.* no fault of the store") as no:
+        verify(small)
+    assert not any(word in str(no.value) for word in ("damaged", "rebuild", "build it", "import"))
+
+
+def test_others_that_read_a_version(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export_zip(small / NAME / "v001", f"{small}.zip")
+    monkeypatch.setattr(os, "open", refusing(errno.EMFILE, os.open, "v001/zarr.json"))
+    for command in ("inspect", "export --to npz", "neighbors --vertex 0", "verify"):
+        exit_code, message = failing(capsys, *command.split(), NAME, "--store", str(small))
+        assert exit_code == 1
+        assert f"{os.strerror(errno.EMFILE)}. That is no fault of the store" in message
+    with pytest.raises(UnreadableError):  # else it would be built again
+        build(SMALL, small)
+    with pytest.raises(UnreadableError):
+        import_zip(f"{small}.zip", small)
+    assert run(["ls", "--store", str(small)]) == 0
+    assert "unreadable" in capsys.readouterr().out
+    assert [path.name for path in (small / NAME).iterdir() if path.is_dir()] == ["v001"]
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda code: errno.errorcode[code])
+@pytest.mark.parametrize("part", ["zarr.json", NAME, "v001", "data", "0"])
+def test_opening_for_training(
+    small: Path, monkeypatch: pytest.MonkeyPatch, part: str, code: int
+) -> None:
+    monkeypatch.setattr(os, "open", refusing(code, os.open, part))
+    with pytest.raises(models.UnreadableError, match=f"{os.strerror(code)}.*no fault of the store"):
+        open_store(small)[NAME]

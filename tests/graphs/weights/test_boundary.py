@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from moments import of_lattice
+from moments import check_symmetric, of_lattice, offsets
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -18,14 +18,14 @@ from cheblienet_graphs.weights.boundary import missing
 ROWS, LINES = 40, 11
 
 
-def least_energy(offsets: np.ndarray, weights: np.ndarray, p: np.ndarray) -> float:
+def least_energy(steps: np.ndarray, weights: np.ndarray, p: np.ndarray) -> float:
     """Of all functions p^T x + f on a strip, f periodic along it, for each pixel of a side.
 
     The strip has ROWS rows along the first axis; each edge is one row of a least-squares problem.
     """
     row, line = np.divmod(np.arange(ROWS * LINES), LINES)
     equations, targets = [], []
-    for (step, along), weight in zip(offsets.tolist(), weights.tolist(), strict=True):
+    for (step, along), weight in zip(steps.tolist(), weights.tolist(), strict=True):
         inside = (row + step >= 0) & (row + step < ROWS)
         there = (row + step) * LINES + (line + along) % LINES
         for here, end in zip(np.flatnonzero(inside), there[inside], strict=True):
@@ -48,61 +48,26 @@ def test_missing_is_what_strips_lack(weights: str, eps: float, k: int, axis: int
     spec = GraphSpec("se2", 32, orientations=6, eps=eps, weights=weights, levels=1)
     found = of_lattice(spec)
     values = found.values[k] / 32**2
-    offsets = found.stencils[k].offsets[:, [axis, 1 - axis]]
-    (form,) = missing(offsets, values, 0).ravel()
-    across, mixed = (offsets[:, [0]] * offsets * values[:, None]).sum(axis=0) / 2
+    steps = found.stencils[k].offsets[:, [axis, 1 - axis]]
+    (form,) = missing(steps, values, 0).ravel()
+    across, mixed = (steps[:, [0]] * steps * values[:, None]).sum(axis=0) / 2
     p = np.array([-mixed / across, 1.0])
-    whole = (values * (offsets @ p) ** 2).sum() / 2
+    whole = (values * (steps @ p) ** 2).sum() / 2
     assert form > 1e-3
-    assert ROWS * whole - least_energy(offsets, values, p) == pytest.approx(2 * form, rel=1e-7)
+    assert ROWS * whole - least_energy(steps, values, p) == pytest.approx(2 * form, rel=1e-7)
     assert p[0] * across + mixed == pytest.approx(0, abs=1e-12)
 
 
-def test_nothing_is_missing_where_directions_are_along_the_axes() -> None:
-    for spec in (GraphSpec("r2", 16, weights="selling"), GraphSpec("r3", 8, weights="selling")):
-        found = of_lattice(spec)
-        offsets, values = found.stencils[0].offsets, found.values[0] / spec.size[0] ** 2
-        for axis in range(offsets.shape[1]):
-            assert (missing(offsets, values, axis) == 0).all()
-
-
-@pytest.mark.parametrize("orientations", [1, 2, 5, 6])
+@pytest.mark.parametrize("orientations", [1, 2, 5])
 @pytest.mark.parametrize("weights", ["selling", "matched"])
 def test_edges_along_sides_are_positive_and_symmetric(weights: str, orientations: int) -> None:
     spec = GraphSpec("se2", (16, 12), orientations=orientations, weights=weights, levels=1)
     found = of_lattice(spec)
     assert len(found.along_sides) == len(found.side_values) == 2
     for axis, (steps, values) in enumerate(zip(found.along_sides, found.side_values, strict=True)):
-        edges = {}
-        for k, (stencil, weight) in enumerate(zip(steps, values, strict=True)):
-            assert (weight > 0).all()
-            assert (stencil.offsets[:, axis] == 0).all()
-            rows = zip(stencil.orientation.tolist(), stencil.offsets.tolist(), weight, strict=True)
-            edges |= {(k, j, tuple(offset)): float(w) for j, offset, w in rows}
-        for (k, j, (y, x)), weight in edges.items():
-            assert (k, (0, 0)) != (j, (y, x))
-            assert edges[j, k, (-y, -x)] == weight
-            assert edges[k, j, (-y, -x)] == weight
-
-
-def test_flips_and_quarter_turns_map_sides_to_sides() -> None:
-    spec = GraphSpec("se2", 24, orientations=6, eps=0.1, weights="matched", levels=1)
-    found = of_lattice(spec)
-    sums = np.array([[v.sum() for v in across] for across in found.side_values])
-    np.testing.assert_allclose(sums[0], np.roll(sums[1], 3), rtol=1e-9)
-    np.testing.assert_allclose(sums, sums[:, (-np.arange(6)) % 6], rtol=1e-9)
-
-
-def test_edges_in_space_are_those_of_a_square_cross() -> None:
-    """On r3 every side is alike, and so are both directions along it."""
-    found = of_lattice(GraphSpec("r3", (8, 6, 10), weights="matched", levels=1))
-    for axis, ((stencil,), (weights,)) in enumerate(
-        zip(found.along_sides, found.side_values, strict=True)
-    ):
-        others = np.delete(np.eye(3, dtype=int), axis, axis=0)
-        expected = sorted(map(tuple, np.concatenate([others, -others]).tolist()))
-        assert sorted(map(tuple, stencil.offsets.tolist())) == expected
-        assert weights == pytest.approx(weights[0], rel=1e-12)
+        edges = offsets(replace(found, stencils=steps, values=values))
+        check_symmetric(edges, turned=False)
+        assert all((dy, dx)[axis] == 0 for _, dy, dx, _ in edges)
 
 
 @pytest.mark.parametrize(("weights", "eps"), [("selling", 0.2), ("matched", 0.3)])
@@ -151,10 +116,14 @@ def test_edges_along_sides_join_components_of_the_stencils() -> None:
 
 def test_sides_that_no_edge_crosses_take_nothing() -> None:
     """Of an axis all whose edges lead along x, only the side across x has something to take."""
-    offsets = np.array([(0, 0, 2), (0, 0, -2), (0, 1, 1), (0, -1, -1)])
+    cross = of_lattice(GraphSpec("r3", 8, weights="selling"))
+    assert all(
+        (missing(cross.stencils[0].offsets, cross.values[0], n) == 0).all() for n in range(3)
+    )
+    steps = np.array([(0, 0, 2), (0, 0, -2), (0, 1, 1), (0, -1, -1)])
     weights = np.array([1.0, 1.0, 0.5, 0.5])
-    assert (missing(offsets, weights, 0) == 0).all()
-    assert missing(offsets, weights, 2)[1, 1] > 0
+    assert (missing(steps, weights, 0) == 0).all()
+    assert missing(steps, weights, 2)[1, 1] > 0
 
 
 @pytest.mark.parametrize("orientations", [5, 6])

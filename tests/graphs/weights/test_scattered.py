@@ -7,7 +7,7 @@ import pytest
 from moments import of_lattice, offsets, stored, weights_of
 from scipy.spatial.transform import Rotation
 
-from cheblienet_graphs import GraphSpec, SpecError, build, inspect
+from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.store.reader import mapped_array
 
 
@@ -67,22 +67,6 @@ def test_masks_leave_weights_alone(tmp_path: Path) -> None:
     assert abs(part - masked).max() <= 1e-6 * whole.max()
 
 
-@pytest.mark.slow
-def test_eigenvalues_of_random_points_are_truer(tmp_path: Path) -> None:
-    """The first 15 of S^2 at 2,000 random points: 3.6 % off, 2 % with little drift."""
-    exact = np.repeat([2.0, 6.0, 12.0], [3, 5, 7])
-    errors = []
-    for drift in (None, 0.03, 0.003):
-        spec = GraphSpec("s2", points=2000, seed=1, weights="matched", neighbors=40, drift=drift)
-        build(spec, tmp_path / "g.zarr", name="g", device="cpu")
-        (level,) = inspect(tmp_path / "g.zarr", eigenvalues=16).levels
-        found = np.array(level.eigenvalues[1:]) * level.eigenvalue_scale
-        errors.append(abs(found / exact - 1).mean())
-    assert errors[0] > 0.03
-    assert errors[1] < 0.025
-    assert errors[2] < errors[1]
-
-
 def refused(spec: GraphSpec, path: Path, **options: object) -> str:
     """The message, of one line; nothing is published."""
     with pytest.raises(SpecError) as caught:
@@ -94,22 +78,12 @@ def refused(spec: GraphSpec, path: Path, **options: object) -> str:
     return message
 
 
-@pytest.mark.parametrize("weights", ["selling", "matched"])
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
-        ({"engine": "pruned"}, "engine"),
-        ({"engine": "keops"}, "engine"),
-        ({"device": "cuda"}, "device"),
-    ],
-)
-def test_lattices_are_weighed_by_stencils_on_the_cpu(
-    tmp_path: Path, weights: str, options: dict, field: str
-) -> None:
-    message = refused(GraphSpec("se2", 16, weights=weights), tmp_path, **options)
+@pytest.mark.parametrize("options", [{"engine": "pruned"}, {"device": "cuda"}], ids=str)
+def test_lattices_are_weighed_by_stencils_on_the_cpu(tmp_path: Path, options: dict) -> None:
+    message = refused(GraphSpec("se2", 16, weights="matched"), tmp_path, **options)
+    ((field, value),) = options.items()
     assert message.startswith(f"{field} must be auto or ")
-    assert f"{weights} weights on a lattice" in message
-    assert repr(options[field]) in message
+    assert message.count("matched weights on a lattice") == message.count(repr(value)) == 1
 
 
 @pytest.mark.parametrize("weights", ["selling", "matched"])
@@ -124,14 +98,8 @@ def test_lattices_too_small_for_the_stencils(tmp_path: Path, boundary: str, weig
     build(GraphSpec("se2", least, **fields), tmp_path / "fits.zarr", name="fits")
     for size in ((least - 1, least), (least, least - 1)):
         message = refused(GraphSpec("se2", size, **fields), tmp_path / "small")
-        assert message.startswith("levels must be such that every level has at least ")
-        assert f"{least}x{least} pixels" in message
+        assert f"levels must be such that every level has at least {least}x{least} pi" in message
         assert f"Got '{size[0]}x{size[1]}'" in message
-
-
-def test_coarser_levels_may_be_too_small(tmp_path: Path) -> None:
-    message = refused(GraphSpec("se2", 32, weights="selling", levels=4, eps=0.01), tmp_path)
-    assert message.startswith("levels must be such that every level has at least ")
 
 
 @pytest.mark.parametrize("drift", [None, 1])
@@ -140,4 +108,3 @@ def test_spheres_that_cannot_be_matched_say_so(tmp_path: Path, drift: float | No
     message = refused(spec, tmp_path)
     assert message.startswith("weights must be kernel here")
     assert "K = 24" in message
-    assert "Got 'matched'" in message

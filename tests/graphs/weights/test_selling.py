@@ -22,7 +22,7 @@ def stencils(orientations: int, eps: float, xi: float) -> list[tuple[np.ndarray,
 
 
 @pytest.mark.parametrize("eps", [*EPS, 0.03, 0.01, 0.001])
-@pytest.mark.parametrize("orientations", [1, 2, 3, 4, 6, 7, 12])
+@pytest.mark.parametrize("orientations", [1, 2, 3, 4, 7])
 def test_selling_stencils(orientations: int, eps: float) -> None:
     """Selling's formula to rounding, on primitive offsets, of least degree."""
     theta, xi = -np.pi / 2 + np.arange(orientations) * np.pi / orientations, 2.3
@@ -70,37 +70,18 @@ def test_selling_weights_solve_the_linear_program(eps: float) -> None:
         assert weights[j == i].sum() / 2 == pytest.approx(-best.fun, abs=1e-9)
 
 
-def form(turn: np.ndarray, diagonal: np.ndarray) -> tuple[Form, np.ndarray]:
-    """The form with axes along the columns of an orthogonal matrix, and its matrix."""
-    axes = tuple((float(d), tuple(axis.tolist())) for d, axis in zip(diagonal, turn.T, strict=True))
-    return Form(axes), turn * diagonal @ turn.T
-
-
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 0.3, 0.1, 0.01]))
 def test_selling_decomposes_any_matrix(seed: int, eps: float) -> None:
     """D = sum of weights w v v^T / 2 on at most six pairs of primitive offsets."""
     random = np.random.default_rng(seed)
     turn, _ = np.linalg.qr(random.normal(size=(3, 3)))
-    found, matrix = form(turn, np.array([1.0, eps**2, random.uniform(eps**2, 1)]))
-    offsets, weights = (np.array(part) for part in zip(*base_offsets(found), strict=True))
+    rates = np.array([1.0, eps**2, random.uniform(eps**2, 1)])
+    form = Form(tuple(zip(rates.tolist(), turn.T.tolist(), strict=True)))
+    offsets, weights = (np.array(part) for part in zip(*base_offsets(form), strict=True))
     assert (weights > 0).all()
     assert len(weights) <= 12
     assert (np.gcd.reduce(offsets, axis=1) == 1).all()
-    assert abs(offsets.T * weights @ offsets - 2 * matrix).max() <= 1e-10
+    assert abs(offsets.T * weights @ offsets - 2 * (turn * rates @ turn.T)).max() <= 1e-10
     both = {tuple(v) for v in offsets.tolist()}
     assert len(both) == len(weights)
     assert both == {tuple(-n for n in v) for v in both}
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_selling_turns_with_the_cube(seed: int) -> None:
-    """Offsets and weights of a matrix whose axes are permuted and reversed are those, moved."""
-    random = np.random.default_rng(seed)
-    turn, _ = np.linalg.qr(random.normal(size=(3, 3)))
-    diagonal = np.array([1.0, 0.1, 0.05])
-    motion = np.eye(3)[random.permutation(3)] * random.choice([-1, 1], 3)
-    before = {tuple(v): w for v, w in base_offsets(form(turn, diagonal)[0])}
-    after = {tuple(v): w for v, w in base_offsets(form(motion @ turn, diagonal)[0])}
-    moved = {tuple((motion @ v).astype(int).tolist()): w for v, w in before.items()}
-    assert moved.keys() == after.keys()
-    assert all(moved[v] == pytest.approx(after[v], abs=1e-10) for v in moved)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import (
@@ -19,27 +19,6 @@ from cheblienet_models import (
     open_store,
 )
 from cheblienet_models.store.csr import CsrArrays
-
-
-def test_graph_is_in_memory_once(pyramid: Pyramid) -> None:
-    graph = pyramid.levels[0]
-    net = nn.Sequential(
-        ChebConv(1, 2, 2, graph), ChebConv(2, 2, 2, graph), ChebConv(2, 1, 2, graph)
-    )
-
-    def storages() -> int:
-        return len({conv.graph.values.data_ptr() for conv in net})
-
-    assert storages() == 1
-    assert net.double()[0].graph.values.dtype == torch.float64
-    assert storages() == 1
-    assert not any("graph" in key for key in net.state_dict())
-    twin = copy.deepcopy(net)
-    assert twin[0].graph is twin[1].graph is not net[0].graph
-    assert twin[0].graph.values.data_ptr() == net[0].graph.values.data_ptr()
-    twin.float()
-    assert net[0].graph.values.dtype == torch.float64
-
 
 CONSTANTS = {
     "row_pointers": (torch.int32, torch.int32),
@@ -85,20 +64,18 @@ def test_constants_follow_a_layer(spectral: Graph) -> None:
     assert {getattr(spectral, name).device.type for name in CONSTANTS} == {"meta"}
 
 
-def all_buffers(module: nn.Module) -> list[tuple[str, Tensor]]:
-    return list(module.named_buffers(remove_duplicate=False))
-
-
 def test_constants_stay_out_of_checkpoints_and_broadcasts(spectral: Graph) -> None:
     net = nn.Sequential(ChebConv(1, 2, 2, spectral), ChebConv(2, 2, 2, spectral))
     assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
     ignore_graphs_in_ddp(net)
-    assert set(net._ddp_params_and_buffers_to_ignore) == {key for key, _ in all_buffers(net)}
+    assert set(net._ddp_params_and_buffers_to_ignore) == {
+        key for key, _ in net.named_buffers(remove_duplicate=False)
+    }
     twin = pickle.loads(pickle.dumps(copy.deepcopy(net).double()))
     for name, (_, dtype) in CONSTANTS.items():
-        found = getattr(twin[0].graph, name)
-        assert found.dtype == dtype
-        assert torch.equal(found, getattr(spectral, name).to(dtype))
+        constant = getattr(twin[0].graph, name)
+        assert constant.dtype == dtype
+        assert torch.equal(constant, getattr(spectral, name).to(dtype))
 
 
 @pytest.mark.gpu
@@ -119,6 +96,10 @@ def test_pickled_networks_share_and_keep_their_precision(pyramid: Pyramid) -> No
         assert twin[1].graph.values.dtype == torch.float64
         x = torch.randn(1, 1, 1024, dtype=torch.float64)
         assert torch.equal(twin[1](x), net[1](x))
+        assert twin.float()[2].graph.values.dtype == torch.float32
+        assert net[1].graph.values.dtype == torch.float64
+    shared = copy.deepcopy(net)[1].graph.values.data_ptr()
+    assert shared == net[2].graph.values.data_ptr()
     alone = pickle.loads(pickle.dumps(nn.ModuleList([net[1], net[2]])))
     assert alone[0].graph is alone[1].graph
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from spectral import delta_of, level
-from torch import Tensor
 
 from cheblienet_models import (
     ChebConv,
@@ -23,46 +22,35 @@ def graph(pyramid: Pyramid) -> Graph:
     return pyramid.levels[0]
 
 
-def weights_of(graph: Graph, values: Tensor, degree: np.ndarray) -> np.ndarray:
-    delta = delta_of(graph, values)
-    weights = -delta * np.sqrt(np.outer(degree, degree))
-    np.fill_diagonal(weights, 0)
-    return weights
-
-
-def test_edges_have_their_weights(graph: Graph) -> None:
-    whole = weights_of(graph, graph.values, graph.degree.double().numpy())
-    edges = graph.edges
-    assert len(edges.first) == graph.num_edges
-    assert (edges.first < edges.second).all()
-    assert np.allclose(whole[edges.first, edges.second], edges.weights, atol=1e-6)
-    assert torch.equal(graph.columns[edges.upper].long(), edges.second)
-    assert torch.equal(graph.columns[edges.lower].long(), edges.first)
-    assert torch.equal(graph.columns[edges.diagonal].long(), torch.arange(graph.num_vertices))
-
-
-@pytest.mark.parametrize("kappa", [0.3, 0.9])
+@pytest.mark.parametrize("kappa", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
-def test_what_is_left_is_normalized_again(graph: Graph, sample: object, kappa: float) -> None:
+@pytest.mark.parametrize("name", ["kernel", "selling", "sphere"])
+def test_what_is_left_is_normalized_again(
+    spectral_graphs: Path, name: str, sample: object, kappa: float
+) -> None:
+    """By its own degrees; of a combinatorial Laplacian by the areas, which stay."""
+    graph = level(spectral_graphs, name)
     sample(graph, kappa, torch.Generator().manual_seed(0))
     delta = delta_of(graph, graph.laplacian_parts(training=True)[2])
-    assert np.array_equal(delta, delta.T)
-    whole = weights_of(graph, graph.values, graph.degree.double().numpy())
-    off_diagonal = delta - np.diag(delta.diagonal())
-    kept = np.where(off_diagonal != 0, whole, 0)
-    edges = int((kept > 0).sum()) // 2
+    mass = graph.mass.double().numpy()
+    whole = -delta_of(graph, graph.values) * np.sqrt(np.outer(mass, mass))
+    kept = (delta != 0) & ~np.eye(len(delta), dtype=bool)
+    weights = np.where(kept, whole, 0)
+    edges, degree = kept.sum() // 2, weights.sum(1)
     if sample is sample_edges:
         assert edges == round(kappa * graph.num_edges)
     else:
         assert edges / graph.num_edges == pytest.approx(kappa**2, abs=0.1)
-        alone = (kept > 0).sum(1) == 0
-        assert alone.sum() >= graph.num_vertices - round(kappa * graph.num_vertices)
-    degree = kept.sum(1)
-    root = np.where(degree > 0, degree, np.inf) ** -0.5
-    expected = np.diag((degree > 0).astype(float)) - root[:, None] * kept * root
-    assert np.allclose(delta, expected, atol=1e-5)
-    assert np.linalg.eigvalsh(delta).min() > -1e-5
-    assert np.linalg.eigvalsh(delta).max() <= 2 + 1e-5
+        assert (degree == 0).sum() >= len(delta) - round(kappa * len(delta))
+    if graph.laplacian_kind == "normalized":
+        mass = degree
+    root = np.where(mass > 0, mass, np.inf) ** -0.5
+    expected = root[:, None] * (np.diag(degree) - weights) * root
+    assert np.array_equal(delta, delta.T)
+    assert np.allclose(delta, expected, atol=1e-5 * graph.lambda_max)
+    largest = 2 if graph.laplacian_kind == "normalized" else graph.lambda_max
+    spectrum = np.linalg.eigvalsh(delta) / largest
+    assert -1e-5 < spectrum.min() < spectrum.max() <= 1 + 1e-5
 
 
 def test_heavy_edges_are_kept_more_often(graph: Graph) -> None:
@@ -92,7 +80,6 @@ def test_draws_follow_their_generator(graph: Graph) -> None:
 
 
 def test_layers_see_it_while_training_only(pyramid: Pyramid) -> None:
-    torch.manual_seed(0)
     network = WideResNet(pyramid, 1, 3, depth=1, widen=1).eval()
     conv = ChebConv(1, 2, 3, pyramid.levels[0])
     images, signal = torch.randn(2, 1, 16, 16), torch.randn(1, 1, 1024)
@@ -109,20 +96,13 @@ def test_layers_see_it_while_training_only(pyramid: Pyramid) -> None:
 
 def test_another_networks_mode_does_not_matter(pyramid: Pyramid) -> None:
     """Two networks on one pyramid: what one is put to leaves the other alone."""
-    torch.manual_seed(0)
     mine, other = (ChebConv(1, 2, 3, pyramid.levels[0]) for _ in range(2))
     signal = torch.randn(1, 1, 1024)
-    whole = mine(signal)
     sample_edges(pyramid, 0.5)
     sampled = mine(signal)
-    assert not torch.allclose(sampled, whole)
     for change in (other.eval, pyramid.eval, other.float, pyramid.levels[0].eval):
         change()
         assert torch.equal(mine(signal), sampled), change
-    mine.eval()
-    other.train()
-    pyramid.train()
-    assert torch.equal(mine(signal), whole)
 
 
 def test_gradients_on_a_subgraph(graph: Graph) -> None:
@@ -154,23 +134,3 @@ def test_all_edges_make_the_whole_graph(spectral_graphs: Path, name: str) -> Non
         assert torch.allclose(graph.subgraph, graph.values, atol=1e-6)
     sample_edges(graph, 1)
     assert graph.subgraph is None
-
-
-@pytest.mark.parametrize("kappa", [0.2, 0.7])
-@pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
-@pytest.mark.parametrize("name", ["selling", "sphere"])
-def test_combinatorial_subgraphs(
-    spectral_graphs: Path, name: str, sample: object, kappa: float
-) -> None:
-    graph = level(spectral_graphs, name)
-    sample(graph, kappa, torch.Generator().manual_seed(0))
-    delta = delta_of(graph, graph.laplacian_parts(training=True)[2])
-    whole = delta_of(graph, graph.values)
-    root = graph.area.double().sqrt().numpy()
-    kept = (delta != 0) & ~np.eye(len(delta), dtype=bool)
-    assert 0 < kept.sum() < (whole != 0).sum()
-    weights = np.where(kept, -whole * np.outer(root, root), 0)
-    expected = (np.diag(weights.sum(1)) - weights) / np.outer(root, root)
-    assert np.allclose(delta, expected, atol=1e-5 * graph.lambda_max)
-    spectrum = np.linalg.eigvalsh(delta) / graph.lambda_max
-    assert -1e-6 < spectrum.min() < spectrum.max() <= 1 + 1e-6

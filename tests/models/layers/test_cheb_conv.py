@@ -1,115 +1,124 @@
-"""The Chebyshev convolution against dense float64 algebra; what it takes, keeps and refuses."""
+"""The Chebyshev convolution, of the metric and of directions: dense float64 algebra, refusals."""
 
 import copy
+import functools
+import pickle
+import re
+from collections.abc import Callable
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map_only
 
 from cheblienet_models import (
     ChebConv,
     Graph,
     Pyramid,
+    Store,
+    UNet,
+    WideResNet,
+    ignore_graphs_in_ddp,
+    load_weights,
+    sample_edges,
+    sample_vertices,
 )
-from cheblienet_models.layers.chebyshev import (
-    chebyshev,
-    chebyshev_basis,
-    chebyshev_gradients,
-    chebyshev_moments,
-)
+from cheblienet_models.tensors import Csr
+from cheblienet_models.testing import assert_equivariant
+
+OPERATORS = pytest.mark.parametrize("operators", ["laplacian", "directional"])
+BASIS = pytest.mark.parametrize("save_basis", [False, True])
 
 
-@pytest.fixture
-def graph(pyramid: Pyramid) -> Graph:
-    return pyramid.levels[1]
+@pytest.fixture(scope="module")
+def exact(directional: Store) -> Callable[[str, int], Tensor]:
+    """(1 + J (K - 1), V, V) cos(k arccos L_j), by eigendecompositions in float64."""
+    graph = directional["whole"].levels[1]
+
+    @functools.cache
+    def polynomials(operators: str, kernel_size: int) -> Tensor:
+        directions = [parts[:3] for parts in graph.directional.values()]
+        terms = [torch.eye(graph.num_vertices).double()]
+        for parts in directions if operators == "directional" else [graph.laplacian_parts()]:
+            pointers, columns, entries = parts
+            dense = torch.zeros_like(terms[0])
+            rows = torch.arange(len(dense)).repeat_interleave(pointers.diff())
+            dense[rows, columns.long()] = entries.double()
+            values, vectors = torch.linalg.eigh(dense)
+            angles = torch.arccos(values.clamp(-1, 1))
+            powers = range(1, kernel_size)
+            terms += [vectors * torch.cos(k * angles) @ vectors.T for k in powers]
+        return torch.stack(terms)
+
+    return polynomials
 
 
-def dense_chebyshev(graph: Graph, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """sum_k cos(k arccos L) x W_k by the eigendecomposition, in float64."""
-    values, vectors = np.linalg.eigh(graph.laplacian.to_dense().double().numpy())
-    angles = np.arccos(np.clip(values, -1, 1))
-    y = 0
-    for k, matrix in enumerate(weight.detach().double().numpy()):
-        polynomial = vectors * np.cos(k * angles) @ vectors.T
-        y = y + np.einsum("uv,bcv,cd->bdu", polynomial, x.double().numpy(), matrix)
-    offset = 0 if bias is None else bias.detach().double().numpy()[:, None]
-    return torch.from_numpy(y + offset)
-
-
-@pytest.mark.parametrize("kernel_size", [1, 2, 3, 6])
-@pytest.mark.parametrize("bias", [True, False])
-def test_chebconv_equals_the_spectral_definition(
-    graph: Graph, kernel_size: int, *, bias: bool
+@OPERATORS
+@BASIS
+@pytest.mark.parametrize("kernel_size", [1, 2, 5])
+@pytest.mark.parametrize("channels", [(2, 5), (3, 3), (4, 6), (8, 3)])
+def test_the_spectral_definition_and_its_gradients(
+    graph: Graph,
+    exact: Callable[[str, int], Tensor],
+    operators: str,
+    channels: tuple[int, int],
+    kernel_size: int,
+    save_basis: bool,
 ) -> None:
-    torch.manual_seed(0)
-    conv = ChebConv(3, 5, kernel_size, graph, bias=bias)
-    if conv.bias is not None:
-        nn.init.normal_(conv.bias)
-    x = torch.randn(2, 3, graph.num_vertices)
+    conv = ChebConv(*channels, kernel_size, graph, save_basis=save_basis, operators=operators)
+    nn.init.normal_(conv.bias)
+    x = torch.randn(2, channels[0], graph.num_vertices, requires_grad=True)
+    before = x.detach().clone()
     y = conv(x)
-    assert y.shape == (2, 5, graph.num_vertices)
-    expected = dense_chebyshev(graph, x, conv.weight, conv.bias)
-    assert (y - expected).norm() <= 1e-5 * expected.norm()
+    g = torch.randn_like(y)
+    y.backward(g)
+    assert torch.equal(x, before)
+    signal, weight, bias = (
+        part.detach().double().requires_grad_() for part in (x, conv.weight, conv.bias)
+    )
+    terms = exact(operators, kernel_size)
+    expected = torch.einsum("kuv,biv,kio->bou", terms, signal, weight) + bias[:, None]
+    expected.backward(g.double())
+    pairs = [(y, expected), (x.grad, signal.grad)]
+    pairs += [(conv.weight.grad, weight.grad), (conv.bias.grad, bias.grad)]
+    for computed, by_definition in pairs:
+        assert (computed - by_definition).norm() <= 1e-5 * by_definition.norm()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel_size", [1, 2, 4])
-@pytest.mark.parametrize("channels", [(2, 5), (3, 4), (4, 2)])
-def test_operators_pass_opcheck(graph: Graph, channels: tuple[int, int], kernel_size: int) -> None:
-    torch.manual_seed(0)
-    narrow, wide = channels
-    parts = [part.clone() for part in graph.laplacian_parts()]
-    x = torch.randn(graph.num_vertices, 2, narrow, requires_grad=True)
-    g = torch.randn(graph.num_vertices, 2, wide, requires_grad=True)
-    weight = torch.randn(kernel_size, narrow, wide, requires_grad=True)
-    torch.library.opcheck(chebyshev, (x, weight, *parts))
-    torch.library.opcheck(chebyshev_basis, (x, weight, *parts))
-    torch.library.opcheck(chebyshev_moments, (x, g, kernel_size, *parts))
-    torch.library.opcheck(chebyshev_gradients, (g, x, weight, None, *parts))
+@OPERATORS
+@BASIS
+@pytest.mark.parametrize("kernel_size", [1, 3])
+@pytest.mark.parametrize("channels", [(2, 5), (3, 3), (4, 2)])
+def test_gradients_of_any_order(
+    graph: Graph, operators: str, channels: tuple[int, int], kernel_size: int, save_basis: bool
+) -> None:
+    options = {"bias": False, "save_basis": save_basis, "operators": operators}
+    conv = ChebConv(*channels, kernel_size, graph, **options).double()
+    x = torch.randn(1, channels[0], graph.num_vertices, dtype=torch.float64, requires_grad=True)
+    weight = conv.weight.detach().requires_grad_()
 
+    def call(signal: Tensor, matrices: Tensor) -> Tensor:
+        return torch.func.functional_call(conv, {"weight": matrices}, (signal,))
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_results_on_no_device_are_shaped_as_on_one(graph: Graph, dtype: torch.dtype) -> None:
-    """As programs that are exported or compiled ask, which compute nothing for it."""
-    parts = list(graph.laplacian_parts())
-    x, g, weight = (torch.randn(shape).to(dtype) for shape in ((256, 2, 3), (256, 2, 5), (4, 3, 5)))
-    for operator, given in (
-        (chebyshev, (x, weight, *parts)),
-        (chebyshev_basis, (x, weight, *parts)),
-        (chebyshev_moments, (x, g, 4, *parts)),
-        (chebyshev_gradients, (g, x, weight, None, *parts)),
-    ):
-        nowhere = tree_map_only(Tensor, lambda part: part.to("meta"), given)
-        pairs = (operator(*given), operator(*nowhere))
-        found, expected = (pair if isinstance(pair, tuple) else (pair,) for pair in pairs)
-        for one, other in zip(found, expected, strict=True):
-            assert (one.shape, one.dtype) == (other.shape, other.dtype)
-            assert one.stride() == other.stride()
+    assert torch.autograd.gradcheck(call, (x, weight), fast_mode=True)
+    assert torch.autograd.gradgradcheck(call, (x, weight), fast_mode=True)
+    # By one of them alone, for which there is a shorter way.
+    assert torch.autograd.gradcheck(call, (x, weight.detach()), fast_mode=True)
+    assert torch.autograd.gradcheck(call, (x.detach(), weight), fast_mode=True)
 
 
 def test_initial_weights_are_kaiming(graph: Graph) -> None:
-    torch.manual_seed(0)
     conv = ChebConv(64, 64, 4, graph)
     assert conv.weight.shape == (4, 64, 64)
     assert conv.weight.std().item() == pytest.approx((2 / (4 * 64)) ** 0.5, rel=0.03)
     assert (conv.bias == 0).all()
+    assert list(conv.state_dict()) == ["weight", "bias"]
+    assert ChebConv(2, 5, 4, graph, operators="directional").weight.shape == (1 + 3 * 3, 2, 5)
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 256), (2, 256, 2), (2, 2, 255), (2, 256), (2, 2, 16, 16)])
-def test_chebconv_states_the_shape_it_takes(graph: Graph, shape: tuple[int, ...]) -> None:
-    conv = ChebConv(2, 3, 2, graph)
-    with pytest.raises(ValueError, match=r"torus@v001, level 1 takes \(B, 2, 256\)") as caught:
-        conv(torch.zeros(shape))
-    assert str(shape) in str(caught.value)
-
-
+@OPERATORS
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_reduced_precision(pyramid: Pyramid, dtype: torch.dtype) -> None:
-    graph = pyramid.levels[0]
-    torch.manual_seed(0)
-    conv = ChebConv(3, 4, 4, graph)
+def test_reduced_precision(graph: Graph, operators: str, dtype: torch.dtype) -> None:
+    conv = ChebConv(3, 4, 4, graph, operators=operators)
     x = torch.randn(2, 3, graph.num_vertices)
     expected = conv(x)
     with torch.autocast("cpu", dtype=dtype):
@@ -119,35 +128,138 @@ def test_reduced_precision(pyramid: Pyramid, dtype: torch.dtype) -> None:
     assert (y.float() - expected).norm() < 0.02 * expected.norm()
     assert conv.weight.grad.isfinite().all()
     low = copy.deepcopy(conv).to(dtype)
-    assert low.graph.values.dtype == torch.float32  # or the graph would be another one
+    # Or the graph would be another one.
+    assert low.graph.values.dtype == torch.float32
+    assert low.graph.directional["forward"].values.dtype == torch.float32
     assert (low(x.to(dtype)).float() - expected).norm() < 0.02 * expected.norm()
 
 
 @pytest.mark.parametrize("channels", [(2, 2), (2, 5), (4, 2)])
-def test_an_empty_batch(pyramid: Pyramid, channels: tuple[int, int]) -> None:
-    conv = ChebConv(*channels, 3, pyramid.levels[1])
+def test_an_empty_batch(graph: Graph, channels: tuple[int, int]) -> None:
+    conv = ChebConv(*channels, 3, graph)
     x = torch.zeros(0, channels[0], 256, requires_grad=True)
     y = conv(x)
     y.sum().backward()
-    assert y.shape == (0, channels[1], 256)
-    assert x.grad.shape == x.shape
+    assert (y.shape, x.grad.shape) == ((0, channels[1], 256), x.shape)
     assert (conv.weight.grad == 0).all()
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.int64, torch.bfloat16])
-def test_other_dtypes_are_refused(pyramid: Pyramid, dtype: torch.dtype) -> None:
-    conv = ChebConv(2, 3, 2, pyramid.levels[1])
-    with pytest.raises(ValueError, match=rf"level 1 takes .*float.* Got {dtype}[;:] "):
-        conv(torch.zeros(1, 2, 256, dtype=dtype))
+@pytest.mark.parametrize("name", ["whole", "masked"])
+def test_equivariant_layers_and_networks(directional: Store, name: str) -> None:
+    """Under rotations by 90 degrees, too: left-invariant operators commute with them."""
+    pyramid = directional[name]
+    resnet = WideResNet(pyramid, 2, 3, depth=1, widen=1, operators="directional")
+    unet = UNet(pyramid, 2, 3, channels=(3, 4, 5), operators="directional")
+    conv = ChebConv(2, 3, 4, pyramid.levels[0], operators="directional")
+    images = torch.randn(4, 2, 16, 16)
+    for module, signal in ((conv, None), (resnet, images), (unet, images)):
+        if signal is not None:
+            module(images)  # so that running statistics are not at their start
+        assert {"rotation_90", "flip"} <= assert_equivariant(module, pyramid, signal).keys()
 
 
-def test_other_devices_are_refused(pyramid: Pyramid) -> None:
-    conv = ChebConv(2, 3, 2, pyramid.levels[1])
-    with pytest.raises(ValueError, match=r"takes a tensor on cpu, .* Got one on meta"):
-        conv(torch.zeros(1, 2, 256, device="meta"))
+@OPERATORS
+def test_a_turned_image_has_the_turned_signal(plane: Pyramid, operators: str) -> None:
+    """Without the package's own idea of a symmetry: orientation k becomes k + n_o / 2."""
+    conv = ChebConv(1, 1, 4, plane.levels[0], operators=operators)
+    x = torch.randn(1, 1, 4, 16, 16)
+
+    def turned(signal: Tensor) -> Tensor:  # x to y, y to -x: a quarter turn of rows going down
+        return torch.rot90(signal, -1, (3, 4)).roll(2, 2)
+
+    with torch.no_grad():
+        y = conv(x.flatten(2)).view(x.shape)
+        of_turned = conv(turned(x).flatten(2)).view(x.shape)
+    assert (of_turned - turned(y)).abs().max() <= 1e-5
+    assert (of_turned - turned(y).roll(1, 2)).abs().max() > 0.1
 
 
-@pytest.mark.parametrize("sizes", [(0, 1, 1), (1, 0, 1), (1, 1, 0)])
-def test_chebconv_refuses_sizes_below_one(graph: Graph, sizes: tuple[int, int, int]) -> None:
-    with pytest.raises(ValueError, match=r"must be at least 1\. Got 0"):
-        ChebConv(*sizes, graph)
+@pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
+def test_random_subgraphs_are_refused_while_training(graph: Graph, sample: object) -> None:
+    conv = ChebConv(1, 1, 2, graph, operators="directional")
+    x = torch.randn(1, 1, graph.num_vertices)
+    expected = conv(x)
+    sample(graph, 0.5)
+    with pytest.raises(ValueError, match=r"no random sub-graphs, .* sample_edges\(graph, 1\)"):
+        conv(x)
+    assert torch.equal(conv.eval()(x), expected)
+    sample(graph, 1)
+    assert torch.equal(conv.train()(x), expected)
+
+
+@OPERATORS
+def test_weights_of_other_operators_are_refused(plane: Pyramid, operators: str) -> None:
+    """Kernel sizes 2 and 4 have weights of equal shapes, which mean something else."""
+    sizes = {"laplacian": 4, "directional": 2}
+    other = next(iter(sizes.keys() - {operators}))
+    network, trained, again = (
+        WideResNet(plane, 1, 2, sizes[kind], depth=1, widen=1, operators=kind)
+        for kind in (operators, other, operators)
+    )
+    before, state = network.conv.weight.clone(), trained.state_dict()
+    assert before.shape == trained.conv.weight.shape
+    for flag in (True, False):
+        for load in (
+            lambda flag=flag: network.load_state_dict(state, strict=flag),
+            lambda flag=flag: load_weights(network, state, allow_other_graph=flag),
+        ):
+            with pytest.raises(ValueError, match=f"'{other}'.* operators='{operators}'") as caught:
+                load()
+            assert "\n" not in str(caught.value)
+    assert torch.equal(network.conv.weight, before)
+    assert load_weights(again, network.state_dict()) == ()
+    assert torch.equal(again.conv.weight, before)
+
+
+def test_buffers_are_shared_mapped_and_not_saved(plane: Pyramid) -> None:
+    graph, network = plane.levels[0], nn.Module()
+    for name in "ab":
+        network.add_module(name, ChebConv(1, 2, 2, graph, operators="directional"))
+    ignore_graphs_in_ddp(network)
+    names = {f"{d}_{part}" for d in graph.directional for part in Csr._fields}
+    assert {f"a.graph.{name}" for name in names} <= set(network._ddp_params_and_buffers_to_ignore)
+    saved = {key.split(".")[1] for key in network.state_dict()}
+    assert saved == {"weight", "bias", "operator_names"}
+    twin, again = copy.deepcopy(network).b.graph, pickle.loads(pickle.dumps(plane)).levels[0]
+    assert len(pickle.dumps(plane)) < 5000
+    for name in names:
+        assert getattr(twin, name).data_ptr() == getattr(graph, name).data_ptr()
+        assert torch.equal(getattr(again, name), getattr(graph, name))
+    network.double()
+    assert graph.directional["rotation"].values.dtype == torch.float64
+    assert graph.directional["rotation"].columns.dtype == torch.int32
+
+
+def zeros(*shape: int, **kind: object) -> Callable[[Graph], Tensor]:
+    return lambda graph: ChebConv(2, 3, 2, graph)(torch.zeros(shape, **kind))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        *(
+            (lambda graph, sizes=sizes: ChebConv(*sizes, graph), r"must be at least 1\. Got 0")
+            for sizes in ((0, 1, 1), (1, 0, 1), (1, 1, 0))
+        ),
+        *(
+            (zeros(*shape), rf"whole@v001, level 1 takes \(B, 2, 256\).*{re.escape(str(shape))}")
+            for shape in ((2, 3, 256), (2, 256, 2), (2, 2, 255), (2, 256), (2, 2, 16, 16))
+        ),
+        *(
+            (zeros(1, 2, 256, dtype=dtype), rf"level 1 takes .*float.* Got {dtype}[;:] ")
+            for dtype in (torch.float64, torch.int64, torch.bfloat16)
+        ),
+        (zeros(1, 2, 256, device="meta"), r"takes a tensor on cpu, .* Got one on meta"),
+        (lambda graph: ChebConv(1, 1, 2, graph, operators="sideways"), "operators must be 'lap"),
+    ],
+)
+def test_refusals(graph: Graph, call: Callable[[Graph], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(graph)
+
+
+def test_graphs_without_directions_refuse(directional: Store) -> None:
+    graph = directional["single"].levels[0]
+    assert graph.directional == {}
+    with pytest.raises(ValueError, match="single@v001, level 0 has no directional Laplacians; bui"):
+        ChebConv(1, 1, 2, graph, operators="directional")

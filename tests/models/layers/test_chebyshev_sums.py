@@ -42,9 +42,9 @@ def exact_polynomials(dense: Tensor, count: int) -> Tensor:
 @pytest.mark.parametrize("rows", [0, 1, SLICES - 1, SLICES, SLICES + 1, 5 * SLICES, 333])
 def test_contracted_takes_every_row(rows: int) -> None:
     a, b = torch.randn(rows, 3).double(), torch.randn(rows, 5).double()
-    found = contracted(a, b)
-    assert found.shape == (3, 5)
-    assert torch.allclose(found, a.T @ b, rtol=1e-12, atol=1e-12)
+    values = contracted(a, b)
+    assert values.shape == (3, 5)
+    assert torch.allclose(values, a.T @ b, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

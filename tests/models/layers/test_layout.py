@@ -9,25 +9,19 @@ from cheblienet_models import (
     BatchNorm,
     ChebConv,
     Lift,
+    OrientedLift,
     Pyramid,
     SpatialPool,
     SpatialUnpool,
+    UNet,
     WideResNet,
 )
-
-
-def network_on(pyramid: Pyramid, pool: str = "max") -> WideResNet:
-    torch.manual_seed(0)
-    network = WideResNet(pyramid, 2, 4, kernel_size=3, depth=1, widen=1, pool=pool)
-    for _ in range(3):  # so that running statistics are not at their start
-        network(torch.randn(4, 2, 16, 16))
-    return network.eval()
 
 
 @pytest.mark.parametrize("pool", ["max", "mean"])
 def test_nothing_is_transposed_between_layers(pyramid: Pyramid, pool: str) -> None:
     """Copies of a signal: one where the image is lifted, else only the recursion's own buffers."""
-    network = network_on(pyramid, pool).train()
+    network = WideResNet(pyramid, 2, 4, kernel_size=3, depth=1, widen=1, pool=pool)
     images = torch.randn(2, 2, 16, 16)
     network(images).sum().backward()
     with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as recorded:
@@ -51,8 +45,13 @@ def test_nothing_is_transposed_between_layers(pyramid: Pyramid, pool: str) -> No
 
 def test_layers_hand_on_vertex_major_memory(pyramid: Pyramid) -> None:
     graph = pyramid.levels[0]
+    unet = UNet(pyramid, 6, 2, kernel_size=2, channels=(3, 4, 5))
     x = Lift(graph)(torch.randn(2, 3, 16, 16))
-    layers = [
+    signals = [x, OrientedLift(graph, scales=2)(torch.randn(2, 3, 16, 16))]
+    for block in (*unet.down, *unet.up):
+        block.register_forward_hook(lambda _, inputs, y: signals.extend([*inputs, y]))
+    unet(signals[1])
+    for layer in (
         ChebConv(3, 5, 3, graph),
         BatchNorm(5),
         nn.ReLU(),
@@ -61,15 +60,14 @@ def test_layers_hand_on_vertex_major_memory(pyramid: Pyramid) -> None:
         SpatialPool(pyramid, 0, "mean"),
         SpatialUnpool(pyramid, 0, "max"),
         SpatialPool(pyramid, 0, "random"),
-    ]
-    for layer in layers:
-        assert x.permute(2, 0, 1).is_contiguous(), layer
+    ):
         x = layer(x)
-    assert x.permute(2, 0, 1).is_contiguous()
+        signals.append(x)
+    assert len(signals) == 2 + 2 * len([*unet.down, *unet.up]) + 8
+    assert all(signal.permute(2, 0, 1).is_contiguous() for signal in signals)
 
 
 def test_batch_norm_is_torchs(pyramid: Pyramid) -> None:
-    torch.manual_seed(0)
     ours, theirs = BatchNorm(5), nn.BatchNorm1d(5)
     theirs.load_state_dict(ours.state_dict())
     x = torch.randn(3, 5, 40, requires_grad=True)

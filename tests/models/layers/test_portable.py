@@ -1,4 +1,4 @@
-"""Networks that leave the process: traced, exported, decomposed, as ONNX."""
+"""Modules that leave the process: exported, decomposed, saved, as ONNX, traced."""
 
 import functools
 import io
@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 import torch
+from masked import images_on
 from torch import nn
 
 from cheblienet_models import (
     ChebConv,
+    Diffusion,
     Lift,
+    OrientedLift,
     Pyramid,
+    Store,
     StoreError,
     UNet,
     WideResNet,
@@ -25,37 +29,45 @@ from cheblienet_models.layers.portable import _padded
 
 # Of torch's own, in its decompositions.
 pytestmark = pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
+SMALL = {"kernel_size": 3, "depth": 1, "widen": 1}
+MODULES: dict[str, Callable[[Pyramid], nn.Module]] = {
+    "unet": lambda p: UNet(p, 2, 3, kernel_size=4, channels=(3, 4, 5)),
+    "wide": lambda p: WideResNet(p, 2, 3, **SMALL),
+    "basis": lambda p: nn.Sequential(
+        Lift(p.levels[0]),
+        ChebConv(2, 5, 4, p.levels[0], save_basis=True),
+        ChebConv(5, 2, 1, p.levels[0], save_basis=True),
+    ),
+    "filters": lambda p: WideResNet(p, 2, 3, lift=OrientedLift(p.levels[0], scales=2), **SMALL),
+    "scores": lambda p: OrientedLift(p.levels[0], scales=2),
+    "directional": lambda p: WideResNet(p, 2, 3, operators="directional", **SMALL),
+}
+ON_MASKS = {"masked unet": ("unet", "ring"), "masked wide": ("wide", "healpix")}
 
 
-def networks(pyramid: Pyramid) -> list[nn.Module]:
+def made(pyramid: Pyramid, name: str) -> nn.Module:
     torch.manual_seed(0)
-    found = [
-        UNet(pyramid, 2, 3, kernel_size=4, channels=(3, 4, 5)),
-        WideResNet(pyramid, 2, 3, kernel_size=3, depth=1, widen=1),
-        nn.Sequential(
-            Lift(pyramid.levels[0]),
-            ChebConv(2, 5, 4, pyramid.levels[0], save_basis=True),
-            ChebConv(5, 2, 1, pyramid.levels[0], save_basis=True),
-        ),
-    ]
-    for network in found:
-        network(torch.randn(4, 2, 16, 16))  # so that running statistics are not at their start
-    return [network.eval() for network in found]
+    module = MODULES[name](pyramid)
+    module(images_on(pyramid, 4))  # so that running statistics are not at their start
+    return module.eval()
 
 
-Exported = tuple[nn.Module, torch.export.ExportedProgram, torch.export.ExportedProgram]
+Exported = tuple[Pyramid, nn.Module, torch.export.ExportedProgram, torch.export.ExportedProgram]
 
 
 @pytest.fixture(scope="module")
-def exported(store: Path) -> Callable[[int], Exported]:
-    """One of `networks`, its program for batches of any size and the portable one, made once."""
-    found = networks(open_store(store)["torus"])
+def exported(store: Path, masked_graphs: Path, directional: Store) -> Callable[[str], Exported]:
+    """A module, its program for batches of any size and the portable one, made once."""
 
     @functools.cache
-    def of(which: int) -> Exported:
-        batch, images = torch.export.Dim("batch", min=1, max=64), torch.randn(2, 2, 16, 16)
-        program = torch.export.export(found[which], (images,), dynamic_shapes=({0: batch},))
-        return found[which], program, portable(program)
+    def of(name: str) -> Exported:
+        kind, mask = ON_MASKS.get(name, (name, None))
+        whole = directional["whole"] if name == "directional" else open_store(store)["torus"]
+        pyramid = open_store(masked_graphs)[mask] if mask else whole
+        module = made(pyramid, kind)
+        dimensions = ({0: torch.export.Dim("batch", min=1, max=64)},)
+        program = torch.export.export(module, (images_on(pyramid),), dynamic_shapes=dimensions)
+        return pyramid, module, program, portable(program)
 
     return of
 
@@ -66,19 +78,30 @@ def operators(program: torch.export.ExportedProgram) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("which", [0, 1, 2])
-def test_portable_programs_compute_the_same_with_torchs_operators(
-    exported: Callable[[int], Exported], which: int
+@pytest.mark.parametrize("name", [*MODULES, *ON_MASKS])
+def test_programs_compute_the_same_and_portable_ones_with_torchs_operators(
+    exported: Callable[[str], Exported], name: str
 ) -> None:
-    network, program, plain = exported(which)
-    assert operators(program) == {"aten", "cheblienet_models"}
+    pyramid, module, program, plain = exported(name)
+    assert operators(program) == {"aten", *["cheblienet_models"] * (name != "scores")}
     assert operators(plain) == {"aten"}
     for count in (1, 3):
-        images = torch.randn(count, 2, 16, 16)
+        images = images_on(pyramid, count)
         with torch.no_grad():
-            expected = network(images)
-            found = plain.module()(images)
-        assert (found - expected).abs().max() <= 1e-5 * expected.abs().max()
+            expected = module(images).nan_to_num()
+            for each in (program, plain):
+                difference = each.module()(images).nan_to_num() - expected
+                assert difference.abs().max() <= 1e-5 * max(1, expected.abs().max())
+
+
+@pytest.mark.slow
+def test_diffusion_is_exported(pyramid: Pyramid) -> None:
+    graph = pyramid.levels[0]
+    module = nn.Sequential(Diffusion(2, graph), ChebConv(2, 2, 3, graph)).eval()
+    x = torch.randn(3, 2, graph.num_vertices)
+    dimensions = ({0: torch.export.Dim("batch", min=1, max=64)},)
+    program = torch.export.export(module, (x[:2],), dynamic_shapes=dimensions)
+    assert torch.equal(program.module()(x), module(x))
 
 
 def test_rows_are_padded_with_nothing() -> None:
@@ -86,18 +109,16 @@ def test_rows_are_padded_with_nothing() -> None:
         lengths, count = torch.tensor(counts), sum(counts)
         pointers = torch.cat([torch.zeros(1), lengths.cumsum(0)]).to(torch.int32)
         values, columns = torch.arange(1.0, count + 1), torch.arange(count, dtype=torch.int32)
-        sources, entries = _padded(pointers, columns, values, max(counts))
-        assert sources.shape == entries.shape == (len(counts), max(counts))
-        rows = torch.arange(len(counts)).repeat_interleave(lengths)
-        for row, (where, what) in enumerate(zip(sources, entries, strict=True)):
-            assert torch.equal(where[: counts[row]], columns[rows == row])
-            assert torch.equal(what[: counts[row]], values[rows == row])
-            assert not what[counts[row] :].any()
+        padded = _padded(pointers, columns, values, max(counts))
+        inside = torch.arange(max(counts)) < lengths[:, None]
+        for part, expected in zip(padded, (columns, values), strict=True):
+            assert part.shape == inside.shape
+            assert torch.equal(part[inside], expected)
+        assert not padded[1][~inside].any()
 
 
 def test_portable_programs_in_double_precision(pyramid: Pyramid) -> None:
-    network = networks(pyramid)[2].double()
-    images = torch.randn(2, 2, 16, 16, dtype=torch.float64)
+    network, images = made(pyramid, "basis").double(), images_on(pyramid).double()
     plain = portable(torch.export.export(network, (images,)))
     with torch.no_grad():
         assert torch.allclose(plain.module()(images), network(images), rtol=1e-12, atol=1e-12)
@@ -108,7 +129,7 @@ import sys, torch
 from pathlib import Path
 folder = Path(sys.argv[1])
 program = torch.export.load(folder / "portable.pt2")
-torch.save(program.module()(torch.load(folder / "images.pt")), folder / "found.pt")
+torch.save(program.module()(torch.load(folder / "images.pt")), folder / "computed.pt")
 assert not any(name.startswith("cheblienet") for name in sys.modules)
 print("computed", flush=True)
 torch.export.load(folder / "network.pt2")
@@ -117,10 +138,11 @@ torch.export.load(folder / "network.pt2")
 
 @pytest.mark.slow
 def test_portable_programs_need_no_package_and_others_name_it(
-    exported: Callable[[int], Exported], tmp_path: Path
+    exported: Callable[[str], Exported], tmp_path: Path
 ) -> None:
     """In one process, where the package is not imported."""
-    (network, program, plain), images = exported(0), torch.randn(3, 2, 16, 16)
+    pyramid, network, program, plain = exported("unet")
+    images = images_on(pyramid, 3)
     torch.export.save(plain, tmp_path / "portable.pt2")
     torch.export.save(program, tmp_path / "network.pt2")
     torch.save(images, tmp_path / "images.pt")
@@ -129,33 +151,30 @@ def test_portable_programs_need_no_package_and_others_name_it(
     assert process.stdout == "computed\n", process.stderr
     assert process.returncode != 0
     assert "failed to resolve torch.ops.cheblienet_models.chebyshev" in process.stderr
-    found = torch.load(tmp_path / "found.pt")
     again = torch.export.load(tmp_path / "network.pt2")  # here it is imported
     with torch.no_grad():
-        expected = network(images)
-        assert torch.allclose(found, expected, atol=1e-5)
-        assert torch.allclose(again.module()(images), expected, atol=1e-5)
+        for computed in (torch.load(tmp_path / "computed.pt"), again.module()(images)):
+            assert torch.allclose(computed, network(images), atol=1e-5)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # torch's exporter has several of its own
-@pytest.mark.parametrize("which", [0, 1])
-def test_onnx(exported: Callable[[int], Exported], tmp_path: Path, which: int) -> None:
+@pytest.mark.parametrize("name", ["unet", "wide"])
+def test_onnx(exported: Callable[[str], Exported], tmp_path: Path, name: str) -> None:
     for module in ("onnx", "onnxscript"):
         pytest.importorskip(module)
     runtime = pytest.importorskip("onnxruntime")
-    network, _, plain = exported(which)
+    pyramid, network, _, plain = exported(name)
     path = str(tmp_path / "network.onnx")
     torch.onnx.export(plain, (), path, dynamo=True, verbose=False)
     options = runtime.SessionOptions()
     options.intra_op_num_threads = 4  # among which terms of a scattered sum would be lost
     session = runtime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     for count in (1, 3) * 10:
-        images = torch.randn(count, 2, 16, 16)
-        (found,) = session.run(None, {session.get_inputs()[0].name: images.numpy()})
+        images = images_on(pyramid, count)
+        (computed,) = session.run(None, {session.get_inputs()[0].name: images.numpy()})
         with torch.no_grad():
-            expected = network(images)
-        assert (torch.from_numpy(found) - expected).abs().max() <= 1e-4
+            assert (torch.from_numpy(computed) - network(images)).abs().max() <= 1e-4
 
 
 # Traced sizes are compared with numbers, of which torch warns, and tracing itself is deprecated.
@@ -166,10 +185,9 @@ def test_traced(pyramid: Pyramid) -> None:
     assert not hasattr(pyramid.levels[0], "eigenpairs")
     with pytest.raises(StoreError, match="level 0 has no stored eigenpairs; build it with"):
         _ = pyramid.levels[0].eigenpairs
-    for network in networks(pyramid):
-        images, file = torch.randn(2, 2, 16, 16), io.BytesIO()
-        torch.jit.save(torch.jit.trace(network, (images,)), file)
+    for name in ("unet", "wide", "basis"):
+        network, file = made(pyramid, name), io.BytesIO()
+        torch.jit.save(torch.jit.trace(network, (images_on(pyramid),)), file)
         file.seek(0)
-        traced = torch.jit.load(file)
-        for signal in (images, torch.randn(3, 2, 16, 16)):
-            assert torch.allclose(traced(signal), network(signal), atol=1e-5)
+        traced, images = torch.jit.load(file), images_on(pyramid, 3)
+        assert torch.allclose(traced(images), network(images), atol=1e-5)

@@ -27,26 +27,25 @@ def test_data_arrays(spheres: dict[str, Pyramid]) -> None:
     array = stand_in(values, longitude=lon, time=None, lat=lat)
     up = LatLonToVertices.from_dataarray(pyramid, array)
     image = torch.from_numpy(values.astype("f4").transpose(1, 2, 0).copy())[:, None]
-    found = up(array)
-    assert found.shape == (4, 162)
-    assert found.dtype == torch.float32
-    assert torch.allclose(found, up(image)[:, 0])
+    points = up(array)
+    assert points.dtype == torch.float32
+    assert torch.allclose(points, up(image)[:, 0])
     flat = stand_in(values[:, 0], longitude=lon, lat=lat)
-    assert torch.allclose(up(flat), found[0])
+    assert torch.allclose(up(flat), points[0])
     assert up(stand_in(values[:, :0], lon=lon, time=None, lat=lat)).shape == (0, 162)
     assert VerticesToLatLon.from_dataarray(pyramid, array).shape == (6, 12)
-    with pytest.raises(
-        ValueError, match=r"latitudes must be the module's, 6 from 75 to -75. Got 6"
+    for other, message in (
+        (
+            {"lon": lon, "time": None, "lat": lat[::-1]},
+            r"latitudes must be the module's, 6 from 75",
+        ),
+        ({"lon": lon - 180, "time": None, "lat": lat}, "longitudes must be the module's"),
+        ({"lon": lon, "time": None, "y": lat}, "one dimension named lat or latitude"),
+        ({"lon": lon, "longitude": lon, "lat": lat}, "one dimension named lon or longitude"),
+        ({"lon": lon, "time": None, "lat": None}, "dimension 'lat' must have coordinates"),
     ):
-        up(stand_in(values, lon=lon, time=None, lat=lat[::-1]))
-    with pytest.raises(ValueError, match="longitudes must be the module's"):
-        up(stand_in(values, lon=lon - 180, time=None, lat=lat))
-    with pytest.raises(ValueError, match="one dimension named lat or latitude"):
-        up(stand_in(values, lon=lon, time=None, y=lat))
-    with pytest.raises(ValueError, match="one dimension named lon or longitude"):
-        up(stand_in(values, lon=lon, longitude=lon, lat=lat))
-    with pytest.raises(ValueError, match="dimension 'lat' must have coordinates"):
-        up(stand_in(values, lon=lon, time=None, lat=None))
+        with pytest.raises(ValueError, match=message):
+            up(stand_in(values, **other))
     with pytest.raises(ValueError, match=r"or xarray.DataArrays .* Got ndarray"):
         up(values)
 
@@ -61,15 +60,14 @@ def test_xarray(spheres: dict[str, Pyramid]) -> None:
     assert torch.equal(up(array), expected)
     assert torch.equal(up(array.transpose("lon", "time", "lat")), expected)
     dataset = xarray.Dataset({"wind": array, "rain\n": array})
-    for take in (up, lambda field: LatLonToVertices.from_dataarray(spheres["so3"], field)):
-        message = r"Got a Dataset with the variables 'wind', 'rain\\n': give .* dataset\['wind'\],"
-        with pytest.raises(ValueError, match=message):
-            take(dataset)
-        with pytest.raises(ValueError, match="with the variables none"):
-            take(xarray.Dataset())
-        many = xarray.Dataset({f"{n:099}": array for n in range(99)})
-        with pytest.raises(ValueError, match=r", \.\.\.: give one") as caught:
-            take(many)
-        assert len(str(caught.value)) < 600
+    for given, message in (
+        (dataset, r"with the variables 'wind', 'rain\\n': give .* dataset\['wind'\],"),
+        (xarray.Dataset(), "with the variables none"),
+        (xarray.Dataset({f"{n:099}": array for n in range(99)}), r", \.\.\.: give one"),
+    ):
+        for take in (up, lambda field: LatLonToVertices.from_dataarray(spheres["so3"], field)):
+            with pytest.raises(ValueError, match=message) as caught:
+                take(given)
+            assert len(str(caught.value)) < 600
     assert torch.equal(up(dataset["wind"]), expected)
     assert torch.equal(up(dataset.to_dataarray()), torch.stack([expected, expected]))

@@ -15,7 +15,6 @@ from cheblienet_models import (
     regular_grid,
 )
 from cheblienet_models import open_store as open_graphs
-from cheblienet_models.resampling.hull import facet_weights
 from cheblienet_models.symmetries import symmetries
 
 
@@ -86,27 +85,3 @@ def test_resampling_commutes_with_symmetries(tmp_path: Path, spec: GraphSpec, me
         taken = torch.empty_like(on_points)
         taken[..., vertices] = up(image)
         assert (up(MIRRORED[name](image)) - taken).abs().max() < 1e-6
-
-
-def test_fans_of_a_polygon_are_a_mean(tmp_path: Path) -> None:
-    """On the rectangle between two rows and columns both diagonals count half."""
-    build(GraphSpec("s2", bandlimit=3, levels=1), tmp_path / "graphs.zarr", name="g")
-    pyramid = open_graphs(tmp_path / "graphs.zarr")["g"]
-    beta, gamma = angles(pyramid)
-    points = np.stack([np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma), np.cos(beta)])
-    corners = np.array([6, 7, 13, 12])  # rows 1 and 2, columns 0 and 1, around
-    torch.manual_seed(0)
-    for share in torch.rand(20, 2).tolist():
-        corner = points[:, corners]
-        west, east = corner[:, [0, 3]], corner[:, [1, 2]]
-        side = west + share[0] * (east - west)
-        place = side[:, 0] + share[1] * (side[:, 1] - side[:, 0])
-        weights = np.zeros(4)
-        for triangle in ((0, 1, 2), (0, 2, 3), (1, 2, 3), (0, 1, 3)):
-            found = np.linalg.solve(corner[:, triangle], place)
-            if found.min() >= 0:
-                weights[list(triangle)] += found / 2
-        _, point, weight = facet_weights(points.T, place[None] / np.linalg.norm(place))
-        expected = np.zeros(36)
-        expected[corners] = weights
-        assert np.allclose(np.bincount(point, weight, 36), expected, atol=1e-7)

@@ -3,6 +3,8 @@
 import copy
 import math
 import pickle
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,15 +22,13 @@ from cheblienet_models import (
 
 @EVERY_METHOD
 def test_gradients(spheres: dict[str, Pyramid], method: str) -> None:
-    pyramid, grid = spheres["so3"], regular_grid(10, 20, west=0)
-    up = LatLonToVertices(pyramid, *grid, method).double()
-    image = torch.rand(1, 1, 10, 20, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(up, image)
-    down = VerticesToLatLon(pyramid, *grid, method).double()
-    x = torch.rand(2, 1, 162, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(down, x)
+    grid = regular_grid(10, 20, west=0)
+    for kind, shape in ((LatLonToVertices, (1, 1, 10, 20)), (VerticesToLatLon, (2, 1, 162))):
+        layer = kind(spheres["so3"], *grid, method).double()
+        x = torch.rand(shape, dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(layer, x)
     if method == "bilinear":
-        assert torch.autograd.gradgradcheck(lambda x: down(x) ** 2, x)
+        assert torch.autograd.gradgradcheck(lambda x: layer(x) ** 2, x)
 
 
 def test_labels_keep_their_dtype(spheres: dict[str, Pyramid]) -> None:
@@ -72,36 +72,37 @@ def test_matrices_are_shared_and_stay_out_of_checkpoints(spheres: dict[str, Pyra
     assert "20 x 40, method='bilinear'" in repr(second)
 
 
-def test_refused_pyramids_and_methods(spheres: dict[str, Pyramid]) -> None:
-    with pytest.raises(ValueError, match=r"must be on s2 or so3. Got plane@v001 on se2"):
-        LatLonToVertices(spheres["plane"], LAT, LON)
-    with pytest.raises(TypeError, match=r"pyramid must be a Pyramid, .* Got a Graph"):
-        LatLonToVertices(spheres["so3"].levels[0], LAT, LON)
-    with pytest.raises(ValueError, match=r"levels 0 to 0. Got 1"):
-        VerticesToLatLon(spheres["so3"], LAT, LON, level=1)
-    with pytest.raises(ValueError, match=r"method must be .* Got 'cubic'"):
-        VerticesToLatLon(spheres["so3"], LAT, LON, "cubic")
-    with pytest.raises(ValueError, match="these 3 leave about half of it empty"):
-        VerticesToLatLon(spheres["few"], LAT, LON)
-    assert VerticesToLatLon(spheres["few"], LAT, LON, "nearest").shape == (6, 12)
-
-
-def test_refused_fields(spheres: dict[str, Pyramid]) -> None:
-    up = LatLonToVertices(spheres["so3"], LAT, LON)
-    down = VerticesToLatLon(spheres["so3"], LAT, LON)
-    for shape in ((1, 1, 12, 6), (1, 6, 12), (1, 1, 72)):
-        with pytest.raises(ValueError, match=r"takes \(B, C, 6, 12\)"):
-            up(torch.ones(shape))
-    for shape in ((1, 1, 486), (1, 162), (1, 1, 6, 12)):
-        with pytest.raises(ValueError, match=r"takes \(B, C, 162\).* Got \("):
-            down(torch.ones(shape))
-    with pytest.raises(TypeError, match="Got a ndarray"):
-        down(np.ones((1, 1, 162)))
+def test_refusals(spheres: dict[str, Pyramid]) -> None:
+    so3 = spheres["so3"]
+    up, down = (kind(so3, LAT, LON) for kind in (LatLonToVertices, VerticesToLatLon))
     image = torch.ones(1, 1, 6, 12)
     image[0, 0, 0, :3] = math.nan
-    with pytest.raises(ValueError, match=r"without NaN. Got 3 NaN among 72 values"):
-        up(image)
-    with pytest.raises(ValueError, match=r"floating-point fields. Got torch.int64: .*'nearest'"):
-        down(torch.ones(1, 1, 162, dtype=torch.int64))
-    with pytest.raises(ValueError, match=r"takes a tensor of real numbers. Got torch.complex64"):
-        down(torch.ones(1, 1, 162, dtype=torch.complex64))
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: LatLonToVertices(spheres["plane"], LAT, LON), r"Got plane@v001 on se2"),
+        (lambda: VerticesToLatLon(so3, LAT, LON, level=1), r"levels 0 to 0. Got 1"),
+        (lambda: VerticesToLatLon(so3, LAT, LON, "cubic"), r"method must be .* Got 'cubic'"),
+        (
+            lambda: VerticesToLatLon(spheres["few"], LAT, LON),
+            "these 3 leave about half of it empty",
+        ),
+        (lambda: up(image), r"without NaN. Got 3 NaN among 72 values"),
+        (
+            lambda: down(torch.ones(1, 1, 162).long()),
+            r"floating-point fields. Got torch.int64: .*'n",
+        ),
+        (lambda: down(torch.ones(1, 1, 162) * 1j), r"real numbers. Got torch.complex64"),
+    ]
+    shapes = {up: ((1, 1, 12, 6), (1, 6, 12), (1, 1, 72))}
+    shapes[down] = ((1, 1, 486), (1, 162), (1, 1, 6, 12))
+    for layer, taken in ((up, "6, 12"), (down, "162")):
+        for shape in shapes[layer]:
+            call = partial(layer, torch.ones(shape))
+            calls += [(call, rf"takes \(B, C, {taken}\).* Got \(")]
+    for call, message in calls:
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(TypeError, match=r"pyramid must be a Pyramid, .* Got a Graph"):
+        LatLonToVertices(so3.levels[0], LAT, LON)
+    with pytest.raises(TypeError, match="Got a ndarray"):
+        down(np.ones((1, 1, 162)))
+    assert VerticesToLatLon(spheres["few"], LAT, LON, "nearest").shape == (6, 12)

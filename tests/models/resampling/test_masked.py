@@ -7,11 +7,11 @@ import pytest
 import torch
 from masked import Mask, build_masked
 from numpy.polynomial.legendre import legval
-from sphere_fields import EVERY_METHOD, angles, areas, harmonics, on_grid
+from sphere_fields import EVERY_METHOD, angles, harmonics, on_grid
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import LatLonToVertices, Pyramid, VerticesToLatLon, open_store, regular_grid
-from cheblienet_models.resampling.samplings import full_sampling
+from cheblienet_models.resampling.samplings import full_sampling, unit_vectors
 
 GRID = regular_grid(60, 120, west=0)
 
@@ -19,8 +19,8 @@ GRID = regular_grid(60, 120, west=0)
 def continents(coordinates: np.ndarray, _: tuple[int, ...]) -> np.ndarray:
     """Most of the sphere without a cap, and with a round hole."""
     beta, gamma = coordinates[:, -2:].T
-    vectors = np.stack([np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma)])
-    return (beta < 2.2) & (np.hypot(vectors[0] - 0.8, vectors[1] - 0.3) > 0.4)
+    x, y, _ = unit_vectors(beta, gamma).T
+    return (beta < 2.2) & (np.hypot(x - 0.8, y - 0.3) > 0.4)
 
 
 def island(coordinates: np.ndarray, _: tuple[int, ...]) -> np.ndarray:
@@ -60,17 +60,10 @@ def kind(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def vectors(beta: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """(n, 3)."""
-    return np.stack(
-        [np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma), np.cos(beta)], axis=-1
-    )
-
-
 def nearest_of_all(whole: Pyramid, latitudes: torch.Tensor, longitudes: torch.Tensor):
     """(pixels,) the nearest point of the full sampling, and by how much another one is farther."""
-    places = vectors(*on_grid(latitudes, longitudes)).reshape(-1, 3)
-    cosines = places @ vectors(*angles(whole)).T
+    places = unit_vectors(*on_grid(latitudes, longitudes)).reshape(-1, 3)
+    cosines = places @ unit_vectors(*angles(whole)).T
     order = np.sort(cosines, axis=1)
     return cosines.argmax(1), order[:, -1] - order[:, -2]
 
@@ -81,40 +74,36 @@ def is_exact(name: str) -> bool:
 
 def test_full_samplings_are_those_that_are_built(store: Path, name: str) -> None:
     for graph in open_store(store)[name].levels:
-        found = full_sampling(graph.sampling, graph.grid[1:])
-        assert (found is not None) == is_exact(name)
-        if found is not None:
+        resampled = full_sampling(graph.sampling, graph.grid[1:])
+        assert (resampled is not None) == is_exact(name)
+        if resampled is not None:
             own = graph.coordinates[: graph.num_points, -2:].numpy()
-            assert np.abs(vectors(*found.T) - vectors(*own.T)).max() < 1e-14
+            assert np.abs(unit_vectors(*resampled.T) - unit_vectors(*own.T)).max() < 1e-14
 
 
 @pytest.mark.parametrize("count", [2, 4, 38, 2560])
 def test_gaussian_latitudes_are_zeros_of_legendre_polynomials(count: int) -> None:
-    shape = (count, 2 * count)
-    found = full_sampling("gaussian", shape)[:: 2 * count, 0]
+    latitudes = full_sampling("gaussian", (count, 2 * count))[:: 2 * count, 0]
     # A zero between two places: by Clenshaw's recursion, which shares no code with scipy's zeros.
-    sides = legval(np.cos([found - 1e-12, found + 1e-12]), np.append(np.zeros(count), 1))
+    sides = legval(np.cos([latitudes - 1e-12, latitudes + 1e-12]), np.append(np.zeros(count), 1))
     assert (sides[0] * sides[1] < 0).all()
-    assert (np.diff(found) > 0).all()
+    assert (np.diff(latitudes) > 0).all()
 
 
-def test_sizes_of_no_sampling() -> None:
-    for name, shape in (
-        ("healpix", (13,)),
-        ("icosahedral", (40,)),
-        ("icosahedral", (32,)),
-        ("gaussian", (39,)),
-        ("gaussian", (5, 10)),
-        ("gaussian", (4, 4)),
-        ("gaussian", (0, 0)),
-        ("gaussian", (0,)),
-        ("gaussian", (4, 8, 1)),
-    ):
-        assert full_sampling(name, shape) is None
-    assert full_sampling(None, (12,)) is None
-    assert full_sampling("gaussian", (40,)).shape == (40, 2)
-    assert full_sampling("gaussian", (2, 4)).shape == (8, 2)
-    assert full_sampling("icosahedral", (42,)).shape == (42, 2)
+SIZES = {
+    "healpix": {(13,): None, (12,): 12},
+    "icosahedral": {(40,): None, (32,): None, (42,): 42},
+    "gaussian": {(39,): None, (5, 10): None, (4, 4): None, (0, 0): None, (0,): None, (40,): 40}
+    | {(4, 8, 1): None, (2, 4): 8},
+    None: {(12,): None},
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_of_samplings(name: str | None) -> None:
+    for shape, points in SIZES[name].items():
+        sampling = full_sampling(name, shape)
+        assert (None if sampling is None else len(sampling)) == points
 
 
 @EVERY_METHOD
@@ -137,8 +126,8 @@ def test_images_show_the_cells_of_the_points_inside(
     else:
         # Not the cells themselves, but no more than about another point's room beyond them.
         assert (shown & expected).sum() > 0.99 * expected.sum()
-        own = vectors(*angles(part))
-        places = vectors(*on_grid(*GRID)).reshape(-1, 3)
+        own = unit_vectors(*angles(part))
+        places = unit_vectors(*on_grid(*GRID)).reshape(-1, 3)
         distance = np.arccos((places @ own.T).max(1).clip(-1, 1))
         spacing = np.sqrt(4 * np.pi / 700)
         assert distance[shown].max() < 2.5 * spacing
@@ -152,14 +141,17 @@ def test_nothing_is_drawn_across_the_void(store: Path, name: str, kind: str, met
     down = VerticesToLatLon(part, *GRID, method)
     points = part.levels[0].num_points
     constant = down(torch.full((1, 1, points), 7.3))
-    valid = constant[~constant.isnan()]
-    assert torch.allclose(valid, torch.tensor(7.3), rtol=1e-6)
+    filled = LatLonToVertices(part, *GRID, method, skipna=True)(constant)
+    if method != "nearest":  # a field that is known where the points are fills all of them
+        assert filled.isnan().double().mean() < 0.02
+    for valid in (constant[~constant.isnan()], filled[~filled.isnan()]):
+        assert torch.allclose(valid, torch.tensor(7.3), rtol=1e-6)
     waves = harmonics(*angles(part), 1)
-    found = down(waves)
-    gap = (found - harmonics(*on_grid(*GRID), 1)).abs()
+    resampled = down(waves)
+    gap = (resampled - harmonics(*on_grid(*GRID), 1)).abs()
     # Slopes are 1, and points farther than two and a half spacings count for nothing.
     assert gap[~gap.isnan()].max() < 2.5 * np.sqrt(4 * np.pi / 576)
-    assert np.nanmax(found.numpy()) <= waves.max() + 1e-6
+    assert np.nanmax(resampled.numpy()) <= waves.max() + 1e-6
 
 
 @pytest.mark.parametrize("name", [name for name in SPECS if is_exact(name)])
@@ -197,46 +189,3 @@ def test_conservative_cells_are_those_of_the_full_sampling(
     else:
         assert apart.mean() < 0.5
         assert apart.max() < 1.5  # half of a boundary cell
-
-
-def test_integrals_over_the_domain(store: Path, kind: str) -> None:
-    """HEALPix' cells are equally large: sums over points are those of pixels' shares inside."""
-    opened = open_store(store)
-    part = opened[f"healpix-{kind}"]
-    inside, points = part.levels[0].num_points, 768
-    grid = regular_grid(180, 360, west=0)
-    down = VerticesToLatLon(part, *grid, "conservative", fill=0).double()
-    indicator = torch.zeros(1, 1, points)
-    indicator[..., part.levels[0].base_index] = 1
-    share = VerticesToLatLon(opened["healpix"], *grid, "conservative").double()(indicator)
-    x = 1.5 + harmonics(*angles(part), 3)
-    found = (down(x) * share * areas(grid[0], 360)).sum((2, 3))
-    assert torch.allclose(found, x.mean(2) * inside / points, rtol=1e-6)
-    up = LatLonToVertices(part, *grid, "conservative").double()
-    image = 1.5 + harmonics(*on_grid(*grid), 3)
-    expected = (image * share * areas(grid[0], 360)).sum((2, 3))
-    assert torch.allclose(up(image).mean(2) * inside / points, expected, rtol=1e-6)
-
-
-@EVERY_METHOD
-def test_fields_with_nan_outside(store: Path, name: str, kind: str, method: str) -> None:
-    """A field that is known where the points are fills all of them."""
-    part = open_store(store)[f"{name}-{kind}"]
-    down = VerticesToLatLon(part, *GRID, method)
-    image = down(torch.full((1, 1, part.levels[0].num_points), 2.0))
-    up = LatLonToVertices(part, *GRID, method, skipna=True)
-    found = up(image)
-    assert (found.isnan().double().mean() < 0.02) if method != "nearest" else True
-    assert torch.allclose(found[~found.isnan()], torch.tensor(2.0))
-    outside = image.isnan()
-    assert outside.any()
-    again = VerticesToLatLon(part, *GRID, method, fill=-9)(torch.full((1, 1, up.num_points), 2.0))
-    assert torch.equal(again == -9, outside)
-
-
-def test_a_region_beside_the_domain(store: Path) -> None:
-    part = open_store(store)["healpix-island"]
-    lat, lon = np.arange(-80.0, -60, 2), np.arange(0.0, 40, 2)
-    for kind in (LatLonToVertices, VerticesToLatLon):
-        with pytest.raises(ValueError, match="have no place in common"):
-            kind(part, lat, lon, skipna=True)

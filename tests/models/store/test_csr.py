@@ -51,7 +51,7 @@ def other_sum(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (empty_row, "weights from 0 in every row"),
         (negative_weight, "weights from 0 in every row"),
@@ -59,10 +59,10 @@ def other_sum(folder: Path) -> None:
     ],
 )
 def test_averages(
-    copy: Path, shape: tuple[int, int], change: Callable[[Path], None], said: str
+    copy: Path, shape: tuple[int, int], change: Callable[[Path], None], message: str
 ) -> None:
     read(copy, shape, averages=True)
     change(copy / MAP)
     read(copy, shape, averages=False)
-    with pytest.raises(StoreError, match=f"must have {said}"):
+    with pytest.raises(StoreError, match=f"must have {message}"):
         read(copy, shape, averages=True)

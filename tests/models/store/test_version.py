@@ -38,13 +38,13 @@ def test_refs_name_versions(copy: Path) -> None:
     refs = {"paper": "v002", "latest": "v001", "lost": "v007", "odd": ["v001"], "twelve": "v12"}
     edit(graph / "zarr.json", lambda d: d["attributes"]["clg"].update(refs=refs))
     with opened(str(copy)) as root:
-        found = root / "torus"
-        assert resolved(found, "latest") == "v1000"
-        assert resolved(found, "paper") == "v002"
-        assert resolved(found, "v001") == "v001"
+        torus = root / "torus"
+        assert resolved(torus, "latest") == "v1000"
+        assert resolved(torus, "paper") == "v002"
+        assert resolved(torus, "v001") == "v001"
         for unknown in ("v003", "v999", "v12", "twelve", "w003", "lost", "", "none"):
             with pytest.raises(UnknownGraphError, match="No version ") as caught:
-                resolved(found, unknown)
+                resolved(torus, unknown)
             assert f"'{unknown}'" in str(caught.value)
             assert "There: v001, v002, v0100, v1000, paper, latest" in str(caught.value)
     for refs in ([1], "v001", None):
@@ -60,13 +60,29 @@ def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
     """What they are instead is said."""
     (copy / "empty").mkdir()
     edit(copy / "r2-24x16/zarr.json", lambda d: d["attributes"]["clg"].pop("refs"))
-    for place, said in (
+    for place, message in (
         ("empty", "is no store: it has no zarr.json"),
         ("torus", f"is a graph within a store: open the store, {copy}"),
         ("r2-24x16", "has store schema None; this version reads 1"),
     ):
-        with pytest.raises(StoreError, match=said):
+        with pytest.raises(StoreError, match=message):
             open_store(copy / place)
     edit(copy / "zarr.json", lambda d: d["attributes"]["clg"].update(refs={}, store_schema=2))
     with pytest.raises(StoreError, match="has store schema 2; this version reads 1"):
         open_store(copy)
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        *((later, rf"schema {later}; .*1.0 to 1.1. Install a newer") for later in ("1.2", "1.10")),
+        *(
+            (other, r"this version reads 1.x. Install the version")
+            for other in ("1", "1.", "1.x", "1.01", "01.0", "1.1.0", "1.-1", "2.0", "", None, 1.1)
+        ),
+    ],
+)
+def test_other_schemas(copy: Path, schema: object, message: str) -> None:
+    edit(copy / "torus/v001/zarr.json", lambda d: d["attributes"]["clg"].update(schema=schema))
+    with pytest.raises(StoreError, match=message):
+        open_store(copy)["torus"]

@@ -21,19 +21,19 @@ def test_symmetries_are_those_of_the_sampling(symmetric_graphs: Path, name: str)
     pyramid, spec = open_store(symmetric_graphs)[name], SPECS[name]
     for level in range(spec.levels):
         exact = dict(spec.full_sampling(level).symmetries())
-        found = symmetries(pyramid, [level])
+        by_name = symmetries(pyramid, [level])
         if name in EXPECTED:
-            assert set(found) == EXPECTED[name]
+            assert set(by_name) == EXPECTED[name]
         else:
-            assert len(found) >= 3
-        for symmetry, motions in found.items():
+            assert len(by_name) >= 3
+        for symmetry, motions in by_name.items():
             points = len(motions[level].base)
             assert torch.equal(motions[level].vertices[:points] % points, motions[level].base)
             if symmetry in exact:
                 assert motions[level].vertices.tolist() == exact[symmetry].tolist()
-        assert {s for s in exact if "approximate" not in s} <= set(found)
+        assert {s for s in exact if "approximate" not in s} <= set(by_name)
         if name == "s2":
-            assert {"rotation_120", "rotation_72"} <= set(found)
+            assert {"rotation_120", "rotation_72"} <= set(by_name)
 
 
 def test_isometries_that_are_inexact_do_not_count(
@@ -44,8 +44,8 @@ def test_isometries_that_are_inexact_do_not_count(
     tried = [("rotation_120", third), ("rotation_240", third @ third)]
     monkeypatch.setattr("cheblienet_models.symmetries.motions._isometries", lambda _: tried)
     opened = open_store(symmetric_graphs)
-    found = {name: set(dict(_motions(opened[name], 0, 0))) for name in ("icosahedral", "s2")}
-    assert found == {"icosahedral": set(), "s2": {"rotation_120", "rotation_240"}}
+    by_name = {name: set(dict(_motions(opened[name], 0, 0))) for name in ("icosahedral", "s2")}
+    assert by_name == {"icosahedral": set(), "s2": {"rotation_120", "rotation_240"}}
     assert not set(_motions(opened["random-sphere"], 0, 0))
     assert not set(_motions(opened["s2-equiangular"], 0, 0))
 

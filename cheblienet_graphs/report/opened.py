@@ -1,16 +1,13 @@
-"""A published graph as the figures read it."""
+"""A published version, opened: what examines or draws a graph reads it through this."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.report.moments import eigenvalue_scale, weighted
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import VersionFacts, read_facts
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.values import integer
+from cheblienet_graphs.values import Number, integer
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class OpenedGraph:
         """What it was built from."""
         return self.facts.spec
 
-    def level(self, number: int) -> LevelArrays:
+    def level(self, number: Number) -> LevelArrays:
         """The arrays of a level, mapped once; 0 is the finest.
 
         Raises:
@@ -47,31 +44,9 @@ class OpenedGraph:
             self._levels[number] = LevelArrays(self.version, self.facts, number)
         return self._levels[number]
 
-    def points(self, level: int) -> Sampling:
-        """The sampling of a level, with its mask."""
-        return self.level(level).sampling
-
-    def sampled(self, level: int) -> SampledManifold[Sampling]:
-        """The points of a level with the metric that was asked for."""
-        return SampledManifold(self.points(level), self.spec.geometry, self.metric(level))
-
-    def scale(self, level: int) -> float | None:
-        """The factor from eigenvalues of Delta to the operator's; measured where not recorded.
-
-        None where the metric can be measured nowhere.
-        """
-        arrays = self.level(level)
-        if arrays.of_level.eigenvalue_scale is not None:
-            return arrays.of_level.eigenvalue_scale
-        return eigenvalue_scale(weighted(arrays))
-
-    def metric(self, level: int) -> Metric:
-        """The metric that was asked for, with the xi of a level (0 without orientations)."""
-        return Metric(self.spec.eps, self.level(level).of_level.xi or 0.0)
-
 
 def open_graph(store: str | Path, name: str | None = None) -> OpenedGraph:
-    """Open a published graph to draw it.
+    """Open a published graph to examine or to draw it.
 
     Args:
         store: path of the store.

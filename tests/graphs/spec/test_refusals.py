@@ -1,0 +1,187 @@
+"""One line for each specification that can't be: which field, what it takes, what it was given."""
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cheblienet_graphs import GraphSpec, SpecError, Volume
+from cheblienet_graphs.inputs.masks import LatLonMask
+from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.spec.fields import SIZES
+
+VALUES: dict[str, list[Any]] = {
+    "orientations": [0, 2.5, True],
+    "eps": [0, -0.1, 1.5, math.nan, math.inf, "1/0", "small", float],
+    "eps_squared": [2],
+    "alpha": [0, 1e9],
+    "xi": [-1, "auto "],
+    "neighbors": [0, 10**400],
+    "weights": ["Selling", None],
+    "kernel": ["Gaussian", 3],
+    "bandwidth": [0, "1e999"],
+    "boundary": ["closed"],
+    "boundary_correction": ["yes", 1, 0, 0.5, "True"],
+    "laplacian": ["random walk"],
+    "levels": [0, 9],
+    "lambda_max": [1, True],
+    "eigenpairs": [0, 2.5, 385],
+    "size": [1, 10**6, "12x", "12x13x14", [8, -8], math.inf],
+    "manifold": ["so4", None],
+}
+"""What fields of se2 do not take."""
+SELLING, MATCHED, ONE = {"weights": "selling"}, {"weights": "matched"}, {"orientations": 1}
+PLANE = np.random.default_rng(1).random((90, 2))
+SPHERE = np.random.default_rng(2).uniform([-90, -180], [90, 180], (120, 2))
+EARTH = LatLonMask.whole_sphere(np.ones((8, 16), bool))
+SQUARE, NAN = np.ones((8, 8), bool), float("nan")
+VOLUME = Volume(np.ones((6, 5, 4), bool), np.diag([1.7, 1.7, 1.7, 1]))
+SETS = "axes must be one of 3, 4, 6, 7, 12, 13, 22, 43, ico6, ico21, ico81"
+SIDES = "spacing must be x,y,z: three positive sides"
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    *(
+        ("se2", {"manifold": "se2", field: value}, f"{field} must be .*{re.escape(quoted(value))}")
+        for field, values in VALUES.items()
+        for value in values
+    ),
+    # Points and levels.
+    ("se2", {"size": 65536, "orientations": 180}, r"size .* vertices. Got 773094113280\. Or use f"),
+    ("se2", {"size": "12x20", "levels": 4}, r"levels .*12x20 \(width x height; images \(B, C, 20,"),
+    ("r3s2", {"size": "8x8"}, "size must be .*WxHxD"),
+    ("r3s2", {"sampling": "random"}, "sampling must be one of lattice"),
+    ("s2", {"nside": 4, "coordinates": SPHERE}, "coordinates must be left out on s2 with healpix"),
+    ("s2", {"coordinates": SPHERE, "sampling": "random"}, "coordinates must be left out on s2 wi"),
+    ("s2", {"sampling": "unstructured"}, "coordinates must be given: it is the size of s2"),
+    ("s2", {"units": "degrees"}, "units must be left out unless `coordinates` are given"),
+    ("s2", {"coordinates": SPHERE, "domain": (0, 0, 1, 1)}, "domain must be left out on s2: it is"),
+    ("r2", {"coordinates": PLANE, "units": "degrees"}, "units must be left out on r2"),
+    ("r2", {"domain": (0, 0, 1, 1)}, "domain must be left out unless"),
+    ("r3", {"coordinates": PLANE}, "coordinates must be left out on r3 with lattice"),
+    ("s2", {"coordinates": SPHERE, "levels": 2}, "levels must be left out or 1, as many as there"),
+    ("s2", {"coordinates": [SPHERE, SPHERE[:9]], "levels": 1}, "levels must be left out or 2"),
+    ("s2", {"coordinates": SPHERE, "seed": 1}, "seed must be left out where the sampling is not"),
+    ("s2", {"coordinates": {"points": [3]}}, "coordinates must be as `to_dict"),
+    # The metric.
+    ("r2", {"eps": 0.1}, "eps must be 1 on r2"),
+    ("r2", {"orientations": 6}, "orientations must be left out on r2"),
+    ("r2", {"alpha": 1}, "alpha must be left out on r2"),
+    ("se2", {"eps": 0.1, "eps_squared": 0.01}, "eps must be left out where `eps_squared` is given"),
+    ("se2", {"xi": 0.1, "alpha": 1}, "alpha must be left out where `xi` is 0.1"),
+    ("so3", {**ONE, "xi": "auto"}, "xi must be left out with one orientation"),
+    ("so3", {**ONE, "in_plane_fraction": 0.4}, "in_plane_fraction must be left out with one"),
+    *(("r3s2", {"axes": axes}, SETS) for axes in (5, "ico7", "healpix", 12.5, True, [12])),
+    ("r3s2", {"orientations": 12}, "orientations must be .*`axes` says how many"),
+    *((name, {"axes": 12}, f"axes must be left out on {name}") for name in ("r3", "se2")),
+    ("se2", {"spacing": (1, 1, 1)}, "spacing must be left out on se2"),
+    *(
+        ("r3s2", {"spacing": spacing}, SIDES)
+        for spacing in ((1, 1), (1, 1, 0), (1, 1, -1), (1, 1, 1e4), "1,1,x", 2, (1, 1, NAN))
+    ),
+    ("r3s2", {"mask": VOLUME, "spacing": (1, 1, 2)}, "spacing must be 1.7,1.7,1.7, as of the mask"),
+    # Edges and operators.
+    ("so3", MATCHED, "neighbors must be at least 24"),
+    ("s2", {**MATCHED, "neighbors": 23}, "neighbors must be at least 24"),
+    ("so3", {"points": 50, **MATCHED, "neighbors": 16}, "neighbors must be at least 24"),
+    ("so3", {"drift": 0.03}, "drift must be left out with kernel weights"),
+    ("se2", {**SELLING, "drift": 0.03}, "drift must be left out with selling weights"),
+    ("se2", {**MATCHED, "drift": 0.03}, "drift must be left out on lattices"),
+    *(
+        ("s2", {**MATCHED, "neighbors": 24, "drift": drift}, r"drift must be .*\[0.001, 1\]")
+        for drift in (0, "low")
+    ),
+    ("s2", SELLING, "weights must be kernel or matched with healpix"),
+    ("s2", {"coordinates": SPHERE, **SELLING}, "weights must be kernel or matched with unstruct"),
+    ("se2", {"points": 99, **SELLING}, "weights must be kernel with random sampling"),
+    ("r2", {"points": 99, **MATCHED}, "weights must be kernel .* sampled by a lattice"),
+    ("se2", {"coordinates": PLANE, **MATCHED}, "weights must be kernel .* sampled by a lattice"),
+    ("r2", {"weights": "voronoi"}, r"weights .* lattice .*`weights='selling'` is the same there"),
+    ("so3", {"points": 99, "weights": "voronoi"}, "weights must be kernel or matched on so3"),
+    *(
+        ("se2", {**SELLING, field: value}, f"{field} must be left out with selling weights")
+        for field, value in (("neighbors", 16), ("kernel", "gaussian"), ("bandwidth", 0.2))
+    ),
+    ("se2", {**SELLING, "xi": "auto"}, "xi must be .* with selling weights"),
+    ("se2", {**SELLING, "in_plane_fraction": 0.4}, "in_plane_fraction .* with selling weights"),
+    ("se2", {**SELLING, "lambda_max": 2}, "lambda_max must be .*combinatorial"),
+    ("se2", {"eigenpairs": 385}, r"eigenpairs .*\[1, 384\], as the coarsest level has 384 vert"),
+    ("se2", {"size": 96, "eigenpairs": 1001, "levels": 1}, r"eigenpairs .*an integer in \[1, 1000"),
+    ("s2", {"directional": 0.1}, "directional must be left out on s2, which has no orientations"),
+    ("r3s2", {"directional": 0.1}, "directional must be left out on r3s2"),
+    ("se2", {"points": 9, "directional": 0.1}, "directional must be .* with random sampling"),
+    ("se2", {**ONE, "directional": 0.1}, "directional must be left out with one orientation"),
+    # Masks and regions.
+    ("r2", {"mask": np.ones(5, bool)}, r"mask .*\(H, W\) on r2\. Got \(5,\)"),
+    ("r3", {"mask": np.ones((4, 4), bool)}, r"mask .*\(D, H, W\) on r3"),
+    ("se2", {"mask": VOLUME}, r"mask must be of shape \(H, W\) on se2. Got \(6, 5, 4\)"),
+    ("r3", {"size": 8, "mask": VOLUME}, r"mask must be of shape \(8, 8, 8\).* Got \(6, 5, 4\)"),
+    (
+        "r2",
+        {"size": 8, "mask": SQUARE[:4]},
+        r"mask .*\(8, 8\).*Got \(4, 8\)\. `size` may be left o",
+    ),
+    ("r2", {"mask": np.full((8, 8), 0.5)}, "mask .*other than 0 and 1"),
+    ("r2", {"mask": np.full((8, 8), NAN)}, "mask .*holds NaN"),
+    ("r2", {"mask": ~SQUARE}, r"mask .*Got no point inside\."),
+    ("r2", {"mask": [[True, False], [True]]}, "mask .*booleans. Got a list"),
+    ("r2", {"mask": "disc.png"}, "mask .*booleans. Got a str"),
+    ("r2", {"mask": np.ma.masked_array(SQUARE, SQUARE)}, "mask .*without masked values; fill them"),
+    ("r2", {"mask": EARTH}, "mask .* r2. Got one on latitudes and longitudes"),
+    ("r2", {"size": 8, "mask": EARTH}, "mask .* r2. Got one on latitudes and longitudes"),
+    ("s2", {"nside": 4, "mask": VOLUME}, r"mask must be of shape .* Got \(6, 5, 4\)"),
+    ("s2", {"subdivisions": 1, "mask": np.ones(41, bool)}, r"mask .*Got \(41,\)"),
+    ("s2", {"bandlimit": 4, "mask": SQUARE}, r"mask .* \(64,\), .* or on known longitudes, as Net"),
+    *(
+        ("s2", {"nside": 2, "mask": mask, "mask_order": "ring"}, "mask_order .* of a mask on lat")
+        for mask in (EARTH, SQUARE)
+    ),
+    ("s2", {"nside": 2, "mask_order": "ring"}, "mask_order must be left out"),
+    ("r2", {"mask": SQUARE, "mask_order": "ring"}, "mask_order must be left out"),
+    ("se2", {"region": (0, 0, 1, 1)}, "region .*se2, which is flat"),
+    ("s2", {"region": (0, 10, 20, 5)}, "region .*S is north of N"),
+    ("s2", {"nside": 2, "region": (1, 1, 1.1, 1.1)}, "region .*one of 48 points"),
+]
+SIZE = {"r2": 16, "se2": 16, "r3": 8, "r3s2": 8}
+"""Sizes that are not given above; of the sphere it is nside 4."""
+
+
+@pytest.mark.parametrize(("manifold", "fields", "message"), REFUSED)
+def test_refusals(manifold: str, fields: dict[str, Any], message: str) -> None:
+    given = {"manifold": manifold} | fields
+    if fields.keys().isdisjoint({*SIZES, "mask", "sampling"}):
+        given = ({"size": SIZE[manifold]} if manifold in SIZE else {"nside": 4}) | given
+    with pytest.raises(SpecError, match=f"^{message}") as refused:
+        GraphSpec(**given)
+    assert message.startswith(refused.value.field)
+    assert "\n" not in str(refused.value)
+
+
+POINTS = {"manifold": "se2", "coordinates": PLANE * [4, 2], "domain": (0, 0, 4, 2), "levels": 1}
+MASKED = {"manifold": "r2", "mask": np.eye(8), "levels": 1}
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "changed"),
+    [
+        *((MASKED, "mask", {"inside": inside}) for inside in ([4, 1], [0], [True], [65], "4")),
+        *((MASKED, "mask", {"sha256": digest}) for digest in ("0" * 63, "g" * 64, 7)),
+        (MASKED, "mask", {"more": 1}),
+        *(
+            (POINTS, "coordinates", {"points": points})
+            for points in ([], [1], [90.0], [True, 90], [90, 90], "90")
+        ),
+        *(
+            (POINTS, "coordinates", {"extent": extent})
+            for extent in (None, [1.0], [2.0, 1.0], [1.0, 0.0], [1.0, NAN], [1, 1])
+        ),
+        *((POINTS, "coordinates", {"sha256": digest}) for digest in ("0" * 63, 7)),
+        *((POINTS, "coordinates", {"areas": "equal"}), (POINTS, "coordinates", {"more": 1})),
+    ],
+)
+def test_records_of_another_form(fields: dict, field: str, changed: dict[str, object]) -> None:
+    recorded = GraphSpec(**fields).to_dict()
+    assert GraphSpec.from_dict(recorded) == GraphSpec(**fields)
+    for other in (recorded[field] | changed, {}):
+        with pytest.raises(SpecError, match=f"^{field} must be "):
+            GraphSpec.from_dict(recorded | {field: other})

@@ -1,0 +1,312 @@
+"""What both networks share: lifts, signals with orientations and masks, symmetries, checkpoints."""
+
+import copy
+import io
+import json
+import math
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from masked import GRAPHS, images_on
+from torch import Tensor, nn
+
+from cheblienet_models import (
+    Lift,
+    OrientedLift,
+    Pyramid,
+    StoreError,
+    UNet,
+    WideResNet,
+    ignore_graphs_in_ddp,
+    load_weights,
+    open_store,
+    sample_edges,
+    sample_vertices,
+)
+from cheblienet_models.testing import assert_equivariant
+
+EXTRA = "_extra_state"
+Make = Callable[..., nn.Module]
+
+
+def wide(pyramid: Pyramid, **settings: Any) -> WideResNet:
+    return WideResNet(pyramid, 2, 3, kernel_size=2, depth=1, widen=0.25, **settings).eval()
+
+
+def unet(pyramid: Pyramid, **settings: Any) -> UNet:
+    channels = [*range(2, 3 + len(pyramid.levels))]
+    return UNet(pyramid, 2, 3, kernel_size=2, channels=channels, **settings).eval()
+
+
+MAKE = pytest.mark.parametrize("make", [wide, unet])
+
+
+def saved(network: nn.Module) -> dict[str, Tensor]:
+    file = io.BytesIO()
+    torch.save(network.state_dict(), file)
+    file.seek(0)
+    return torch.load(file, weights_only=True)
+
+
+@MAKE
+@pytest.mark.parametrize("kind", ["cake", "gabor"])
+def test_a_lift_by_name_is_that_layer(pyramid: Pyramid, make: Make, kind: str) -> None:
+    images, lift = torch.randn(2, 2, 16, 16), OrientedLift(pyramid.levels[0], kind)
+    named, given = make(pyramid, lift=kind), make(pyramid, lift=lift)
+    given.load_state_dict(named.state_dict())
+    expected, scores = named(images), lift(images)
+    assert torch.equal(given(images), expected)
+    for other in (images.flatten(2), scores, scores.view(2, 2, 4, 16, 16)):
+        assert torch.allclose(named(other), expected, atol=1e-6)
+    assert not torch.allclose(named(Lift(pyramid.levels[0])(images)), expected, atol=1e-3)
+
+
+@MAKE
+def test_scales_are_channels(pyramid: Pyramid, make: Make) -> None:
+    images, lift = torch.randn(2, 2, 16, 16), OrientedLift(pyramid.levels[0], scales=3)
+    network = make(pyramid, lift=lift)
+    assert network.conv.in_channels == network.lifted_channels == 6
+    expected, scores = network(images), lift(images)
+    for other in (scores, scores.view(2, 6, 4, 16, 16)):
+        assert torch.allclose(network(other), expected, atol=1e-6)
+    taken = r"\(B, 2, 16, 16\) or \(B, 2, 256\) or \(B, 6, 4, 16, 16\) or \(B, 6, 1024\)\. Got"
+    with pytest.raises(ValueError, match=taken):
+        network(torch.zeros(1, 6, 16, 16))
+
+
+@MAKE
+def test_modules_of_ones_own_lift(pyramid: Pyramid, make: Make) -> None:
+    """An image and its square on every orientation."""
+    repeat = Lift(pyramid.levels[0])
+    lift = nn.Sequential(repeat)
+    lift.num_scales, lift.forward = 2, lambda x: repeat(torch.cat([x, x**2], dim=1))
+    network, images = make(pyramid, lift=lift), torch.randn(2, 2, 16, 16)
+    assert torch.equal(network(images), network(lift(images)))
+
+
+@MAKE
+def test_signals_that_have_orientations_turn_with_them(pyramid: Pyramid, make: Make) -> None:
+    """Without the package's own idea of a symmetry: orientation k becomes k + n_o / 2."""
+    network, fibers = make(pyramid), torch.randn(2, 2, 4, 16, 16)
+    expected = network(fibers.flatten(2))
+    assert torch.equal(network(fibers), expected)
+    turned = network(torch.rot90(fibers, -1, (3, 4)).roll(2, 2))
+    wanted = torch.rot90(expected, -1, (2, 3)) if make is unet else expected
+    assert torch.allclose(turned, wanted, atol=1e-4)
+    unequal = network(torch.rot90(fibers, -1, (3, 4)))
+    assert not torch.allclose(unequal, wanted, atol=1e-3)
+    fibers[1, 0, 2, 3, 4] = math.nan
+    vertex = (2 * 16 + 3) * 16 + 4
+    with pytest.raises(ValueError, match=rf"first in sample 1, channel 0, vertex {vertex}:"):
+        network(fibers)
+
+
+SYMMETRIC = [
+    *(("symmetric_graphs", "torus", lift) for lift in ("repeat", "cake", "gabor")),
+    *(("symmetric_graphs", n, "repeat") for n in ("r2", "open", "icosahedral", "healpix", "s2")),
+    *(("symmetric_graphs", n, "repeat") for n in ("equiangular", "s2-equiangular")),
+    *(("masked_graphs", n, "repeat") for n in ("ring", "ball", "healpix", "icosahedral")),
+]
+
+
+@MAKE
+@pytest.mark.parametrize(("graphs", "name", "lift"), SYMMETRIC)
+def test_networks_are_equivariant(
+    request: pytest.FixtureRequest, graphs: str, name: str, lift: str, make: Make
+) -> None:
+    """Trained for a step, so that no weight or statistic is at its initial value."""
+    pyramid = open_store(request.getfixturevalue(graphs))[name]
+    network = make(pyramid, lift=lift, pool="mean" if make is unet else "max").train()
+    images = torch.randn(2, 2, *pyramid.levels[0].grid[1:])
+    network(images).nan_to_num().square().sum().backward()
+    torch.optim.SGD(network.parameters(), lr=1e-3).step()
+    output = "base" if make is unet else "invariant"
+    of_images = assert_equivariant(network, pyramid, images, output=output)
+    assert len(of_images) >= 2
+    assert assert_equivariant(network, pyramid, output=output).keys() == of_images.keys()
+    if name == "torus":
+        assert {"rotation_90", "flip", "translation_x"} <= of_images.keys()
+
+
+@MAKE
+@pytest.mark.parametrize("name", [n for n in GRAPHS if n != "all"])
+def test_networks_train_on_what_is_inside(masked_graphs: Path, make: Make, name: str) -> None:
+    pyramid = open_store(masked_graphs)[name]
+    network, graph = make(pyramid).train(), pyramid.levels[0]
+    images = images_on(pyramid)
+    y = network(images)
+    if make is unet:
+        assert torch.equal(y[:, 0].isnan(), images[:, 0].isnan())
+        labels = torch.randint(3, images[:, 0].shape).masked_fill(y[:, 0].isnan(), -100)
+    else:
+        labels = torch.tensor([0, 1])
+    nn.functional.nll_loss(y, labels).backward()
+    assert all(parameter.grad.isfinite().all() for parameter in network.parameters())
+    expected, inside = network.eval()(images).nan_to_num(), images.flatten(2)[..., graph.base_index]
+    given = [images.nan_to_num(9), images.flatten(2), inside]
+    if graph.num_vertices != math.prod(graph.grid[1:]):  # else it is a signal on all pixels
+        given.append(network.lift(inside))
+    for other in given:
+        assert torch.equal(network(other).nan_to_num(), expected)
+    whole = make(open_store(masked_graphs)[f"whole-{name}"])
+    differing = load_weights(network, whole.state_dict(), allow_other_graph=True)
+    assert [(d.name, d.trained) for d in differing] == [("mask", None)]
+
+
+@MAKE
+def test_masks_and_what_filters_see_of_them(masked_graphs: Path, make: Make) -> None:
+    pyramid = open_store(masked_graphs)["ring"]
+    network = make(pyramid)
+    images = images_on(pyramid)
+    for sample, kappas in ((sample_edges, (0.5,)), (sample_vertices, (0.5, 1))):
+        for kappa in kappas:
+            sample(pyramid, kappa)
+            assert network.train()(images).nan_to_num().isfinite().all()
+    images[1, 1, 8, 1] = math.nan
+    vertex = int((pyramid.levels[0].base_index == 8 * 16 + 1).nonzero())
+    with pytest.raises(ValueError, match=rf"first in sample 1, channel 1, vertex {vertex}:"):
+        network(images)
+    network, images = make(pyramid, lift="cake"), torch.randn(1, 2, 16, 16)
+    fibers = pyramid.levels[0].to_grid(network.lift(images))
+    assert fibers.isnan().any()
+    assert torch.equal(network(fibers).nan_to_num(), network(images).nan_to_num())
+    assert len(assert_equivariant(network, pyramid)) >= 2
+    images[0, 1, 0, 0] = math.nan  # outside, where the filters see it
+    with pytest.raises(ValueError, match=r"first in sample 0, channel 1, pixel \(0, 0\)"):
+        network(images)
+    crescent = open_store(masked_graphs)["crescent"]
+    with pytest.raises(ValueError, match="have no symmetry that could be tested"):
+        assert_equivariant(make(crescent), crescent)
+
+
+@MAKE
+@pytest.mark.parametrize("lift", ["repeat", "cake"])
+def test_copies_pickles_and_ddp_leave_graphs_alone(pyramid: Pyramid, make: Make, lift: str) -> None:
+    network, images = make(pyramid, lift=lift), torch.randn(2, 2, 16, 16, requires_grad=True)
+    network.train()(images).square().sum().backward()
+    assert images.grad.isfinite().all()
+    assert all(parameter.grad.abs().max() > 0 for parameter in network.parameters())
+    expected, data = network.eval()(images), pickle.dumps(network)
+    assert len(data) < sum(p.numel() * p.element_size() for p in network.parameters()) + 100_000
+    for again in (pickle.loads(data), copy.deepcopy(network)):
+        assert torch.equal(again(images), expected)
+    ignored = set(network._ddp_params_and_buffers_to_ignore)
+    buffers = {name for name, _ in network.named_buffers(remove_duplicate=False)}
+    ends = {name.rpartition(".")[2] for name in buffers - ignored}
+    assert ends == {"running_mean", "running_var", "num_batches_tracked"}
+    assert sum(name.startswith("lift.wavelets.") for name in ignored) == 6 * (lift == "cake")
+    ignore_graphs_in_ddp(network)
+    assert set(network._ddp_params_and_buffers_to_ignore) == ignored
+
+
+def of_scale(pyramid: Pyramid) -> OrientedLift:
+    return OrientedLift(pyramid.levels[0], "cake", (8.0,))
+
+
+OTHER_SETTINGS = [
+    (wide, {"first_level": 1}, {}, r"first_level=1, pool='max'.*first_level=0, pool='max'"),
+    (wide, {}, {"pool": "mean"}, "pool='max'.*pool='mean'"),
+    (unet, {"pool": "mean"}, {}, "pool='mean'.*pool='max'"),
+    (unet, {}, {"unpool": "max"}, "unpool='mean'.*unpool='max'"),
+    (unet, {}, {"project": "mean"}, "project='max'.*project='mean'"),
+    (wide, {"lift": "cake"}, {"lift": "gabor"}, r"'cake', scales=\[4.0\].*'gabor', scales=\[4.0"),
+    (wide, {}, {"lift": "cake"}, r"trained without OrientedLift\(kind='cake', scales=\[4.0"),
+    (unet, {"lift": "cake"}, {}, r"'lift' was trained with kind='cake', scales=\[4.0\], wh"),
+    (unet, {"lift": "cake"}, {"lift": of_scale}, r"scales=\[4.0\].*scales=\[8.0\]"),
+]
+
+
+@pytest.mark.parametrize(("make", "trained", "here", "message"), OTHER_SETTINGS)
+def test_weights_of_other_settings_are_refused(
+    pyramid: Pyramid, make: Make, trained: dict[str, Any], here: dict[str, Any], message: str
+) -> None:
+    """They fit by their shapes, and would be another function; nothing is loaded."""
+    here = {key: value(pyramid) if callable(value) else value for key, value in here.items()}
+    images, network = torch.randn(2, 2, 16, 16), make(pyramid, **trained)
+    state, leave = saved(network), "first_level" not in trained
+    for allow in (False, leave):
+        other = make(pyramid, **here)
+        before = other(images)
+        with pytest.raises((StoreError, ValueError), match=message) as caught:
+            load_weights(other, state, allow_other_graph=allow)
+        assert "\n" not in str(caught.value)
+        assert torch.equal(other(images), before)
+    with pytest.raises((StoreError, RuntimeError), match=rf"{message}|kind=|lift\.{EXTRA}"):
+        make(pyramid, **here).load_state_dict(state)
+    for allow in (False, True):
+        again = make(pyramid, **trained)
+        assert load_weights(again, state, allow_other_graph=allow) == ()
+        assert torch.equal(again(images), network(images))
+
+
+def test_another_first_level_is_another_resolution(pyramid: Pyramid) -> None:
+    """With leave to take another graph it is returned beside what the graphs differ in."""
+    network, other = wide(pyramid, first_level=1), nn.Sequential(wide(pyramid))
+    state = {f"0.{name}": value for name, value in saved(network).items()}
+    (difference,) = load_weights(other, state, allow_other_graph=True)
+    assert str(difference) == "first_level: 1 in training, 0 here"
+    assert torch.equal(other[0].conv.weight, network.conv.weight)
+    with pytest.raises(StoreError, match="pool='mean'"):
+        load_weights(wide(pyramid, pool="mean"), saved(network), allow_other_graph=True)
+
+
+@MAKE
+def test_checkpoints_are_small_and_older_ones_load(
+    pyramid: Pyramid, masked_graphs: Path, make: Make
+) -> None:
+    """These say nothing of a network's settings."""
+    images, network = torch.randn(2, 2, 16, 16), make(pyramid)
+    state = saved(network)
+    weights = sum(p.numel() * p.element_size() for p in network.parameters())
+    assert sum(value.nbytes for value in state.values()) < weights + 10_000
+    assert [key for key in state if key.endswith(EXTRA)] == [EXTRA, f"pyramid.{EXTRA}"]
+    with pytest.raises(StoreError, match=r"trained on torus@v001.*on whole-ring@v001"):
+        make(open_store(masked_graphs)["whole-ring"]).load_state_dict(state)
+    del state[EXTRA]
+    for allow in (False, True):
+        other = make(pyramid)
+        assert load_weights(other, state, allow_other_graph=allow) == ()
+        assert torch.equal(other(images), network(images))
+    inside = nn.Sequential(make(pyramid))
+    inside.load_state_dict({f"0.{name}": value for name, value in state.items()})
+    assert torch.equal(inside(images), network(images))
+    del state["classify.bias"]
+    with pytest.raises(RuntimeError, match=r"Missing key.*classify\.bias"):
+        make(pyramid).load_state_dict(state)
+
+
+HOSTILE = ["null", "[]", "{", '{"kind": "cake\\n"}', "[" * 9999]
+HOSTILE.append(json.dumps({str(n): "x\n" * 99 for n in range(999)}))
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:9])
+@pytest.mark.parametrize("key", [EXTRA, f"lift.{EXTRA}"])
+def test_hostile_settings_are_refused(pyramid: Pyramid, text: str, key: str) -> None:
+    network = wide(pyramid, lift="cake")
+    bad = torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8)
+    state = {**saved(network), key: bad}
+    for load in (network.load_state_dict, lambda state: load_weights(network, state)):
+        with pytest.raises(StoreError, match=r"(Lift|Net) was set|trained with ") as caught:
+            load(state)
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 1000
+
+
+@MAKE
+def test_refusals(pyramid: Pyramid, symmetric_graphs: Path, make: Make) -> None:
+    with pytest.raises(ValueError, match=r"'lift\._extra_state' is not the network's"):
+        load_weights(make(pyramid), {**saved(make(pyramid)), f"lift.{EXTRA}": torch.zeros(3)})
+    with pytest.raises(ValueError, match="lift must be 'repeat', 'cake', 'gabor' or a module"):
+        make(pyramid, lift="wavelet")
+    for name in ("r2", "icosahedral"):
+        with pytest.raises(ValueError, match=r"OrientedLift is for SE\(2\) on a lattice"):
+            make(open_store(symmetric_graphs)[name], lift="cake")
+    for shape in ((1, 2, 16, 15), (1, 3, 256), (2, 1024), (1, 2, 4, 256)):
+        with pytest.raises(ValueError, match=r"takes \(B, 2, 16, 16\) or \(B, 2, 256\) or .*Got"):
+            make(pyramid)(torch.zeros(shape))
+    with pytest.raises(ValueError, match=r"takes torch\.float32.*Got torch\.float64"):
+        make(pyramid)(torch.zeros(1, 2, 16, 16).double())
