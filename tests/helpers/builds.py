@@ -39,7 +39,7 @@ SPECS = {
     "masked voronoi": GraphSpec(
         "s2", points=1200, weights="voronoi", mask=points_mask(1200, 0.7), levels=1
     ),
-    "fraction": GraphSpec("so3", subdivisions=2, orientations=4, levels=1, xi="auto"),
+    "fraction": GraphSpec("so3", subdivisions=2, period="2pi", levels=1, xi="auto"),
 }
 
 

@@ -22,6 +22,7 @@ SIZES: dict[str, tuple[Any, ...]] = {
 }
 FIELDS: dict[str, tuple[Any, ...]] = {
     "orientations": (1, 3, 4, 8),
+    "period": ("pi", "2pi"),
     "axes": (3, 6, "ico6", "ico21"),
     "spacing": ((1, 1, 2), (0.3, 0.3, 0.1)),
     "eps": (1, 0.1, 1 / 3, 0.25),
