@@ -16,7 +16,7 @@ SPECS = {
     "selling": GraphSpec("se2", 32, orientations=4, weights="selling", levels=1),
     "directional": GraphSpec("se2", "24x20", orientations=4, levels=2, directional=0.05),
     "masked directional": GraphSpec(
-        "se2", mask=awkward(24), orientations=3, weights="selling", directional=0.2
+        "se2", mask=awkward(24), orientations=3, period="2pi", weights="selling", directional=0.2
     ),
     "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2),
     "matched": GraphSpec(
