@@ -40,9 +40,13 @@ nitpick_ignore = [
     # Arguments that only the packages themselves give.
     ("py:class", "cheblienet_graphs.samplings.lattice.Lattice"),
     ("py:class", "cheblienet_graphs.samplings.given_tables.PointArrays"),
-    ("py:class", "cheblienet_graphs.samplings.sampling.Sampling"),
+    ("py:class", "cheblienet_graphs.samplings.sampling.SamplingKind"),
+    ("py:class", "cheblienet_graphs.manifolds.manifold.Manifold"),
+    ("py:class", "cheblienet_graphs.manifolds.base.Metric"),
     ("py:class", "cheblienet_models.store.csr.CsrArrays"),
     ("py:class", "cheblienet_models.store.levels.Level"),
+    # matplotlib's, by its short name in the packages.
+    ("py:class", "Axes"),
 ]
 
 # What GitHub renders, too: anchors of headings, and formulas between dollars or in a block of math.

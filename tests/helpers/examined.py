@@ -24,7 +24,7 @@ def laplacian_of(versions: Path, name: str) -> scipy.sparse.csr_array:
 def random_matrix(size: int, density: float, seed: int) -> scipy.sparse.csr_array:
     """Symmetric, float32."""
     half = scipy.sparse.random_array(
-        (size, size), density=density, rng=np.random.default_rng(seed), dtype=np.float32
+        (size, size), density=density, random_state=np.random.default_rng(seed), dtype=np.float32
     )
     matrix = scipy.sparse.csr_array(half + half.T)
     matrix.sort_indices()
