@@ -40,6 +40,7 @@ nitpick_ignore = [
     # Arguments that only the packages themselves give.
     ("py:class", "cheblienet_graphs.samplings.lattice.Lattice"),
     ("py:class", "cheblienet_graphs.samplings.given_tables.PointArrays"),
+    ("py:class", "cheblienet_graphs.samplings.sampling.Sampling"),
     ("py:class", "cheblienet_graphs.samplings.sampling.SamplingKind"),
     ("py:class", "cheblienet_graphs.manifolds.manifold.Manifold"),
     ("py:class", "cheblienet_graphs.manifolds.base.Metric"),
