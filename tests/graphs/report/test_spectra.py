@@ -52,11 +52,11 @@ def test_spectrum_of_the_sphere(
     level = inspect(tmp_path / "g.zarr", "g", eigenvalues=17).levels[0]
     expected = np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
     assert np.allclose(level.exact_eigenvalues, [*expected, 20])
-    found = np.array(level.eigenvalues)
-    scale = (found[:16] @ expected) / (expected @ expected)
-    assert np.allclose(found[1:16] / scale, expected[1:], rtol=single)
-    multiplets = np.array([part.mean() for part in np.split(found[1:16], [3, 8])])
+    values = np.array(level.eigenvalues)
+    scale = (values[:16] @ expected) / (expected @ expected)
+    assert np.allclose(values[1:16] / scale, expected[1:], rtol=single)
+    multiplets = np.array([part.mean() for part in np.split(values[1:16], [3, 8])])
     assert np.allclose(multiplets / scale, [2, 6, 12], rtol=mean)
-    assert found[16] / scale > 15
+    assert values[16] / scale > 15
     assert level.equivariance
     assert max(level.equivariance.values()) <= 1e-6
