@@ -58,9 +58,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("s2", {"coordinates": SPHERE, "domain": (0, 0, 1, 1)}, "domain must be left out on s2: it is"),
     ("r2", {"coordinates": PLANE, "units": "degrees"}, "units must be left out on r2"),
     ("r2", {"domain": (0, 0, 1, 1)}, "domain must be left out unless"),
-    ("r3", {"coordinates": PLANE}, "coordinates must be left out on r3 with lattice"),
     ("s2", {"coordinates": SPHERE, "levels": 2}, "levels must be left out or 1, as many as there"),
-    ("s2", {"coordinates": [SPHERE, SPHERE[:9]], "levels": 1}, "levels must be left out or 2"),
     ("s2", {"coordinates": SPHERE, "seed": 1}, "seed must be left out where the sampling is not"),
     ("s2", {"coordinates": {"points": [3]}}, "coordinates must be as `to_dict"),
     # The metric.
@@ -80,7 +78,6 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("r3s2", {"mask": VOLUME, "spacing": (1, 1, 2)}, "spacing must be 1.7,1.7,1.7, as of the mask"),
     # Edges and operators.
     ("s2", {**MATCHED, "neighbors": 23}, "neighbors must be at least 24"),
-    ("so3", {"drift": 0.03}, "drift must be left out with kernel weights"),
     ("se2", {**SELLING, "drift": 0.03}, "drift must be left out with selling weights"),
     ("se2", {**MATCHED, "drift": 0.03}, "drift must be left out on lattices"),
     *(
@@ -130,7 +127,6 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         ("s2", {"nside": 2, "mask": mask, "mask_order": "ring"}, "mask_order .* of a mask on lat")
         for mask in (EARTH, SQUARE)
     ),
-    ("s2", {"nside": 2, "mask_order": "ring"}, "mask_order must be left out"),
     ("r2", {"mask": SQUARE, "mask_order": "ring"}, "mask_order must be left out"),
     ("se2", {"region": (0, 0, 1, 1)}, "region .*se2, which is flat"),
     ("s2", {"region": (0, 10, 20, 5)}, "region .*S is north of N"),
