@@ -69,10 +69,9 @@ def test_it_depends_on_no_argument_of_a_build(
 ) -> None:
     build(SPECS[name], tmp_path / "g.zarr", name="g")
     build(SPECS[name], tmp_path / "g.zarr", name="g", force=True, **how)
-    first, second = (read_facts(tmp_path / f"g.zarr/g/v00{n}").levels for n in (1, 2))
-    assert [level.eigenvalue_scale for level in first] == [
-        level.eigenvalue_scale for level in second
-    ]
+    levels = (read_facts(tmp_path / f"g.zarr/g/v00{n}").levels for n in (1, 2))
+    first, second = ([level.eigenvalue_scale for level in each] for each in levels)
+    assert first == second
 
 
 def test_some_points_tell_nearly_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
