@@ -30,11 +30,6 @@ BUILDS = {
 }  # fmt: skip
 
 
-def arrays(store: Path, level: int) -> LevelArrays:
-    [version] = store.glob("*/v001")
-    return LevelArrays(version, read_facts(version), level)
-
-
 def expected(spec: GraphSpec, level: int, direction: str, places: np.ndarray) -> np.ndarray:
     """D - W, dense, of the points inside, edge by edge."""
     lattice = spec.full_sampling(level)
@@ -65,8 +60,10 @@ def test_stored_matrices_are_those_of_the_stencils(tmp_path: Path, name: str) ->
     spec = BUILDS[name]
     built = build(spec, tmp_path / "g")
     assert verify(tmp_path / "g") == []
+    version = tmp_path / "g" / built.name / built.version
     for level in range(spec.levels):
-        stored_level, facts = arrays(tmp_path / "g", level), built.levels[level]
+        facts = built.levels[level]
+        stored_level = LevelArrays(version, read_facts(version), level)
         assert list(stored_level.directional) == ["forward", "sideways", "rotation"]
         for direction, matrix in stored_level.directional.items():
             every = np.arange(spec.full_points(level))

@@ -56,31 +56,25 @@ OWN = [
 ]
 """Points on spirals, a coarser one below."""
 SCATTERED = {
-    "icosphere": ({"manifold": "s2", "subdivisions": 2, "levels": 3}, 162),
-    "orientations": ({"manifold": "so3", "subdivisions": 1, "levels": 2}, 42),
-    "combinatorial": (
-        {"manifold": "s2", "subdivisions": 2, "laplacian": "combinatorial", "levels": 1},
-        162,
-    ),
-    "healpix": ({"manifold": "s2", "nside": 4, "levels": 2}, 192),
-    "equiangular": ({"manifold": "s2", "bandlimit": 6, "levels": 2}, 144),
-    "random sphere": ({"manifold": "s2", "points": 200, "levels": 1}, 200),
-    "random torus": (
-        {"manifold": "se2", "points": 120, "orientations": 3, "boundary": "periodic", "levels": 1},
-        120,
-    ),
-    "matched": ({"manifold": "s2", "subdivisions": 2, "weights": "matched", "neighbors": 24}, 162),
-    "gaussian": ({"manifold": "s2", "gaussian": "O4", "levels": 2}, 208),
-    "random levels": ({"manifold": "s2", "points": 160, "levels": 2}, 160),
-    "given points": ({"manifold": "so3", "orientations": 3, "coordinates": OWN}, 90),
+    "icosphere": {"manifold": "s2", "subdivisions": 2, "levels": 3},
+    "orientations": {"manifold": "so3", "subdivisions": 1, "levels": 2},
+    "combinatorial": {"manifold": "s2", "subdivisions": 2, "laplacian": "combinatorial"},
+    "healpix": {"manifold": "s2", "nside": 4, "levels": 2},
+    "equiangular": {"manifold": "s2", "bandlimit": 6, "levels": 2},
+    "random sphere": {"manifold": "s2", "points": 200},
+    "random torus": {"manifold": "se2", "points": 120, "orientations": 3, "boundary": "periodic"},
+    "matched": {"manifold": "s2", "subdivisions": 2, "weights": "matched", "neighbors": 24},
+    "gaussian": {"manifold": "s2", "gaussian": "O4", "levels": 2},
+    "random levels": {"manifold": "s2", "points": 160, "levels": 2},
+    "given points": {"manifold": "so3", "orientations": 3, "coordinates": OWN},
 }
 
 
 @pytest.mark.parametrize("name", SCATTERED)
 @pytest.mark.parametrize("share", [0.3, 0.9])
 def test_other_samplings(name: str, share: float, tmp_path: Path) -> None:
-    fields, points = SCATTERED[name]
-    check_masked(tmp_path / "g", points_mask(points, share), fields)
+    points = GraphSpec(**SCATTERED[name]).base_points(0)
+    check_masked(tmp_path / "g", points_mask(points, share), SCATTERED[name])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -167,22 +168,16 @@ def test_what_was_computed_once_is_not_computed_again_in_larger_blocks(
 ) -> None:
     """Another machine's last bits would not fit blocks that are finished."""
     spec = GraphSpec("se2", 24, orientations=4, levels=1)
-    computed = assemble.largest_eigenvalue_bound
-    calls = []
-
-    def counted(*arguments: object, **named: object) -> object:
-        calls.append(arguments)
-        return computed(*arguments, **named)
-
+    counted = Mock(wraps=assemble.largest_eigenvalue_bound)
     monkeypatch.setattr(assemble, "largest_eigenvalue_bound", counted)
     build(spec, tmp_path / "whole")
-    [_] = calls
+    assert counted.call_count == 1
     after = 0
-    while len(calls) < 2:  # until an interrupted build has come that far
+    while counted.call_count < 2:  # until an interrupted build has come that far
         interrupted(spec, tmp_path / "g", after, block_rows=300, resume=True)
         after += 1
     assert build(spec, tmp_path / "g", resume=True).resumed
-    assert len(calls) == 2
+    assert counted.call_count == 2
     assert manifest(tmp_path / "g") == manifest(tmp_path / "whole")
 
 
