@@ -8,5 +8,5 @@ other. Rows lie in the `Kept` that whoever writes a block is handed, and end wit
 Tested as a whole: `assemble`, `building` and `pipeline` in `test_build.py`, `test_resume.py` and
 `test_bytes.py`, rows of lattices in `test_masked.py`, which compares them byte for byte with those
 of a mask of everything, others in `test_stored_spheres.py`, sweeps and versions in
-`test_records.py`, what a level keeps in `test_released.py`.
+`test_resume.py`, what a level keeps in `test_released.py`.
 """

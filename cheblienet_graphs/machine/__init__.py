@@ -2,7 +2,7 @@
 
 Here is what pools have in common. Scheduling and retrying are the libraries' business. Blocks write
 to files that all workers see, and hand back a few numbers. Pools are tested in `test_processes.py`,
-clusters in `test_dask.py` and `test_cluster.py`.
+clusters in `test_dask.py`.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """The samplings: points of a base, each with the same fiber over it.
 
-`manifolds.base` names those of each base. What all promise is tested in `test_points.py`, lattices
-and masks with the rooms that use them.
+`manifolds.base` names those of each base. What all promise is tested in `test_points.py`,
+icospheres in `test_grids.py`, lattices and masks with the rooms that use them.
 """
 
 from cheblienet_graphs.samplings.given import Given

@@ -72,7 +72,7 @@ def test_parameters_in_messages_exist() -> None:
     assert named <= OPTIONS
 
 
-@pytest.mark.parametrize("number", ["x", None, 2.5, [1], float("nan")])
+@pytest.mark.parametrize("number", ["x", None, 2.5, [1], float("nan"), -1, 1001])
 def test_numbers_of_another_type_are_refused(tmp_path: Path, number: object) -> None:
     store = build(GraphSpec("r2", 8, levels=1), tmp_path / "g.zarr").store
     for call, name, least, most in (

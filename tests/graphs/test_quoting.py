@@ -2,7 +2,7 @@
 
 import shutil
 import zipfile
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,7 @@ from cheblienet_graphs.store.refs import remove, tag, untag
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 
-DEEP: Any = []
-for _ in range(500):
-    DEEP = [DEEP]
+DEEP: Any = reduce(lambda inner, _: [inner], range(500), [])
 HOSTILE = [
     "x" * 40_000,
     "\x1b[2J\r\n" * 9_000,
@@ -137,10 +135,6 @@ def test_names_of_foreign_refs_and_folders(
     assert "unreadable" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "arguments", [["x" * 40_000], ["build", "y\x1b[2J" * 9_000], ["inspect", "\n" * 9_000]]
-)
-def test_the_command_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
-    assert failing(capsys, *arguments, "--store", str(tmp_path / "g.zarr"))[0] == 2
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["x" * 40_000], ["build", "y\x1b[2J" * 9_000], ["inspect", "\n" * 9_000]):
+        assert failing(capsys, *arguments, "--store", str(tmp_path / "g.zarr"))[0] == 2

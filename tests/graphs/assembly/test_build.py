@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse
 from all_pairs import engine_and_lengths
 from builds import manifest
 from hypothesis import given, settings
@@ -12,49 +11,26 @@ from hypothesis import strategies as st
 from marks import slow_but
 from masks import disc, points_mask
 
-from cheblienet_graphs import (
-    GraphSpec,
-    build,
-    open_group,
-)
+from cheblienet_graphs import GraphSpec, build, open_group
 from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.spec.edges import KERNELS
 from cheblienet_graphs.store.layout import check_version
+from cheblienet_graphs.store.reader import mapped_csr
 
 RING = disc(48) ^ disc(48, across=9.0)
 
 
-def matrix(group: object) -> scipy.sparse.csr_array:
-    parts = tuple(group[part][:] for part in ("data", "indices", "indptr"))
-    return scipy.sparse.csr_array(parts, shape=tuple(group.attrs["shape"]))
-
-
-def laplacian(store: Path, name: str, level: int = 0) -> scipy.sparse.csr_array:
-    return matrix(open_group(store, name)[f"levels/{level}/laplacian"])
-
-
-boundaries = st.sampled_from(["open", "periodic"])
+FLAT = {
+    "manifold": st.sampled_from(["r2", "se2"]),
+    "boundary": st.sampled_from(["open", "periodic"]),
+}
+SPHERE = {"manifold": st.sampled_from(["s2", "so3"])}
+SIZES = [("subdivisions", 1), ("nside", 2), ("bandlimit", 3), ("points", 50)]
 samplings = st.one_of(
-    st.fixed_dictionaries(
-        {
-            "manifold": st.sampled_from(["r2", "se2"]),
-            "size": st.tuples(st.integers(3, 10), st.integers(3, 10)),
-            "boundary": boundaries,
-        }
-    ),
-    st.fixed_dictionaries(
-        {
-            "manifold": st.sampled_from(["r2", "se2"]),
-            "points": st.integers(20, 99),
-            "boundary": boundaries,
-        }
-    ),
-    st.sampled_from([("subdivisions", 1), ("nside", 2), ("bandlimit", 3), ("points", 50)]).flatmap(
-        lambda size: st.fixed_dictionaries(
-            {"manifold": st.sampled_from(["s2", "so3"]), size[0]: st.just(size[1])}
-        )
-    ),
+    st.fixed_dictionaries(FLAT | {"size": st.tuples(st.integers(3, 10), st.integers(3, 10))}),
+    st.fixed_dictionaries(FLAT | {"points": st.integers(20, 99)}),
+    *(st.fixed_dictionaries(SPHERE | {field: st.just(value)}) for field, value in SIZES),
 )
 
 
@@ -93,7 +69,7 @@ def test_stored_laplacian_is_the_defined_one(
     degree = weights.sum(1)
     root = np.where(degree > 0, degree, 1) ** -0.5
     delta = np.diag((degree > 0).astype(float)) - root[:, None] * weights * root
-    stored = laplacian(store, "g").toarray()
+    stored = mapped_csr(store / "g/v001/levels/0/laplacian").toarray()
     assert np.allclose(stored, 2 * delta / facts["lambda_max"] - np.eye(n), atol=3e-7)
     assert (stored == stored.T).all()
     spectrum = np.linalg.eigvalsh(stored.astype(np.float64))
@@ -140,14 +116,14 @@ def test_bytes_depend_neither_on_blocks_nor_on_the_engine(tmp_path: Path, name: 
 
 
 def test_second_build_is_recognized(tmp_path: Path) -> None:
-    spec = GraphSpec("r2", 8)
-    assert build(spec, tmp_path / "g.zarr").built
-    again = build(GraphSpec("r2", "8x8"), tmp_path / "g.zarr")
-    assert (again.version, again.built) == ("v001", False)
-    forced = build(spec, tmp_path / "g.zarr", force=True)
-    assert (forced.version, forced.built) == ("v002", True)
-    with pytest.warns(OtherGraphWarning, match="r2-8x8 stands for r2-8x8@v003"):
-        other = build(GraphSpec("r2", 8, neighbors=4), tmp_path / "g.zarr")
-    assert other.version == "v003"
-    with pytest.warns(OtherGraphWarning, match="r2-8x8 stands for r2-8x8@v003"):
-        assert build(spec, tmp_path / "g.zarr").version == "v002"
+    spec, store = GraphSpec("r2", 8), tmp_path / "g.zarr"
+    for asked, force, known in (
+        (spec, False, ("v001", True)),
+        (GraphSpec("r2", "8x8"), False, ("v001", False)),
+        (spec, True, ("v002", True)),
+    ):
+        result = build(asked, store, force=force)
+        assert (result.version, result.built) == known
+    for asked, version in ((GraphSpec("r2", 8, neighbors=4), "v003"), (spec, "v002")):
+        with pytest.warns(OtherGraphWarning, match="r2-8x8 stands for r2-8x8@v003"):
+            assert build(asked, store).version == version

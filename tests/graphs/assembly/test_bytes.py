@@ -27,13 +27,13 @@ def test_bytes_stay(name: str, tmp_path: Path) -> None:
     sha256, files = arrays(name, tmp_path)
     assert sha256 == kept["spec_sha256"]
     assert files.keys() == kept["files"].keys()
-    for path, found in files.items():
+    for path, built in files.items():
         expected = kept["files"][path]
-        if SAME_MACHINE or "sums" not in found:
-            assert found["sha256"] == expected["sha256"], path
+        if SAME_MACHINE or "sums" not in built:
+            assert built["sha256"] == expected["sha256"], path
         elif not path.endswith("eigenvectors"):
             scale = 1e-6 * expected["sums"][0]
-            assert found["sums"] == pytest.approx(expected["sums"], rel=1e-6, abs=scale), path
+            assert built["sums"] == pytest.approx(expected["sums"], rel=1e-6, abs=scale), path
 
 
 @pytest.mark.skipif(

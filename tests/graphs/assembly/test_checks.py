@@ -61,12 +61,12 @@ def test_components_of_lattices(monkeypatch: pytest.MonkeyPatch) -> None:
         columns = engine.columns(0, vertices)
         edges = scipy.sparse.csr_array((np.ones(len(columns)), columns, starts), (vertices,) * 2)
         count = connected_components(edges, directed=False, return_labels=False)
-        found = lattice_components(engine)
-        assert found.exact in {None, count}, spec
-        assert 1 <= found.least <= count, spec
-        exact += found.exact is not None
-        open_and_many += found.exact is None and found.least > 1
-        assert found.exact == count or not engine.lattice.periodic
+        counted = lattice_components(engine)
+        assert counted.exact in {None, count}, spec
+        assert 1 <= counted.least <= count, spec
+        exact += counted.exact is not None
+        open_and_many += counted.exact is None and counted.least > 1
+        assert counted.exact == count or not engine.lattice.periodic
     assert exact > 250
     assert open_and_many > 20
 
@@ -77,19 +77,19 @@ def test_counting_does_not_visit_a_large_lattice(monkeypatch: pytest.MonkeyPatch
     columns = StencilEngine.columns
 
     def counted(self: StencilEngine, start: int, stop: int) -> np.ndarray:
-        found = columns(self, start, stop)
-        visited.append(len(found))
-        return found
+        result = columns(self, start, stop)
+        visited.append(len(result))
+        return result
 
     monkeypatch.setattr(StencilEngine, "columns", counted)
     for broken in (False, True):
         given = {"xi": 0.05, "eps": 0.1, "orientations": 4} if broken else {}
         engine = engine_of(GraphSpec("se2", 4096, levels=1, **given))
         visited.clear()
-        found = lattice_components(engine)
+        result = lattice_components(engine)
         assert sum(visited) <= engine.total_degree / 30
-        assert found.exact == (None if broken else 1)
-        assert (found.least > 1) == broken
+        assert result.exact == (None if broken else 1)
+        assert (result.least > 1) == broken
 
 
 SPECS = {
@@ -109,7 +109,7 @@ def test_a_build_agrees_with_the_report(tmp_path: Path, name: str) -> None:
     built = build(SPECS[name], tmp_path / "g.zarr", device="cpu")
     levels = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
     assert [check.level for check in built.checks] == [level.level for level in levels]
-    said = "\n".join(sentences(SPECS[name], built.checks))
+    text = "\n".join(sentences(SPECS[name], built.checks))
     for check, level in zip(built.checks, levels, strict=True):
         assert check.components == level.components
         assert check.least_components == level.components
@@ -118,8 +118,8 @@ def test_a_build_agrees_with_the_report(tmp_path: Path, name: str) -> None:
             assert level.consistency == "too coarse"
         elif level.components == 1:
             assert check.moments_consistent == (level.consistency != "inconsistent")
-        assert (f"{level.components:,} components" in said) == (level.components > 1)
-    assert ("all levels: one component" in said) == (
+        assert (f"{level.components:,} components" in text) == (level.components > 1)
+    assert ("all levels: one component" in text) == (
         len(levels) > 1 and all(level.components == 1 for level in levels)
     )
 

@@ -1,11 +1,10 @@
 """Extreme but valid specifications end soon, in a result or in one line: work is counted."""
 
 import math
-from pathlib import Path
 
 import pytest
 from counted import LIMITS, Work
-from hypothesis import Phase, assume, given, settings
+from hypothesis import Phase, assume, example, given, settings
 from hypothesis import strategies as st
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect
@@ -51,36 +50,22 @@ def specs(draw: st.DrawFn) -> GraphSpec:
     return spec
 
 
-FEW = {"manifold": "se2", "boundary": "periodic", "eps": 0.001}
-EXTREME = [
-    {**FEW, "points": 5, "orientations": 2, "xi": 10},
-    {**FEW, "points": 5, "orientations": 2, "xi": 10, "neighbors": 1024},
-    {**FEW, "size": "2x33", "orientations": 5, "bandwidth": 0.01, "neighbors": 8},
-    {"manifold": "so3", "subdivisions": 1, "orientations": 180, "xi": "auto", "neighbors": 2},
-    {"manifold": "se2", "size": 12, "orientations": 180, "neighbors": 8},
-]
+FEW = {"manifold": "se2", "boundary": "periodic", "eps": 0.001, "levels": 1}
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=10,
-    phases=[Phase.generate],  # what fails is small already
-)
+@settings(max_examples=10, phases=[Phase.explicit, Phase.generate])  # what fails is small already
 @given(spec=specs())
+@example(GraphSpec(**FEW, points=5, orientations=2, xi=10))
+@example(GraphSpec(**FEW, points=5, orientations=2, xi=10, neighbors=1024))
+@example(GraphSpec(**FEW, size="2x33", orientations=5, bandwidth=0.01, neighbors=8))
+@example(GraphSpec("so3", subdivisions=1, orientations=180, xi="auto", neighbors=2, levels=1))
+@example(GraphSpec("se2", 12, orientations=180, neighbors=8, levels=1))
 def test_any_specification_ends_soon(
     spec: GraphSpec, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    check_that_it_ends(spec, tmp_path_factory.mktemp("any") / "g.zarr")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fields", EXTREME)
-def test_extreme_specifications_end_soon(fields: dict[str, object], tmp_path: Path) -> None:
-    check_that_it_ends(GraphSpec(**fields, levels=1), tmp_path / "g.zarr")
-
-
-def check_that_it_ends(spec: GraphSpec, store: Path) -> None:
     """In a graph with finite eigenvalues, or refused in one line."""
+    store = tmp_path_factory.mktemp("any") / "g.zarr"
     with pytest.MonkeyPatch.context() as monkeypatch:
         Work(monkeypatch, LIMITS)
         try:

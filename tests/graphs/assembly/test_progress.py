@@ -9,18 +9,11 @@ from marks import slow_but
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.search import pruned
 
-Call = tuple[str, int, int]
 
-
-def calls_of(spec: GraphSpec, store: Path, **how: object) -> list[Call]:
-    calls: list[Call] = []
+def calls_of(spec: GraphSpec, store: Path, **how: object) -> list[tuple[str, int, int]]:
+    calls: list[tuple[str, int, int]] = []
     build(spec, store, device="cpu", progress=lambda *call: calls.append(call), **how)
     return calls
-
-
-def shares(calls: list[Call], what: str) -> list[float]:
-    """How much of it was done, call by call."""
-    return [done / total for name, done, total in calls if name == what]
 
 
 @pytest.mark.usefixtures("quick_workers")
@@ -29,11 +22,12 @@ def shares(calls: list[Call], what: str) -> list[float]:
 )
 def test_a_search_advances_in_small_steps(tmp_path: Path, how: dict[str, object]) -> None:
     spec = GraphSpec("so3", subdivisions=3, orientations=6, levels=1)
-    found = shares(calls_of(spec, tmp_path / "g", **how), "level 0: finding neighbors")
-    assert found == sorted(found)
-    assert len(set(found)) >= 16
-    assert max(b - a for a, b in pairwise(found)) < 0.15
-    assert found[-1] == 1
+    calls = calls_of(spec, tmp_path / "g", **how)
+    shares = [done / total for what, done, total in calls if what == "level 0: finding neighbors"]
+    assert shares == sorted(shares)
+    assert len(set(shares)) >= 16
+    assert max(b - a for a, b in pairwise(shares)) < 0.15
+    assert shares[-1] == 1
 
 
 @pytest.mark.parametrize(

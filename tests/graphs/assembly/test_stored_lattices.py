@@ -17,7 +17,7 @@ from moments import (
     weights_of,
 )
 
-from cheblienet_graphs import GraphSpec
+from cheblienet_graphs import GraphSpec, inspect
 from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr
 
 LATTICES = [
@@ -126,3 +126,70 @@ def test_stored_operators(tmp_path: Path, fields: dict, weights: str, laplacian:
     assert spectrum[-1] <= (1 + 1e-7 if facts["lambda_max_method"] == "bound" else 1)
     assert spectrum[-1] >= 1 - 1e-4
     assert (spectrum < -1 + 1e-5).sum() == 1  # connected
+
+
+SQUARE = [4.721371, 4.721371, 8.686968, 15.843847, 16.630591, 19.234069, 19.234069]
+"""The first eigenvalues but 0 of SE(2) on a square, eps^2 = xi^2 = 0.1: benchmarks/neumann.py."""
+
+
+def largest_error(spec: GraphSpec, exact: np.ndarray, folder: Path) -> float:
+    """Of the first eigenvalues but 0."""
+    version, _ = stored(spec, folder)
+    (level,) = inspect(version.parents[1], f"g@{version.name}", eigenvalues=len(exact) + 1).levels
+    assert level.components == 1
+    return float(abs(np.array(level.eigenvalues[1:]) * level.eigenvalue_scale / exact - 1).max())
+
+
+@pytest.mark.parametrize(("manifold", "sizes"), [("r2", (12, 24, 48)), ("r3", (6, 12, 18))])
+def test_cosines_converge_at_second_order(
+    manifold: str, sizes: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Where open sides are corrected, and not where they are cut off."""
+    squares = sum(axis**2 for axis in np.indices((8,) * int(manifold[1])))
+    exact = math.pi**2 * np.sort(squares.ravel())[1:8]
+    for correction, least, most in ((True, 1.9, 9), (False, 0, 1.5)):
+        fields = {"weights": "matched", "levels": 1, "boundary_correction": correction}
+        worst = [largest_error(GraphSpec(manifold, n, **fields), exact, tmp_path) for n in sizes]
+        assert least < math.log(worst[1] / worst[2]) / math.log(sizes[2] / sizes[1]) < most
+        assert worst[2] < 0.02 or not correction
+
+
+@pytest.mark.parametrize(
+    ("weights", "before", "after"), [("selling", 0.035, 0.022), ("matched", 0.094, 0.054)]
+)
+def test_errors_in_a_square(weights: str, before: float, after: float, tmp_path: Path) -> None:
+    metric = {"orientations": 6, "eps_squared": 0.1, "xi": math.sqrt(0.1)}
+    for correction, least, most in ((False, before, 1), (True, 0, after)):
+        fields = {"weights": weights, "levels": 1, "boundary_correction": correction}
+        error = largest_error(GraphSpec("se2", 16, **metric, **fields), np.array(SQUARE), tmp_path)
+        assert least < error < most
+
+
+EIGENPAIRS = [
+    {"manifold": "se2", "size": "16x12", "weights": "selling", "levels": 2},
+    {"manifold": "se2", "size": 16, "boundary": "periodic", "levels": 2, "orientations": 4},
+    {"manifold": "so3", "subdivisions": 1, "weights": "matched", "neighbors": 24, "levels": 1},
+    {"manifold": "s2", "subdivisions": 3, "laplacian": "combinatorial", "levels": 3},
+    {"manifold": "r2", "size": 16, "lambda_max": 2, "levels": 2},
+]
+
+
+@pytest.mark.parametrize("fields", EIGENPAIRS)
+def test_eigenpairs_are_stored(tmp_path: Path, fields: dict) -> None:
+    count = 20
+    spec = GraphSpec(**fields, eigenpairs=count)
+    version, facts = stored(spec, tmp_path)
+    for level in range(spec.levels):
+        folder = version / f"levels/{level}"
+        values = np.array(mapped_array(folder / "eigenvalues"))
+        vectors = np.array(mapped_array(folder / "eigenvectors"))
+        assert (values.shape, values.dtype) == ((count,), np.float64)
+        assert (vectors.shape, vectors.dtype) == ((facts[level]["vertices"], count), np.float32)
+        scale = facts[level]["lambda_max"] / 2
+        rescaled = mapped_csr(folder / "laplacian").toarray().astype(float)
+        delta = scale * (rescaled + np.eye(len(rescaled)))
+        assert abs(delta @ vectors - vectors * values).max() <= 1e-6 * scale
+        assert np.allclose(vectors.T @ vectors, np.eye(count), rtol=0, atol=1e-5)
+        exact = np.linalg.eigvalsh(delta)[:count]
+        assert abs(values - exact).max() <= 1e-6 * scale
+        assert values.min() >= 0

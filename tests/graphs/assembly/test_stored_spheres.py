@@ -28,8 +28,8 @@ SPHERES = [
 ]
 
 
-def sphere_moments(w: Sparse, coordinates: np.ndarray) -> np.ndarray:
-    """(V, 3, 3): sums of w c c^T on SO(3), of w t t^T with tangent vectors t in space on S2."""
+def sphere_moments(w: Sparse, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(V, 3) and (V, 3, 3) sums of w c, w c c^T: c of SO(3), or tangent vectors in space on S2."""
     entries = w.tocoo()
     row, column = entries.coords
     if coordinates.shape[1] == 2:
@@ -37,7 +37,7 @@ def sphere_moments(w: Sparse, coordinates: np.ndarray) -> np.ndarray:
         u, v = points[row], points[column]
         across = v - (u * v).sum(axis=1, keepdims=True) * u
         across *= (arcs(u, v) / np.linalg.norm(across, axis=1))[:, None]
-        second = across[:, :, None] * across[:, None, :]
+        c, share = across[None], np.ones((1, len(row)))
     else:
         frames = rotations(coordinates)
         relative = frames[row].inv() * frames[column]
@@ -46,10 +46,10 @@ def sphere_moments(w: Sparse, coordinates: np.ndarray) -> np.ndarray:
         turn = abs(c[:, :, 2])
         share = (turn <= turn.min(axis=0) + 1e-9).astype(float)
         share /= share.sum(axis=0)
-        second = np.einsum("kn,kna,knb->nab", share, c, c)
-    total = np.zeros((w.shape[0], 3, 3))
-    np.add.at(total, row, entries.data[:, None, None] * second)
-    return total
+    first, second = np.zeros((w.shape[0], 3)), np.zeros((w.shape[0], 3, 3))
+    np.add.at(first, row, np.einsum("n,kn,kna->na", entries.data, share, c))
+    np.add.at(second, row, np.einsum("n,kn,kna,knb->nab", entries.data, share, c, c))
+    return first, second
 
 
 def half_turns(coordinates: np.ndarray) -> list[np.ndarray]:
@@ -60,15 +60,15 @@ def half_turns(coordinates: np.ndarray) -> list[np.ndarray]:
     else:
         before = rotations(coordinates).as_matrix()
         copies = np.concatenate([before, before @ np.diag([-1.0, -1, 1])])
-    found = []
+    images = []
     for axis in np.eye(3):
         turn = Rotation.from_rotvec(np.pi * axis).as_matrix()
         after = before @ turn.T if coordinates.shape[1] == 2 else turn @ before
         tree = KDTree(copies.reshape(len(copies), -1))
         gap, image = tree.query(after.reshape(len(after), -1))
         assert gap.max() < 1e-9
-        found.append(image % len(before))
-    return found
+        images.append(image % len(before))
+    return images
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_stored_spheres_realize_the_metric(tmp_path: Path, fields: dict) -> None
     assert w.nnz == 2 * facts["edges"]
     coordinates = np.array(mapped_array(version / "levels/0/coordinates"))
     area = mapped_array(version / "levels/0/area").astype(float)
-    total = sphere_moments(w, coordinates)
+    _, total = sphere_moments(w, coordinates)
     if spec.manifold == "s2":
         points = unit_vectors(coordinates)
         tangent = np.eye(3) - points[:, :, None] * points[:, None, :]
@@ -129,3 +129,21 @@ def test_edges_on_the_sphere_are_neighbors_and_parallel_steps(tmp_path: Path) ->
     edges = pattern(version).toarray() > 0
     assert not (edges & ~united).any()
     assert facts["dropped_edges"] == (united & ~edges).sum() / 2 > 0
+
+
+def test_first_moments_are_small_where_it_is_asked_for(tmp_path: Path) -> None:
+    """Second ones stay the metric's."""
+    fields = {"eps": 0.3, "xi": 0.5, "weights": "matched", "neighbors": 24, "levels": 1}
+    units, rms = np.array([1, 1 / 0.3, 0.5]), []
+    for drift in (None, 0.03, 0.001):
+        spec = GraphSpec("so3", subdivisions=2, **fields, drift=drift)
+        version, _ = stored(spec, tmp_path, device="cpu")
+        area, coordinates = (
+            np.array(mapped_array(version / "levels/0" / part)) for part in ("area", "coordinates")
+        )
+        first, second = sphere_moments(weights_of(version), coordinates)
+        scaled = second / area[:, None, None] * units[:, None] * units
+        assert abs(scaled - 2 * np.eye(3)).max() < 1e-5  # stored in float32
+        rms.append(float(np.sqrt(((first / area[:, None] * units) ** 2).mean())))
+    plain, little, least = rms
+    assert plain > 10 * little > 50 * least

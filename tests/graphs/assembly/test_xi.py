@@ -57,8 +57,7 @@ def test_scan_takes_the_middle_of_the_nearest_plateau() -> None:
     def steps(alpha: float) -> float:
         return 0.1 if alpha < 0.5 else 0.38 if alpha < 2 else 0.7
 
-    found = scanned(steps, 0.4, 1.0)
-    assert found == pytest.approx(1.0, rel=0.03)
+    assert scanned(steps, 0.4, 1.0) == pytest.approx(1.0, rel=0.03)
     assert scanned(lambda _: float("nan"), 0.4, 1.0) == 1.0
     assert scanned(lambda alpha: 0.4 if 9 < alpha < 10 else 0.01 * alpha, 0.4, 1.0) == (
         pytest.approx(9.5, rel=0.03)

@@ -51,9 +51,7 @@ def test_arrays(tmp_path: Path, values: np.ndarray) -> None:
         (np.array([0.0, np.nan]), "holds NaN"),
         (np.array([0.0, 0.5]), "float64 values other than 0 and 1"),
         (np.array([0, 2]), "int64 values other than 0 and 1"),
-        (np.array([-1, 0]), "other than 0 and 1"),
         (np.array([1j]), "complex128 values; save booleans"),
-        (np.array(["a"]), "<U1 values; save booleans"),
         (np.zeros(3, "f8,i4"), "save booleans"),
         *((np.ones(shape, bool), "must have shape") for shape in ((), (2, 2, 2, 2), (0, 3))),
         (np.array([{}], dtype=object), "Python objects"),
@@ -119,9 +117,7 @@ COLORED = RNG.integers(0, 256, (5, 7, 3)).astype(np.uint8)
         ("m.png", Image.fromarray(COLORED).convert("RGBA"), "transparent pixels (mode RGBA)"),
         ("m.png", Image.fromarray(GRAY).convert("LA"), "transparent pixels (mode LA)"),
         ("m.gif", Image.fromarray(COLORED).quantize(9), "has colors (mode P)"),
-        ("m.tif", Image.fromarray(COLORED).convert("CMYK"), "has colors (mode CMYK)"),
         ("m.tif", Image.fromarray(INSIDE.astype(np.float32)), "not of 8 bits (mode F)"),
-        ("m.tif", Image.fromarray(INSIDE.astype(np.int32)), "not of 8 bits (mode I)"),
         ("m.png", Image.fromarray(INSIDE.astype(np.uint8)), "multiply it by 255"),
     ],
 )
@@ -205,6 +201,8 @@ def inside_of(source: Path | str) -> np.ndarray:
 )
 def test_fields(tmp_path: Path, values: np.ndarray) -> None:
     assert np.array_equal(inside_of(netcdf(tmp_path / "m.nc", field=field(values))), INSIDE)
+    xr.Dataset({"m": field(values)}).to_netcdf(tmp_path / "3.nc", engine="scipy")  # NetCDF 3
+    assert np.array_equal(inside_of(tmp_path / "3.nc"), INSIDE)
 
 
 def test_booleans_and_packed_values_are_decoded(tmp_path: Path) -> None:
@@ -214,13 +212,6 @@ def test_booleans_and_packed_values_are_decoded(tmp_path: Path) -> None:
     file = netcdf(tmp_path / "m.nc", land=field(INSIDE), sst=packed)
     for name in ("land", "sst"):
         assert np.array_equal(inside_of(f"{file}:{name}"), INSIDE)
-
-
-@pytest.mark.parametrize("format_", ["NETCDF3_CLASSIC", "NETCDF3_64BIT"])
-def test_netcdf_3(tmp_path: Path, format_: Any) -> None:
-    dataset = xr.Dataset({"m": field(INSIDE.astype(np.int8))})
-    dataset.to_netcdf(tmp_path / "m.nc", engine="scipy", format=format_)
-    assert np.array_equal(inside_of(tmp_path / "m.nc"), INSIDE)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +256,6 @@ CURVED = {name: (("j", "i"), np.ones((5, 7))) for name in ("lat", "lon")}
     ("data", "name", "message"),
     [
         (field(np.full((5, 7), 280.0)), ":m", "nothing says what is inside"),
-        (field(np.full((5, 7), 2, np.int32)), ":m", "nothing says what is inside"),
         (field(FRACTIONS), ":m", "missing values and fractions"),
         (field(INSIDE * 1.0).expand_dims({"time": 3}), ":m", "time (3) too; select one"),
         (PLAIN, ":m", "with its coordinates"),
@@ -310,16 +300,14 @@ def test_damaged_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, name: s
     assert not caplog.records  # nibabel's own log would be a second line
 
 
-@pytest.mark.parametrize(
-    ("library", "extra"),
-    [("PIL", "images"), ("xarray", "netcdf"), ("h5netcdf", "netcdf"), ("h5py", "netcdf")],
-)
+@pytest.mark.parametrize("library", ["PIL", "xarray", "h5netcdf", "h5py"])
 def test_a_missing_library_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str, extra: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
     Image.fromarray(GRAY).save(tmp_path / "images.png")
     netcdf(tmp_path / "netcdf.nc", m=field(INSIDE * 1.0))
     monkeypatch.setitem(sys.modules, library, None)
+    extra = "images" if library == "PIL" else "netcdf"
     [file] = tmp_path.glob(f"{extra}.*")
     needed = rf"needs {library}, .* pip install 'cheblienet\[{extra}\]'"
     with pytest.raises(CheblienetError, match=needed):

@@ -94,7 +94,6 @@ def test_what_is_written_is_read_again(tmp_path: Path, dtype: str) -> None:
     [
         ("v.nii", FILE[0, 0], SpecError, r"values must be of shape \(D, H, W\)"),
         ("v.nii", FILE.astype(np.float16), SpecError, "values must be booleans, .* Got dtype"),
-        ("v.nii", FILE.astype(complex), SpecError, "values must be booleans"),
         ("v.txt", FILE.T, InputError, r"v.txt must be one of .nii, .nii.gz\."),
         ("absent/v.nii", FILE.T, InputError, "can't be written: No such file or directory"),
     ],
@@ -180,7 +179,6 @@ refusal = partial(refusal_by, read_mask)
         (np.arange(120.0).reshape(4, 5, 6), AFFINE, "holds more than one value besides 0"),
         (np.where(INSIDE, np.nan, 0), AFFINE, "holds more than one value besides 0"),
         (FILE, AFFINE, "must be 3-D, one value a voxel. Got 4 x 5 x 6 x 3"),
-        (FILE[:, :, 0, 0], AFFINE, "must be 3-D"),
         (INSIDE.astype(np.uint8), SHEARED, "its affine must be without shear"),
         (np.zeros((4, 5, 6), [(color, "u1") for color in "RGB"]), AFFINE, "must hold numbers"),
     ],

@@ -88,18 +88,14 @@ def test_tables(tmp_path: Path, separator: str, end: str) -> None:
     assert np.array_equal(read_points(file, sphere=True), WITH_AREAS)
 
 
-@pytest.mark.parametrize(
-    ("text", "sphere", "points"),
-    [
+def test_values_of_tables(tmp_path: Path) -> None:
+    for text, sphere, points in (
         ("y,x\n1,2\n3,4e-1\n", False, "[[2.0, 1.0], [0.4, 3.0]]"),
         ("lat,lon\n", True, "[]"),
         ("lat,lon\nnan,1000\n", True, "[[nan, 1000.0]]"),  # refused by the specification
-    ],
-)
-def test_values_of_tables(tmp_path: Path, text: str, sphere: bool, points: str) -> None:
-    table = read_points(written(tmp_path / "p.csv", text), sphere=sphere)
-    assert table.shape == (len(table), 2)
-    assert str(table.tolist()) == points
+    ):
+        table = read_points(written(tmp_path / "p.csv", text), sphere=sphere)
+        assert (table.shape, str(table.tolist())) == ((len(table), 2), points)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +105,10 @@ def test_values_of_tables(tmp_path: Path, text: str, sphere: bool, points: str) 
         ("10,20\n30,40\n", "no header line. Begin it with the line latitude,longitude."),
         ("10;20\n", "Begin it with the line latitude;longitude."),
         ("x,y\n1,2\n", "columns named latitude and longitude. Got 'x', 'y'."),
-        ("lat lon\n1 2\n", "columns named latitude and longitude. Got 'lat lon'."),
         ("lat,lon,lat\n1,2,3\n", "latitude twice"),
         ("lat,lon\n1,2\n3\n", "line 3: must have 2 fields, as its header. Got 1."),
         ("lat,lon\n\n1,2,3\n", "line 3: must have 2 fields, as its header. Got 3."),
         ("lat,lon\n1,2\n3,north\n", "line 3: lon must be a number. Got 'north'."),
-        ("lat,lon\n1,\n", "line 2: lon must be a number. Got ''."),
         ("lat;lon\n1,5;2\n", "line 2: lat must be a number. Got '1,5'."),
         ('lat,lon\n1,"2\n', "can't be read as a .csv file"),
         ("lat,lon\n1,2\x00\n", "line 2"),

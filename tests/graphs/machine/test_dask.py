@@ -1,37 +1,42 @@
-"""Blocks done by a dask cluster that loses a worker, outlives the build, or is local."""
+"""Blocks done by a dask cluster that loses a worker, outlives the build, is local or is none."""
 
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from builds import SPECS, inodes, manifest
 from marks import slow_but
 
-from cheblienet_graphs import GraphSpec, SpecError, build
+from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build
 from cheblienet_graphs.store.verify import leftovers
+
+distributed = pytest.importorskip("distributed")
+client_of = pytest.importorskip("cheblienet_graphs.machine.dask")
+dask = pytest.importorskip("dask")
+PLANE = GraphSpec("r2", 8)
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[object]:
-    distributed = pytest.importorskip("distributed")
     quietly = {"dashboard_address": ":0", "silence_logs": "CRITICAL"}
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **quietly) as cluster:
         yield cluster
 
 
-@pytest.mark.parametrize("name", slow_but(["lattice"], ["lattice", "matched", "sphere"]))
+@pytest.mark.parametrize(
+    "name", slow_but(["lattice"], ["lattice", "matched", "sphere", "given points"])
+)
 def test_dask_cluster_of_which_a_worker_is_killed(
     tmp_path: Path, name: str, cluster: object, expected: dict[str, dict[str, object]]
 ) -> None:
     """Blocks of the dead worker go to others, finished ones are not done again."""
-    distributed = pytest.importorskip("distributed")
     store, before = tmp_path / "g", dict[Path, int]()
     with distributed.Client(cluster) as client:
         client.wait_for_workers(2)  # one may just have been killed by another test
@@ -39,9 +44,9 @@ def test_dask_cluster_of_which_a_worker_is_killed(
     killed = []
 
     def watch(_what: str, done: int, total: int) -> None:
-        found = inodes(store)
-        assert found.items() >= before.items()
-        before.update(found)
+        kept = inodes(store)
+        assert kept.items() >= before.items()
+        before.update(kept)
         if not killed and 0 < done < total:
             killed.append(pids[0])
             os.kill(pids[0], signal.SIGKILL)
@@ -53,32 +58,20 @@ def test_dask_cluster_of_which_a_worker_is_killed(
     assert leftovers(store) == []
 
 
-@pytest.mark.parametrize("name", ["mask"])
 def test_a_scheduler_file_and_a_local_cluster(
-    tmp_path: Path, name: str, cluster: object, expected: dict[str, dict[str, object]]
+    tmp_path: Path, cluster: object, expected: dict[str, dict[str, object]]
 ) -> None:
     file = tmp_path / "scheduler.json"
     file.write_text(json.dumps({"type": "Scheduler", "address": cluster.scheduler_address}))
-    for dask, workers in ((str(file), None), ("local", 2)):
-        build(SPECS[name], tmp_path / dask[-5:], dask=dask, workers=workers, block_rows=500)
-        assert manifest(tmp_path / dask[-5:]) == expected[name]
-
-
-@pytest.mark.slow
-def test_points_of_ones_own_travel(tmp_path: Path, cluster: object) -> None:
-    """What is sent has their digest; workers find the points in the store."""
-    points = np.random.default_rng(4).random((150, 2)) * [5, 3]
-    spec = GraphSpec("se2", coordinates=[points, points[100:]], orientations=4)
-    build(spec, tmp_path / "whole")
-    build(spec, tmp_path / "g", dask=cluster.scheduler_address, block_rows=150)
-    assert manifest(tmp_path / "g") == manifest(tmp_path / "whole")
+    for where, workers in ((str(file), None), ("local", 2)):
+        build(SPECS["mask"], tmp_path / where[-5:], dask=where, workers=workers, block_rows=500)
+        assert manifest(tmp_path / where[-5:]) == expected["mask"]
 
 
 def test_dask_workers_keep_nothing_of_a_build(
     tmp_path: Path, cluster: object, expected: dict[str, dict[str, object]]
 ) -> None:
     """They outlive it."""
-    import distributed
 
     def kept_jobs() -> int:  # sent as it is: workers need not find these tests
         from cheblienet_graphs.machine import HELD
@@ -115,7 +108,6 @@ def test_error_of_a_dask_worker_is_that_of_a_build(tmp_path: Path, cluster: obje
 
 
 def test_ctrl_c_ends_a_build_by_local_dask(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
     program = (
         "import os, signal\n"
         "from cheblienet_graphs import GraphSpec, build\n"
@@ -133,3 +125,62 @@ def test_ctrl_c_ends_a_build_by_local_dask(tmp_path: Path) -> None:
     assert ended.returncode == -signal.SIGINT, ended.stderr
     assert "KeyboardInterrupt" in ended.stderr
     assert len(leftovers(tmp_path / "g")) == 1
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """Accepts connections, and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening
+
+
+def address_of(listening: socket.socket) -> str:
+    return f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "tcp://127.0.0.1"])
+def test_no_cluster_there(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_of, "CONNECTED", 1)
+    with pytest.raises(CheblienetError, match=r"There is no Dask cluster at .*dask scheduler"):
+        build(PLANE, tmp_path / "g", dask=address)
+    with pytest.raises(SpecError, match="workers must be left out where a cluster has its own"):
+        build(PLANE, tmp_path / "g", dask=address, workers=2)
+    with pytest.raises(CheblienetError, match=r"at none\.json: there is no such file\. Give"):
+        build(PLANE, tmp_path / "g", dask="none.json")
+    assert dask.config.get("scheduler", None) is None  # that of the caller's other work
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "\udcff"])
+def test_file_that_no_scheduler_wrote(tmp_path: Path, text: str) -> None:
+    (tmp_path / "file").write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(CheblienetError, match="it is a file that no scheduler wrote"):
+        build(PLANE, tmp_path / "g", dask=str(tmp_path / "file"))
+
+
+def test_scheduler_that_says_nothing(
+    tmp_path: Path, silent: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_of, "CONNECTED", 0.2)
+    with pytest.raises(CheblienetError, match=r"There is no Dask cluster at .* 0\.2 s\. Give"):
+        build(PLANE, tmp_path / "g", dask=address_of(silent))
+
+
+def test_ctrl_c_while_a_scheduler_says_nothing(tmp_path: Path, silent: socket.socket) -> None:
+    """Were it not heard, the build would end with another code, once its time is up."""
+    program = (
+        "import signal; from cheblienet_cli.main import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler); main()\n"
+    )
+    command = ["build", "r2", "--size", "8", "--dask", address_of(silent)]
+    command += ["--store", str(tmp_path / "g.zarr")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *command], stderr=subprocess.PIPE, text=True
+    )
+    connection, _ = silent.accept()
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate()
+    connection.close()
+    assert process.returncode == 130
+    assert "Interrupted." in message
+    assert "Traceback" not in message
+    assert list(tmp_path.iterdir()) == []

@@ -71,14 +71,14 @@ def test_other_threads_are_not_interrupted() -> None:
 def test_children_never_see_what_is_for_their_parent() -> None:
     """And the parent loses nothing."""
     program = "import signal; signal.raise_signal(signal.SIGINT); print('unimpressed')"
-    said = []
+    printed = []
 
     def work() -> None:
         with not_for_children():
             signal.raise_signal(signal.SIGINT)
-            said.append(subprocess.check_output([sys.executable, "-c", program], text=True))
+            printed.append(subprocess.check_output([sys.executable, "-c", program], text=True))
 
     with pytest.raises(KeyboardInterrupt):
         work()
-    assert said == ["unimpressed\n"]
+    assert printed == ["unimpressed\n"]
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])

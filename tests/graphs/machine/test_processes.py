@@ -1,6 +1,7 @@
 """Blocks done by several processes, of which some vanish, and what workers must have in common."""
 
 import gc
+import multiprocessing
 import os
 import pickle
 import signal
@@ -45,8 +46,6 @@ def test_bytes_do_not_depend_on_processes(
 def test_vanished_worker(
     tmp_path: Path, expected: dict[str, dict[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import multiprocessing
-
     others = {child.pid for child in multiprocessing.active_children()}
 
     def kill(_what: str, done: int, total: int) -> None:
@@ -141,18 +140,15 @@ def test_workers_out_of_range(tmp_path: Path) -> None:
             build(SPECS["torus"], tmp_path / "g", workers=workers)
 
 
-class Thing:
-    """Something that takes long to make."""
-
-    def __init__(self, key: int) -> None:
-        self.key = key
+class Thing(float):
+    """One that can be referred to weakly."""
 
 
 def test_things_are_made_once_and_let_go_of_at_the_end_though_the_keeper_lives() -> None:
     with Kept() as held:
         first = held.of(Thing, 0)
         assert held.of(Thing, 0) is first
-        assert (held.of(Thing, 1).key, held.of(str, 0)) == (1, "0")
+        assert (held.of(Thing, 1), held.of(str, 0)) == (1, "0")
         assert held.of(Thing, 0) is not first
         last = weakref.ref(held.of(Thing, 0))
     gc.collect()

@@ -42,10 +42,10 @@ def logarithm(g: np.ndarray, h: np.ndarray, end: int, frame: np.ndarray) -> np.n
     start, goal = np.eye(4), np.eye(4)
     start[:3, :3], start[:3, 3] = frame, g[:3]
     goal[:3, :3], goal[:3, 3] = turn @ frame, h[:3]
-    found = scipy.linalg.logm(np.linalg.inv(start) @ goal).real
-    assert abs(found[2, 1]) < 1e-9  # no rotation about the axis, the frame's first
+    log = scipy.linalg.logm(np.linalg.inv(start) @ goal).real
+    assert abs(log[2, 1]) < 1e-9  # no rotation about the axis, the frame's first
     # A rotation vector w moves the first direction by w x e1.
-    return np.array([*found[:3, 3], found[1, 0], found[2, 0]])
+    return np.array([*log[:3, 3], log[1, 0], log[2, 0]])
 
 
 def test_logarithms_are_those_of_matrices() -> None:
@@ -57,10 +57,10 @@ def test_logarithms_are_those_of_matrices() -> None:
         frame = np.array([f for _, f in R3S2.diffusion(tuple(a[3:].tolist()), Metric(1.0))]).T
         assert frame.T @ frame == pytest.approx(np.eye(3), abs=1e-14)
         frame[:, 2] *= (turned := np.sign(np.linalg.det(frame)))
-        for end, found in zip((1, -1), candidates, strict=True):
+        for end, candidate in zip((1, -1), candidates, strict=True):
             expected = logarithm(a, b, end, frame)
             expected[[2, 4]] *= turned
-            assert found[row] == pytest.approx(expected, abs=1e-11)
+            assert candidate[row] == pytest.approx(expected, abs=1e-11)
 
 
 @given(SEEDS, st.sampled_from(METRICS))

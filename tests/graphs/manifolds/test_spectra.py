@@ -27,8 +27,8 @@ def test_golden_values(case: dict) -> None:
     metric = Metric(1.0)
     if "eps_squared" in case:
         metric = of_squares(case["eps_squared"], case["xi_squared"])
-    found = MANIFOLDS[case["manifold"]].spectrum(len(expected), metric, None)
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    values = MANIFOLDS[case["manifold"]].spectrum(len(expected), metric, None)
+    assert values == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_a_rectangle() -> None:
@@ -100,8 +100,8 @@ def test_axes_as_scipy_has_them(eps_squared: float, xi_squared: float) -> None:
                 expected += [value] * (waves * (1 if m == 0 else 2))
     lowest_left_out = min(4 * np.pi**2 * eps_squared * 8, 14 * 15 / xi_squared)
     expected = np.array([value for value in sorted(expected) if value < lowest_left_out][:400])
-    found = R3S2(len(expected), of_squares(eps_squared, xi_squared), CUBE)
-    assert found == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    values = R3S2(len(expected), of_squares(eps_squared, xi_squared), CUBE)
+    assert values == pytest.approx(expected, rel=1e-11, abs=1e-11)
 
 
 def test_axes_over_boxes() -> None:
@@ -124,8 +124,8 @@ def test_axes_over_short_waves() -> None:
 @pytest.mark.parametrize("name", ["se2", "so3", "r3s2"])
 @pytest.mark.parametrize("given", [Metric(1e-3, 0.5), Metric(0.3, 1e-6), Metric(0.3, 1e3)])
 def test_fewer_eigenvalues_are_the_first_ones(name: str, given: Metric) -> None:
-    found, more = (MANIFOLDS[name].spectrum(count, given, None) for count in (40, 60))
-    assert found[0] == 0
-    assert (np.diff(found) >= 0).all()
+    few, more = (MANIFOLDS[name].spectrum(count, given, None) for count in (40, 60))
+    assert few[0] == 0
+    assert (np.diff(few) >= 0).all()
     lost = 1e-3 if given.xi < 1e-3 and name != "r3s2" else 1e-9
-    assert found == pytest.approx(more[:40], rel=lost, abs=1e-12)
+    assert few == pytest.approx(more[:40], rel=lost, abs=1e-12)

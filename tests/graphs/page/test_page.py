@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from drawings import HOSTILE, LINE, NOTHING, OTHER, TWINS
@@ -42,11 +43,11 @@ SPECS = {
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Reported:
     """A report on each, with the graph."""
     store = tmp_path_factory.mktemp("pages") / "graphs.zarr"
-    found = {}
+    reports = {}
     for name, spec in SPECS.items():
         build(spec, store, name=name)
-        found[name] = (inspect(store, name), open_graph(store, name))
-    return found
+        reports[name] = (inspect(store, name), open_graph(store, name))
+    return reports
 
 
 @pytest.fixture
@@ -64,19 +65,15 @@ def rows(html: Element, name: str) -> dict[str, list[str]]:
     """The rows of a table by their titles."""
     table = named(html, f"{name}-caption").parent
     assert table is not None
-    return {
-        row.children[0].words: [cell.words for cell in row.children[1:]]
-        for row in table.inside("tr")
-    }
+    lines = ([cell.words for cell in row.children] for row in table.inside("tr"))
+    return {title: cells for title, *cells in lines}
 
 
 def answers(html: Element) -> dict[str, list[str]]:
     """What is said at first, by question."""
     [glance] = [e for e in html.inside("dl") if e.attributes.get("class") == "glance"]
-    return {
-        answer.children[0].words: [said.words for said in answer.children[1:]]
-        for answer in glance.children
-    }
+    terms = (answer.children for answer in glance.children)
+    return {question.words: [text.words for text in texts] for question, *texts in terms}
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -148,12 +145,12 @@ def test_what_one_decides_from(made: Made, reported: Reported) -> None:
 def test_figures_of_one_level_come_with_titles_and_reasons(
     reported: Reported, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (report, graph), told = reported["se2"], list[str]()
+    report, graph = reported["se2"]
     one = replace(report, levels=report.levels[1:])
     drawn = [LINE, OTHER, NOTHING, TWINS]
-    shown = {"option": option, "progress": lambda what, *_: told.append(what), "figures": drawn}
+    shown = {"option": option, "progress": Mock(), "figures": drawn}
     html = check_page(page(one, graph, **shown))
-    assert told[0] == "level 1: drawing line"
+    assert shown["progress"].call_args_list[0].args[0] == "level 1: drawing line"
     assert "A line on level 1 of" in named(html, "figure-line-caption").words
     assert " edges on level 1; " in answers(html)["How large?"][0]
     first, second, third = named(html, "figures").inside("figure")

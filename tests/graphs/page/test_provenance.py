@@ -15,7 +15,6 @@ from cheblienet_cli.spelling import option
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.page.provenance import command, least_fields, missing
 
-POINTS = np.random.default_rng(0).random((40, 2))
 BUILDERS = "mask", "coordinates", "domain"
 """What only whoever built the graph has."""
 
@@ -54,19 +53,19 @@ def test_whatever_is_built_can_be_built_again(source: str, typed_spec: Any) -> N
     for given, known in every if source == "digested" else many_specs(300):
         spec = known.recorded()
         fields, own = least_fields(spec), {key: given[key] for key in BUILDERS if key in given}
-        said = " ".join(missing(spec, fields, option))
+        hints = " ".join(missing(spec, fields, option))
         if "coordinates" in own and spec.geometry.base.flat:
-            assert "Leave `--domain X0,Y0,X1,Y1` out" in said
+            assert "Leave `--domain X0,Y0,X1,Y1` out" in hints
             # Whoever gave none leaves it out, or gives their bounding box.
             every_point = np.concatenate([table[:, :2] for table in own["coordinates"]])
             box = [*every_point.min(axis=0).tolist(), *every_point.max(axis=0).tolist()]
             own.setdefault("domain", box)
         if {"coordinates", "mask"} <= own.keys() and spec.region is not None:
             # A store does not tell such masks from regions.
-            assert "if there was one besides the region" in said
+            assert "if there was one besides the region" in hints
             fields |= {"mask": spec.to_dict()["mask"]}
         assert typed_spec(command(fields, "mine", option), own).sha256 == known.sha256, given
-        assert ("`FILE` stands for" in said) is bool({"mask", "coordinates"} & fields.keys())
+        assert ("`FILE` stands for" in hints) is bool({"mask", "coordinates"} & fields.keys())
 
 
 @pytest.mark.parametrize("mask", [None, np.arange(162) % 2 == 0])

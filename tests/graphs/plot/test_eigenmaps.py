@@ -32,13 +32,22 @@ def test_eigenmaps_solve_the_problem_of_the_weights(name: str, level: int) -> No
 
 def test_eigenmaps_have_size_and_sign_fixed_and_copies_counted() -> None:
     data = eigenmaps_of(opened("sphere"), count=4)
-    assert data.copies == (1, 3, 3, 3)
-    assert data.cut
+    assert (data.copies, data.cut) == ((1, 3, 3, 3), True)
+    assert titles_of(data)[1].endswith("(≥3x)")
     functions = data.functions.reshape(4, -1)
     assert abs(functions).max(axis=1) == pytest.approx(np.ones(4))
     for function in functions:
         assert function[np.argmax(abs(function) >= 0.5)] > 0
     assert functions[0] == pytest.approx(np.ones(len(functions[0])), rel=1e-3)
+
+
+def test_stored_eigenpairs_are_taken_and_a_tiny_graph_has_as_many_as_vertices() -> None:
+    arrays, data = opened("torus").level(0), eigenmaps_of(opened("torus"))
+    stored = abs(arrays.eigenvectors[:, 3] / np.sqrt(arrays.mass))
+    np.testing.assert_allclose(abs(data.functions[3]).ravel(), stored / stored.max(), rtol=1e-5)
+    assert len(eigenmaps_of(opened("torus"), count=10).values) == 10
+    every = eigenmaps_of(opened("tiny"), count=30)
+    assert (len(every.values), every.cut) == (8, False)
 
 
 def test_a_coarser_level_stands_for_one_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,20 +63,3 @@ def test_indicators_of_components_are_not_drawn() -> None:
     assert eigenmaps_of(opened("islands"), count=6).copies[:3] == (3, 3, 3)
     with pytest.raises(NotDrawnError, match="3 components on level 0, so its 2 "):
         eigenmaps_of(opened("islands"), count=2)
-
-
-def test_stored_eigenpairs_are_taken() -> None:
-    graph = opened("torus")
-    data = eigenmaps_of(graph)
-    stored = graph.level(0).eigenvectors[:, 3] / np.sqrt(graph.level(0).mass)
-    np.testing.assert_allclose(
-        abs(data.functions[3]).ravel(), abs(stored) / abs(stored).max(), rtol=1e-5
-    )
-    assert len(eigenmaps_of(graph, count=10).values) == 10
-
-
-def test_a_tiny_graph_has_as_many_as_vertices() -> None:
-    data = eigenmaps_of(opened("tiny"), count=30)
-    assert len(data.values) == 8
-    assert not data.cut
-    assert titles_of(eigenmaps_of(opened("sphere"), count=4))[1].endswith("(≥3x)")

@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from pictured import opened
@@ -26,11 +27,8 @@ def test_files_have_the_same_bytes_each_time(tmp_path: Path, ending: str) -> Non
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     graph = opened("tiny")
-
-    def full(*_: object) -> int:
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr("cheblienet_graphs.store.durable.os.write", full)
     with pytest.raises(StoreError, match=r"No space left on device\. Nothing was drawn; free some"):
         write_figure(figure_named("sparsity"), graph, Asked(), tmp_path / "a.png")
@@ -58,17 +56,15 @@ HEAVY = {"equivariance": ["cube", "axes"], "heat": ["ball", "own"], "eigenmaps":
 """Figures of graphs that take seconds."""
 
 
-@pytest.mark.parametrize(
-    ("name", "graph"),
-    [
-        *((name, graph) for name, graphs in DRAWN.items() for graph in graphs),
-        *(
-            pytest.param(name, graph, marks=pytest.mark.slow)
-            for name, graphs in HEAVY.items()
-            for graph in graphs
-        ),
-    ],
-)
+CASES = [
+    pytest.param(name, graph, marks=marks)
+    for drawn, marks in ((DRAWN, ()), (HEAVY, pytest.mark.slow))
+    for name, graphs in drawn.items()
+    for graph in graphs
+]
+
+
+@pytest.mark.parametrize(("name", "graph"), CASES)
 def test_a_page_can_hold_it(name: str, graph: str) -> None:
     svg, caption = svg_of(figure_named(name), opened(graph), Asked())
     root = ET.fromstring(svg)

@@ -1,3 +1,5 @@
+"""Places of points, and pictures of what is around them."""
+
 import math
 
 import numpy as np
@@ -6,6 +8,7 @@ from pictured import opened
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs.plot import heat_of, neighborhood_of, subgraphs_of
+from cheblienet_graphs.plot.pictures import around, shown_orientations, whole
 from cheblienet_graphs.plot.places import chosen_vertex, places_of, typical_spacing
 
 NAMES = ["plane", "torus", "space", "random", "random torus", "sphere", "masked", "region"]
@@ -95,6 +98,8 @@ def test_the_nearest_point_is_that_of_brute_force(name: str) -> None:
     nearest = (steps**2).sum(axis=2).argmin(axis=1)
     numbers = getattr(places.points, "inside", np.arange(len(vectors)))[nearest]
     assert places.nearest(wanted).tolist() == numbers.tolist()
+    nowhere = places_of(opened("own"), 0)  # a part of the sphere, far from there
+    assert nowhere.nearest(np.array([[-100.0, -100.0]])).tolist() == [-1]
 
 
 def test_the_spacing_of_points_is_known_from_their_distances() -> None:
@@ -103,17 +108,82 @@ def test_the_spacing_of_points_is_known_from_their_distances() -> None:
         assert typical_spacing(points) == pytest.approx(0.02, rel=0.06)
 
 
-def test_a_place_far_from_points_of_a_part_of_the_sphere_shows_none() -> None:
-    places = places_of(opened("own"), 0)
-    assert places.nearest(np.array([[-100.0, -100.0]])).tolist() == [-1]
-
-
 @pytest.mark.parametrize("name", ["group", "masked", "volume", "plane", "islands"])
 def test_figures_have_one_middle_that_has_all_its_neighbors(name: str) -> None:
     graph = opened(name)
-    vertex, around = chosen_vertex(graph, 0, None), neighborhood_of(graph)
-    assert around.views[around.middle].vertex == heat_of(graph).vertex == vertex
+    vertex, data = chosen_vertex(graph, 0, None), neighborhood_of(graph)
+    assert data.views[data.middle].vertex == heat_of(graph).vertex == vertex
     assert subgraphs_of(graph).vertices[0] == vertex
-    entries = np.diff(graph.level(0).laplacian.indptr).reshape(around.orientations, -1)
+    entries = np.diff(graph.level(0).laplacian.indptr).reshape(data.orientations, -1)
     orientation, point = divmod(vertex, entries.shape[1])
     assert entries[orientation, point] == entries[orientation].max()
+
+
+def test_pixels_around_a_point_are_its_neighbors_on_the_lattice() -> None:
+    places = places_of(opened("plane"), 0)
+    [view] = around(places, 5 * 20 + 7, 2)
+    y, x = np.mgrid[3:8, 5:10]
+    assert view.points.tolist() == (y * 20 + x).tolist()
+    assert view.extent == (-2.5, 2.5, 2.5, -2.5)
+    [corner] = around(places, 0, 1)
+    assert corner.points.tolist() == [[-1, -1, -1], [-1, 0, 1], [-1, 20, 21]]
+
+
+def test_pixels_around_a_point_of_a_torus_go_round_once() -> None:
+    places = places_of(opened("torus"), 0)
+    [view] = around(places, 0, 1)
+    assert view.points.tolist() == [[399, 380, 381], [19, 0, 1], [39, 20, 21]]
+    [everything] = around(places, 0, 30)
+    assert np.sort(everything.points, axis=None).tolist() == list(range(400))
+
+
+def test_a_volume_is_seen_in_three_slices_through_the_point() -> None:
+    places = places_of(opened("space"), 0)
+    point = (3 * 10 + 4) * 12 + 5
+    views = around(places, point, 1)
+    assert [view.plane for view in views] == ["z = 3", "y = 4", "x = 5"]
+    names = [(view.across, view.down) for view in views]
+    assert names == [("x [voxels]", "y"), ("x [voxels]", "z"), ("y [voxels]", "z")]
+    assert [view.points[1, 1] for view in views] == [point] * 3
+    assert views[2].points[1].tolist() == [point - 12, point, point + 12]
+
+
+def test_a_picture_of_values_has_gaps_outside_the_mask() -> None:
+    graph = opened("masked")
+    places = places_of(graph, 0)
+    [view] = whole(places)
+    values = np.arange(4.0 * places.points.num_points).reshape(4, -1)
+    shown = view.of(values)
+    assert shown.shape == (4, 24, 24)
+    inside = np.zeros(24 * 24, bool)
+    inside[graph.level(0).base_index] = True
+    assert (np.isfinite(shown[0]).ravel() == inside).all()
+    assert shown[3].ravel()[inside].tolist() == values[3].tolist()
+
+
+def test_mollweides_map_shows_each_point_by_its_area() -> None:
+    places = places_of(opened("sphere"), 0)
+    [view] = whole(places)
+    shown = view.points[view.points >= 0]
+    counts = np.bincount(shown, minlength=places.points.num_points)
+    areas = places.points.areas(0, places.points.num_points)
+    assert (counts > 0).all()
+    assert np.corrcoef(np.round(areas, 3), counts)[0, 1] > 0
+    assert len(shown) == pytest.approx(np.pi / 4 * view.points.size, rel=0.01)
+    north = view.points[0, view.points.shape[1] // 2]
+    assert places.vectors[north, 2] / places.radius > 0.98
+    middle = view.points[view.points.shape[0] // 2, view.points.shape[1] // 2]
+    assert places.vectors[middle, 0] / places.radius > 0.98
+
+
+def test_large_lattices_and_many_orientations_are_thinned_out() -> None:
+    [view] = whole(places_of(opened("plane"), 0), 7)
+    points = np.arange(1, 16, 3)[:, None] * 20 + np.arange(1, 20, 3)
+    assert view.points.tolist() == points.tolist()
+    assert view.extent == (-10.5, 10.5, 6.5, -8.5)
+    for orientations, through, shown in (
+        (6, {}, range(6)),
+        (16, {}, range(0, 16, 3)),
+        (16, {"through": 8}, range(2, 16, 3)),
+    ):
+        assert shown_orientations(orientations, **through).tolist() == [*shown]

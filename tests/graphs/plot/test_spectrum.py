@@ -34,23 +34,15 @@ def test_stored_eigenvalues_are_compared_with_plane_waves() -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("plane", "with an open boundary"),
-        ("region", "on a part of the domain"),
+        *(("plane", "with an open boundary"), ("region", "on a part of the domain")),
+        ("dust", "measured nowhere"),
     ],
 )
 def test_without_an_exact_spectrum_the_reason_is_given(name: str, why: str) -> None:
     data = spectrum_of(opened(name), count=4)
     assert data.exact is data.errors is data.largest_error is None
     assert why in data.unknown
-    assert data.scaled
-    assert len(data.values) == 4
-
-
-def test_units_that_nothing_gives_are_said_to_be_unknown() -> None:
-    data = spectrum_of(opened("dust"))
-    assert not data.scaled
-    assert data.components > 1
-    assert "measured nowhere" in data.unknown
+    assert (data.scaled, len(data.values)) == (name != "dust", 4)
 
 
 def test_of_large_graphs_few_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:

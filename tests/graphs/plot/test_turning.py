@@ -1,9 +1,16 @@
+"""Layers of Chebyshev polynomials, and how their outputs turn with the input."""
+
 import numpy as np
 import pytest
 from pictured import dense, opened
 from scipy.special import eval_chebyt
 
-from cheblienet_graphs.plot.chebyshev import random_weights
+from cheblienet_graphs.plot.chebyshev import (
+    chebyshev_sums,
+    heat_series,
+    part_around,
+    random_weights,
+)
 from cheblienet_graphs.plot.places import Places, places_of
 from cheblienet_graphs.plot.turning import Turning, interpolation, rotation, symmetries_of, turn_of
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -51,22 +58,18 @@ def test_outputs_turned_by_a_symmetry_are_those_of_the_turned_input() -> None:
         assert abs(after[k, image[near]] - before[k, near]).max() > 1e-3
 
 
-def test_a_permutation_that_is_no_symmetry_is_not_taken_for_one() -> None:
-    places = places_of(opened("plane"), 0)
+def test_what_is_no_turn_is_not_taken_for_one() -> None:
+    """Another permutation, and all symmetries of points on a line."""
+    places, line = places_of(opened("plane"), 0), Places(Lattice((1, 6)), 1 / 6, flat=True)
     order = np.random.default_rng(0).permutation(places.points.num_vertices)
-    assert turn_of(places, order, [Z]) is None
-
-
-def test_points_on_a_line_are_not_said_to_turn() -> None:
-    line = Lattice((1, 6))
-    assert turn_of(Places(line, 1 / 6, flat=True), np.arange(6)[::-1], [Z]) is None
+    assert turn_of(places, order, [Z]) is turn_of(line, np.arange(6)[::-1], [Z]) is None
 
 
 def test_the_error_is_that_of_dense_matrices() -> None:
     """An approximate symmetry, for which it is not small."""
     graph = opened("rotations")
     weights, places = random_weights(1), places_of(graph, 0)
-    found = {s.name: s.error for s in symmetries_of(graph, 0, places, [Z], weights, 2)}
+    errors = {s.name: s.error for s in symmetries_of(graph, 0, places, [Z], weights, 2)}
     name = "rotation_120 (approximate)"
     permutation = dict(places.points.symmetries())[name]
     values, vectors = np.linalg.eigh(dense(graph))
@@ -81,8 +84,8 @@ def test_the_error_is_that_of_dense_matrices() -> None:
         image[permutation] = layer @ signal
         error += np.sum((layer @ moved - image) ** 2)
         size += np.sum(image**2)
-    assert found[name] == pytest.approx(np.sqrt(error / size), rel=1e-6)
-    assert found[name] > 0.01
+    assert errors[name] == pytest.approx(np.sqrt(error / size), rel=1e-6)
+    assert errors[name] > 0.01
 
 
 @pytest.mark.parametrize(
@@ -101,3 +104,29 @@ def test_rotations_are_known_about_their_axes(
     known = {symmetry.name: (symmetry.axis, round(symmetry.angle, 6)) for symmetry in symmetries}
     assert turns.items() <= known.items()
     assert all(s.error < 1e-6 for s in symmetries if "approximate" not in s.name)
+
+
+@pytest.mark.parametrize("z", [0.0, 0.3, 7.0, 150.0, 4000.0])
+def test_the_series_of_heat_is_an_exponential_and_1_at_0(z: float) -> None:
+    mu = np.cos(np.linspace(0, np.pi, 500))
+    series = heat_series(z)
+    values = np.polynomial.chebyshev.chebval(mu, series)
+    assert abs(values - np.exp(-z * (1 + mu))).max() < 1e-9
+    assert np.polynomial.chebyshev.chebval(-1.0, series) == pytest.approx(1, abs=1e-13)
+
+
+def test_a_series_that_would_take_hours_is_refused() -> None:
+    with pytest.raises(ValueError, match="more than 20,000 terms"):
+        heat_series(1e9)
+
+
+def test_a_part_of_a_graph_gives_the_outputs_of_the_whole() -> None:
+    matrix, laplacian = dense(opened("group")), opened("group").level(0).laplacian
+    wanted, weights = np.array([300, 301, 900]), random_weights(0)
+    vertices, part = part_around(laplacian, wanted, len(weights) - 1)
+    assert len(wanted) < len(vertices) < len(matrix)
+    signal = np.random.default_rng(0).standard_normal((len(matrix), 1))
+    own = np.searchsorted(vertices, wanted)
+    outputs = chebyshev_sums(lambda y: part.astype(float) @ y, signal[vertices], weights)[own]
+    whole = chebyshev_sums(lambda y: matrix @ y, signal, weights)[wanted]
+    assert outputs == pytest.approx(whole, abs=1e-12)

@@ -2,12 +2,20 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from cheblienet_graphs import GraphSpec, SpecError, UnknownGraphError, build, inspect
+from cheblienet_graphs import (
+    CheblienetError,
+    GraphSpec,
+    SpecError,
+    UnknownGraphError,
+    build,
+    eigenpairs,
+    eigenvalues,
+    inspect,
+)
 
 PERIODIC = {"eps_squared": 0.1, "boundary": "periodic", "levels": 1}
 
@@ -60,35 +68,17 @@ def test_fiber_edges_of_selling_are_longer_than_their_moments_say(tmp_path: Path
     assert "exact (fiber edges made for its first mode)" in level.verdict
 
 
-@pytest.mark.parametrize(
-    ("neighbors", "straight", "oblique"), [(8, 0.028, 0.126), (16, 0.019, 0.058)]
-)
-def test_verified_effective_metric(
-    tmp_path: Path, neighbors: int, straight: float, oblique: float
-) -> None:
-    spec = GraphSpec("se2", 32, orientations=6, neighbors=neighbors, levels=1)
-    build(spec, tmp_path / "g.zarr")
-    metrics = inspect(tmp_path / "g.zarr", eigenvalues=0).levels[0].effective_metric
-    eps_squared = [metric.eps_squared for metric in metrics[:2]]
-    assert eps_squared == pytest.approx([straight, oblique], abs=6e-4)
-
-
-@pytest.mark.parametrize(
-    ("given", "off"),
-    [({"weights": "voronoi"}, 0.01), ({"weights": "matched", "neighbors": 24}, 0.03)],
-)
-def test_the_sphere_is_judged_at_every_point(
-    tmp_path: Path, given: dict[str, Any], off: float
-) -> None:
-    store = tmp_path / "g.zarr"
+def test_the_sphere_is_judged_at_every_point(tmp_path: Path) -> None:
+    store, matched = tmp_path / "g.zarr", {"weights": "matched", "neighbors": 24}
     build(GraphSpec("s2", nside=8, levels=1), store, name="g")
     (level,) = inspect(store, eigenvalues=0).levels
     assert level.effective_metric[0].eps_squared == pytest.approx(1, abs=0.1)
     assert "single points are up to 18 % off: use `weights='voronoi'`" in level.verdict
-    build(GraphSpec("s2", nside=8, levels=1, **given), store, name="g")
-    (level,) = inspect(store).levels
-    assert level.consistency == "consistent"
-    assert level.spectral_error < off
+    for given, off in (({"weights": "voronoi"}, 0.01), (matched, 0.03)):
+        build(GraphSpec("s2", nside=8, levels=1, **given), store, name="g")
+        (level,) = inspect(store).levels
+        assert level.consistency == "consistent"
+        assert level.spectral_error < off
 
 
 def test_json_has_the_promised_keys(store: Path) -> None:
@@ -98,8 +88,15 @@ def test_json_has_the_promised_keys(store: Path) -> None:
         "spectral_error verdict equivariance weights"
     )
     report = json.loads(json.dumps(inspect(store, "torus").to_json(), allow_nan=False))
-    own = {"name", "version", "spec", "spec_sha256", "generator", "created", "bytes"}
-    assert own <= report.keys()
+    assert {
+        "name",
+        "version",
+        "spec",
+        "spec_sha256",
+        "generator",
+        "created",
+        "bytes",
+    } <= report.keys()
     for level in report["levels"]:
         assert {*promised.split()} <= level.keys()
         assert level["degree"].keys() == {"min", "mean", "max"}
@@ -110,10 +107,51 @@ def test_json_has_the_promised_keys(store: Path) -> None:
     assert inspect(store, "r2-24x16").levels[0].exact_eigenvalues is None
 
 
-def test_refusals(store: Path) -> None:
+def test_unknown_graphs(store: Path) -> None:
     for name in ("nothing", "torus@v009", "torus@paper", None, "../torus"):
         with pytest.raises(UnknownGraphError):
             inspect(store, name)
-    for given, field in (({"level": 2}, "level"), ({"eigenvalues": -1}, "eigenvalues")):
-        with pytest.raises(SpecError, match=rf"^{field} must be an integer in \[0, "):
-            inspect(store, "torus", **given)
+
+
+@pytest.mark.parametrize("name", ["r2-24x16", "torus"])
+def test_spectra_of_published_graphs(store: Path, name: str) -> None:
+    values = eigenvalues(store, name)
+    facts = inspect(store, name, level=0, eigenvalues=9).levels[0]
+    assert values.shape == (facts.vertices,)
+    assert np.allclose(values[:9], facts.eigenvalues, atol=1e-6)
+    assert values[-1] <= facts.lambda_max
+    largest = eigenpairs(store, name, count=4, which="largest")
+    assert np.allclose(largest.values, values[::-1][:4], atol=1e-6)
+    assert eigenpairs(store, name, level=1).vectors.shape == (facts.vertices // 4, 6)
+
+
+def test_spectra_out_of_range(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SpecError, match=r"^which must be "):
+        eigenpairs(store, "torus", which="middle")
+    monkeypatch.setattr("cheblienet_graphs.report.spectra.LARGEST_DENSE", 100)
+    with pytest.raises(CheblienetError, match="384 vertices take a dense matrix"):
+        eigenvalues(store, "r2-24x16")
+
+
+@pytest.mark.parametrize("size", [{"subdivisions": 4}, {"nside": 16}])
+@pytest.mark.parametrize(
+    ("settings", "single", "mean"),
+    # Few neighbors with Gaussian weights split the icosphere's multiplet l = 3 by 13 %, 3 + 4.
+    [({"neighbors": 24, "kernel": "rectangular"}, 0.05, 0.02), ({}, 0.075, 0.02)],
+)
+def test_spectrum_of_the_sphere(
+    tmp_path: Path, size: dict[str, int], settings: dict[str, object], single: float, mean: float
+) -> None:
+    """The first 16 eigenvalues are l (l + 1), 1, 3, 5 and 7 times, up to one scale."""
+    build(GraphSpec("s2", **size, **settings, levels=1), tmp_path / "g.zarr", name="g")
+    level = inspect(tmp_path / "g.zarr", "g", eigenvalues=17).levels[0]
+    expected = np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
+    assert np.allclose(level.exact_eigenvalues, [*expected, 20])
+    values = np.array(level.eigenvalues)
+    scale = (values[:16] @ expected) / (expected @ expected)
+    assert np.allclose(values[1:16] / scale, expected[1:], rtol=single)
+    multiplets = np.array([part.mean() for part in np.split(values[1:16], [3, 8])])
+    assert np.allclose(multiplets / scale, [2, 6, 12], rtol=mean)
+    assert values[16] / scale > 15
+    assert level.equivariance
+    assert max(level.equivariance.values()) <= 1e-6

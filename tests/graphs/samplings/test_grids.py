@@ -1,15 +1,18 @@
-"""HEALPix, the equiangular grid and Gaussian grids: points, pooled blocks, exact quadrature."""
+"""Icospheres, HEALPix, equiangular and Gaussian grids: points, pooled blocks, quadrature."""
 
 import math
 
 import numpy as np
 import pytest
 from numpy.polynomial.legendre import leggauss
+from scipy.sparse import csr_matrix
 from scipy.special import lpmv
 from sphere_truth import arcs
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.samplings.grids import Equiangular, Healpix
+from cheblienet_graphs.samplings.icosphere import Icosphere
+from cheblienet_graphs.samplings.maps import LevelMap
 
 
 @pytest.mark.parametrize("nside", [1, 2, 4, 16])
@@ -106,3 +109,49 @@ def test_gaussian_levels_halve_the_number_of_latitudes() -> None:
 def test_other_gaussian_sizes_are_refused(size: object) -> None:
     with pytest.raises(SpecError, match=r"gaussian must be O or F with .* \[2, 8192\]"):
         GraphSpec("s2", gaussian=size)
+
+
+def matrix(level_map: LevelMap) -> csr_matrix:
+    return csr_matrix((level_map.data, level_map.indices, level_map.indptr), shape=level_map.shape)
+
+
+@pytest.mark.parametrize("subdivisions", range(5))
+def test_icosphere_counts_and_nests(subdivisions: int) -> None:
+    points = Icosphere(size=subdivisions).base_points
+    assert points.shape == (10 * 4**subdivisions + 2, 3)
+    finer = Icosphere(size=subdivisions + 1)
+    assert (finer.base_points[: len(points)] == points).all()
+    apart = np.sort(arcs(points[:12, None], points[:12]), axis=1)
+    assert np.allclose(apart[:, 1:6], math.atan(2))
+    for pole in (0, math.pi):
+        (at_pole,) = np.flatnonzero(abs(finer.angles[0] - pole) < 1e-9)
+        assert finer.angles[1][at_pole] == 0
+
+
+@pytest.mark.parametrize("subdivisions", [1, 2, 3])
+def test_icosphere_pools_a_point_and_the_midpoints_around(subdivisions: int) -> None:
+    fine = Icosphere(size=subdivisions)
+    coarse = Icosphere(size=subdivisions - 1)
+    pooled = matrix(fine.pooling())
+    sizes = np.diff(pooled.indptr)
+    assert (sizes[:12] == 6).all()
+    assert (sizes[12:] == 7).all()
+    apart = arcs(coarse.base_points[:, None], fine.base_points)
+    for v, size in enumerate(sizes):
+        row = pooled.indices[pooled.indptr[v] : pooled.indptr[v + 1]]
+        assert row[0] == v
+        assert (np.diff(row) > 0).all()
+        assert set(row) == set(np.argsort(apart[v])[:size])
+
+
+@pytest.mark.parametrize("subdivisions", [1, 2, 3])
+def test_icosphere_unpools_from_two_parents(subdivisions: int) -> None:
+    fine = Icosphere(size=subdivisions)
+    coarse = Icosphere(size=subdivisions - 1).base_points
+    spread = matrix(fine.unpooling()).toarray()
+    assert (spread[: len(coarse)] == np.eye(len(coarse))).all()
+    new = spread[len(coarse) :]
+    assert (np.sort(new, axis=1)[:, -3:] == [0, 0.5, 0.5]).all()
+    middle = new @ coarse
+    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
+    assert np.abs(middle - fine.base_points[len(coarse) :]).max() < 1e-15

@@ -14,8 +14,10 @@ from cheblienet_graphs.samplings.points import Points
 from cheblienet_graphs.samplings.random import Random
 
 
-def sparse(found: LevelMap) -> csr_matrix:
-    matrix = csr_matrix((found.data, found.indices, found.indptr), shape=found.shape)
+def sparse(level_map: LevelMap) -> csr_matrix:
+    matrix = csr_matrix(
+        (level_map.data, level_map.indices, level_map.indptr), shape=level_map.shape
+    )
     assert matrix.has_canonical_format
     return matrix
 
@@ -75,7 +77,9 @@ def test_random_levels_are_the_first_quarters(base: str) -> None:
     for level in levels[1:]:
         assert (level.base_points == levels[0].base_points[: level.num_points]).all()
         assert abs(level.areas().mean() - 1) < 1e-12
-    alone = GraphSpec(**fields, points=301, seed=5).full_sampling(0)
+    one = GraphSpec(**fields, points=301, seed=5)
+    alone = one.full_sampling(0)
+    assert one.levels == 1
     assert (alone.base_points == levels[0].base_points).all()
     assert (alone.areas() == levels[0].areas()).all()
     periods = (1.0, 1.0) if base == "torus" else None

@@ -1,4 +1,4 @@
-"""Random points: uniform, reproducible, without symmetries; their levels: `test_nearest`."""
+"""Random points: uniform, reproducible, without symmetries; their levels: `test_maps`."""
 
 import math
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.spatial import KDTree, SphericalVoronoi
 
-from cheblienet_graphs import CheblienetError
 from cheblienet_graphs.samplings.random import Random
 from cheblienet_graphs.samplings.voronoi import cell_areas
 
@@ -83,11 +82,3 @@ def test_points_that_coincide_share_a_cell(apart: float) -> None:
     if apart < 1e-15:
         assert both[0] == both[1]
         assert cells[3] == cells[-1]
-
-
-def test_points_that_can_not_be_told_apart_are_refused() -> None:
-    """Closer than directions can be told in double precision, and not so close as to be one."""
-    points = Random(size=2_000, seed=1).base_points
-    beside = points[3] + 1e-12 * np.cross(points[3], [0, 0, 1])
-    with pytest.raises(CheblienetError, match="Use another `seed`, or fewer `points`"):
-        cell_areas(np.vstack([points, beside / np.linalg.norm(beside)]))

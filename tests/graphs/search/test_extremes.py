@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -44,11 +45,11 @@ def test_offsets_within_a_radius_are_all_there(
     metric = Metric(eps, xi * lattice.spacing)  # lengths in pixels
     near = OffsetDistances(SampledManifold(lattice, manifold, metric)).within(k, radius**2)
     places = np.column_stack([near.orientation, near.offsets])
-    found, squared = list(map(tuple, places.tolist())), near.squared_distance
-    assert found == sorted(set(found))
+    listed, squared = list(map(tuple, places.tolist())), near.squared_distance
+    assert listed == sorted(set(listed))
     side = np.arange(-13, 14)
     theta = lattice.fiber_coordinates[:, 0]
-    lengths = dict(zip(found, squared.tolist(), strict=True))
+    lengths = dict(zip(listed, squared.tolist(), strict=True))
     for j in range(orientations):
         truth = se2_squared_distance(side, side[:, None], theta[k], theta[j], eps, xi)
         for y, x in itertools.product(range(27), repeat=2):
@@ -107,12 +108,12 @@ def test_windows_of_orientations_miss_no_neighbor(
     monkeypatch.setattr(PrunedSearch, "_squared_distances", seen)
     engine = level.neighbors.engine()
     rows = np.repeat(np.arange(spec.num_vertices), engine.degrees(0, spec.num_vertices))
-    found = set(zip(rows.tolist(), engine.columns(0, spec.num_vertices).tolist(), strict=True))
+    edges = set(zip(rows.tolist(), engine.columns(0, spec.num_vertices).tolist(), strict=True))
     rings = 2 if fields.get("boundary") else 0
     measured = rows_of(
         spec.manifold, level.sampling.coordinates(), spec.eps, level.metric.xi, rings
     )
-    assert found == set(edges_of_rows(measured, 6))
+    assert edges == set(edges_of_rows(measured, 6))
     assert min(widths) < 20
 
 
@@ -123,17 +124,12 @@ def test_too_many_images_are_refused() -> None:
         Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED).neighbors.engine()
 
 
-def test_least_number_of_neighbors_is_found_by_bisection() -> None:
+@pytest.mark.parametrize("least", [2, 3, 100, 1023, 1024])
+def test_least_number_of_neighbors_is_found_by_bisection(least: int) -> None:
     """One of many candidates, and none up to the largest."""
-    for least in (2, 3, 100, 1023, 1024):
-        asked: list[int] = []
-
-        def has_edges(count: int, least: int = least, asked: list[int] = asked) -> bool:
-            asked.append(count)
-            return count >= least
-
-        assert f"at least {least} here" in str(too_few(1, has_edges))
-        assert len(asked) <= 22
+    has_edges = Mock(side_effect=lambda count: count >= least)
+    assert f"at least {least} here" in str(too_few(1, has_edges))
+    assert has_edges.call_count <= 22
     assert "more than 1024 here" in str(too_few(5, lambda _: False))
 
 

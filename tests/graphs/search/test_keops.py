@@ -40,9 +40,9 @@ def test_keops_equals_pruned(fields: dict, count: int, device: str) -> None:
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("limit", [100, 252, 10**6])
 def test_keops_in_parts(limit: int, device: str) -> None:
-    found = cloud_of(GraphSpec("so3", subdivisions=1))
-    radii, vertices = nearest(KeopsSearch(found, device, index_limit=limit), 42, 16)
-    expected_radii, expected = nearest(PrunedSearch(found, "cpu"), 42, 16)
+    sphere = cloud_of(GraphSpec("so3", subdivisions=1))
+    radii, vertices = nearest(KeopsSearch(sphere, device, index_limit=limit), 42, 16)
+    expected_radii, expected = nearest(PrunedSearch(sphere, "cpu"), 42, 16)
     assert np.allclose(radii, expected_radii, rtol=1e-12)
     assert (vertices == expected).all()
 
@@ -84,8 +84,8 @@ WATCHED = """if True:
     from cheblienet_graphs.search import keops
 
     def modules():
-        found = Path(sys.argv[1]).rglob("pykeops_cpp*.so")
-        return {file for file in found if file.read_bytes() != b"half"}
+        files = Path(sys.argv[1]).rglob("pykeops_cpp*.so")
+        return {file for file in files if file.read_bytes() != b"half"}
 
     compiled, guarded = [], keops.guarded
 
@@ -100,7 +100,7 @@ WATCHED = """if True:
     keops.guarded = watched
     search._smallest(0, 41, 3)
     search._smallest(41, 42, 3)
-    assert [len(found) for found in compiled] == [1, 1], compiled
+    assert [len(new) for new in compiled] == [1, 1], compiled
     assert set().union(*compiled) == modules()
 """
 """Searches, and asserts that all modules came to be under the lock."""
@@ -170,15 +170,10 @@ def test_one_process_at_a_time_compiles(tmp_path: Path, monkeypatch: pytest.Monk
 
 def _run(program: str, cache: Path) -> subprocess.CompletedProcess[str]:
     helpers = str(Path(__file__).parents[2] / "helpers")
-    paths = [helpers, *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {
-        **os.environ,
-        "KEOPS_CACHE_FOLDER": str(cache),
-        "PYTHONPATH": os.pathsep.join(paths),
-    }
+    paths = os.pathsep.join(filter(None, [helpers, os.environ.get("PYTHONPATH")]))
     return subprocess.run(
         [sys.executable, "-c", program, str(cache)],
-        env=environment,
+        env=os.environ | {"KEOPS_CACHE_FOLDER": str(cache), "PYTHONPATH": paths},
         capture_output=True,
         text=True,
         check=False,

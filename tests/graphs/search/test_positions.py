@@ -35,24 +35,16 @@ CLUSTERS = np.repeat([0.02, 0.3, 0.9], [40, 20, 1])
 
 
 @dataclass(frozen=True)
-class ClusteredPlane(Random):
+class Clustered(Random):
     """Dense here, one point alone there: no single guess of the candidates suits all."""
 
     @property
     def base_points(self) -> np.ndarray:
-        spread = np.random.default_rng(self.seed).random((len(CLUSTERS), 2))
-        return CLUSTERS[:, None] + 0.01 * spread
-
-
-@dataclass(frozen=True)
-class ClusteredSphere(Random):
-    """The same on the sphere."""
-
-    @property
-    def base_points(self) -> np.ndarray:
-        spread = 0.01 * np.random.default_rng(self.seed).normal(size=(len(CLUSTERS), 3))
+        random = np.random.default_rng(self.seed)
+        if self.flat:
+            return CLUSTERS[:, None] + 0.01 * random.random((len(CLUSTERS), 2))
         around = np.stack([np.cos(3 * CLUSTERS), np.sin(3 * CLUSTERS), CLUSTERS], axis=1)
-        points = around + spread
+        points = around + 0.01 * random.normal(size=around.shape)
         return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
@@ -61,8 +53,7 @@ class ClusteredSphere(Random):
 def test_clustered_points(manifold: str, count: int) -> None:
     fiber, oriented = MANIFOLDS[manifold].fiber, MANIFOLDS[manifold].oriented
     flat = MANIFOLDS[manifold].base.flat
-    kind = ClusteredPlane if flat else ClusteredSphere
-    sampling = kind(4 if oriented else 1, fiber, len(CLUSTERS), seed=3, flat=flat)
+    sampling = Clustered(4 if oriented else 1, fiber, len(CLUSTERS), seed=3, flat=flat)
     metric = Metric(0.2, 0.1) if oriented else Metric(1.0)
     measured = rows_of(manifold, sampling.coordinates(), metric.eps, metric.xi)
     expected = edges_of_rows(measured, count)

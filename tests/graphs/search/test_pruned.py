@@ -1,5 +1,6 @@
-"""The pruned search's edges against the comparison of all pairs, on every sampling."""
+"""The pruned search's edges against all pairs, on every sampling, by blocks of any size."""
 
+import numpy as np
 import pytest
 import torch
 from all_pairs import (
@@ -10,6 +11,8 @@ from all_pairs import (
     check_against_all_pairs,
     check_rule,
     edges,
+    engine_and_lengths,
+    listed,
     name,
 )
 from hypothesis import assume, given, settings
@@ -18,7 +21,10 @@ from sphere_truth import edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.search import cloud as clouds
+from cheblienet_graphs.search import lists, pruned
 from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.pruned import PrunedSearch
 
 FIBERS = [
     {"orientations": orientations, "eps": eps}
@@ -108,3 +114,44 @@ def test_pruned_equals_stencils(fields: dict, boundary: str, count: int) -> None
 def test_pruned_on_a_gpu_equals_the_cpu(fields: dict, count: int) -> None:
     spec = GraphSpec(**fields, neighbors=count)
     assert edges(spec, Choice("pruned", "cuda")) == edges(spec)
+
+
+@pytest.mark.parametrize(("fields", "count"), SOME, ids=name)
+def test_candidates_grow_from_a_poor_guess(
+    fields: dict, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = GraphSpec(**fields, neighbors=count)
+    expected = edges(spec)
+    tried, block = set(), PrunedSearch._block
+
+    def counting(self: PrunedSearch, *arguments: np.ndarray) -> tuple:
+        tried.add(arguments[2].shape[1])
+        return block(self, *arguments)
+
+    monkeypatch.setattr(PrunedSearch, "_guess", lambda *_: 2)
+    monkeypatch.setattr(PrunedSearch, "_block", counting)
+    assert edges(spec) == expected
+    assert {2, 4, 8} <= tried
+
+
+@pytest.mark.parametrize(("fields", "count"), SOME[1::3], ids=name)
+def test_edges_do_not_depend_on_block_sizes(fields: dict, count: int) -> None:
+    spec = GraphSpec(**fields, neighbors=count)
+    expected = edges(spec)
+    for module, constant, value in (
+        (pruned, "MOST_POINTS", 7),
+        (lists, "COMPARISONS_AT_ONCE", 5),
+        (pruned, "PAIRS_AT_ONCE", {"cpu": 100, "cuda": 100}),
+        (clouds, "PAIRS_AT_ONCE", 5),
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, constant, value)
+            assert edges(spec) == expected, constant
+
+
+@pytest.mark.parametrize("engine", ["pruned", "stencil"])
+def test_edges_do_not_depend_on_rows_read(engine: str) -> None:
+    spec = GraphSpec("se2", "6x7") if engine == "stencil" else GraphSpec("so3", subdivisions=1)
+    search = engine_and_lengths(spec, Choice(engine, "cpu"))
+    whole = listed(*search, spec.num_vertices)
+    assert all(listed(*search, spec.num_vertices, block) == whole for block in (1, 17, 100))

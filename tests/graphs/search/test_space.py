@@ -1,22 +1,24 @@
-"""Lattices in space: every engine against all pairs, offsets against every offset of a box."""
+"""Lattices in space, with axes, too: every engine against all pairs, components."""
 
 from dataclasses import replace
 
+import axes_edges
 import numpy as np
 import pytest
+from all_pairs import check_rule, engine_and_lengths
+from all_pairs import listed as measured
 from space_truth import edges, radius_of_lattice
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.connected import lattice_components
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import StencilEngine, Stencils
-
-R3 = MANIFOLDS["r3"]
 
 
 def listed(engine: StencilEngine, vertices: int) -> set[tuple[int, int]]:
@@ -33,27 +35,27 @@ def listed(engine: StencilEngine, vertices: int) -> set[tuple[int, int]]:
 @pytest.mark.parametrize("size", ["7x7x7", "6x5x8"])
 def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str) -> None:
     spec = GraphSpec("r3", size, neighbors=count, boundary=boundary, levels=1)
-    found = Level(spec, Choice(engine, "cpu")).neighbors.engine()
+    neighbors = Level(spec, Choice(engine, "cpu")).neighbors.engine()
     width, height, depth = spec.size
     expected = edges((depth, height, width), count, periodic=boundary == "periodic")
-    assert listed(found, spec.num_vertices) == expected
-    assert found.total_degree == found.in_plane_degree == len(expected)
+    assert listed(neighbors, spec.num_vertices) == expected
+    assert neighbors.total_degree == neighbors.in_plane_degree == len(expected)
 
 
 @pytest.mark.parametrize("sides", [(1.0, 1.0, 2.0), (1.0, 1.5, 3.0)])
 @pytest.mark.parametrize("count", [6, 10, 18])
 def test_voxels_with_unequal_sides(sides: tuple[float, float, float], count: int) -> None:
     lattice = Lattice((5, 6, 9), spacings=sides[::-1])
-    found = Stencils.of(SampledManifold(lattice, R3, Metric(1.0)), count)
+    shells = Stencils.of(SampledManifold(lattice, MANIFOLDS["r3"], Metric(1.0)), count)
     expected = edges((5, 6, 9), count, sides)
-    assert listed(StencilEngine(lattice, found.stencils), lattice.num_vertices) == expected
+    assert listed(StencilEngine(lattice, shells.stencils), lattice.num_vertices) == expected
     radius = radius_of_lattice(sides, count) / 9**2  # in widths of the domain
-    assert found.squared_radii == pytest.approx([radius])
+    assert shells.squared_radii == pytest.approx([radius])
     assert lattice.extent == pytest.approx((1, 6 * sides[1] / 9, 5 * sides[2] / 9))
     rows, columns = np.array(sorted(expected)).T
     ends = lattice.coordinates()
     squared = ((ends[columns] - ends[rows]) ** 2).sum(axis=1)
-    assert found.squared_distances(rows, columns) == pytest.approx(squared)
+    assert shells.squared_distances(rows, columns) == pytest.approx(squared)
 
 
 @pytest.mark.parametrize("periodic", [False, True])
@@ -74,6 +76,31 @@ def test_components_are_counted(
     offsets = np.array(sorted([*steps, *(tuple(-n for n in s) for s in steps)]))
     stencil = Stencil(np.zeros(len(offsets), int), offsets, np.ones(len(offsets)))
     lattice = replace(Lattice((4, 6, 8)), periodic=periodic)
-    found = lattice_components(StencilEngine(lattice, [stencil]))
-    assert found.exact == components
-    assert found.least <= components
+    counted = lattice_components(StencilEngine(lattice, [stencil]))
+    assert counted.exact == components
+    assert counted.least <= components
+
+
+OVER_AXES = [
+    {"size": 5, "axes": 6, "neighbors": 32},
+    {"size": 5, "axes": 12, "neighbors": 64},
+    {"size": 4, "axes": 4, "boundary": "periodic"},
+    {"size": "4x6x3", "axes": "ico6"},
+    {"size": "5x4x3", "axes": 6, "spacing": (1, 1, 2)},
+    {"size": "4x5x3", "axes": 3, "spacing": (2, 1, 1.5), "boundary": "periodic", "neighbors": 24},
+    {"size": 4, "axes": 7, "eps": 1, "neighbors": 40},
+    {"size": 5, "axes": 4, "eps": 0.1, "xi": 0.01},
+]
+
+
+@pytest.mark.parametrize("fields", OVER_AXES, ids=str)
+def test_edges_over_axes_equal_all_pairs(fields: dict) -> None:
+    spec = GraphSpec("r3s2", **fields, levels=1)
+    width, axes = spec.size[0], axis_set(spec.axes).points
+    metric = {"eps": spec.eps, "xi": spec.metric(0).xi * width}
+    around = {"sides": spec.spacing or (1.0, 1.0, 1.0), "periodic": spec.boundary == "periodic"}
+    truth = axes_edges.edges(spec.size[::-1], axes, spec.neighbors, **metric, **around)
+    expected = {edge: squared / width**2 for edge, squared in truth.items()}
+    for engine in ("stencil", "pruned"):
+        search = engine_and_lengths(spec, Choice(engine, "cpu"))
+        check_rule(measured(*search, spec.num_vertices), expected, spec.neighbors)

@@ -23,10 +23,6 @@ def degrees(fields: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
 
 
-def places(spec: GraphSpec) -> np.ndarray:
-    return spec.mask.on_level(0)
-
-
 @pytest.mark.parametrize("fields", SPHERES)
 @pytest.mark.parametrize(
     "region", [(-30.3, -20.2, 55.5, 61.1), (170.1, -50.3, -100.7, 33.3), (-200, -90, 160, 90)]
@@ -39,7 +35,7 @@ def test_a_region_holds_points_between_its_limits(fields: dict, region: tuple) -
     within = np.any([(west <= t) & (t <= upper) for t in turns], axis=0)
     expected = within & (south <= lat) & (lat <= north)
     spec = GraphSpec(**fields, region=region)
-    np.testing.assert_array_equal(places(spec), np.flatnonzero(expected))
+    np.testing.assert_array_equal(spec.mask.on_level(0), np.flatnonzero(expected))
     assert spec.region == region
     assert GraphSpec(**fields, region=",".join(map(str, region))) == spec
     assert GraphSpec.from_dict(spec.to_dict()) == spec
@@ -58,7 +54,7 @@ def test_an_image_of_the_sphere_is_taken_at_the_nearest_pixel(fields: dict) -> N
     sure &= abs(off[0] - 10) > 1e-6
     spec = GraphSpec(**fields, mask=image)
     inside = np.zeros(len(lat), bool)
-    inside[places(spec)] = True
+    inside[spec.mask.on_level(0)] = True
     np.testing.assert_array_equal(inside[sure], image[row, column][sure])
     given = LatLonMask.whole_sphere(image)
     assert GraphSpec(**fields, mask=given) == spec
@@ -69,14 +65,17 @@ def test_a_mask_and_a_region_are_both_to_hold() -> None:
     half = np.arange(192) % 2 == 0
     both = GraphSpec(**fields, mask=half, region=(0, -90, 180, 90))
     region = GraphSpec(**fields, region=(0, -90, 180, 90))
-    assert places(both).tolist() == [p for p in places(region).tolist() if half[p]]
+    inside = both.mask.on_level(0)
+    assert inside.tolist() == [p for p in region.mask.on_level(0).tolist() if half[p]]
 
 
 def test_ring_order_is_that_of_healpix() -> None:
     healpy = pytest.importorskip("astropy_healpix.healpy")
     ring = np.random.default_rng(1).random(192) < 0.5
     spec = GraphSpec("s2", nside=4, mask=ring, mask_order="ring")
-    np.testing.assert_array_equal(places(spec), np.sort(healpy.ring2nest(4, np.flatnonzero(ring))))
+    np.testing.assert_array_equal(
+        spec.mask.on_level(0), np.sort(healpy.ring2nest(4, np.flatnonzero(ring)))
+    )
     as_it_is = GraphSpec("s2", nside=4, mask=ring, mask_order="nested")
     assert as_it_is == GraphSpec("s2", nside=4, mask=ring) != spec
 
@@ -90,7 +89,8 @@ def test_the_size_is_that_of_the_mask_whose_upper_half_is_inside() -> None:
         assert GraphSpec(manifold, mask=np.ones((2, 4, 6), bool)).size == (6, 4, 2)
 
 
-def test_masks_do_not_weigh_on_what_is_pickled() -> None:
-    spec = GraphSpec("se2", mask=np.ones((256, 256), bool))
-    assert len(pickle.dumps(spec.recorded())) < 2_000
-    assert spec.recorded() == spec
+def test_masks_and_points_do_not_weigh_on_what_is_pickled() -> None:
+    many = np.random.default_rng(0).uniform([-90, -180], [90, 180], (20_000, 2))
+    for spec in (GraphSpec("se2", mask=np.ones((256, 256))), GraphSpec("s2", coordinates=many)):
+        assert len(pickle.dumps(spec.recorded())) < 2_000
+        assert spec.recorded() == spec

@@ -1,4 +1,4 @@
-"""Specifications: normalization, defaults, digests."""
+"""Specifications: normalization, defaults, digests; volumes, and where open sides are corrected."""
 
 import hashlib
 import json
@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, SpecError
+from cheblienet_graphs.limits import AXES
+from cheblienet_graphs.samplings.axes import AXIS_SETS, axis_set
 
 
 def test_equal_values_have_equal_digests() -> None:
@@ -22,26 +24,6 @@ def test_equal_values_have_equal_digests() -> None:
         for levels in (None, 4)
     }
     assert len(digests) == 1
-
-
-def roundtrip(spec: GraphSpec) -> None:
-    """Assert that JSON tells the specification, and that its digest is that of the JSON."""
-    text = json.dumps(spec.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-    again = GraphSpec.from_dict(json.loads(text))
-    assert again == spec
-    assert again.sha256 == spec.sha256 == hashlib.sha256(text.encode()).hexdigest()
-
-
-@given(
-    manifold=st.sampled_from(["r2", "se2"]),
-    size=st.tuples(st.integers(2, 500), st.integers(2, 500)),
-    neighbors=st.integers(1, 64),
-    kernel=st.sampled_from(["gaussian", "laplace", "cauchy", "rectangular"]),
-    boundary=st.sampled_from(["open", "periodic"]),
-    lambda_max=st.sampled_from(["exact", 2, "2"]),
-)
-def test_json_round_trip(manifold: str, size: tuple[int, int], **fields: object) -> None:
-    roundtrip(GraphSpec(manifold, size, **fields))
 
 
 def test_the_period_is_that_of_lines_unless_it_is_named() -> None:
@@ -115,8 +97,20 @@ def test_weights_set_the_defaults() -> None:
     assert len({spec.sha256 for spec in (kernel, matched, fewest)}) == 3
 
 
+LATTICES = st.fixed_dictionaries(
+    {
+        "manifold": st.sampled_from(["r2", "se2"]),
+        "size": st.tuples(st.integers(8, 500), st.integers(8, 500)),
+        "neighbors": st.integers(1, 64),
+        "kernel": st.sampled_from(["gaussian", "laplace", "cauchy", "rectangular"]),
+        "boundary": st.sampled_from(["open", "periodic"]),
+    }
+)
+
+
 @given(
-    sampling=st.sampled_from(
+    sampling=LATTICES
+    | st.sampled_from(
         [
             {"manifold": "se2", "size": 32, "weights": "selling"},
             {"manifold": "se2", "size": 32, "weights": "matched", "kernel": "cauchy"},
@@ -131,9 +125,13 @@ def test_weights_set_the_defaults() -> None:
     laplacian=st.sampled_from([None, "normalized", "combinatorial"]),
     eigenpairs=st.sampled_from([None, 1, "20", 40.0]),
 )
-def test_json_round_trip_of_weights(sampling: dict[str, object], **fields: object) -> None:
+def test_json_round_trip(sampling: dict[str, object], **fields: object) -> None:
+    """JSON tells the specification, and its digest is that of the JSON."""
     spec = GraphSpec(**sampling, **fields)
-    roundtrip(spec)
+    text = json.dumps(spec.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    again = GraphSpec.from_dict(json.loads(text))
+    assert again == spec
+    assert again.sha256 == spec.sha256 == hashlib.sha256(text.encode()).hexdigest()
     for changed in ({"laplacian": "combinatorial"}, {"laplacian": "normalized"}, {"eigenpairs": 7}):
         other = GraphSpec(**sampling, **(fields | changed))
         same = all(getattr(spec, field) == value for field, value in changed.items())
@@ -150,3 +148,80 @@ def test_drift_is_told_only_where_it_is_given() -> None:
 def test_as_many_eigenpairs_as_vertices() -> None:
     assert GraphSpec("se2", 16, eigenpairs=384).eigenpairs == 384
     assert GraphSpec("se2", 96, eigenpairs="1e3", levels=1).eigenpairs == 1000
+
+
+CORRECTED = [
+    {"manifold": "se2", "size": 16, "weights": "selling"},
+    {"manifold": "se2", "size": 16, "weights": "matched"},
+    {"manifold": "r2", "size": 16, "weights": "matched"},
+    {"manifold": "r3", "size": 8, "weights": "matched"},
+]
+
+
+NOT = [
+    ({"manifold": "se2", "size": 16}, "kernel"),
+    ({"manifold": "se2", "size": 16, "weights": "selling", "boundary": "periodic"}, "periodic"),
+    ({"manifold": "r2", "size": 16, "weights": "selling"}, "need none"),
+    ({"manifold": "r3", "size": 8, "weights": "selling"}, "need none"),
+    ({"manifold": "r2", "points": 30}, "random"),
+    ({"manifold": "s2", "nside": 4}, "no boundary"),
+    ({"manifold": "so3", "nside": 4, "weights": "matched", "neighbors": 24}, "no boundary"),
+]
+
+
+@pytest.mark.parametrize("fields", CORRECTED)
+def test_sides_are_corrected_where_it_applies(fields: dict) -> None:
+    spec, before = GraphSpec(**fields), GraphSpec(**fields, boundary_correction=False)
+    assert (spec.boundary_correction, spec.schema) == (True, "1.1")
+    assert (before.boundary_correction, before.schema) == (None, "1.0")
+    assert spec.to_dict() == before.to_dict() | {"boundary_correction": True}
+    assert GraphSpec(**fields, boundary_correction=True).sha256 == spec.sha256
+    for known in (spec, before):
+        assert GraphSpec.from_dict(known.to_dict()) == known
+
+
+@pytest.mark.parametrize(("fields", "why"), NOT)
+def test_a_correction_is_refused_where_it_means_nothing(fields: dict, why: str) -> None:
+    spec = GraphSpec(**fields)
+    assert "boundary_correction" not in spec.to_dict()
+    assert GraphSpec(**fields, boundary_correction=False) == spec
+    with pytest.raises(SpecError, match=f"^boundary_correction must be left out .*{why}"):
+        GraphSpec(**fields, boundary_correction=True)
+
+
+def test_defaults_of_volumes() -> None:
+    spec = GraphSpec("r3s2", 48)
+    assert (spec.axes, spec.orientations, spec.spacing) == ("12", 12, None)
+    assert (spec.neighbors, spec.boundary, spec.levels) == (32, "open", 3)
+    assert spec.eps**2 == pytest.approx(0.1)
+    assert spec.metric(0).xi ** 2 == pytest.approx(12 / 48**2)
+    assert (spec.num_vertices, spec.schema) == (48**3 * 12, "1.1")
+    assert spec.default_name == "r3s2-48x48x48x12"
+    for axes in (12, 12.0, "12", " 12", np.int64(12)):
+        assert GraphSpec("r3s2", 48, axes=axes).sha256 == spec.sha256
+    assert GraphSpec("r3s2", 8, axes="ico21").default_name == "r3s2-8x8x8xico21"
+    assert GraphSpec("r3s2", 8, axes="ico6") != GraphSpec("r3s2", 8, axes=6)
+    assert {name: len(axis_set(name)) for name in AXIS_SETS} == AXES
+
+
+@pytest.mark.parametrize("manifold", ["r3", "r3s2"])
+def test_spacing_is_relative_to_x(manifold: str) -> None:
+    spec = GraphSpec(manifold, "8x8x4", spacing="0.5,0.5,1")
+    assert spec.spacing == (1, 1, 2)
+    assert spec == GraphSpec(manifold, "8x8x4", spacing=(2, 2, 4))
+    assert spec.schema == "1.1"
+    assert spec.squared_spacing(0) == pytest.approx(2 ** (2 / 3) / 64)
+    assert [spec.full_sampling(level).extent for level in (0, 1)] == [(1, 1, 1)] * 2
+    assert GraphSpec(manifold, 8, spacing=1e5 * np.ones(3)) == GraphSpec(manifold, 8)
+
+
+def test_what_is_recorded_of_volumes_comes_back() -> None:
+    spec = GraphSpec("r3s2", "8x6x4", axes=7, spacing=(1, 1, 2), xi="auto", mask=np.ones((4, 6, 8)))
+    again = GraphSpec.from_dict(spec.to_dict())
+    assert again == spec.recorded()
+    assert again.sha256 == spec.sha256
+    recorded = {"axes": "7", "orientations": 7, "spacing": [1.0, 1.0, 2.0]}
+    assert spec.to_dict() == spec.to_dict() | recorded
+    assert {*GraphSpec("se2", 8).to_dict(), *GraphSpec("r3", 8).to_dict()}.isdisjoint(
+        {"axes", "spacing"}
+    )

@@ -1,8 +1,5 @@
-"""Lanczos recursions with three vectors, and the symmetries that tell copies apart."""
+"""Lanczos recursions with three vectors, bounds, and the symmetries that tell copies apart."""
 
-import os
-import subprocess
-import sys
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +15,8 @@ from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.lanczos import (
     lanczos_eigenvalues,
+    largest_eigenvalue_bound,
+    largest_possible,
     recursion,
     ritz_range,
     start_vector,
@@ -36,15 +35,15 @@ def test_copies_are_not_taken_for_eigenvalues() -> None:
     ritz = scipy.linalg.eigvalsh_tridiagonal(diagonal, coupling[:-1])
     assert (abs(ritz - SEPARATED[0]) < 1e-9).sum() > 5
     assert (np.diff(np.sort(ritz)[:200]) > 1e-9).sum() < 190
-    found = lanczos_eigenvalues(lambda x: SEPARATED * x, 1000, 60, max_products=5000)
-    assert found.converged
-    assert np.allclose(found.values, SEPARATED[:60], atol=1e-9, rtol=0)
+    first = lanczos_eigenvalues(lambda x: SEPARATED * x, 1000, 60, max_products=5000)
+    assert first.converged
+    assert np.allclose(first.values, SEPARATED[:60], atol=1e-9, rtol=0)
 
 
 def test_both_ends_and_no_further_than_a_cutoff() -> None:
     assert ritz_range(lambda x: SEPARATED * x, 1000) == pytest.approx((-1, 1), abs=1e-9)
-    found = lanczos_eigenvalues(lambda x: SEPARATED * x, 1000, 12, cutoff=-0.955)
-    assert np.allclose(found.values, SEPARATED[:5], atol=1e-9, rtol=0)
+    first = lanczos_eigenvalues(lambda x: SEPARATED * x, 1000, 12, cutoff=-0.955)
+    assert np.allclose(first.values, SEPARATED[:5], atol=1e-9, rtol=0)
     below = lanczos_eigenvalues(lambda x: SEPARATED * x, 1000, 12, cutoff=-2)
     assert below.converged
     assert len(below.values) == 0
@@ -52,11 +51,11 @@ def test_both_ends_and_no_further_than_a_cutoff() -> None:
 
 def test_giving_up_is_admitted() -> None:
     seen: list[int] = []
-    found = lanczos_eigenvalues(
+    first = lanczos_eigenvalues(
         lambda x: SEPARATED * x, 1000, 12, max_products=35, progress=lambda n, _: seen.append(n)
     )
-    assert not found.converged
-    assert found.products == 35
+    assert not first.converged
+    assert first.products == 35
     assert seen == sorted(seen)
     assert seen
 
@@ -72,31 +71,9 @@ def test_distinct_eigenvalues_of_random_matrices(size: int, values: list[int], w
     basis = np.linalg.qr(np.random.default_rng(size).standard_normal((size, size)))[0]
     matrix = basis * chosen @ basis.T
     expected = np.unique(chosen)[:: 1 if which == "smallest" else -1][:5]
-    found = lanczos_eigenvalues(lambda x: matrix @ x, size, 5, which=which, max_products=500)
-    assert found.converged
-    assert np.allclose(found.values, expected, atol=1e-8)
-
-
-RITZ_VALUE = """
-import numpy as np
-from cheblienet_graphs.spectrum.lanczos import ritz_pairs
-values = np.random.default_rng(1).random(300_000)
-print(ritz_pairs(lambda x: values * x, len(values), [-1], 1e-6, 12))
-"""
-
-
-def test_bits_do_not_depend_on_the_number_of_threads() -> None:
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", RITZ_VALUE],
-            env=os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for threads in ("1", "4")
-    }
-    assert len(printed) == 1
+    first = lanczos_eigenvalues(lambda x: matrix @ x, size, 5, which=which, max_products=500)
+    assert first.converged
+    assert np.allclose(first.values, expected, atol=1e-8)
 
 
 GRAPHS = {
@@ -133,13 +110,9 @@ def test_symmetries_that_the_matrix_lacks_are_not_used() -> None:
     assert len(involutions(lambda x: 0.5 * x, points)) == 2
 
 
-@pytest.fixture
-def no_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_past_the_memory_of_a_block(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors are refused."""
     monkeypatch.setattr(numeric, "BLOCK_BYTES", 0)
-
-
-@pytest.mark.usefixtures("no_blocks")
-def test_report_past_the_memory_of_a_block(store: Path) -> None:
     seen: list[tuple[str, int, int]] = []
     report = inspect(store, "se2-16x16x6", level=0, progress=lambda *step: seen.append(step))
     (level,) = report.levels
@@ -151,10 +124,36 @@ def test_report_past_the_memory_of_a_block(store: Path) -> None:
     assert level.multiplicities_may_be_larger
     assert any(step[0] == "level 0: eigenvalues" and 0 < step[1] < step[2] for step in seen)
     assert inspect(store, "torus", level=0).levels[0].eigenvalues_method == "bloch"
-
-
-@pytest.mark.usefixtures("no_blocks")
-def test_vectors_past_the_memory_of_a_block_are_refused(store: Path) -> None:
     with pytest.raises(CheblienetError, match="6 eigenpairs of 1,536 vertices take blocks"):
         eigenpairs(store, "se2-16x16x6", count=6)
     assert eigenpairs(store, "torus", count=6).method == "bloch"
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e5])
+def test_bound_of_the_combinatorial_laplacian(scale: float) -> None:
+    rng = np.random.default_rng(3)
+    weights = np.triu(rng.uniform(0, scale, (60, 60)), 1)
+    weights += weights.T
+    area = rng.uniform(0.5, 2, 60)
+    delta = (np.diag(weights.sum(1)) - weights) / np.sqrt(np.outer(area, area))
+    largest = np.linalg.eigvalsh(delta)[-1]
+    limit = largest_possible(weights.sum(1), area)
+    bound = largest_eigenvalue_bound(lambda x: delta @ x, 60, limit=limit)
+    assert largest <= bound.value <= largest + 3e-6 * limit
+    assert bound.method == "lanczos"
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 200])
+def test_bound_is_tight_from_above(size: int) -> None:
+    rng = np.random.default_rng(size)
+    basis = np.linalg.qr(rng.standard_normal((size, size)))[0]
+    values = rng.uniform(0, 1.9, size)
+    symmetric = basis * values @ basis.T
+    bound = largest_eigenvalue_bound(lambda x: symmetric @ x, size)
+    assert values.max() <= bound.value <= values.max() + 3e-6
+
+
+def test_bound_without_convergence_still_bounds() -> None:
+    values = 1.5 - np.arange(5000) * 1e-7
+    bound = largest_eigenvalue_bound(lambda x: values * x, len(values), max_steps=5)
+    assert bound.value >= values.max()

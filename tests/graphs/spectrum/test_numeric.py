@@ -1,4 +1,4 @@
-"""Eigenpairs of graphs against dense solvers."""
+"""Eigenpairs of graphs, also by blocks of translations, against dense solvers."""
 
 from pathlib import Path
 from unittest.mock import Mock
@@ -6,18 +6,14 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from cheblienet_graphs import (
-    GraphSpec,
-    build,
-    inspect,
-)
+from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.numeric import (
     extreme_eigenpairs,
     multiplicities,
     smallest_eigenvalues,
 )
-from cheblienet_graphs.spectrum.symmetric import BlochBlocks
+from cheblienet_graphs.spectrum.symmetric import BlochBlocks, translated
 from cheblienet_graphs.store.reader import mapped_csr
 
 
@@ -61,10 +57,10 @@ def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> Non
 def test_other_solver_steps_in(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     laplacian = mapped_csr(store / "se2-16x16x6/v001/levels/0/laplacian")
     expected = extreme_eigenpairs(laplacian, 1.4, 5)
-    found = extreme_eigenpairs(laplacian, 1.4, 5, max_products=20)
-    assert found.converged
-    assert found.method == "shift-invert"
-    assert np.allclose(found.values, expected.values, atol=1e-9)
+    pairs = extreme_eigenpairs(laplacian, 1.4, 5, max_products=20)
+    assert pairs.converged
+    assert pairs.method == "shift-invert"
+    assert np.allclose(pairs.values, expected.values, atol=1e-9)
 
     chosen = [0, 1, 3, 4, 4]
     missing_one = (expected.values / 0.7 - 1)[chosen], expected.vectors[:, chosen]
@@ -77,3 +73,35 @@ def test_multiplicities_are_recognized() -> None:
     values = np.array([0.0, 1e-9, 0.5, 0.5 + 1e-9, 0.5, 0.5001, 2.0])
     assert multiplicities(values, 2.0) == [2, 3, 1, 1]
     assert multiplicities(values[:0], 2.0) == []
+
+
+SMALL = {
+    "even": GraphSpec("se2", "10x8", orientations=3, boundary="periodic", levels=1),
+    "odd": GraphSpec("se2", "9x11", orientations=2, boundary="periodic", levels=1),
+    "plane": GraphSpec("r2", "12x9", neighbors=4, boundary="periodic", levels=1),
+    "selling": GraphSpec("se2", 12, weights="selling", boundary="periodic", levels=1),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_bloch_blocks_have_the_dense_eigenpairs(tmp_path: Path, name: str) -> None:
+    """Also where a multiplet is cut in two, and where a wave is its own mirror image."""
+    build(SMALL[name], tmp_path / "g.zarr", name="g")
+    laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
+    points = SMALL[name].full_sampling(0)
+    assert translated(points, laplacian)
+    dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
+    blocks = BlochBlocks(laplacian, points)
+    assert np.allclose(blocks.eigenvalues(), dense, atol=1e-12)
+    for count in (1, 4, 30, len(dense)):
+        values, vectors = blocks.smallest(count)
+        assert np.allclose(values, dense[:count], atol=1e-12)
+        assert np.allclose(laplacian @ vectors, vectors * values, atol=1e-6)
+        assert np.allclose(vectors.T @ vectors, np.eye(count), atol=1e-10)
+
+
+def test_open_lattices_have_no_bloch_blocks(store: Path) -> None:
+    laplacian = mapped_csr(store / "r2-24x16/v001/levels/0/laplacian")
+    periodic = GraphSpec("r2", "24x16", boundary="periodic")
+    assert not translated(periodic.full_sampling(0), laplacian)
+    assert not translated(GraphSpec("r2", "24x16").full_sampling(0), laplacian)

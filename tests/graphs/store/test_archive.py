@@ -55,39 +55,30 @@ HOSTILE: list[tuple[str, Callable[[str, bytes], tuple[str, bytes]]]] = [
 ]
 
 
-def rewritten(source: Path, target: Path, name: str, change: Callable, **lies: int) -> None:
-    """The archive with one file changed, of which its directory may lie."""
+def rewritten(
+    source: Path, target: Path, name: str, change: Callable, *, announced: bool = False
+) -> None:
+    """The archive with one file changed, of which its directory may say the size of before."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
         for entry in old.infolist():
-            data = old.read(entry)
-            new.writestr(
-                *(change(name, data) if entry.filename == name else (entry.filename, data))
-            )
-        for field, value in lies.items():
-            setattr(new.getinfo(name), field, value)
+            file = entry.filename, old.read(entry)
+            new.writestr(*(change(*file) if entry.filename == name else file))
+        if announced:
+            new.getinfo(name).file_size = old.getinfo(name).file_size
 
 
-@pytest.mark.parametrize(("hostile", "change"), HOSTILE)
+@pytest.mark.parametrize(
+    ("hostile", "change", "announced"),
+    [*((*each, False) for each in HOSTILE), *((*each, True) for each in HOSTILE[1:3])],
+)
 def test_hostile_archives_are_refused(
-    zipped: Path, tmp_path: Path, hostile: str, change: Callable
+    zipped: Path, tmp_path: Path, hostile: str, change: Callable, announced: bool
 ) -> None:
-    rewritten(zipped, tmp_path / "bad.zip", hostile, change)
+    """Of a file that is longer than announced no more is read: its digest tells."""
+    rewritten(zipped, tmp_path / "bad.zip", hostile, change, announced=announced)
     with pytest.raises(StoreError, match=r"bad\.zip"):
         import_zip(tmp_path / "bad.zip", tmp_path / "other.zarr")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.zip", "g.zip"]
-
-
-@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data + b"x" * 10**6])
-def test_files_of_another_size_than_announced_are_refused(
-    zipped: Path, store: Path, tmp_path: Path, change: Callable
-) -> None:
-    """No more is read of them, so it is the digest of what is read that tells."""
-    size = (store / "torus/v001/levels/0/degree/c/0").stat().st_size
-    bad = tmp_path / "bad.zip"
-    rewritten(zipped, bad, DEGREE, lambda name, data: (name, change(data)), file_size=size)
-    with pytest.raises(StoreError, match=r"bad\.zip"):
-        import_zip(bad, tmp_path / "other.zarr")
-    assert not (tmp_path / "other.zarr").exists()
 
 
 def test_what_the_manifest_does_not_have_is_not_even_written(
@@ -108,13 +99,8 @@ def test_archives_that_are_none(zipped: Path, tmp_path: Path) -> None:
     (tmp_path / "flipped.zip").write_bytes(contents)
     (tmp_path / "cut.zip").write_bytes(contents[: len(contents) // 2])
     (tmp_path / "folder.zip").mkdir()
-    reasons = {
-        "absent": "No such file",
-        "flipped": "flipped",
-        "cut": "not a whole",
-        "folder": "not a file",
-    }
-    for name, reason in reasons.items():
+    reasons = {"absent": "No such file", "cut": "not a whole", "folder": "not a file"}
+    for name, reason in (reasons | {"flipped": "flipped"}).items():
         with pytest.raises(StoreError, match=reason):
             import_zip(tmp_path / f"{name}.zip", store)
     assert not store.exists()
@@ -139,5 +125,4 @@ def test_an_archive_is_imported_again_only_where_what_is_there_is_damaged(
     assert import_zip(zipped, store) == ("g", "v002", False)
     with pytest.raises(StoreError, match="other contents than were published"):
         export_zip(store / "g/v001", tmp_path / "damaged.zip")
-    there = sorted(path.name for path in tmp_path.iterdir())
-    assert there == ["g.zarr", "g.zip", "other.zarr"]
+    assert {path.name for path in tmp_path.iterdir()} == {"g.zarr", "g.zip", "other.zarr"}

@@ -5,11 +5,12 @@ import math
 import operator
 import zipfile
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sealing import digest, reseal, reseal_file
+from sealing import reseal, reseal_file
 
 from cheblienet_graphs import GraphSpec, StoreError, build, eigenpairs, inspect, verify
 from cheblienet_graphs.assembly.versions import published
@@ -20,7 +21,6 @@ from cheblienet_models import Store, open_store
 from cheblienet_models import StoreError as ModelsStoreError
 
 SPEC = GraphSpec("se2", 8, orientations=2, levels=2, eigenpairs=3)
-XI_SOLVED = GraphSpec("se2", 8, orientations=4, levels=1, xi="auto")
 
 
 @pytest.fixture
@@ -85,9 +85,7 @@ def at(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
-NESTED: Any = []
-for _ in range(200):
-    NESTED = [NESTED]
+NESTED: Any = reduce(lambda inner, _: [inner], range(200), [])
 COUNTS = ("vertices", "edges", "nnz", "isolated", "dropped_edges")
 NUMBERS = ("in_plane_fraction", "xi", "xi_squared", "bandwidth", "lambda_max", "eigenvalue_scale")
 IMPOSSIBLE = ["128", [128], None, True, 1.5, -1, 10**19, 10**4200, {"a": 1}]
@@ -176,7 +174,8 @@ def test_facts_that_contradict_the_arrays_are_noticed(version: Path, change: Cal
 
 def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
     """An xi that was solved for is no function of the spec."""
-    build(XI_SOLVED, tmp_path / "g.zarr", name="g")
+    spec = GraphSpec("se2", 8, orientations=4, levels=1, xi="auto")
+    build(spec, tmp_path / "g.zarr", name="g")
     version = tmp_path / "g.zarr/g/v001"
     reseal(version, at("levels/0/xi", 0.1))
     with pytest.raises(StoreError, match="xi_squared can't be"):
@@ -226,13 +225,3 @@ def test_other_schemas_are_refused_by_every_command(version: Path, schema: str) 
         with pytest.raises(kind, match=f"schema .?{schema}.?; this version reads {remedy}"):
             read(version)
     refused_everywhere(version)
-
-
-def test_a_digest_here_is_the_digest_there(version: Path) -> None:
-    """The tests' own sealing agrees with what was published, or they would prove nothing."""
-    clg = json.loads((version / "zarr.json").read_bytes())["attributes"]["clg"]
-    assert clg["spec_sha256"] == digest(clg["spec"])
-    before = (version / "zarr.json").read_bytes()
-    reseal(version, lambda _: None)
-    assert (version / "zarr.json").read_bytes() == before
-    assert verify(version.parents[1]) == []

@@ -5,6 +5,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -77,11 +78,7 @@ def test_refused_removal_changes_nothing(
 ) -> None:
     tag(three, f"{NAME}@v002", "paper")
     with monkeypatch.context() as patch:
-
-        def refuse(*_: object, **__: object) -> None:
-            raise OSError(5, "Input/output error")
-
-        patch.setattr(os, operation, refuse)
+        patch.setattr(os, operation, Mock(side_effect=OSError(5, "Input/output error")))
         with pytest.raises(StoreError, match="Nothing was changed"):
             remove(three, f"{NAME}@v002", force=True)
     assert layout.refs(three / NAME) == {"latest": "v003", "paper": "v002"}
@@ -103,11 +100,11 @@ def test_tags_survive_concurrent_builds_and_removals(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         tagged = list(pool.map(work, range(8)))
-    for number, version in enumerate(tagged):
-        assert layout.refs(store / "ab"[number % 2])[f"tag{number}"] == version
-    for parity in (0, 1):
-        assert sorted(layout.versions(store / "ab"[parity])) == sorted(set(tagged[parity::2]))
-        assert len(set(tagged[parity::2])) == 4
+    for parity, name in enumerate("ab"):
+        versions = {f"tag{number}": tagged[number] for number in range(parity, 8, 2)}
+        assert layout.refs(store / name).items() >= versions.items()
+        assert layout.versions(store / name) == sorted(versions.values())
+        assert len({*versions.values()}) == 4
     assert [path.name for path in tmp_path.iterdir()] == ["g.zarr"]
     assert verify(store) == []
 
@@ -120,16 +117,14 @@ def five(three: Path) -> Path:
     return three
 
 
-def size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
 def test_old_versions_are_pruned(five: Path) -> None:
     tag(five, f"{NAME}@v002", "paper")
     assert prune(five, NAME, 5).versions == ()
-    before = size(five / NAME / "v001") + size(five / NAME / "v003")
-    removed = prune(five, NAME, 2)
-    assert removed == Removed(NAME, ("v001", "v003"), before, {"v002": ("paper",)})
+    files = [
+        file for n in (1, 3) for file in (five / NAME / f"v00{n}").rglob("*") if file.is_file()
+    ]
+    nbytes = sum(file.stat().st_size for file in files)
+    assert prune(five, NAME, 2) == Removed(NAME, ("v001", "v003"), nbytes, {"v002": ("paper",)})
     assert layout.versions(five / NAME) == ["v002", "v004", "v005"]
     assert prune(five, NAME, 2).versions == ()
     assert prune(five, NAME, 1, force=True).versions == ("v002", "v004")
@@ -153,10 +148,7 @@ def test_pruning_is_of_graphs_and_keeps_some(
     assert len(layout.versions(five / NAME)) == 5
     tag(five, f"{NAME}@v001", "paper")
     assert run(["rm", NAME, "--keep", "4", "--store", str(five)]) == 0
-    assert capsys.readouterr().err == (
-        f"Nothing to remove.\n{NAME}@v001 stays, as it is named paper; "
-        "--force removes it all the same.\n"
-    )
+    assert "stays, as it is named paper; --force removes it" in capsys.readouterr().err
     rename = Path.rename
 
     def refuse(path: Path, target: Path) -> Path:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -141,10 +142,8 @@ remove, staged.shutil.rmtree = shutil.rmtree, killed
 def test_folder_that_can_not_be_deleted_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def refuse(_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(staged, "discard", refuse)
+    refusing = Mock(side_effect=PermissionError(13, "Permission denied"))
+    monkeypatch.setattr(staged, "discard", refusing)
     with pytest.raises(RuntimeError) as caught, Staging(tmp_path / "g", "g", 0):
         raise RuntimeError
     [note] = caught.value.__notes__

@@ -31,14 +31,8 @@ SMALL = GraphSpec("r2", 8, levels=1)
 NAME = "r2-8x8"
 
 
-def flip(path: Path) -> None:
-    contents = bytearray(path.read_bytes())
-    contents[len(contents) // 2] ^= 1
-    path.write_bytes(contents)
-
-
 CHANGES: list[Callable[[Path], object]] = [
-    flip,
+    lambda path: path.write_bytes(path.read_bytes()[:-1] + bytes([path.read_bytes()[-1] ^ 1])),
     truncate,
     lambda path: path.write_bytes(path.read_bytes() + b"\n"),
     lambda path: path.unlink(),

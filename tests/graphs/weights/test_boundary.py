@@ -36,8 +36,8 @@ def least_energy(steps: np.ndarray, weights: np.ndarray, p: np.ndarray) -> float
             targets.append(-math.sqrt(weight / 2) * float(p @ (step, along)))
     matrix, target = np.array(equations), np.array(targets)
     normal = matrix.T @ matrix
-    found = np.linalg.lstsq(normal, matrix.T @ target, rcond=None)[0]
-    return float(((matrix @ found - target) ** 2).sum()) / LINES
+    solution = np.linalg.lstsq(normal, matrix.T @ target, rcond=None)[0]
+    return float(((matrix @ solution - target) ** 2).sum()) / LINES
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def least_energy(steps: np.ndarray, weights: np.ndarray, p: np.ndarray) -> float
 )
 def test_missing_is_what_strips_lack(weights: str, eps: float, k: int, axis: int) -> None:
     spec = GraphSpec("se2", 32, orientations=6, eps=eps, weights=weights, levels=1)
-    found = of_lattice(spec)
-    values = found.values[k] / 32**2
-    steps = found.stencils[k].offsets[:, [axis, 1 - axis]]
+    weighed = of_lattice(spec)
+    values = weighed.values[k] / 32**2
+    steps = weighed.stencils[k].offsets[:, [axis, 1 - axis]]
     (form,) = missing(steps, values, 0).ravel()
     across, mixed = (steps[:, [0]] * steps * values[:, None]).sum(axis=0) / 2
     p = np.array([-mixed / across, 1.0])
@@ -62,10 +62,12 @@ def test_missing_is_what_strips_lack(weights: str, eps: float, k: int, axis: int
 @pytest.mark.parametrize("weights", ["selling", "matched"])
 def test_edges_along_sides_are_positive_and_symmetric(weights: str, orientations: int) -> None:
     spec = GraphSpec("se2", (16, 12), orientations=orientations, weights=weights, levels=1)
-    found = of_lattice(spec)
-    assert len(found.along_sides) == len(found.side_values) == 2
-    for axis, (steps, values) in enumerate(zip(found.along_sides, found.side_values, strict=True)):
-        edges = offsets(replace(found, stencils=steps, values=values))
+    weighed = of_lattice(spec)
+    assert len(weighed.along_sides) == len(weighed.side_values) == 2
+    for axis, (steps, values) in enumerate(
+        zip(weighed.along_sides, weighed.side_values, strict=True)
+    ):
+        edges = offsets(replace(weighed, stencils=steps, values=values))
         check_symmetric(edges, turned=False)
         assert all((dy, dx)[axis] == 0 for _, dy, dx, _ in edges)
 
@@ -74,13 +76,13 @@ def test_edges_along_sides_are_positive_and_symmetric(weights: str, orientations
 def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) -> None:
     """Against a loop over all vertices, on a lattice with every kind of corner."""
     fields = {"orientations": 6, "eps": eps, "weights": weights, "levels": 1}
-    found = of_lattice(GraphSpec("se2", (9, 7), **fields))
-    lattice, engine, expected = found.lattice, found.engine, {}
+    weighed = of_lattice(GraphSpec("se2", (9, 7), **fields))
+    lattice, engine, expected = weighed.lattice, weighed.engine, {}
     for k, y, x in np.ndindex(6, 7, 9):
-        parts = [(found.stencils[k], found.values[k])]
+        parts = [(weighed.stencils[k], weighed.values[k])]
         for axis, there in enumerate((y in {0, 6}, x in {0, 8})):
             if there:
-                parts.append((found.along_sides[axis][k], found.side_values[axis][k]))
+                parts.append((weighed.along_sides[axis][k], weighed.side_values[axis][k]))
         for stencil, values in parts:
             for j, (dy, dx), w in zip(stencil.orientation, stencil.offsets, values, strict=True):
                 if 0 <= y + dy < 7 and 0 <= x + dx < 9:
@@ -93,9 +95,9 @@ def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) 
     assert engine.total_degree == len(expected)
     assert engine.in_plane_degree == sum(a // 63 == b // 63 for a, b in expected)
     block = with_diagonal(0, degrees, columns)
-    given = found.weights(block)[block.rows != block.columns]
+    given = weighed.weights(block)[block.rows != block.columns]
     np.testing.assert_array_equal(given, [expected[edge] for edge in sorted(expected)])
-    bare = replace(found, along_sides=(), side_values=()).engine
+    bare = replace(weighed, along_sides=(), side_values=()).engine
     assert engine.total_degree > bare.total_degree
     assert lattice_components(engine) == Components(1, 1)
 
@@ -109,9 +111,9 @@ def test_edges_along_sides_join_components_of_the_stencils() -> None:
     for side in (6, 400):
         lattice = Lattice((side, side))
         assert lattice_components(StencilEngine(lattice, [across])).least == 2
-        found = lattice_components(StencilEngine(lattice, [across], [[along], [none]]))
-        assert found.least == 1
-        assert found.exact in {1, None}
+        joined = lattice_components(StencilEngine(lattice, [across], [[along], [none]]))
+        assert joined.least == 1
+        assert joined.exact in {1, None}
 
 
 def test_sides_that_no_edge_crosses_take_nothing() -> None:
@@ -130,18 +132,20 @@ def test_sides_that_no_edge_crosses_take_nothing() -> None:
 def test_steps_along_the_fiber_give_back_what_sides_cut(orientations: int) -> None:
     """The energy of a function that rises evenly with the angle, row by row next to a side."""
     spec = GraphSpec("se2", 24, orientations=orientations, eps=0.3, weights="matched", levels=1)
-    found = of_lattice(spec)
+    weighed = of_lattice(spec)
 
     def energies(stencil: Stencil, weights: np.ndarray, k: int) -> np.ndarray:
         turn = (stencil.orientation - k + orientations // 2) % orientations - orientations // 2
         return weights * turn**2 / 2
 
-    for axis, (sides, values) in enumerate(zip(found.along_sides, found.side_values, strict=True)):
+    for axis, (sides, values) in enumerate(
+        zip(weighed.along_sides, weighed.side_values, strict=True)
+    ):
         cut = given = 0.0
-        for k, stencil in enumerate(found.stencils):
+        for k, stencil in enumerate(weighed.stencils):
             across = stencil.offsets[:, axis]
             for row in range(abs(across).max()):
-                cut += energies(stencil, found.values[k], k)[row + across < 0].sum()
+                cut += energies(stencil, weighed.values[k], k)[row + across < 0].sum()
             given += energies(sides[k], values[k], k).sum()
         assert cut > 1
         assert given == pytest.approx(cut, rel=1e-9)

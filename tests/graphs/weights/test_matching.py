@@ -31,15 +31,6 @@ def problem(seed: int, constraints: int, unknowns: int) -> tuple[Sparse, np.ndar
     return Sparse(dense), dense @ true, prior, repeats
 
 
-def nearest_by_scipy(
-    constraints: Sparse, targets: np.ndarray, prior: np.ndarray, repeats: np.ndarray
-) -> np.ndarray:
-    """Nonnegative least squares, the constraints as rows of great weight."""
-    scale, root = 1e5, np.sqrt(repeats / prior)
-    rows = np.vstack([np.diag(root), scale * constraints.toarray()])
-    return nnls(rows, np.concatenate([root * prior, scale * targets]), maxiter=10_000)[0]
-
-
 @pytest.mark.parametrize("dense", [1000, 0], ids=["dense", "sparse"])
 @pytest.mark.parametrize("redundant", [False, True])
 @pytest.mark.parametrize("seed", [1, 8, 12, 18, 19, 22])
@@ -54,14 +45,14 @@ def test_nearest_weights_are_optimal(
         mixing = np.random.default_rng(99).standard_normal((3, len(targets)))
         constraints = Sparse(scipy.sparse.vstack([constraints, mixing @ constraints.toarray()]))
         targets = np.concatenate([targets, mixing @ targets])
-    found = nearest(SparseSystem(constraints), targets, prior, repeats)
-    assert found.converged
-    assert (found.values >= 0).all()
-    assert (found.values == 0).any()  # bounds matter
-    assert abs(constraints @ found.values - targets).max() <= 1e-10
+    solution = nearest(SparseSystem(constraints), targets, prior, repeats)
+    assert solution.converged
+    assert (solution.values >= 0).all()
+    assert (solution.values == 0).any()  # bounds matter
+    assert abs(constraints @ solution.values - targets).max() <= 1e-10
     # Karush, Kuhn, Tucker: the gradient is C^T y where weights are positive, above it elsewhere.
-    gradient = repeats * (found.values - prior) / prior
-    positive, columns = found.values > 0, constraints.toarray().T
+    gradient = repeats * (solution.values - prior) / prior
+    positive, columns = solution.values > 0, constraints.toarray().T
     dual = np.linalg.lstsq(columns[positive], gradient[positive], rcond=1e-10)[0]
     scale = abs(gradient).max()
     assert abs(columns[positive] @ dual - gradient[positive]).max() <= 1e-6 * scale
@@ -82,9 +73,9 @@ def test_infeasible_problems_do_not_converge(
     contradiction = Sparse(scipy.sparse.vstack([constraints, constraints]))
     both = np.concatenate([targets, targets + 1.0])
     for matrix_, goal in ((positive, negative), (contradiction, both)):
-        found = nearest(SparseSystem(matrix_), goal, prior, repeats)
-        assert not found.converged
-        assert found.residual > 1e-3
+        solution = nearest(SparseSystem(matrix_), goal, prior, repeats)
+        assert not solution.converged
+        assert solution.residual > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -133,7 +124,10 @@ def test_matched_weights_are_the_nearest_on_their_edges(
     ties = np.eye(len(keys)) - np.eye(len(keys))[reverse]
     constraints = np.vstack([rows.reshape(7 * n_o, -1), ties])
     targets = np.concatenate([np.tile(diagonal, n_o), np.zeros(len(keys))])
-    expected = nearest_by_scipy(Sparse(constraints), targets, prior, np.ones(len(keys)))
+    # Nonnegative least squares, the constraints as rows of great weight.
+    root = 1 / np.sqrt(prior)
+    system = np.vstack([np.diag(root), 1e5 * constraints])
+    expected = nnls(system, np.concatenate([root * prior, 1e5 * targets]), maxiter=10_000)[0]
     values = np.array([listed.get(key, 0.0) for key in keys]) / 32**2
     assert set(listed) <= set(keys)
     assert np.allclose(values, expected, rtol=0, atol=1e-5 * expected.max())
@@ -166,16 +160,16 @@ def test_weights_of_little_drift_are_those_of_least_squares(seed: int) -> None:
     true = prior * random.uniform(0, 3, len(prior)) * (random.random(len(prior)) < 0.7)
     exact, drift = dense(second, rows, edges), dense(first, rows, edges)
     targets, allowance = exact @ true, 0.1
-    found = matching_with_little_drift(first, second, targets, prior, rows, edges, allowance)
-    assert found.converged
+    solution = matching_with_little_drift(first, second, targets, prior, rows, edges, allowance)
+    assert solution.converged
     slack = allowance * (drift**2 @ prior).mean()
     root = 1 / np.sqrt(prior)
     system = np.vstack([np.diag(root), 1e4 * exact, drift / np.sqrt(slack)])
     wanted = np.concatenate([root * prior, 1e4 * targets, np.zeros(len(drift))])
     expected = nnls(system, wanted, maxiter=10_000)[0]
     assert (expected == 0).any()  # bounds matter
-    assert found.values == pytest.approx(expected, abs=1e-5)
-    assert exact @ found.values == pytest.approx(targets, abs=1e-9)
+    assert solution.values == pytest.approx(expected, abs=1e-5)
+    assert exact @ solution.values == pytest.approx(targets, abs=1e-9)
 
 
 def test_without_slack_the_two_matchings_are_one() -> None:

@@ -1,59 +1,12 @@
-"""Matched weights of spheres as stored, of little drift, too; weights that no graph can have."""
+"""Matched weights of scattered points: masks, and weights that no graph can have."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 from moments import of_lattice, offsets, stored, weights_of
-from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs import GraphSpec, SpecError, build
-from cheblienet_graphs.store.reader import mapped_array
-
-
-def moments_of(spec: GraphSpec, folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """(V, 3) first and (V, 3, 3) second moments of a stored SO(3), by scipy's rotation vectors."""
-    version, _ = stored(spec, folder, device="cpu")
-    w = weights_of(version).tocoo()
-    alpha, beta, gamma = mapped_array(version / "levels/0/coordinates").T
-    area = mapped_array(version / "levels/0/area")
-    elements = Rotation.from_euler("ZYZ", np.column_stack([gamma, beta, alpha]))
-    row, column = w.coords
-    between = elements[row].inv() * elements[column]
-    half_turn = Rotation.from_rotvec([0, 0, np.pi])
-    vectors = np.stack([r.as_rotvec() for r in (between, between * half_turn)])
-    angle = abs(vectors[:, :, 2])
-    share = (angle <= angle.min(axis=0) + 1e-9).astype(float)
-    share = share / share.sum(axis=0) * w.data / area[row]
-    x, y, z = np.moveaxis(vectors, 2, 0)
-    c = np.stack([y, -x / spec.eps, z * spec.xi], axis=2)
-    first, second = np.zeros((len(alpha), 3)), np.zeros((len(alpha), 3, 3))
-    np.add.at(first, row, np.einsum("kn,kna->na", share, c))
-    np.add.at(second, row, np.einsum("kn,kna,knb->nab", share, c, c))
-    return first, second
-
-
-SO3 = {
-    "subdivisions": 2,
-    "orientations": 6,
-    "eps": 0.3,
-    "xi": 0.5,
-    "weights": "matched",
-    "neighbors": 24,
-    "levels": 1,
-}
-
-
-def test_second_moments_are_the_metrics_and_first_ones_small(tmp_path: Path) -> None:
-    _, second = moments_of(GraphSpec("so3", **SO3), tmp_path)
-    assert abs(second - 2 * np.eye(3)).max() < 1e-5  # stored in float32
-    rms = []
-    for drift in (None, 0.03, 0.001):
-        first, second = moments_of(GraphSpec("so3", **SO3, drift=drift), tmp_path)
-        assert abs(second - 2 * np.eye(3)).max() < 1e-5
-        rms.append(float(np.sqrt((first**2).mean())))
-    plain, little, least = rms
-    assert plain > 10 * little > 50 * least
 
 
 def test_masks_leave_weights_alone(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
-"""Builds of given points: the graphs of samplings that have these, by whoever, in blocks."""
+"""Builds of scattered points, given ones and with the weights of Voronoi cells."""
 
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +7,14 @@ import pytest
 from builds import manifest
 from marks import slow_but
 
-from cheblienet_graphs import GraphSpec, SpecError, build, plan, verify
+from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect, plan, verify
 from cheblienet_graphs.assembly.checks import sentences
 from cheblienet_graphs.samplings.grids import Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.layout import resolve
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
+from cheblienet_graphs.weights.voronoi import voronoi_entries
 
 
 def degrees(points: np.ndarray) -> np.ndarray:
@@ -27,6 +27,8 @@ HEALPIX = degrees(Healpix(size=4).base_points)
 RANDOM = np.random.default_rng(4)
 SCATTERED = degrees(np.array(RANDOM.normal(size=(180, 3))))
 PLANE = RANDOM.random((150, 2)) * [5, 3]
+STATIONS = np.column_stack([90 * RANDOM.random(200) ** 3, 360 * RANDOM.random(200) - 180])
+INSIDE = RANDOM.random(600) < 0.7
 MATCHED = {"weights": "matched", "neighbors": 24}
 
 BUILDS = {
@@ -39,15 +41,24 @@ BUILDS = {
     "gaussian": GraphSpec("so3", gaussian="O4", orientations=4, levels=2),
     "random": GraphSpec("r2", points=300, levels=3),
 }
+VORONOI = {
+    "voronoi sphere": GraphSpec("s2", points=600, levels=2, weights="voronoi"),
+    "voronoi torus": GraphSpec("r2", points=500, weights="voronoi", boundary="periodic"),
+    "stations": GraphSpec("s2", coordinates=[STATIONS, STATIONS[::4]], weights="voronoi"),
+    "masked": GraphSpec("s2", points=600, weights="voronoi", mask=INSIDE),
+    "normalized": GraphSpec("r2", points=300, weights="voronoi", laplacian="normalized"),
+    "voronoi gaussian": GraphSpec("s2", gaussian="O8", levels=2, weights="voronoi"),
+    "eigenpairs": GraphSpec("s2", bandlimit=8, weights="voronoi", eigenpairs=9),
+}
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A store for each of the builds."""
     folder = tmp_path_factory.mktemp("own")
-    for name, spec in BUILDS.items():
+    for name, spec in (BUILDS | VORONOI).items():
         build(spec, folder / name, name="g")
-    return {name: folder / name for name in BUILDS}
+    return {name: folder / name for name in BUILDS | VORONOI}
 
 
 @pytest.mark.parametrize("weights", [{}, MATCHED], ids=["kernel", "matched"])
@@ -66,12 +77,12 @@ def test_the_graph_of_a_sampling_with_these_points(
         own = GraphSpec(manifold, coordinates=table, **weights)
     areas, expected = own.full_sampling(0).areas(), known.full_sampling(0).areas()
     assert np.abs(areas - expected).max() < 1e-12
-    found, other = (build(spec, tmp_path / "g.zarr") for spec in (own, known))
-    facts, known_facts = found.levels[0], other.levels[0]
+    built, other = (build(spec, tmp_path / "g.zarr") for spec in (own, known))
+    facts, known_facts = built.levels[0], other.levels[0]
     assert (facts.edges, facts.isolated, facts.dropped_edges) == (
         *(known_facts.edges, known_facts.isolated, known_facts.dropped_edges),
     )
-    versions = [resolve(tmp_path / "g.zarr", result.name) for result in (found, other)]
+    versions = [resolve(tmp_path / "g.zarr", result.name) for result in (built, other)]
     first, second = (edge_weights(version, 0) for version in versions)
     assert (first.indptr == second.indptr).all()
     assert (first.indices == second.indices).all()
@@ -86,19 +97,10 @@ def test_points_on_one_line_across_a_torus(tmp_path: Path, orientations: int) ->
     """They have no box of their own, by which the search guesses how many are near."""
     line = np.stack([np.linspace(0.1, 0.9, 9), np.full(9, 0.5)], axis=1)
     fields = {"domain": (0, 0, 1, 1), "boundary": "periodic", "orientations": orientations}
-    spec = GraphSpec("se2", coordinates=line, **fields)
     for engine in ("pruned", "keops"):
+        spec = GraphSpec("se2", coordinates=line, **fields)
         build(spec, tmp_path / engine, name="g", engine=engine)
-    found, expected = (manifest(tmp_path / engine) for engine in ("pruned", "keops"))
-    assert found == expected
-
-
-def test_jobs_are_small() -> None:
-    many = np.random.default_rng(0).uniform([-90, -180], [90, 180], (20_000, 2))
-    spec = GraphSpec("s2", coordinates=many)
-    assert len(pickle.dumps(spec)) > 400_000
-    assert len(pickle.dumps(spec.recorded())) < 2_000
-    assert spec.recorded() == spec
+    assert manifest(tmp_path / "pruned") == manifest(tmp_path / "keops")
 
 
 @pytest.mark.parametrize("name", BUILDS)
@@ -128,13 +130,51 @@ def test_a_specification_that_was_read_back_is_found_but_not_built(
 
 def test_voronoi_cells_of_a_region_are_remarked(tmp_path: Path) -> None:
     """Of 300 stations in Europe those on the outside share the rest of the sphere."""
-    random = np.random.default_rng(0).random((300, 2))
-    stations = np.array([40.0, -5.0]) + random * [20, 30]
-    spec = GraphSpec("s2", coordinates=stations)
-    built = build(spec, tmp_path / "g")
-    assert built.checks[0].largest_cell > 10
-    assert any("give areas" in line for line in sentences(spec, built.checks))
-    given = GraphSpec("s2", coordinates=np.column_stack([stations, np.ones(300)]))
-    built = build(given, tmp_path / "g", name="given")
-    assert built.checks[0].largest_cell is None
-    assert not any("give areas" in line for line in sentences(given, built.checks))
+    stations = np.array([40.0, -5.0]) + np.random.default_rng(0).random((300, 2)) * [20, 30]
+    for table, outside in ((stations, True), (np.column_stack([stations, np.ones(300)]), False)):
+        spec = GraphSpec("s2", coordinates=table)
+        built = build(spec, tmp_path / "g", name=f"g{table.shape[1]}")
+        assert ((built.checks[0].largest_cell or 0) > 10) == outside
+        assert any("give areas" in line for line in sentences(spec, built.checks)) == outside
+
+
+@pytest.mark.parametrize("name", VORONOI)
+def test_what_is_stored_is_what_the_diagram_gives(whole: dict[str, Path], name: str) -> None:
+    spec, version = VORONOI[name], resolve(whole[name], "g")
+    verify(whole[name], "g")
+    planned = plan(spec)
+    for level in range(spec.levels):
+        sampling = spec.full_sampling(level)
+        rows, columns, values = voronoi_entries(sampling)
+        if spec.mask is not None:
+            numbers = np.full(sampling.num_points, -1)
+            numbers[INSIDE] = np.arange(INSIDE.sum())
+            kept = (numbers[rows] >= 0) & (numbers[columns] >= 0)
+            rows, columns, values = numbers[rows[kept]], numbers[columns[kept]], values[kept]
+        weights = edge_weights(version, level).tocoo()
+        assert (weights.coords[0] == rows).all()
+        assert (weights.coords[1] == columns).all()
+        assert weights.data / values == pytest.approx(1, abs=1e-5)
+        assert planned.levels[level].nnz >= len(rows) + spec.base_points(level)
+
+
+def test_reports_call_them_consistent(whole: dict[str, Path]) -> None:
+    """Though second moments of single points are not the metric's."""
+    (level,) = inspect(whole["voronoi torus"], "g").levels
+    assert (level.consistency, level.eigenvalue_scale) == ("consistent", 1)
+    (metric,) = level.effective_metric
+    assert metric.first_moment < 1e-6
+    assert metric.deviation > 0.3
+
+
+@pytest.mark.parametrize("how", [{"engine": "pruned"}, {"engine": "keops"}, {"engine": "stencil"}])
+def test_no_engine_finds_their_edges(tmp_path: Path, how: dict[str, str]) -> None:
+    with pytest.raises(SpecError, match="engine must be auto with voronoi weights"):
+        build(VORONOI["voronoi sphere"], tmp_path / "g", **how)
+
+
+def test_a_level_on_one_circle_is_refused_and_nothing_is_published(tmp_path: Path) -> None:
+    spec = GraphSpec("s2", points=12, levels=2, weights="voronoi")
+    with pytest.raises(CheblienetError, match="kernel on level 1, whose 3 points lie on one"):
+        build(spec, tmp_path / "g")
+    assert not list(tmp_path.rglob("zarr.json"))
