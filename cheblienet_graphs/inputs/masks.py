@@ -91,16 +91,10 @@ def inside_of_field(values: Values) -> Booleans:
         return np.asarray(values == 1)
     if valid.min() < 0 or valid.max() > 1:
         if not missing.any():
-            raise ambiguous(
-                "has neither missing values nor values in [0, 1] alone, so nothing says what is "
-                "inside; save booleans"
-            )
+            raise ambiguous("has no missing values: nothing says what is inside; save booleans")
         return ~missing
     if missing.any():
-        raise ambiguous(
-            "has missing values and fractions: inside may be where it is valid, or above one half; "
-            "save booleans"
-        )
+        raise ambiguous("has missing values and fractions, so inside is either; save booleans")
     inside: Booleans = values > 0.5
     return inside
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from cheblienet_graphs.errors import Spell
 from cheblienet_graphs.page.html import Markup, element, joined, prose, section, table
 from cheblienet_graphs.report import rows as tables
-from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.text import connections, remarks, size, symmetries
@@ -107,12 +107,7 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     if not groups:
         none = "No point has all its neighbors inside the mask, so nothing was measured."
         return _part(title, none)
-    explained = (
-        "Around a vertex the Laplacian acts through sum w c c', c the components of an edge and w "
-        "its weight: those of the metric R where it is a multiple of R^-1."
-    )
-    if spec.weights == "selling" and spec.geometry.fiber.cyclic and spec.orientations > 1:
-        explained += " Selling's fiber edges are made for its first mode: xi^2 is smaller here."
+    explained = "Sums of w c c' over a vertex's edges c of weights w, against multiples of R^-1."
     columns = [
         fibers.word(spec) if oriented else "",
         f"eps^2 (asked {asked})",

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import NotDrawnError, another
-from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
+from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure
 from cheblienet_graphs.plot.pictures import lines, thickness
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.report.opened import OpenedGraph
@@ -176,20 +176,15 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
         draw_subgraph(data, edges, vertices, ax)
         ax.set_title(title)
     axes[0].set_ylabel(f"{data.axes[1]} ({data.unit})")
-    where = ""
+    where, number = "", data.vertices[0] // graph.spec.base_points(asked.level)
     if graph.spec.geometry.oriented:
-        number = data.vertices[0] // graph.spec.base_points(asked.level)
-        where += f" of {named(graph.spec, number)}"
-    if graph.spec.geometry.base.dimension == 3:
-        where += ", in its plane of x and y,"
+        where = f" of {named(graph.spec, number)}"
     weight = float(data.weights[data.kept_edges].sum() / data.weights.sum())
-    return sentences(
+    return (
         f"The {len(every_vertex):,} vertices around vertex {data.vertices[0]:,}{where} and the "
-        f"{len(every_edge):,} edges among them, with sub-graphs by the rules of training.",
-        f"Middle: {data.kept_edges.sum():,} edges, the heavier the likelier "
-        f"({words.percent(weight)} of the weight).",
-        f"Right: {data.kept_vertices.sum():,} vertices, all as likely, and the {among.sum():,} "
-        f"edges among them ({words.percent(float(among.mean()))}).",
+        f"{len(every_edge):,} edges among them; {data.kept_edges.sum():,} of these, the heavier "
+        f"the likelier ({words.percent(weight)} of the weight); {data.kept_vertices.sum():,} of "
+        f"the vertices with {among.sum():,} edges ({words.percent(float(among.mean()))})."
     )
 
 

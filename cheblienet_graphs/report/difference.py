@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from cheblienet_graphs.quoting import one_line
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.rows import aligned
 from cheblienet_graphs.spec import words
@@ -97,9 +98,7 @@ def _different(a: Mapping[str, Any], b: Mapping[str, Any]) -> Pairs:
 
 
 def _rows(title: str, pairs: Pairs) -> list[list[str]]:
-    return [[f"{title}: {name}", *map(_shown, pair)] for name, pair in pairs.items()]
-
-
-def _shown(value: Any) -> str:
-    text = words.shown(value)
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
+    return [
+        [f"{title}: {name}", *(one_line(words.shown(value), WIDEST) for value in pair)]
+        for name, pair in pairs.items()
+    ]

@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cheblienet_graphs.errors import Spell
 from cheblienet_graphs.limits import EIGENVALUES
-from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.level import LevelReport, level_report
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.text import full_text, short_text

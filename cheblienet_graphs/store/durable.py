@@ -37,13 +37,8 @@ _REFUSALS = _SHORT | {
 
 def write(file: Path, contents: bytes) -> None:
     """Create a file with these contents; `sync` makes it durable."""
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-    try:
-        written = 0
-        while written < len(contents):
-            written += os.write(descriptor, contents[written:])
-    finally:
-        os.close(descriptor)
+    with file.open("xb") as opened:
+        opened.write(contents)
 
 
 def reserve(file: Path, size: int) -> None:
@@ -51,12 +46,9 @@ def reserve(file: Path, size: int) -> None:
 
     An existing file of that size keeps its contents.
     """
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        os.posix_fallocate(descriptor, 0, size)
-        os.ftruncate(descriptor, size)
-    finally:
-        os.close(descriptor)
+    with file.open("ab") as opened:
+        os.posix_fallocate(opened.fileno(), 0, size)
+        opened.truncate(size)
 
 
 def sha256_of(file: Path) -> str:
@@ -108,6 +100,7 @@ def save_whole(target: Path, outcome: str, save: Callable[[Path], object]) -> No
     with write_errors(target, outcome):
         try:
             save(temporary)
+            sync(temporary)
             if temporary.is_dir() and target.exists():
                 target.rename(aside)
             temporary.replace(target)

@@ -187,10 +187,6 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def _has_directions(value: Any) -> bool:
-    return _is_object(value) and sorted(value) == sorted(DIRECTIONS)
-
-
 def _is_share(value: Any) -> bool:
     return type(value) in {int, float} and 0 <= value <= 1
 
@@ -271,9 +267,9 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
         rules["eigenvalue_scale"] = 1.0 if plain and spec.mask is None else SIZE
     read = _read(name, facts, rules)
     if spec.directional is not None:
-        known = _checked(f"{name}.directional", facts.get("directional"), _has_directions)
+        known = _checked(f"{name}.directional", facts.get("directional"), _is_object)
         read["directional"] = {
-            direction: _operator(f"{name}.directional.{direction}", known[direction], vertices)
+            direction: _operator(f"{name}.directional.{direction}", known.get(direction), vertices)
             for direction in DIRECTIONS
         }
     return LevelFacts(**read | {"grid": tuple(read["grid"])})

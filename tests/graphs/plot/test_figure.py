@@ -31,7 +31,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cheblienet_graphs.store.durable.os.write", full)
+    monkeypatch.setattr("cheblienet_graphs.store.durable.os.fsync", full)
     with pytest.raises(StoreError, match=r"No space left on device\. Nothing was drawn; free some"):
         write_figure(figure_named("sparsity"), graph, Asked(), tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []
