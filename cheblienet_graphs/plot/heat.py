@@ -305,7 +305,8 @@ def _caption(spec: GraphSpec, data: Heat) -> str:
     return sentences(
         f"Heat that started at vertex {data.vertex} of level {data.level}, after t = "
         f"{first.time:.3g} {unit}; colors are logarithmic.",
-        oriented and f"Where eps < 1 it runs along the {word(spec)} that it is at. {counted(spec)}",
+        oriented
+        and f"It runs along the {word(spec)} that it is at, unless eps = 1. {counted(spec)}",
         first.operator and not oriented and "The line is the manifold's own heat, without an end.",
         spec.axes is not None
         and f"The last row is {len(data.other_axes)} of {spec.orientations - 1} other axes.",

@@ -202,9 +202,5 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighborhood) -> str:
 
 
 FIGURE = Figure(
-    "neighborhood",
-    "The neighborhood of one vertex, to scale",
-    (6.75, 6.75),
-    _draw,
-    takes=("vertex",),
+    "neighborhood", "The neighborhood of one vertex, to scale", (6.75, 6.75), _draw, ("vertex",)
 )

@@ -40,7 +40,7 @@ class Subgraphs:
         kept_vertices: (N,) a share kappa, drawn uniformly.
     """
 
-    axes: tuple[str, str]
+    axes: tuple[str, ...]
     unit: str
     places: Floats
     vertices: Indices
@@ -93,9 +93,8 @@ def subgraphs_of(
             f"No edge{where} is near vertex {middle:,} of {graph.name}; ", another("vertex")
         )
     generator, shares = np.random.default_rng(seed), weights / weights.sum()
-    first, second, *_ = places.directions
     return Subgraphs(
-        (first, second),
+        places.directions[:2],
         places.unit,
         places.offsets(here, places.vectors[vertices % points])[:, :2] * places.visible,
         vertices,
@@ -176,9 +175,8 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
         draw_subgraph(data, edges, vertices, ax)
         ax.set_title(title)
     axes[0].set_ylabel(f"{data.axes[1]} ({data.unit})")
-    where, number = "", data.vertices[0] // graph.spec.base_points(asked.level)
-    if graph.spec.geometry.oriented:
-        where = f" of {named(graph.spec, number)}"
+    number = data.vertices[0] // graph.spec.base_points(asked.level)
+    where = f" of {named(graph.spec, number)}" if graph.spec.geometry.oriented else ""
     weight = float(data.weights[data.kept_edges].sum() / data.weights.sum())
     return (
         f"The {len(every_vertex):,} vertices around vertex {data.vertices[0]:,}{where} and the "
@@ -189,9 +187,5 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
 
 
 FIGURE = Figure(
-    "subgraphs",
-    "Random sub-graphs, as training draws them",
-    (6.75, 2.9),
-    _draw,
-    takes=("vertex", "seed"),
+    "subgraphs", "Random sub-graphs, as training draws them", (6.75, 2.9), _draw, ("vertex", "seed")
 )

@@ -9,7 +9,6 @@ from cheblienet_graphs.quoting import one_line
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.rows import aligned
 from cheblienet_graphs.spec import words
-from cheblienet_graphs.store.facts import VersionFacts
 
 WIDEST = 40
 """Characters of a value in the text at most."""
@@ -82,14 +81,10 @@ def compare(
         (graph.name, other.name),
         a.files == b.files,
         _different(a.spec.to_dict(), b.spec.to_dict()),
-        (_generator(a), _generator(b)),
+        (" ".join(a.generator.values()), " ".join(b.generator.values())),
         (a.spec.levels, b.spec.levels),
         tuple(map(_different, a.levels, b.levels)),
     )
-
-
-def _generator(facts: VersionFacts) -> str:
-    return f"{facts.generator.get('name')} {facts.generator.get('version')}"
 
 
 def _different(a: Mapping[str, Any], b: Mapping[str, Any]) -> Pairs:

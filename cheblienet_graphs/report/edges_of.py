@@ -20,7 +20,7 @@ from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec, fibers, units
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import Number, integer, parsed
+from cheblienet_graphs.values import Number, integer, numbers
 
 TIE = 1e-9
 """Relative difference of squared lengths up to which candidates are equally long."""
@@ -252,16 +252,13 @@ def _parsed(
     spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]
 ) -> tuple[Floats, Floats]:
     """A place in Cartesian coordinates on the base, and an orientation in radians or an axis."""
-    try:
-        numbers = [parsed(number) for number in (at.split(",") if isinstance(at, str) else at)]
-    except (ValueError, TypeError):
-        numbers = []
+    given = numbers(at)
     base, fiber = spec.geometry.base, spec.geometry.fiber.columns
-    limits = zip(numbers, _limits(sampling), strict=False)
-    place, sample = np.array(numbers[: base.dimension]), np.array(numbers[base.dimension :])
+    limits = zip(given, _limits(sampling), strict=False)
+    place, sample = np.array(given[: base.dimension]), np.array(given[base.dimension :])
     length = float(np.linalg.norm(sample)) if spec.axes is not None else 1.0
     if (
-        len(numbers) != base.dimension + len(fiber)
+        len(given) != base.dimension + len(fiber)
         or not all(low <= number <= high for number, (low, high) in limits)
         or not 0 < length < math.inf
     ):
