@@ -37,8 +37,13 @@ _REFUSALS = _SHORT | {
 
 def write(file: Path, contents: bytes) -> None:
     """Create a file with these contents; `sync` makes it durable."""
-    with file.open("xb") as opened:
-        opened.write(contents)
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    try:
+        written = 0
+        while written < len(contents):
+            written += os.write(descriptor, contents[written:])
+    finally:
+        os.close(descriptor)
 
 
 def reserve(file: Path, size: int) -> None:
