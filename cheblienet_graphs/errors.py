@@ -157,7 +157,7 @@ def needing(what: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        library = (error.name or "a library").replace("_", "-")
+        library = (error.name or "a library").partition(".")[0].replace("_", "-")
         raise CheblienetError(
             f"{what} needs {library}, which is not installed. Install it: "
             f"pip install 'cheblienet[{extra}]'."
