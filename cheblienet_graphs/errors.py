@@ -1,6 +1,7 @@
 """The exceptions that this package raises on purpose."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -140,3 +141,24 @@ class OtherGraphWarning(UserWarning):
 
 class NotDrawnError(CheblienetError):
     """A graph has nothing of the kind that a figure shows; the message says why."""
+
+
+@contextmanager
+def needing(what: str, extra: str) -> Iterator[None]:
+    """Say how to install a library that is not there.
+
+    Args:
+        what: needs it.
+        extra: of this package, which brings the library.
+
+    Raises:
+        CheblienetError: instead of a ModuleNotFoundError.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = (error.name or "a library").partition(".")[0].replace("_", "-")
+        raise CheblienetError(
+            f"{what} needs {library}, which is not installed. Install it: "
+            f"pip install 'cheblienet[{extra}]'."
+        ) from error

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from os import PathLike
 from pathlib import Path
@@ -93,6 +93,17 @@ def parsed(value: object) -> float:
     if not math.isfinite(result):
         raise ValueError
     return result
+
+
+def numbers(value: object) -> list[float]:
+    """The finite numbers of a sequence, or of a text with commas; none where it is neither."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, Iterable) or isinstance(parts, set | Mapping):
+        return []
+    try:
+        return [parsed(part) for part in parts]
+    except (ValueError, TypeError):
+        return []
 
 
 def byte_count(field: str, value: object) -> int:

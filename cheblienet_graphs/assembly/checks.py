@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.errors import Remedy
+from cheblienet_graphs.errors import Remedy, Spell
 from cheblienet_graphs.report import diagnostics
-from cheblienet_graphs.report.findings import Finding, Spell, lines
+from cheblienet_graphs.report.findings import Finding, lines
 from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes
 from cheblienet_graphs.report.verdict import closeness, faults, remedy
 from cheblienet_graphs.search.connected import Components, lattice_components

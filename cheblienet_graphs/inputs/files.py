@@ -42,27 +42,6 @@ def reading(file: Path, form: str) -> Iterator[None]:
         raise InputError(f"{file} can't be read as {form}: {reason.rstrip('.?')}.") from error
 
 
-@contextmanager
-def needing(file: Path, form: str, extra: str) -> Iterator[None]:
-    """Say how to install a library that is not there.
-
-    Args:
-        file: to be read or written.
-        form: its kind, with an article.
-        extra: of this package, which brings the library.
-
-    Raises:
-        CheblienetError: instead of a ModuleNotFoundError.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise CheblienetError(
-            f"{file} is {form}; this needs {error.name}, which is not installed. Install it: "
-            f"pip install 'cheblienet[{extra}]'."
-        ) from error
-
-
 def read_npy(file: Path) -> npt.NDArray[Any]:
     """The array in a .npy file, mapped read-only: a header can't ask for more than the file holds.
 

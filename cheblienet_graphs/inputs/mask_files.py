@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cheblienet_graphs.errors import InputError, SpecError
-from cheblienet_graphs.inputs.files import needing, read_npy, reading
+from cheblienet_graphs.errors import InputError, SpecError, needing
+from cheblienet_graphs.inputs.files import read_npy, reading
 from cheblienet_graphs.inputs.masks import (
     Booleans,
     LatLonMask,
@@ -16,8 +16,8 @@ from cheblienet_graphs.inputs.masks import (
     inside_of_image,
 )
 from cheblienet_graphs.inputs.netcdf import NETCDF, read_field
-from cheblienet_graphs.inputs.nifti import NIFTI, is_nifti, read_mask_volume
-from cheblienet_graphs.inputs.volumes import Volume
+from cheblienet_graphs.inputs.nifti import NIFTI, is_nifti, read_nifti
+from cheblienet_graphs.inputs.volumes import Volume, inside_of_volume
 from cheblienet_graphs.values import file_path
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def read_mask(source: str | Path) -> Booleans | LatLonMask | Volume:
         if variable is not None:
             raise InputError(f"{file} is no NetCDF file, so it has no variable {variable}.")
         if is_nifti(file):
-            return read_mask_volume(file)
+            volume = read_nifti(file, 3)
+            return Volume(inside_of_volume(volume.values), volume.affine)
         if suffix in IMAGES:
             return inside_of_image(_image(file))
         if suffix == ".npy":
@@ -90,7 +91,8 @@ def _image(file: Path) -> Values:
     Returns:
         (height, width) bool, uint8 or uint16, the top row first.
     """
-    with reading(file, FORM), needing(file, FORM, "images"), warnings.catch_warnings():
+    what = f"{file} is {FORM}; this"
+    with reading(file, FORM), needing(what, "images"), warnings.catch_warnings():
         from PIL import Image  # an extra
 
         # Beyond a limit Pillow warns, beyond twice as much it refuses; the latter is enough.

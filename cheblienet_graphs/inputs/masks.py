@@ -3,7 +3,6 @@
 Whatever file or array a mask comes from, one of the conventions here says what is inside.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from cheblienet_graphs.errors import MISSING, Found, SpecError
 from cheblienet_graphs.inputs.files import reals
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import parsed
+from cheblienet_graphs.values import numbers
 
 Booleans: TypeAlias = npt.NDArray[np.bool_]
 Values: TypeAlias = npt.NDArray[Any]
@@ -91,16 +90,10 @@ def inside_of_field(values: Values) -> Booleans:
         return np.asarray(values == 1)
     if valid.min() < 0 or valid.max() > 1:
         if not missing.any():
-            raise ambiguous(
-                "has neither missing values nor values in [0, 1] alone, so nothing says what is "
-                "inside; save booleans"
-            )
+            raise ambiguous("has no missing values: nothing says what is inside; save booleans")
         return ~missing
     if missing.any():
-        raise ambiguous(
-            "has missing values and fractions: inside may be where it is valid, or above one half; "
-            "save booleans"
-        )
+        raise ambiguous("has missing values and fractions, so inside is either; save booleans")
     inside: Booleans = values > 0.5
     return inside
 
@@ -254,12 +247,10 @@ def region(value: object) -> Four:
     Raises:
         SpecError: it is no region.
     """
-    given = value.split(",") if isinstance(value, str) else value
-    parts = given if isinstance(given, Sequence) else ()
-    try:
-        west, south, east, north = (parsed(part) + 0.0 for part in parts)
-    except (ValueError, TypeError):
-        raise SpecError("region", REGION, value) from None
+    sides = [side + 0.0 for side in numbers(value)]
+    if len(sides) != 4:
+        raise SpecError("region", REGION, value)
+    west, south, east, north = sides
     if not (-90 <= south < north <= 90 and max(abs(west), abs(east)) <= 360):
         swapped = "S is north of N." if south > north else ""
         raise SpecError("region", REGION, value, swapped)

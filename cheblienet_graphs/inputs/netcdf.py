@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cheblienet_graphs.errors import InputError
-from cheblienet_graphs.inputs.files import needing, reading
+from cheblienet_graphs.errors import InputError, needing
+from cheblienet_graphs.inputs.files import reading
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_of_field
 from cheblienet_graphs.quoting import listed
 
@@ -40,7 +40,11 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
         SpecError: the variable is no mask.
         CheblienetError: xarray or what it reads such a file with is not installed.
     """
-    with reading(file, FORM), needing(file, FORM, "netcdf"), file.open("rb") as opened:
+    with (
+        reading(file, FORM),
+        needing(f"{file} is {FORM}; this", "netcdf"),
+        file.open("rb") as opened,
+    ):
         import xarray as xr  # an extra
 
         engine = ENGINES.get(opened.read(4))

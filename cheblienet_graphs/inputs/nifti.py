@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cheblienet_graphs.errors import InputError, SpecError
-from cheblienet_graphs.inputs.files import needing, reading
+from cheblienet_graphs.errors import InputError, SpecError, needing
+from cheblienet_graphs.inputs.files import reading
 from cheblienet_graphs.inputs.masks import Values
-from cheblienet_graphs.inputs.volumes import Volume, inside_of_volume
+from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import file_path
 
@@ -70,18 +70,6 @@ def read_nifti(
     except SpecError as error:
         raise InputError(f"{file}: its {error.field} {error.complaint}") from error
     return volume
-
-
-def read_mask_volume(source: str | Path) -> Volume:
-    """The mask in a NIfTI file: `inside_of_volume` says what is inside.
-
-    Raises:
-        InputError: as of `read_nifti`.
-        SpecError: the values are no mask's.
-        CheblienetError: nibabel is not installed.
-    """
-    volume = read_nifti(source, 3)
-    return Volume(inside_of_volume(volume.values), volume.affine)
 
 
 def write_nifti(target: str | Path, values: Values, affine: Floats) -> None:
@@ -145,5 +133,5 @@ def _nibabel(file: Path) -> ModuleType:
     """The library that reads and writes a file."""
     if not is_nifti(file):
         raise InputError(f"{file} must be one of {', '.join(NIFTI)}.")
-    with needing(file, FORM, "volumes"):
+    with needing(f"{file} is {FORM}; this", "volumes"):
         return import_module("nibabel")  # an extra

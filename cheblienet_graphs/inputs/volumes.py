@@ -111,10 +111,7 @@ def inside_of_volume(values: Values) -> Booleans:
     inside: Booleans = values != 0
     others = values[inside]
     if others.size and not (others == others[0]).all():  # which NaN is not
-        raise ambiguous(
-            "holds more than one value besides 0, or NaN, so nothing says what is inside; save 0 "
-            "and 1"
-        )
+        raise ambiguous("holds more than one value besides 0, or NaN; save 0 and 1")
     return inside
 
 

@@ -36,7 +36,7 @@ def edge_moments(
     Returns:
         sqrt(R) c, shape (N, dim), and sqrt(R) c c^T sqrt(R), shape (N, dim, dim).
     """
-    candidates = _logarithms(manifold, starts, ends)
+    candidates = logarithms(manifold, starts, ends)
     scale = np.sqrt(manifold.weights(metric))
     angle, fiber = _angles(manifold, candidates), manifold.fiber
     turning = candidates[:, manifold.base.dimension :]
@@ -66,7 +66,7 @@ def least_logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> tuple[
     Returns:
         (M,) edge of each candidate, ascending, twice where both count, and (M, dim) components.
     """
-    candidates = _logarithms(manifold, starts, ends)
+    candidates = logarithms(manifold, starts, ends)
     angle = _angles(manifold, candidates)
     edge, candidate = np.nonzero((angle <= angle.min(axis=0) + TIE).T)
     return edge, candidates[candidate, :, edge]
@@ -74,7 +74,7 @@ def least_logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> tuple[
 
 def rotation_angles(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
     """(N,) the rotation angles from start to end of edges, radians."""
-    least: Floats = _angles(manifold, _logarithms(manifold, starts, ends)).min(axis=0)
+    least: Floats = _angles(manifold, logarithms(manifold, starts, ends)).min(axis=0)
     return least
 
 
@@ -85,7 +85,7 @@ def _angles(manifold: Manifold, candidates: Floats) -> Floats:
     return angles
 
 
-def _logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
+def logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
     """(candidates, dim, N) components of log g^-1 h."""
     start, end = (manifold.elements(tuple(map(array, p.T))) for p in (starts, ends))
     return np.stack([np.stack(c) for c in manifold.logarithms(start, end)]).view(np.ndarray)

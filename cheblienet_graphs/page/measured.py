@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from cheblienet_graphs.errors import Spell
 from cheblienet_graphs.page.html import Markup, element, joined, prose, section, table
 from cheblienet_graphs.report import rows as tables
-from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.text import connections, remarks, size, symmetries

@@ -5,16 +5,16 @@ from importlib.resources import files
 from pathlib import Path
 
 from cheblienet_graphs import __version__
-from cheblienet_graphs.errors import NotDrawnError, Remedy
+from cheblienet_graphs.errors import NotDrawnError, Remedy, Spell
 from cheblienet_graphs.page.html import Markup, element, joined, prose, scrolling, section
 from cheblienet_graphs.page.measured import certificate, glance, levels_table
 from cheblienet_graphs.page.provenance import advice, provenance
 from cheblienet_graphs.plot import FIGURES
-from cheblienet_graphs.plot.figure import Asked, Figure, check_file, svg_of, write_file
-from cheblienet_graphs.report.findings import Spell
+from cheblienet_graphs.plot.figure import Asked, Figure, check_file, svg_of
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec.words import sentences
+from cheblienet_graphs.store.durable import save_whole
 from cheblienet_graphs.typing import Progress
 
 STYLE = "page.css"
@@ -93,11 +93,7 @@ def _head(name: str) -> Markup:
 
 
 def _figures(
-    figures: Sequence[Figure],
-    graph: OpenedGraph,
-    level: int,
-    spell: Spell,
-    progress: Progress,
+    figures: Sequence[Figure], graph: OpenedGraph, level: int, spell: Spell, progress: Progress
 ) -> Markup:
     """The figures of a level with their captions; why the others are not drawn."""
     shown, left_out, room = [], [], MOST_BYTES
@@ -141,4 +137,5 @@ def write_page(document: str, file: Path) -> None:
         StoreError: it can't be written.
     """
     check_file(file, "html")
-    write_file(file, document.encode(), "No report was written")
+    contents = document.encode()
+    save_whole(file, "No report was written", lambda target: target.write_bytes(contents))

@@ -5,9 +5,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from cheblienet_graphs.errors import Remedy, SpecError
+from cheblienet_graphs.errors import Remedy, SpecError, Spell
 from cheblienet_graphs.page.html import Markup, element, joined, listing, prose, section, table
-from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.text import remarks, verdicts

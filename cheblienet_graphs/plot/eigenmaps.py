@@ -162,18 +162,14 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     titled = 0.3 if spec.orientations == 1 else 0.0
     canvas.set_size_inches(FIGURE.size[0], min(12.0, 1.2 + rows * (side + titled)))
     draw_eigenmaps(canvas, data)
-    unit = unit_of(graph, scaled=data.operator)
+    seen = "" if data.places.flat else ", on Mollweide's map with longitude 0 in the middle"
     return sentences(
-        f"The {len(data.values)} smoothest eigenfunctions of level {data.level}, N^-1/2 v, each in "
-        f"units of its largest size; above them their eigenvalues {unit}.",
-        data.level != asked.level
-        and f"Level {asked.level} is too large to compute them, so this is a coarser one.",
+        f"The {len(data.values)} smoothest eigenfunctions of level {data.level}, N^-1/2 v{seen}; "
+        f"eigenvalues are {unit_of(graph, scaled=data.operator)}.",
+        data.level != asked.level and f"Level {asked.level} is too large to compute them.",
         max(data.copies) > 1 and "Of equal eigenvalues (2x) one basis of many is shown.",
         spec.orientations > 1
         and f"Rows are {rows} of {spec.orientations} {words(spec)}. {counted(spec)}",
-        data.places.dimension == 3 and "Pictures are the slice through the middle across z.",
-        not data.places.flat
-        and "Mollweide's map of the sphere, north up, longitude 0 in the middle.",
     )
 
 

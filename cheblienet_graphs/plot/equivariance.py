@@ -1,7 +1,6 @@
 """Figure: a random layer on a turned input, against its turned output, at any angle."""
 
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,18 +8,9 @@ import numpy as np
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.chebyshev import random_weights
-from cheblienet_graphs.plot.figure import (
-    FAINT,
-    SERIES,
-    Asked,
-    Axes,
-    Canvas,
-    Figure,
-    Part,
-    sentences,
-)
+from cheblienet_graphs.plot.figure import FAINT, SERIES, Asked, Axes, Figure, Part, sentences
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
-from cheblienet_graphs.plot.turning import Symmetry, Turning, rotation, symmetries_of
+from cheblienet_graphs.plot.turning import Turning, rotation, symmetries_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import counted, title, words
@@ -43,7 +33,6 @@ LEAST = 1e-17
 """Smaller errors are drawn here: they are 0."""
 NAMED = 14
 """Most symmetries that are drawn."""
-SAME_ANGLE = 1e-3
 AXES = 4
 """Most axes in space that are shown."""
 
@@ -90,7 +79,7 @@ class Equivariance:
         point: in the middle.
         radius: of what is turned, in spacings.
         seed: of the layer.
-        symmetries: those of the sampling, measured.
+        symmetries: errors for those of the sampling, by name.
         curves: by the axis that is turned about; none where there is no room.
         pictures: None where there is no room.
     """
@@ -100,7 +89,7 @@ class Equivariance:
     point: int
     radius: float
     seed: int
-    symmetries: tuple[Symmetry, ...]
+    symmetries: dict[str, float]
     curves: tuple[Curve, ...]
     pictures: Pictures | None
 
@@ -130,7 +119,7 @@ def equivariance_of(
     room = places.room(point)
     radius = min(LARGEST[places.dimension], SHARE * room)
     axes = _axes(places, point, room)
-    symmetries = symmetries_of(graph, level, places, list(axes.values()), weights, seed)
+    symmetries = symmetries_of(graph, level, places, weights, seed)
     if radius >= SMALLEST:
         turning = Turning(graph.level(level).laplacian, places, point, radius, weights)
         curves = tuple(_curve(turning, about, axis) for about, axis in axes.items())
@@ -183,7 +172,7 @@ def _turned(turning: Turning, axis: Floats) -> Pictures:
     return Pictures(angle, inputs, activations)
 
 
-def draw_equivariance(canvas: Canvas, data: Equivariance) -> None:
+def draw_equivariance(canvas: Part, data: Equivariance) -> None:
     """Draw errors by angle and by symmetry, and activations, on an empty figure.
 
     Args:
@@ -197,46 +186,34 @@ def draw_equivariance(canvas: Canvas, data: Equivariance) -> None:
     widths = (2.2, 1) if data.symmetries else (1,)
     cells = top.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
     _draw_curves(cells[0], data)
-    top.legend(loc="outside upper left", ncols=4)
+    top.legend(loc="outside upper left", ncols=4, title="turned about")
     if data.symmetries:
         _draw_symmetries(cells[1], data.symmetries)
     _draw_pictures(bottom, data, data.pictures)
 
 
 def _draw_curves(axes: Axes, data: Equivariance) -> None:
-    """Errors against the angle, with the sampling's own rotations as marks."""
+    """Errors against the angle, with whole steps between orientations as lines."""
     for angle in steps_of(data.places):
         axes.axvline(angle, color=FAINT, lw=0.6, ls=":")
     for number, (curve, color) in enumerate(zip(data.curves, SERIES[::5], strict=False)):
-        exact = np.array([(s.angle, s.error) for s in data.symmetries if s.axis == number])
-        own, errors = exact.reshape(-1, 2).T
-        kept = (abs(curve.angles[:, None] - own) > SAME_ANGLE).all(axis=1)
-        angles, once = curve.angles[kept], "_" if number else ""
-        curved, dashed = 100 * curve.errors[kept], 100 * curve.interpolation[kept]
-        axes.plot(angles, curved, "-o", color=color, ms=3, label=f"about {curve.about}")
-        axes.plot(angles, dashed, "--", color=color, lw=1, label=f"{once}interpolation alone")
-        if len(own):
-            axes.plot(own, 100 * errors, "D", color=color, ms=5, label=f"{once}symmetries")
+        dashed = f"{'_' * number}interpolation alone"
+        axes.plot(curve.angles, 100 * curve.errors, "-o", c=color, ms=3, label=curve.about)
+        axes.plot(curve.angles, 100 * curve.interpolation, "--", c=color, lw=1, label=dashed)
     most = max(float(curve.errors.max()) for curve in data.curves)
     axes.set(xlabel="angle turned by [°]", ylabel="error [%]", xlim=(0, 184))
     axes.set(ylim=(-4 * most, 108 * most), xticks=range(0, 181, 30))
 
 
-def _draw_symmetries(axes: Axes, symmetries: tuple[Symmetry, ...]) -> None:
+def _draw_symmetries(axes: Axes, symmetries: dict[str, float]) -> None:
     """The errors of symmetries, by name."""
-    names = [in_words(symmetry.name) for symmetry in symmetries][:NAMED]
-    errors = [max(symmetry.error, LEAST) for symmetry in symmetries][:NAMED]
+    names = [name.replace("_", " ") for name in symmetries][:NAMED]
+    errors = [max(error, LEAST) for error in symmetries.values()][:NAMED]
     axes.semilogx(errors, range(len(names)), "D", ms=4, color=SERIES[2])
     axes.set_yticks(range(len(names)), names)
     axes.set(ylim=(len(names) - 0.4, -0.6), xlim=(LEAST / 3, 5), xlabel="error, random signals")
     axes.set_xticks([1e-15, 1e-8, 1])
     axes.grid(axis="y")
-
-
-def in_words(name: str) -> str:
-    """'rotation_90_z' -> 'rotation 90° z'."""
-    name = re.sub(r"(?<=_)\d+", r"\g<0>°", name)
-    return name.replace("_", " ").replace("approximate", "approx.")
 
 
 def _draw_pictures(canvas: Part, data: Equivariance, turned: Pictures) -> None:
@@ -266,7 +243,7 @@ def _draw_pictures(canvas: Part, data: Equivariance, turned: Pictures) -> None:
     pictures.color_bar(canvas, image, list(grid.ravel()), "share of the largest")
 
 
-def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
+def _draw(graph: OpenedGraph, asked: Asked, canvas: Part) -> str:
     data = equivariance_of(graph, level=asked.level, vertex=asked.vertex, seed=asked.seed)
     draw_equivariance(canvas, data)
     return caption(graph.spec, data)
@@ -274,32 +251,19 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
 
 def caption(spec: GraphSpec, data: Equivariance) -> str:
     """What to see in the figure."""
-    exact = [(s.error, in_words(s.name)) for s in data.symmetries if "approximate" not in s.name]
-    error, worst = max(exact, default=(0.0, ""))
-    errors = percent(max((curve.errors.max() for curve in data.curves), default=0.0))
-    floor = percent(max((curve.interpolation.max() for curve in data.curves), default=0.0))
-    turned = data.pictures is not None
+    exact = [error for name, error in data.symmetries.items() if "approximate" not in name]
+    errors, floor = (
+        percent(max(getattr(curve, part).max() for curve in data.curves)) if data.curves else ""
+        for part in ("errors", "interpolation")
+    )
     return sentences(
-        f"How a Chebyshev layer with random weights (seed {data.seed}) on level {data.level} "
-        "commutes with turning its input: |f(T x) - T f(x)| / |f(x)|.",
-        f"Under the sampling's own symmetries (diamonds, for random signals) it is at most "
-        f"{error:.1g}, at {worst}."
-        if exact
-        else "The sampling has no symmetries of its own.",
-        f"Other angles: smooth bars within {data.radius:.3g} spacings; outputs are compared after "
-        f"the positive part and the maximum over {words(spec)}, by interpolation. The error is up "
-        f"to {errors}; interpolation alone, as measured on the input (dashed), makes {floor}."
-        if turned
-        else "The graph is too small to turn an input by other angles.",
-        turned
-        and spec.orientations > 1
-        and f"Below are the input and the activations at {words(spec)}. {counted(spec)}",
-        turned
-        and len(steps_of(data.places))
-        and "Dotted lines are whole steps between orientations, which move activations on.",
-        turned
-        and data.places.dimension == 3
-        and "Pictures are the slice through the middle across z.",
+        f"|f(T x) - T f(x)| / |f(x)| of a Chebyshev layer f with random weights (seed {data.seed}) "
+        f"on level {data.level}, T the sampling's own symmetries (diamonds, random signals): at "
+        f"most {max(exact, default=0.0):.1g}.",
+        data.curves
+        and f"By other angles, of smooth bars within {data.radius:.3g} spacings and the maximum of "
+        f"outputs over {words(spec)}: up to {errors}; interpolation alone (dashed) makes {floor}.",
+        data.curves and spec.orientations > 1 and counted(spec),
     )
 
 

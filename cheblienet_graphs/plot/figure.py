@@ -7,16 +7,15 @@ Grounds are transparent there for the same reason.
 
 import io
 import re
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cheblienet_graphs.errors import CheblienetError, SpecError, StoreError, another
+from cheblienet_graphs.errors import SpecError, StoreError, another, needing
 from cheblienet_graphs.report.opened import OpenedGraph
-from cheblienet_graphs.store.durable import replace, write_errors
+from cheblienet_graphs.store.durable import save_whole
 from cheblienet_graphs.store.export import check_output
 from cheblienet_graphs.values import integer
 
@@ -81,13 +80,8 @@ def style() -> Iterator[None]:
     Raises:
         CheblienetError: matplotlib is not installed.
     """
-    try:
+    with needing("A figure", "plot"):
         import matplotlib as mpl
-    except ModuleNotFoundError as error:
-        raise CheblienetError(
-            f"Figures need matplotlib, which is not installed ({error.name}). "
-            "Install it: pip install 'cheblienet[plot]', or pip install matplotlib."
-        ) from error
     with mpl.rc_context(_SETTINGS):
         yield
 
@@ -184,7 +178,7 @@ def write_figure(figure: Figure, graph: OpenedGraph, asked: Asked, file: str | P
         raise SpecError("output", "a file that ends in .png, .svg or .pdf", str(file))
     check_file(file)
     contents, caption = _saved(figure, graph, asked, ending)
-    write_file(file, contents, "Nothing was drawn")
+    save_whole(file, "Nothing was drawn", lambda target: target.write_bytes(contents))
     return caption
 
 
@@ -205,16 +199,6 @@ def check_file(file: Path, field: str = "output") -> None:
         missing = f"{file} can't be written: there is no folder {file.parent}; make it or "
         raise StoreError(missing, another(field))
     check_output(file, field)
-
-
-def write_file(file: Path, contents: bytes, outcome: str) -> None:
-    """Write a file, or replace it, whole or not at all.
-
-    Raises:
-        StoreError: it can't be written; the outcome stands in the message.
-    """
-    with write_errors(file, outcome):
-        replace(file, contents, file.with_name(f".{uuid.uuid4().hex}"))
 
 
 def svg_of(figure: Figure, graph: OpenedGraph, asked: Asked) -> tuple[str, str]:

@@ -226,7 +226,11 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
     norm, oriented = LogNorm(most * 10.0**-DECADES, most, clip=True), data.widest.oriented
     rows = [_panels(data, graph) for graph in data.graphs]
     if len(data.other_axes):
-        rows.append(_other_axes(data))
+        graph = data.widest
+        view = rows[data.graphs.index(graph)][0][2]
+        named = [title(graph.places.samples, k) for k in data.other_axes.tolist()]
+        each = zip(named, graph.density[data.other_axes], strict=True)
+        rows.append([(above, density, view, False) for above, density in each])
     columns = max(map(len, rows))
     grid = canvas.subplots(len(rows), columns + (not oriented), squeeze=False)
     for cells, panels in zip(grid[:, :columns], rows, strict=True):
@@ -258,15 +262,6 @@ def _panels(data: Heat, graph: Diffusion) -> list[Panel]:
             over = above if view is views[len(views) // 2] else ""
             panels.append((f"{over}\n{view.plane}".strip(), values, view, k is None))
     return panels
-
-
-def _other_axes(data: Heat) -> list[Panel]:
-    graph = data.widest
-    view, *_ = pictures.around(graph.places, graph.point, data.reach)
-    return [
-        (title(graph.places.samples, k), graph.density[k], view, False)
-        for k in data.other_axes.tolist()
-    ]
 
 
 def _draw_profile(axes: Axes, graph: Diffusion, spread: float, reach: float) -> None:
@@ -310,17 +305,11 @@ def _caption(spec: GraphSpec, data: Heat) -> str:
     return sentences(
         f"Heat that started at vertex {data.vertex} of level {data.level}, after t = "
         f"{first.time:.3g} {unit}; colors are logarithmic.",
-        len({graph.places.spacing for graph in data.graphs}) > 1
-        and "Elsewhere t is such that it spreads by as many of the graph's own spacings.",
         oriented
-        and f"It runs along the {word(spec)} that it is at, and bends where that changes; where "
-        f"eps = 1, and on the base alone, it spreads evenly. {counted(spec)}",
-        first.operator
-        and not oriented
-        and "Dots on the line are heat as on the manifold itself without an end.",
+        and f"It runs along the {word(spec)} that it is at, unless eps = 1. {counted(spec)}",
+        first.operator and not oriented and "The line is the manifold's own heat, without an end.",
         spec.axes is not None
-        and "Slices through the start are of all axes together and of its own axis; the last row "
-        f"is {len(data.other_axes)} of the {spec.orientations - 1} others in the first slice.",
+        and f"The last row is {len(data.other_axes)} of {spec.orientations - 1} other axes.",
         1 < shown < spec.orientations and f"Shown are {shown} of {spec.orientations} orientations.",
     )
 

@@ -95,7 +95,7 @@ def _draw_plane(data: Neighborhood, view: View, ax: Axes, pair: tuple[int, int])
         ):
             strokes = GLYPH * data.reach * headings
             ends = np.stack([middles - strokes, middles + strokes], axis=1)[:, :, pair]
-            lines(ax, ends, color, 1.8, 3.5)
+            lines(ax, ends, color, 1.8, zorder=3.5)
     _draw_ellipses(ax, view.ellipsoids(), pair, data.reach)
     look: dict[str, Any] = {"color": FAINT, "markersize": 2, "zorder": 1, "label": others}
     ax.plot(*data.others[near][:, pair].T, ".", **look)
@@ -140,7 +140,7 @@ def _draw_edges(
     kinds = (WITHIN, ~leaving, 2.1), (ACROSS, leaving, 2.0)
     for (color, chosen, zorder), label in zip(kinds, labels, strict=True):
         thick = widths[chosen] if chosen.any() else 1.0  # which the legend wants
-        lines(ax, pairs[chosen], color, thick, zorder, label=label)
+        lines(ax, pairs[chosen], color, thick, zorder=zorder, label=label)
     ax.plot(*ends[~leaving].T, color=WITHIN, linestyle="", zorder=3, **DOT)
     ax.plot([0], [0], color=INK, zorder=4, **DOT)
 
@@ -180,42 +180,27 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
 
 
 def _caption(graph: OpenedGraph, asked: Asked, data: Neighborhood) -> str:
-    view, spec, volume = data.views[data.middle], graph.spec, len(data.axes) == 3
+    view, spec = data.views[data.middle], graph.spec
     coordinates = graph.level(asked.level).coordinates[view.vertex].tolist()
     place = zip(spec.geometry.columns, coordinates, strict=True)
     at = ", ".join(f"{name} = {value:.4g}" for name, value in place)
     realized = [each.eps_squared for each in data.views if each.eps_squared is not None]
-    sample = named(spec, view.vertex // spec.base_points(asked.level)) if view.sample else ""
+    edges = "no eps^2 is realized" if data.heaviest else "it has no neighbors"
+    if realized:
+        between = words.interval(min(realized), max(realized))
+        edges = f"its edges realize eps^2 = {between}, asked for {spec.eps**2:.3g}"
     return sentences(
-        f"Vertex {view.vertex:,} ({at}): "
-        + (
-            "it has no neighbors."
-            if not data.heaviest
-            else f"its edges realize eps^2 = {words.interval(min(realized), max(realized))}, asked "
-            f"for {spec.eps**2:.3g}."
-            if realized
-            else "no neighbor lies forward, so no eps^2 is realized."
-        ),
-        volume
-        and sample
-        and f"It is at {sample}, of {data.orientations}; all neighbors are projected on directions "
-        "along and across it. Tilts count by their sine.",
-        volume and not sample and "Rings are neighbors in front of a plane or behind it.",
-        sample and f"Strokes stand at neighbors of other {fibers.words(spec)}, along these.",
-        sample
-        and not volume
-        and f"Its point is seen in {len(data.views)} of {data.orientations} orientations.",
+        f"Vertex {view.vertex:,} ({at}): {edges}.",
+        view.sample
+        and f"It is at {named(spec, view.vertex // spec.base_points(asked.level))}, of "
+        f"{data.orientations}; strokes are along other {fibers.words(spec)}.",
+        len(data.axes) == 3 and not view.sample and "Rings are neighbors out of a plane.",
         data.heaviest
-        and f"Edges are the thicker the heavier, up to {data.heaviest:.3g}. Evenly filled, the "
-        "ellipse of the metric realized has the second moments of the edges; that of the metric "
-        f"asked for {'reaches as far forward' if sample else 'is as large'}.",
+        and f"Edges are the thicker the heavier, up to {data.heaviest:.3g}. The ellipse of the "
+        "metric realized, evenly filled, has the second moments of the edges.",
     )
 
 
 FIGURE = Figure(
-    "neighborhood",
-    "The neighborhood of one vertex, to scale",
-    (6.75, 6.75),
-    _draw,
-    takes=("vertex",),
+    "neighborhood", "The neighborhood of one vertex, to scale", (6.75, 6.75), _draw, ("vertex",)
 )

@@ -199,14 +199,7 @@ def picture(
     return image
 
 
-def lines(
-    axes: Axes,
-    ends: Floats,
-    color: str,
-    widths: Any,
-    zorder: float = 1,
-    **given: Any,
-) -> None:
+def lines(axes: Axes, ends: Floats, color: str, widths: Any, **given: Any) -> None:
     """Draw lines between pairs of places.
 
     Args:
@@ -214,13 +207,11 @@ def lines(
         ends: (N, 2, 2) of x and y.
         color: of all.
         widths: one, or one for each, in points.
-        zorder: of all.
         given: as of matplotlib's `LineCollection`.
     """
     from matplotlib.collections import LineCollection
 
-    look = {"colors": color, "linewidths": widths, "zorder": zorder}
-    axes.add_collection(LineCollection(list(ends), **look, **given))
+    axes.add_collection(LineCollection(list(ends), colors=color, linewidths=widths, **given))
 
 
 def thickness(weights: Floats, heaviest: float, most: float) -> Floats:
@@ -234,13 +225,7 @@ def bare(axes: Axes) -> None:
     axes.spines[:].set_visible(False)
 
 
-def color_bar(
-    canvas: Part,
-    image: Image,
-    axes: Sequence[Axes],
-    label: str,
-    **given: Any,
-) -> None:
+def color_bar(canvas: Part, image: Image, axes: Sequence[Axes], label: str, **given: Any) -> None:
     """Draw the bar that tells colors of the pictures on some axes.
 
     Args:

@@ -30,9 +30,6 @@ AROUND = 6
 """A place shows no point where all are farther than points are from this many of their neighbors,
 the most isolated of them left out."""
 ISOLATED = 0.99
-CROWDED = 0.8
-"""Given points whose spacing is below this share of that which would fill the whole domain
-or sphere cover a part of it: lengths are then in units of their own spacing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,9 +238,8 @@ def places_of(graph: OpenedGraph, level: int) -> Places:
     spec = graph.spec
     points = graph.level(level).sampling
     spacing = math.sqrt(spec.squared_spacing(level))
-    if spec.coordinates is not None:
-        seen = typical_spacing(points.base_points)
-        spacing = seen if seen < CROWDED * spacing else spacing
+    if spec.coordinates is not None:  # which may cover a part of the domain
+        spacing = typical_spacing(points.base_points)
     return Places(points, spacing, spec.geometry.base.flat, visible_unit(spec), samples_of(spec))
 
 

@@ -8,7 +8,7 @@ from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL, Asked, Axes, Canvas
 from cheblienet_graphs.plot.pictures import color_bar
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.sparse import row_blocks, rows
-from cheblienet_graphs.spec.fibers import samples_of, title, word, words
+from cheblienet_graphs.spec.fibers import samples_of, title
 from cheblienet_graphs.spec.words import percent
 from cheblienet_graphs.typing import Floats
 
@@ -37,11 +37,6 @@ class Sparsity:
     vertices: int
     stored: int
     samples: tuple[tuple[float, ...], ...]
-
-    @property
-    def orientations(self) -> int:
-        """Blocks of rows, one after the other."""
-        return len(self.samples)
 
     @property
     def zeros(self) -> float:
@@ -91,7 +86,7 @@ def draw_sparsity(data: Sparsity, ax: Axes) -> Image:
     colors = mpl.colormaps[SEQUENTIAL]
     begun = ListedColormap(colors(np.linspace(EMPTY, 1, 256))).with_extremes(bad=colors(0.0))
     shown = np.where(data.density > 0, data.density, np.nan)
-    most, side, count = float(np.nanmax(shown)), data.vertices, data.orientations
+    most, side, count = float(np.nanmax(shown)), data.vertices, len(data.samples)
     norm = LogNorm(min(float(np.nanmin(shown)), most / 10), most)
     extent = 0, side, side, 0
     image = ax.imshow(shown, cmap=begun, norm=norm, extent=extent, interpolation="nearest")
@@ -110,22 +105,15 @@ def draw_sparsity(data: Sparsity, ax: Axes) -> Image:
 
 
 def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
-    data, spec = sparsity_of(graph, asked.level), graph.spec
+    data = sparsity_of(graph, asked.level)
     ax = figure.subplots()
     image = draw_sparsity(data, ax)
-    text = (
-        f"All but {percent(1 - data.zeros)} of the entries of the {data.vertices:,} x "
-        f"{data.vertices:,} Laplacian are zeros, which are not stored; {data.stored:,} are."
-    )
     if data.side > 1:
         color_bar(figure, image, [ax], "share of entries stored", shrink=0.8)
-        text += f" A cell of the picture stands for {data.side:,} x {data.side:,} of them."
-    if data.orientations > 1:
-        text += (
-            f" Blocks on the diagonal are edges at the same {word(spec)}, those beside it lead to "
-            f"other {words(spec)}."
-        )
-    return text
+    return (
+        f"Stored are {data.stored:,} of {data.vertices:,} x {data.vertices:,} entries, "
+        f"{percent(1 - data.zeros)}; cells of the picture have {data.side:,} x {data.side:,}."
+    )
 
 
 FIGURE = Figure("sparsity", "The sparsity pattern of the Laplacian", (5.2, 4.6), _draw)

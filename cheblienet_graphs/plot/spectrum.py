@@ -56,17 +56,12 @@ class Spectrum:
         """(M,) value / exact - 1, NaN where the exact one is 0; None without exact ones."""
         if self.exact is None or not self.scaled:
             return None
-        none = np.full_like(self.values, np.nan)
-        ratio = np.divide(self.values, self.exact, out=none, where=self.exact > 0)
-        return ratio - 1
+        return self.values / np.where(self.exact > 0, self.exact, np.nan) - 1
 
     @property
     def largest_error(self) -> float | None:
-        """The largest |error|; None where nothing can be compared."""
-        errors = self.errors
-        if errors is None or not np.isfinite(errors).any():
-            return None
-        return float(np.nanmax(abs(errors)))
+        """The largest |error|, 0 where the 0 alone is there; None where nothing can be compared."""
+        return None if self.errors is None else float(np.nan_to_num(abs(self.errors)).max())
 
 
 def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) -> Spectrum:
@@ -152,12 +147,7 @@ def connected(graph: OpenedGraph, level: int, count: int) -> None:
         )
 
 
-def draw_spectrum(
-    data: Spectrum,
-    ax: Axes,
-    errors: "Axes | None" = None,
-    unit: str = "",
-) -> None:
+def draw_spectrum(data: Spectrum, ax: Axes, errors: "Axes | None" = None, unit: str = "") -> None:
     """Draw eigenvalues, and their relative errors on axes of their own.
 
     Args:
@@ -208,18 +198,12 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
         ax, errors = figure.subplots(2, sharex=True, height_ratios=(2, 1))
         draw_spectrum(data, ax, errors, unit)
         figure.align_ylabels()
-    error = data.largest_error
-    compared = "only the 0 is there"
+    compared = f"up to {words.percent(data.largest_error or 0.0)} off those of the operator"
     if data.unknown is not None:
         compared = f"drawn alone, as {data.unknown}"
-    elif error is not None:
-        compared = f"up to {words.percent(error)} off those of the operator"
     return sentences(
         f"The {len(data.values)} smallest of {data.vertices:,} eigenvalues: {compared}.",
-        data.components > 1
-        and f"The graph falls into {data.components:,} components, so as many eigenvalues are 0.",
-        data.scaled and "They are in the operator's own units; nothing is fitted.",
-        data.method == "stored" and "They are those stored with the graph.",
+        data.components > 1 and f"As many are 0 as there are components: {data.components:,}.",
         not data.converged and "The solver gave up, so they are approximate.",
         data.method == "lanczos" and "Copies of multiple ones may be missing.",
     )

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import NotDrawnError, another
-from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
+from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure
 from cheblienet_graphs.plot.pictures import lines, thickness
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.report.opened import OpenedGraph
@@ -40,7 +40,7 @@ class Subgraphs:
         kept_vertices: (N,) a share kappa, drawn uniformly.
     """
 
-    axes: tuple[str, str]
+    axes: tuple[str, ...]
     unit: str
     places: Floats
     vertices: Indices
@@ -93,9 +93,8 @@ def subgraphs_of(
             f"No edge{where} is near vertex {middle:,} of {graph.name}; ", another("vertex")
         )
     generator, shares = np.random.default_rng(seed), weights / weights.sum()
-    first, second, *_ = places.directions
     return Subgraphs(
-        (first, second),
+        places.directions[:2],
         places.unit,
         places.offsets(here, places.vectors[vertices % points])[:, :2] * places.visible,
         vertices,
@@ -176,27 +175,17 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
         draw_subgraph(data, edges, vertices, ax)
         ax.set_title(title)
     axes[0].set_ylabel(f"{data.axes[1]} ({data.unit})")
-    where = ""
-    if graph.spec.geometry.oriented:
-        number = data.vertices[0] // graph.spec.base_points(asked.level)
-        where += f" of {named(graph.spec, number)}"
-    if graph.spec.geometry.base.dimension == 3:
-        where += ", in its plane of x and y,"
+    number = data.vertices[0] // graph.spec.base_points(asked.level)
+    where = f" of {named(graph.spec, number)}" if graph.spec.geometry.oriented else ""
     weight = float(data.weights[data.kept_edges].sum() / data.weights.sum())
-    return sentences(
+    return (
         f"The {len(every_vertex):,} vertices around vertex {data.vertices[0]:,}{where} and the "
-        f"{len(every_edge):,} edges among them, with sub-graphs by the rules of training.",
-        f"Middle: {data.kept_edges.sum():,} edges, the heavier the likelier "
-        f"({words.percent(weight)} of the weight).",
-        f"Right: {data.kept_vertices.sum():,} vertices, all as likely, and the {among.sum():,} "
-        f"edges among them ({words.percent(float(among.mean()))}).",
+        f"{len(every_edge):,} edges among them; {data.kept_edges.sum():,} of these, the heavier "
+        f"the likelier ({words.percent(weight)} of the weight); {data.kept_vertices.sum():,} of "
+        f"the vertices with {among.sum():,} edges ({words.percent(float(among.mean()))})."
     )
 
 
 FIGURE = Figure(
-    "subgraphs",
-    "Random sub-graphs, as training draws them",
-    (6.75, 2.9),
-    _draw,
-    takes=("vertex", "seed"),
+    "subgraphs", "Random sub-graphs, as training draws them", (6.75, 2.9), _draw, ("vertex", "seed")
 )

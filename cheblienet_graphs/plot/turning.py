@@ -15,10 +15,6 @@ from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.typing import Floats, Indices
 
-LINEAR = 1e-6
-"""Largest distance, in spacings, of moved points from where a rotation takes them."""
-POWERS = 6
-"""Most multiples of a rotation that are measured."""
 DEGREE = 3
 NEIGHBORS = {1: 8, 2: 24, 3: 56}
 """Points whose values are taken, by dimension: about twice as many as the polynomial has terms."""
@@ -34,86 +30,27 @@ BARS = ((0.25, -0.2, 20.0, 1.0), (-0.3, 0.05, 75.0, 0.8), (0.1, 0.4, -40.0, 0.6)
 """x and y of the middle, in radii, angle in degrees, and height of the input's bars."""
 
 
-@dataclass(frozen=True)
-class Symmetry:
-    """A symmetry of a sampling, and how a layer f commutes with it.
-
-    Args:
-        name: as the sampling calls it; of a multiple '2 x rotation_90'.
-        error: |f(P x) - P f(x)| / |f(x)| for a random signal x on all vertices.
-        axis: number of the axis about which it turns, among those that figures turn about; None
-            where it is no rotation about one of these.
-        angle: of that rotation, degrees in (0, 180].
-    """
-
-    name: str
-    error: float
-    axis: int | None = None
-    angle: float = 0.0
-
-
 def symmetries_of(
-    graph: OpenedGraph, level: int, places: Places, axes: list[Floats], weights: Floats, seed: int
-) -> tuple[Symmetry, ...]:
-    """Measure a layer on the symmetries of a level, and on multiples of its rotations.
-
-    Multiples go up to a half turn; of many some are measured.
+    graph: OpenedGraph, level: int, places: Places, weights: Floats, seed: int
+) -> dict[str, float]:
+    """The error |f(P x) - P f(x)| / |f(x)| of a layer f for each symmetry P of a level, by name.
 
     Args:
         graph: published.
         level: of its pyramid.
         places: its points.
-        axes: unit vectors (3,) about which figures turn.
         weights: (K, C) of the layer.
-        seed: of the signal.
+        seed: of x, a random signal on all vertices.
     """
     product = mapped_product(graph.level(level).laplacian)
     signal = np.random.default_rng(seed).standard_normal((places.points.num_vertices, 1))
-    output = chebyshev_sums(product, signal, weights)
-    size, measured = float(np.linalg.norm(output)), []
+    output, errors = chebyshev_sums(product, signal, weights), {}
     for name, permutation in places.points.symmetries():
-        turn = None if "approximate" in name else turn_of(places, permutation, axes)
-        axis, angle = turn or (None, 0.0)
-        count = math.floor(180 / angle + 1e-6) if turn else 1
-        moved, numbers = permutation, np.linspace(1, count, min(count, POWERS)).round()
-        for number in range(1, count + 1):
-            if number in numbers:
-                image = np.empty_like(signal)
-                image[moved] = signal
-                difference = chebyshev_sums(product, image, weights)[moved] - output
-                error = float(np.linalg.norm(difference)) / size
-                called = name if number == 1 else f"{number} x {name}"
-                measured.append(Symmetry(called, error, axis, number * angle))
-            moved = permutation[moved]
-    return tuple(measured)
-
-
-def turn_of(places: Places, permutation: Indices, axes: list[Floats]) -> tuple[int, float] | None:
-    """The axis and the angle, degrees in (0, 180], of a rotation of the points.
-
-    Args:
-        places: the points.
-        permutation: (V,) under which vertex v goes to permutation[v].
-        axes: (3,) unit vectors; of a plane the third one is across it.
-
-    Returns:
-        None where the points are mapped otherwise, as by translations and reflections.
-    """
-    count = places.points.num_points
-    image = permutation[:count] % count
-    positions = places.vectors - (places.vectors.mean(axis=0) if places.flat else 0.0)
-    matrix, *_ = np.linalg.lstsq(positions, positions[image], rcond=None)
-    if np.abs(positions @ matrix - positions[image]).max() > LINEAR * max(1.0, places.radius):
-        return None
-    turn = np.eye(3)
-    turn[: len(matrix), : len(matrix)] = matrix.T
-    orthogonal = np.allclose(turn @ turn.T, np.eye(3), atol=LINEAR)  # not where all are on a line
-    if not orthogonal or np.linalg.det(turn) < 0 or np.allclose(turn, np.eye(3), atol=LINEAR):
-        return None
-    for number, axis in enumerate(axes):
-        if np.allclose(turn @ axis, axis, atol=LINEAR):
-            return number, math.degrees(Rotation.from_matrix(turn).magnitude())
-    return None
+        image = np.empty_like(signal)
+        image[permutation] = signal
+        difference = chebyshev_sums(product, image, weights)[permutation] - output
+        errors[name] = float(np.linalg.norm(difference) / np.linalg.norm(output))
+    return errors
 
 
 def rotation(axis: Floats, degrees: float) -> Floats:

@@ -104,6 +104,5 @@ def weight_statistics(weights: MappedWeights, *, entries: int = ENTRIES) -> dict
         once = block.data[block.indices > row]
         known[count : count + len(once)] = once
         count += len(once)
-    statistics = {"min": known.min(), "max": known.max()}
-    statistics["median"] = np.median(known, overwrite_input=True)
-    return {name: float(statistics[name]) for name in ("min", "median", "max")}
+    least, most = float(known.min()), float(known.max())
+    return {"min": least, "median": float(np.median(known, overwrite_input=True)), "max": most}

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from cheblienet_graphs.quoting import one_line
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.rows import aligned
 from cheblienet_graphs.spec import words
-from cheblienet_graphs.store.facts import VersionFacts
 
 WIDEST = 40
 """Characters of a value in the text at most."""
@@ -81,14 +81,10 @@ def compare(
         (graph.name, other.name),
         a.files == b.files,
         _different(a.spec.to_dict(), b.spec.to_dict()),
-        (_generator(a), _generator(b)),
+        (" ".join(a.generator.values()), " ".join(b.generator.values())),
         (a.spec.levels, b.spec.levels),
         tuple(map(_different, a.levels, b.levels)),
     )
-
-
-def _generator(facts: VersionFacts) -> str:
-    return f"{facts.generator.get('name')} {facts.generator.get('version')}"
 
 
 def _different(a: Mapping[str, Any], b: Mapping[str, Any]) -> Pairs:
@@ -97,9 +93,7 @@ def _different(a: Mapping[str, Any], b: Mapping[str, Any]) -> Pairs:
 
 
 def _rows(title: str, pairs: Pairs) -> list[list[str]]:
-    return [[f"{title}: {name}", *map(_shown, pair)] for name, pair in pairs.items()]
-
-
-def _shown(value: Any) -> str:
-    text = words.shown(value)
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
+    return [
+        [f"{title}: {name}", *(one_line(words.shown(value), WIDEST) for value in pair)]
+        for name, pair in pairs.items()
+    ]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
-from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.manifolds.moments import logarithms
 from cheblienet_graphs.manifolds.r3s2 import directions_across
 from cheblienet_graphs.report.moments import periods
 from cheblienet_graphs.report.opened import open_graph
@@ -20,7 +20,7 @@ from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec, fibers, units
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import Number, integer, parsed
+from cheblienet_graphs.values import Number, integer, numbers
 
 TIE = 1e-9
 """Relative difference of squared lengths up to which candidates are equally long."""
@@ -96,6 +96,8 @@ class Neighbors:
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON types, angles in radians."""
         columns, asked = self.spec.geometry.columns, self.asked
+        parts = self.vertices, self.ends, self.components, self.distances, self.weights
+        edges = (part.tolist() for part in parts)
         return {
             "name": self.name,
             "level": self.level,
@@ -110,11 +112,7 @@ class Neighbors:
                     "distance": distance,
                     "weight": weight,
                 }
-                for vertex, end, components, distance, weight in zip(
-                    *(part.tolist() for part in (self.vertices, self.ends, self.components)),
-                    *(part.tolist() for part in (self.distances, self.weights)),
-                    strict=True,
-                )
+                for vertex, end, components, distance, weight in zip(*edges, strict=True)
             ],
         }
 
@@ -132,7 +130,7 @@ class Neighbors:
             frame = map(fibers.vector_in_words, axis_frame(self.coordinates[3:])[1:].tolist())
             lines.append("  across 1 is {}, across 2 is {}; tilts are to these".format(*frame))
         several = f"{count} neighbor{'s' if count > 1 else ''}"
-        shown = f"lengths in {units.unit(spec)}, of which one is {self._visible(1.0, 4)}"
+        shown = f"lengths in {spec.geometry.base.unit}, of which one is {self._visible(1.0, 4)}"
         lines += [f"  {several}; {shown}", ""]
         rows = [["vertex", *map(_title, [*columns, *self.directions]), "distance", "weight"]]
         for edge in self.to_json()["neighbors"]:
@@ -149,7 +147,8 @@ class Neighbors:
 
     def _how_far(self, asked: Nearest) -> str:
         """The distance in the metric's unit and in one that can be seen."""
-        away = f"{asked.distance:.3g} {units.unit(self.spec)} ({self._visible(asked.distance, 3)})"
+        unit = self.spec.geometry.base.unit
+        away = f"{asked.distance:.3g} {unit} ({self._visible(asked.distance, 3)})"
         turned = "rotation" if self.spec.axes is None else "tilt"
         if asked.turn is not None:
             away += f" and {np.degrees(asked.turn):.3g} degrees of {turned}"
@@ -254,16 +253,13 @@ def _parsed(
     spec: GraphSpec, sampling: Sampling, at: str | Sequence[float]
 ) -> tuple[Floats, Floats]:
     """A place in Cartesian coordinates on the base, and an orientation in radians or an axis."""
-    try:
-        numbers = [parsed(number) for number in (at.split(",") if isinstance(at, str) else at)]
-    except (ValueError, TypeError):
-        numbers = []
+    given = numbers(at)
     base, fiber = spec.geometry.base, spec.geometry.fiber.columns
-    limits = zip(numbers, _limits(sampling), strict=False)
-    place, sample = np.array(numbers[: base.dimension]), np.array(numbers[base.dimension :])
+    limits = zip(given, _limits(sampling), strict=False)
+    place, sample = np.array(given[: base.dimension]), np.array(given[base.dimension :])
     length = float(np.linalg.norm(sample)) if spec.axes is not None else 1.0
     if (
-        len(numbers) != base.dimension + len(fiber)
+        len(given) != base.dimension + len(fiber)
         or not all(low <= number <= high for number, (low, high) in limits)
         or not 0 < length < math.inf
     ):
@@ -320,16 +316,13 @@ def _shortest_logarithms(
     Returns:
         (N, dim) and (N,).
     """
-    geometry, sampling, candidates = sampled.manifold, sampled.sampling, []
-    dimension = geometry.base.dimension
-    g = geometry.elements(tuple(map(array, start.T)))
+    geometry, sampling = sampled.manifold, sampled.sampling
+    dimension, starts = geometry.base.dimension, np.repeat(start, len(ends), axis=0)
     nearest = np.array(ends)
     nearest[:, :dimension] -= periods(sampling, (ends - start)[:, :dimension])
-    for shift in _images(sampling, dimension):
-        moved = nearest + np.pad(shift, (0, nearest.shape[1] - len(shift)))
-        h = geometry.elements(tuple(map(array, moved.T)))
-        candidates += [np.stack(np.broadcast_arrays(*c)) for c in geometry.logarithms(g, h)]
-    every = np.stack(candidates).view(np.ndarray)
+    shifts = np.zeros((3**dimension if sampling.periodic else 1, ends.shape[1]))
+    shifts[:, :dimension] = _images(sampling, dimension)
+    every = np.concatenate([logarithms(geometry, starts, nearest + shift) for shift in shifts])
     squared = np.einsum("kan,a->kn", every**2, np.array(geometry.weights(sampled.metric)))
     least = squared <= squared.min(axis=0) * (1 + TIE)
     turns = np.linalg.norm(every[:, dimension:], axis=1)
@@ -340,7 +333,7 @@ def _shortest_logarithms(
 def _images(sampling: Sampling, dimension: int) -> list[Floats]:
     """Shifts by whole periods of a periodic domain, none first; else no shift at all."""
     if not sampling.periodic or not sampling.extent:
-        return [np.zeros(0)]
+        return [np.zeros(dimension)]
     steps = itertools.product((0, -1, 1), repeat=dimension)
     return [np.array(step) * sampling.extent for step in steps]
 

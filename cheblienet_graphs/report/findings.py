@@ -1,20 +1,14 @@
 """Findings: what is known of a graph as data, put into words by templates, and only here."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cheblienet_graphs.errors import Remedy
-
-Spell = Callable[[Remedy], str]
-"""Writes a parameter as readers know it: str for those of Python."""
+from cheblienet_graphs.errors import Remedy, Spell
 
 IN_PLANE = "in-plane fraction {share:.3f}, asked for {asked:g}: "
 APART = "falls into {count:,} components, between which no signal passes"
-LARGE_CELLS = (
-    "Voronoi cells up to {times:,.0f} times their mean: points of a region share the whole domain "
-    "among them; give areas"
-)
+LARGE_CELLS = "Voronoi cells up to {times:,.0f} times their mean, as at ends of a part; give areas"
 
 TEMPLATES = {
     # verdicts
@@ -33,10 +27,7 @@ TEMPLATES = {
         "{waves:.2g} edges long; second moments {close}"
     ),
     # second moments, as a build looks at them
-    "small lattice": (
-        "second moments are nowhere free of the boundary, as this lattice is smaller than its "
-        "stencils"
-    ),
+    "small lattice": "second moments are nowhere free of the boundary: stencils are larger",
     "all at the edge": "second moments are nowhere free of the mask's edge",
     "moments": "second moments consistent with the metric: {close}{some}",
     "no moments": "second moments not consistent with the metric{some}",
@@ -69,20 +60,12 @@ TEMPLATES = {
     "at least": "falls into at least {count:,} components, `clg inspect` counts them",
     "isolated": "vertices without neighbors: {count:,}",
     "in plane": IN_PLANE + "the closest that any xi tried gives with these points and neighbors",
-    "in plane, mask": (
-        IN_PLANE + "xi is solved for on the whole sampling, of which these are the edges inside"
-    ),
-    "more neighbors": (
-        "up to {count:.0f} neighbors, more than K = {most}: those added so that the weights can "
-        "match the metric"
-    ),
+    "in plane, mask": IN_PLANE + "xi is solved for on the whole sampling, not on the edges inside",
+    "more neighbors": "up to {count:.0f} neighbors, more than K = {most}, to match the metric",
     "dropped": "{count:,} edges left out, as their matched weight is 0",
     "dense": "{zeros} zeros, below the paper's rule of thumb",
     "approximate": "the eigenvalues are approximate, the solver gave up",
-    "copies": (
-        "eigenvalues from Lanczos recursions, one for each sector of the half turns and "
-        "reflections: those that are multiple for other reasons may have more copies"
-    ),
+    "copies": "eigenvalues from Lanczos recursions: multiple ones may have more copies",
     "large cells": LARGE_CELLS,
     "large cells, xi": LARGE_CELLS + ", and {0} for their own spacing",
 }

@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cheblienet_graphs.errors import Spell
 from cheblienet_graphs.limits import EIGENVALUES
-from cheblienet_graphs.report.findings import Spell
 from cheblienet_graphs.report.level import LevelReport, level_report
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.text import full_text, short_text
@@ -45,8 +45,8 @@ class Report:
 
     def full_text(self, spell: Spell = str) -> str:
         """All of it: units, digests, every measurement, spectra of all levels, explanations."""
-        generator = f"{self.generator.get('name')} {self.generator.get('version')}"
-        size, digest = human_bytes(self.bytes), self.spec_sha256[:12]
+        size, generator = human_bytes(self.bytes), " ".join(self.generator.values())
+        digest = self.spec_sha256[:12]
         lines = [self._title, *(f"  {sentence}" for sentence in sentences(self.spec, spell))]
         lines += [f"  {size}, built {self.created} by {generator}, spec {digest}"]
         return "\n".join([*lines, "", full_text(self.spec, self.levels, spell)])

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from cheblienet_graphs.errors import Spell
 from cheblienet_graphs.report import diagnostics
-from cheblienet_graphs.report.findings import Finding, Spell
+from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, compared, verdict
@@ -109,6 +110,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     known = exact_eigenvalues(spec, sampled, count)
     comparison = compared(spec, spectrum, facts.eigenvalue_scale, known)
     judged = verdict(spec, sampled, metrics, components, comparison)
+    inside = sampled.sampling.num_points / spec.full_points(number)
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, sampled.sampling)
     step("weights")
@@ -129,9 +131,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         finding=replace(judged, levels=(number,)),
         equivariance=errors,
         weights=diagnostics.weight_statistics(arrays.weights),
-        inside=None
-        if spec.mask is None
-        else sampled.sampling.num_points / spec.full_points(number),
+        inside=None if spec.mask is None else inside,
     )
 
 

@@ -10,14 +10,15 @@ from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.spec import GraphSpec, fibers, units, words
 
 UNKNOWN = "-"
+DEGREES = "{min:.0f} / {mean:.1f} / {max:.0f}"
 
 Row = tuple[str, list[str]]
 """A title, and a cell for each level."""
-Quantity = tuple[str, Callable[[LevelReport], str]]
-"""A title, and the cell of a level."""
+Quantity = tuple[bool, str, Callable[[LevelReport], str]]
+"""Whether it is shown, a title, and the cell of a level."""
 
 
-def columns_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Quantity]:
+def columns_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
     """What one decides from: what this manifold, boundary and mask have. Titles are of two lines.
 
     Args:
@@ -26,7 +27,7 @@ def columns_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Quantity]
     """
     oriented, masked = spec.geometry.oriented, spec.mask is not None
     compared = any(level.spectral_error is not None for level in levels)
-    columns: list[tuple[bool, str, Callable[[LevelReport], str]]] = [
+    columns: list[Quantity] = [
         (True, "\nlevel", lambda x: f"{x.level}"),
         (True, "\ngrid", lambda x: _grid(x, "x")),
         (masked, "\ninside", _inside),
@@ -36,9 +37,9 @@ def columns_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Quantity]
         (oriented, "in\nplane", _in_plane),
         (True, "realized\neps^2", lambda x: _span(_along(x), 2, "..")),
         (oriented, "xi^2\n/ asked", lambda x: _span(turning(x), 2, "..")),
-        (compared, "spectrum\noff by", _spectral_error),
+        (compared, "spectrum\noff by", lambda x: _known(x.spectral_error, words.percent)),
     ]
-    return [(title, cell) for shown, title, cell in columns if shown]
+    return _rows(columns, levels)
 
 
 def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
@@ -52,19 +53,20 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
     """
     oriented, masked = spec.geometry.oriented, spec.mask is not None
     kernel, asked = spec.kernel is not None, f"{spec.eps**2:.4g}"
-    unit, visible = units.unit(spec), units.visible_unit(spec)
+    irregular = not spec.sampling_kind.regular
+    unit, visible = spec.geometry.base.unit, units.visible_unit(spec)
 
     def seen(level: LevelReport, length: float) -> str:
         return f"{units.visible(spec, level.level, length):.3g}"
 
-    every: list[tuple[bool, str, Callable[[LevelReport], str]]] = [
+    every: list[Quantity] = [
         (masked, f"inside the {'mask' if spec.region is None else 'region'}", _inside),
         (True, "grid", lambda x: _grid(x, " x ")),
         (True, "vertices", lambda x: f"{x.vertices:,}"),
         (True, "edges", lambda x: f"{x.edges:,}"),
         (True, "stored entries", lambda x: f"{x.nnz:,}"),
         (True, "sparsity (paper: >= 98.5 %)", lambda x: words.two_places(x.sparsity)),
-        (True, "degree, min / mean / max", _degrees),
+        (True, "degree, min / mean / max", lambda x: DEGREES.format(**x.degree)),
         (True, "in-plane fraction", _in_plane),
         (True, "weights, min / median / max", _weights),
         (True, "lambda_max", lambda x: f"{x.lambda_max:.7g}"),
@@ -75,17 +77,22 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
         (kernel, f"sqrt t, {unit}", lambda x: f"{math.sqrt(x.bandwidth or 0.0):.4g}"),
         (kernel, f"sqrt t, {visible}", lambda x: seen(x, math.sqrt(x.bandwidth or 0.0))),
         (True, f"realized eps^2 (asked {asked})", lambda x: _span(_along(x), 3, " .. ")),
-        (not spec.sampling_kind.regular, "first moments, 0 to 1", _first_moments),
+        (irregular, "first moments, 0 to 1", lambda x: _span(_drift(x), 3, " .. ")),
         (oriented, "realized xi^2 / asked", lambda x: _span(turning(x), 3, " .. ")),
     ]
-    return [(title, [cell(level) for level in levels]) for shown, title, cell in every if shown]
+    return _rows(every, levels)
+
+
+def _rows(quantities: Sequence[Quantity], levels: Sequence[LevelReport]) -> list[Row]:
+    return [(title, [cell(x) for x in levels]) for shown, title, cell in quantities if shown]
 
 
 def error_rows(levels: Sequence[LevelReport]) -> list[Row]:
     """For each symmetry |P'LP - L|, level by level."""
+    written = "{:.2g}".format
     return [
-        (symmetry.replace("_", " "), [_error(level.equivariance.get(symmetry)) for level in levels])
-        for symmetry in largest_errors(levels)
+        (name.replace("_", " "), [_known(x.equivariance.get(name), written) for x in levels])
+        for name in largest_errors(levels)
     ]
 
 
@@ -120,18 +127,15 @@ def distinct(level: LevelReport) -> Iterator[tuple[slice, float, float | None]]:
 
 def reading(spec: GraphSpec) -> list[str]:
     """An explanation of the tables' words."""
-    lines, several = ["Level 0 is the finest."], fibers.words(spec)
-    lines.append("Sparsity is the share of zeros.")
+    lines = ["Level 0 is the finest. Sparsity is the share of zeros."]
     if spec.geometry.oriented:
         lines += [
             f"The in-plane fraction is the share of edges within one {fibers.word(spec)}.",
-            f"Realized eps^2: least .. largest over the {several}; smaller is more anisotropic.",
+            f"Realized eps^2: least .. largest over the {fibers.words(spec)}.",
             "xi is the length that one radian of rotation counts for.",
         ]
     if spec.kernel is not None:
-        lines.append(
-            "Weights are a function of d^2 / (4 t), d the distance: sqrt t is the kernel's width."
-        )
+        lines.append("Weights are a function of d^2 / (4 t): sqrt t is the kernel's width.")
     return lines
 
 
@@ -178,10 +182,6 @@ def _inside(level: LevelReport) -> str:
     return words.percent(level.inside or 0.0)
 
 
-def _degrees(level: LevelReport) -> str:
-    return "{min:.0f} / {mean:.1f} / {max:.0f}".format(**level.degree)
-
-
 def _weights(level: LevelReport) -> str:
     return " / ".join(map(_short, level.weights.values()))
 
@@ -195,8 +195,9 @@ def _along(level: LevelReport) -> list[float | None]:
     return [metric.eps_squared for metric in level.effective_metric]
 
 
-def _first_moments(level: LevelReport) -> str:
-    return _span([metric.first_moment for metric in level.effective_metric], 3, " .. ")
+def _drift(level: LevelReport) -> list[float]:
+    """First moments by orientation."""
+    return [metric.first_moment for metric in level.effective_metric]
 
 
 def _span(values: Sequence[float | None], digits: int, between: str) -> str:
@@ -211,9 +212,5 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if 100 <= number < 1e6 else f"{number:.2g}"
 
 
-def _error(error: float | None) -> str:
-    return UNKNOWN if error is None else f"{error:.2g}"
-
-
-def _spectral_error(level: LevelReport) -> str:
-    return UNKNOWN if level.spectral_error is None else words.percent(level.spectral_error)
+def _known(number: float | None, written: Callable[[float], str]) -> str:
+    return UNKNOWN if number is None else written(number)

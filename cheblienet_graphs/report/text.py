@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from cheblienet_graphs.errors import Remedy
+from cheblienet_graphs.errors import Remedy, Spell
 from cheblienet_graphs.report import rows as tables
-from cheblienet_graphs.report.findings import Finding, Spell, levels_in_words, lines
+from cheblienet_graphs.report.findings import Finding, levels_in_words, lines
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.spec import GraphSpec, fibers, words
 
@@ -45,9 +45,8 @@ def short_text(
         spell: writes parameters.
     """
     spell, columns = _unbroken(spell), tables.columns_of(spec, levels)
-    titles = zip(*(title.split("\n") for title, _ in columns), strict=True)
-    cells = [[cell(level) for _, cell in columns] for level in levels]
-    table = tables.aligned([*titles, *cells], ">")
+    rows = zip(*([*title.split("\n"), *cells] for title, cells in columns), strict=True)
+    table = tables.aligned([*rows], ">")
     text = [*(line for sentence in words.brief(spec) for line in _wrapped("  ", sentence)), ""]
     text += [*_answers(spec, levels, nbytes, spell), "", *(f"  {line}" for line in table)]
     if further := remarks(spec, levels, edges, spectra, spell=spell):

@@ -12,7 +12,7 @@ from importlib import import_module
 
 import numpy as np
 
-from cheblienet_graphs.errors import CheblienetError, SpecError
+from cheblienet_graphs.errors import CheblienetError, SpecError, needing
 from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.maps import blocks
@@ -58,12 +58,10 @@ class Healpix(Points):
             CheblienetError: it is not, or does not work.
         """
         try:
-            import_module("astropy_healpix.healpy")
-        except ModuleNotFoundError as error:
-            raise CheblienetError(
-                f"HEALPix sampling needs astropy-healpix, which is not installed ({error.name}). "
-                "Install it: pip install 'cheblienet[healpix]', or pip install astropy-healpix."
-            ) from None
+            with needing("HEALPix sampling", "healpix"):
+                import_module("astropy_healpix.healpy")
+        except CheblienetError:
+            raise
         except Exception as error:
             cause = " ".join(f"{type(error).__name__}: {error}".split())
             raise CheblienetError(

@@ -175,10 +175,7 @@ def _directional(
     """delta; None where there are no directional Laplacians."""
     if delta is None:
         return None
-    name, need = (
-        geometry.name,
-        "Directional Laplacians are made from Selling's stencils, of lattices.",
-    )
+    name, need = geometry.name, "They are made from Selling's stencils, of lattices."
     for excluded, where, remedy in (
         (not geometry.oriented, f"on {name}, which has no orientations", ""),
         (geometry.base.dimension != 2, f"on {name}: directional Laplacians are of the plane", ""),

@@ -61,11 +61,9 @@ def title(samples: Sequence[Sample], number: int, between: str = "\n") -> str:
 
 
 def named(spec: GraphSpec, number: int) -> str:
-    """A sample in a sentence: 'orientation -60°', or 'axis 3, n = (0, 0.71, -0.71)'."""
-    sample = samples_of(spec)[number]
-    if len(sample) == 1:
-        return f"orientation {angle_in_words(sample[0])}"
-    return f"axis {number}, n = {vector_in_words(sample)}"
+    """A sample in a sentence: 'orientation -60°', or 'axis 3, n = (0, .71, -.71)'."""
+    called = title(samples_of(spec), number, ", n = ")
+    return called if spec.axes is not None else f"orientation {called}"
 
 
 def counted(spec: GraphSpec) -> str:

@@ -17,7 +17,7 @@ from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given import UncheckedPoints
 from cheblienet_graphs.spec.edges import edge_fields, operator_fields
 from cheblienet_graphs.spec.mask import size_of
-from cheblienet_graphs.values import Given, choice, integer, left_out, number, parsed
+from cheblienet_graphs.values import Given, choice, integer, left_out, number, numbers, parsed
 
 SIZES = ("size", "subdivisions", "nside", "bandlimit", "gaussian", "points", "coordinates")
 """Fields that hold the size of some kind of sampling."""
@@ -138,14 +138,9 @@ def _relative(geometry: Manifold, spacing: Any) -> tuple[float, ...] | None:
     if geometry.base.dimension != 3:
         raise SpecError("spacing", f"left out on {geometry.name}: it is of voxels", spacing)
     low, high = limits.SPACING
-    try:
-        parts = spacing.split(",") if isinstance(spacing, str) else list(spacing)
-        sides = [parsed(side) for side in parts]
-        relative = tuple(side / sides[0] for side in sides)
-    except (ValueError, TypeError, ZeroDivisionError):
-        sides, relative = [], ()
-    allowed = all(low <= side <= high for side in relative)
-    if len(sides) != 3 or min(sides) <= 0 or not allowed:
+    sides = numbers(spacing)
+    relative = tuple(side / sides[0] for side in sides if sides[0])
+    if len(sides) != 3 or min(sides) <= 0 or not all(low <= side <= high for side in relative):
         accepted = (
             f"x,y,z: three positive sides of voxels, none more than {high:g} times as long as that "
             "along x, or as short"

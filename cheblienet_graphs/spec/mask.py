@@ -172,10 +172,7 @@ def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> np
         return LatLonMask.whole_sphere(inside).at(*_degrees(sampling))
     accepted, remedy = f"of shape {(sampling.num_points,)}, a value a point, or ", ""
     if on_grid:
-        accepted += (
-            "on known longitudes, as NetCDF files and LatLonMask have them: an image of the sphere "
-            "and the points' own grid would both have this shape, but other longitudes"
-        )
+        accepted += "on known longitudes, as NetCDF has them: images and the grid have this shape"
     elif spherical:
         accepted += "(latitudes, longitudes)"
     else:

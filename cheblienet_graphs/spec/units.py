@@ -5,11 +5,6 @@ import math
 from cheblienet_graphs.spec import GraphSpec
 
 
-def unit(spec: GraphSpec) -> str:
-    """The metric's unit of length: widths of the domain, or arcs of the unit sphere."""
-    return spec.geometry.base.unit
-
-
 def visible_unit(spec: GraphSpec) -> str:
     """The other unit of lengths: pixels, voxels, degrees, or mean spacings without a grid.
 

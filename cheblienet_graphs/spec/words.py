@@ -29,11 +29,7 @@ def sentences(spec: GraphSpec, spell: Spell = str) -> list[str]:
 
 def brief(spec: GraphSpec) -> list[str]:
     """The specification in few lines: domain, size of a mask's inside, metric, edges, weights."""
-    inside = []
-    if spec.mask is not None:
-        part, points, every = _part(spec), spec.base_points(0), spec.full_points(0)
-        inside = [f"{part}: {points:,} of {every:,} points inside, {percent(points / every)}"]
-    return [_domain(spec), *inside, _lengths(spec), _edges(spec), *_directional(spec)]
+    return [_domain(spec), *_inside(spec), _lengths(spec), _edges(spec), *_directional(spec)]
 
 
 def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
@@ -109,17 +105,12 @@ def _inside(spec: GraphSpec) -> list[str]:
     if spec.mask is None:
         return []
     inside, points = spec.base_points(0), spec.full_points(0)
-    digest = f" of SHA-256 {spec.mask.sha256[:12]}..." if spec.region is None else ""
+    part = f"mask of SHA-256 {spec.mask.sha256[:12]}..."
+    if spec.region is not None:
+        west, south, east, north = spec.region
+        part = f"region from {west:g} to {east:g} degrees east, {south:g} to {north:g} north"
     kept = f"{percent(inside / points)}; edges and weights are those of the whole sampling"
-    return [f"{_part(spec)}{digest}: {inside:,} of {points:,} points inside, {kept}"]
-
-
-def _part(spec: GraphSpec) -> str:
-    """'mask', or the region in words."""
-    if spec.region is None:
-        return "mask"
-    west, south, east, north = spec.region
-    return f"region from {west:g} to {east:g} degrees east, {south:g} to {north:g} north"
+    return [f"{part}: {inside:,} of {points:,} points inside, {kept}"]
 
 
 def _coordinates(spec: GraphSpec) -> str:

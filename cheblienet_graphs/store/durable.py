@@ -51,12 +51,9 @@ def reserve(file: Path, size: int) -> None:
 
     An existing file of that size keeps its contents.
     """
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        os.posix_fallocate(descriptor, 0, size)
-        os.ftruncate(descriptor, size)
-    finally:
-        os.close(descriptor)
+    with file.open("ab") as opened:
+        os.posix_fallocate(opened.fileno(), 0, size)
+        opened.truncate(size)
 
 
 def sha256_of(file: Path) -> str:
@@ -108,6 +105,7 @@ def save_whole(target: Path, outcome: str, save: Callable[[Path], object]) -> No
     with write_errors(target, outcome):
         try:
             save(temporary)
+            sync(temporary)
             if temporary.is_dir() and target.exists():
                 target.rename(aside)
             temporary.replace(target)

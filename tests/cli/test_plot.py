@@ -57,7 +57,7 @@ def test_without_matplotlib_one_line_says_how_to_install_it(
     done = without_matplotlib(*command.split(), "a.png", "--store", str(store))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "Error: Figures need matplotlib, which is not installed (matplotlib). Install it: "
-        "pip install 'cheblienet[plot]', or pip install matplotlib.\n"
+        "Error: A figure needs matplotlib, which is not installed. Install it: "
+        "pip install 'cheblienet[plot]'.\n"
     )
     assert list(here.iterdir()) == []

@@ -29,7 +29,7 @@ def test_files_have_the_same_bytes_each_time(tmp_path: Path, ending: str) -> Non
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = Mock(side_effect=OSError(28, "No space left on device"))
     graph = opened("tiny")
-    monkeypatch.setattr("cheblienet_graphs.store.durable.os.write", full)
+    monkeypatch.setattr("cheblienet_graphs.store.durable.os.fsync", full)
     with pytest.raises(StoreError, match=r"No space left on device\. Nothing was drawn; free some"):
         write_figure(figure_named("sparsity"), graph, Asked(), tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []

@@ -11,12 +11,10 @@ from cheblienet_graphs.plot.chebyshev import (
     part_around,
     random_weights,
 )
-from cheblienet_graphs.plot.places import Places, places_of
-from cheblienet_graphs.plot.turning import Turning, interpolation, rotation, symmetries_of, turn_of
-from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.plot.places import places_of
+from cheblienet_graphs.plot.turning import Turning, interpolation, rotation, symmetries_of
 
 Z = np.array([0.0, 0.0, 1.0])
-DIAGONAL = np.ones(3) / np.sqrt(3)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -58,18 +56,11 @@ def test_outputs_turned_by_a_symmetry_are_those_of_the_turned_input() -> None:
         assert abs(after[k, image[near]] - before[k, near]).max() > 1e-3
 
 
-def test_what_is_no_turn_is_not_taken_for_one() -> None:
-    """Another permutation, and all symmetries of points on a line."""
-    places, line = places_of(opened("plane"), 0), Places(Lattice((1, 6)), 1 / 6, flat=True)
-    order = np.random.default_rng(0).permutation(places.points.num_vertices)
-    assert turn_of(places, order, [Z]) is turn_of(line, np.arange(6)[::-1], [Z]) is None
-
-
 def test_the_error_is_that_of_dense_matrices() -> None:
     """An approximate symmetry, for which it is not small."""
     graph = opened("rotations")
     weights, places = random_weights(1), places_of(graph, 0)
-    errors = {s.name: s.error for s in symmetries_of(graph, 0, places, [Z], weights, 2)}
+    measured = symmetries_of(graph, 0, places, weights, 2)
     name = "rotation_120 (approximate)"
     permutation = dict(places.points.symmetries())[name]
     values, vectors = np.linalg.eigh(dense(graph))
@@ -84,26 +75,8 @@ def test_the_error_is_that_of_dense_matrices() -> None:
         image[permutation] = layer @ signal
         error += np.sum((layer @ moved - image) ** 2)
         size += np.sum(image**2)
-    assert errors[name] == pytest.approx(np.sqrt(error / size), rel=1e-6)
-    assert errors[name] > 0.01
-
-
-@pytest.mark.parametrize(
-    ("name", "turns"),
-    [
-        ("torus", {"rotation_90": (0, 90), "2 x rotation_90": (0, 180), "flip": (None, 0)}),
-        ("grid", {"8 x longitude_step": (0, 180), "half_turn_x": (None, 0)}),
-        ("sphere", {"half_turn_z": (0, 180), "rotation_120": (1, 120)}),
-    ],
-)
-def test_rotations_are_known_about_their_axes(
-    name: str, turns: dict[str, tuple[int | None, float]]
-) -> None:
-    graph = opened(name)
-    symmetries = symmetries_of(graph, 0, places_of(graph, 0), [Z, DIAGONAL], random_weights(1), 2)
-    known = {symmetry.name: (symmetry.axis, round(symmetry.angle, 6)) for symmetry in symmetries}
-    assert turns.items() <= known.items()
-    assert all(s.error < 1e-6 for s in symmetries if "approximate" not in s.name)
+    assert measured[name] == pytest.approx(np.sqrt(error / size), rel=1e-6)
+    assert measured[name] > 0.01
 
 
 @pytest.mark.parametrize("z", [0.0, 0.3, 7.0, 150.0, 4000.0])
