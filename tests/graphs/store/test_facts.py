@@ -215,7 +215,7 @@ def test_further_facts_of_a_known_schema_are_read_over(version: Path, schema: st
     assert import_zip(raw_zip(version, version.parents[2] / "x.zip"), other).new
 
 
-@pytest.mark.parametrize("schema", ["1.2", "1.10", "1.999999999", "0.9", "2.0", "1.01"])
+@pytest.mark.parametrize("schema", ["1.3", "1.10", "1.999999999", "0.9", "2.0", "1.01"])
 def test_other_schemas_are_refused_by_every_command(version: Path, schema: str) -> None:
     """Those of later minor numbers say that a newer version reads them."""
     reseal(version, at("schema", schema))
