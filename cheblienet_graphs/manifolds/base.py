@@ -70,17 +70,18 @@ class Metric:
 
 @dataclass(frozen=True)
 class Fiber:
-    """The samples over each point of a base: a single one unless a class below has more."""
+    """The samples over each point of a base: a single one unless a class has more.
+
+    Args:
+        columns: names of the coordinates along the fiber.
+    """
+
+    columns: tuple[str, ...] = ()
 
     cyclic: ClassVar[bool] = False
     """Whether samples are angles, of which those near another one are next to it."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the coordinates along the fiber."""
-        return ()
-
-    def areas(self, count: int) -> tuple[float, ...]:
+    def shares(self, count: int) -> tuple[float, ...]:
         """The share of the fiber that each of `count` samples has, in units of the mean."""
         return (1.0,) * count
 
@@ -101,23 +102,15 @@ class Fiber:
 
 
 NO_FIBER = Fiber()
+AXES = Fiber(("nx", "ny", "nz"))
+"""Axes in space, unit vectors, whose set is still to be chosen."""
 
 
 @dataclass(frozen=True)
 class AnglesModuloPi(Fiber):
-    """Orientations: angles that differ by pi are the same one.
+    """Orientations: angles that differ by pi are the same one."""
 
-    Args:
-        name: of the coordinate.
-    """
-
-    name: str
     cyclic = True
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The one name."""
-        return (self.name,)
 
     def samples(self, count: int) -> list[tuple[float, ...]]:
         """Angles -pi/2 + k pi/n_o, radians in [-pi/2, pi/2)."""
@@ -134,35 +127,3 @@ class AnglesModuloPi(Fiber):
         weight = (xi * math.sin(math.pi / count)) ** -2
         # With two orientations both steps lead to the same one.
         return [(-1, weight), (1, weight)] if count > 2 else [(1, weight * 2)]
-
-
-@dataclass(frozen=True)
-class ListedAxes(Fiber):
-    """Axes in space: unit vectors, of which opposite ones are the same.
-
-    Args:
-        points: one for each sample; none where the set is still to be chosen.
-        shares: of the fiber, in units of their mean: areas of the cells on the projective plane.
-    """
-
-    points: tuple[tuple[float, ...], ...] = ()
-    shares: tuple[float, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the components."""
-        return ("nx", "ny", "nz")
-
-    def areas(self, count: int) -> tuple[float, ...]:
-        """The shares."""
-        self._check(count)
-        return self.shares
-
-    def samples(self, count: int) -> list[tuple[float, ...]]:
-        """The unit vectors."""
-        self._check(count)
-        return list(self.points)
-
-    def _check(self, count: int) -> None:
-        if count != len(self.points):
-            raise ValueError(f"there are {len(self.points)} axes, not {count}")

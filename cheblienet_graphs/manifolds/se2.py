@@ -18,7 +18,7 @@ class SE2(FlatManifold):
     columns = ("x", "y", "theta")
     frame = ("forward", "sideways", "rotation")
     base = PLANE
-    fiber = AnglesModuloPi("theta")
+    fiber = AnglesModuloPi(("theta",))
     default_neighbors = 16
     default_eps = math.sqrt(0.1)
     selling_neighbors = 8

@@ -22,7 +22,7 @@ class SO3(Manifold):
     columns = ("alpha", "beta", "gamma")
     frame = ("forward", "sideways", "rotation")
     base = SPHERE
-    fiber = AnglesModuloPi("alpha")
+    fiber = AnglesModuloPi(("alpha",))
     default_neighbors = 16
     default_eps = math.sqrt(0.1)
     least_matched_neighbors = 24
