@@ -91,10 +91,8 @@ class Sampled:
         """Edges of an engine of ours, from the specification alone."""
         neighbors = Level(self.spec, choice).neighbors
         engine = neighbors.engine()
-        rows = np.repeat(
-            np.arange(self.spec.num_vertices), engine.degrees(0, self.spec.num_vertices)
-        )
-        columns = engine.columns(0, self.spec.num_vertices)
+        degrees, columns = engine.neighbors(0, self.spec.num_vertices)
+        rows = np.repeat(np.arange(self.spec.num_vertices), degrees)
         lengths = neighbors.lengths(neighbors.lists())
         return Edges(
             rows * self.spec.num_vertices + columns, lengths.squared_distances(rows, columns)

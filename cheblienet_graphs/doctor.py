@@ -72,7 +72,7 @@ def _cuda_remedy() -> str:
 def _columns(choice: Choice) -> Indices:
     spec = GraphSpec("se2", 8, orientations=4, neighbors=8, levels=1)
     engine = Level(spec, choice).neighbors.engine()
-    return engine.columns(0, spec.num_vertices)
+    return engine.neighbors(0, spec.num_vertices)[1]
 
 
 def _healpix_remedy() -> str:

@@ -59,9 +59,8 @@ def write_level(build: Build, planned: Level) -> tuple[LevelFacts, LevelCheck]:
         for direction, of in directed.items()
     }
     weights, arrays = level.weights(facts.lambda_max), map(level.dense, ("coordinates", "degree"))
-    graph = WeightedLevel(
-        spec, level.sampled_inside(), weights, *(array.mapped() for array in arrays)
-    )
+    sampled = replace(level.sampled(), sampling=level.sampling)
+    graph = WeightedLevel(spec, sampled, weights, *(array.mapped() for array in arrays))
     scale = eigenvalue_scale(graph)
     facts = replace(facts, eigenvalue_scale=scale, directional=operators or None)
     return facts, check(level, graph, facts.isolated)
@@ -98,7 +97,7 @@ def _share(build: Build, planned: Level, level: Level) -> None:
     if planned.inside is not None:
         places = planned.inside.places
         path = f"levels/{level.number}/{layout.BASE_INDEX}"
-        kind = index_type((planned.inside.points, 1), len(places))
+        kind = index_type((planned.inside.full.num_points, 1), len(places))
         build.write(build.staging.dense(path, places.shape, kind), places)
     if level.spec.coordinates is not None:
         points = np.asarray(planned.full.base_points)
@@ -282,8 +281,8 @@ def _listed(build: Build, level: Level) -> Result:
             dropped = level.inside.edges(*dropped)[:2]
         dropped_edges = len(dropped[0]) // 2
     if level.inside is not None:
-        *ends, kept = level.inside.edges(*edges[:2])
-        edges = *ends, edges[2][kept]
+        rows, columns, kept = level.inside.edges(*edges[:2])
+        edges = rows, columns, edges[2][kept]
     for (name, dtype), values in zip(LISTED.items(), edges, strict=True):
         build.write(build.scratch(level, name, values.shape, dtype), values, durable=True)
     return {"bandwidth": bandwidth, "dropped_edges": dropped_edges}

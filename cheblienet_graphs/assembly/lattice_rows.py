@@ -11,14 +11,14 @@ same number of entries and degree.
 import itertools
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Scaling
+from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Rows, Scaling
 from cheblienet_graphs.search.masked import MaskedStencils
-from cheblienet_graphs.search.stencil import StencilEngine, nearest_image
+from cheblienet_graphs.search.stencil import nearest_image
 from cheblienet_graphs.sparse import (
     RowBlock,
     ascending_sums,
@@ -27,10 +27,12 @@ from cheblienet_graphs.sparse import (
     laplacian,
     rescaled,
     rounded,
-    with_diagonal,
 )
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.edges import EdgeWeights, KernelWeights
+from cheblienet_graphs.weights.edges import KernelWeights
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.weights.lattice import LatticeWeights
 
 KEPT_LINES = 4
 
@@ -51,7 +53,7 @@ class Axis:
         self.times: Indices = np.bincount(self.like)
 
 
-class LatticeRows:
+class LatticeRows(Rows):
     """The rows of a lattice's level, by lines: runs of vertices along x, which no block cuts.
 
     Args:
@@ -61,8 +63,6 @@ class LatticeRows:
         level: with all that was computed of it.
         lattice: the level's.
         weights: of its edges.
-        bandwidth: the kernel's t, None without a kernel.
-        dropped_edges: left out because their weight came out 0.
     """
 
     def __init__(self, level: Level) -> None:
@@ -70,7 +70,7 @@ class LatticeRows:
         self.level, self.lattice = level, engine.lattice
         self._axes = tuple(map(Axis, self.lattice.shape, engine.reach))
         self._small = replace(self.lattice, shape=tuple(axis.small for axis in self._axes))
-        self._block = self._rows(engine.on(self._small))
+        self._block = engine.on(self._small).block(0, self._small.num_vertices)
         self._counts = np.diff(self._block.indptr)
         self.weights, values = self._weighed(level)
         self._degree = self._block.sums(values)
@@ -78,8 +78,13 @@ class LatticeRows:
         self._values = laplacian(self._block, values, self._degree, inverse_root(mass)).astype(
             np.float32
         )
-        self.bandwidth, self.dropped_edges = self.weights.bandwidth, self.weights.dropped_edges
+        self.bandwidth = self.weights.bandwidth
         self._line = lru_cache(KEPT_LINES)(self._made_line)
+
+    @property
+    def dropped_edges(self) -> int:
+        """Those that the weights know of."""
+        return self.weights.dropped_edges
 
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
         """As `Rows.weighed`, of whole lines."""
@@ -118,23 +123,18 @@ class LatticeRows:
         like = [axis.like[place] for axis, place in zip(outer, places, strict=True)]
         return replace(self._small, shape=self._small.shape[:-1]).encode(orientation, like)
 
-    def _rows(self, engine: StencilEngine) -> RowBlock:
-        """The small lattice's rows."""
-        vertices = self._small.num_vertices
-        return with_diagonal(0, engine.degrees(0, vertices), engine.columns(0, vertices))
-
-    def _weighed(self, level: Level) -> tuple[EdgeWeights, Floats]:
+    def _weighed(self, level: Level) -> "tuple[KernelWeights | LatticeWeights, Floats]":
         """The weights, and (small nnz,) those of the small lattice's entries."""
         block = self._block
         if level.offset_weights is not None:
-            given = level.offset_weights.on(self._small)
+            given = replace(level.offset_weights, lattice=self._small)
             return given, given.weights(block)
-        lengths = level.neighbors.rule.on(self._small)
+        lengths = replace(level.neighbors.rule, lattice=self._small)
         squared = lengths.squared_distances(block.rows, block.columns)
         total = rounded(exact_sum(block.sums(squared), self._times))
         mean = total / level.stencils.total_degree
-        weights = KernelWeights.of_mean(level.spec, mean, lengths)
-        return weights, weights.of_lengths(block, squared)
+        weights = KernelWeights.of_mean(level.spec, mean)
+        return weights, weights.weights(block, squared)
 
     @cached_property
     def _times(self) -> Indices:

@@ -28,7 +28,7 @@ from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, Samp
 from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
-from cheblienet_graphs.search.masked import Inside, MaskedStencils
+from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.rule import Scratch
 from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.spec import GraphSpec
@@ -141,20 +141,20 @@ class Level:
         return spec.full_sampling(self.number)
 
     @cached_property
-    def inside(self) -> Inside | None:
-        """The vertices inside the mask; None where there is none."""
+    def inside(self) -> MaskedSampling | None:
+        """The points inside the mask; None where there is none."""
         if self.spec.mask is None:
             return None
         if self.staged:
             places = np.asarray(self.dense(layout.BASE_INDEX).mapped())
         else:
             places = self.spec.mask.on_level(self.number)
-        return Inside(places, self.spec.full_points(self.number))
+        return MaskedSampling(self.full, places)
 
-    @cached_property
+    @property
     def sampling(self) -> Sampling:
         """The points of the graph."""
-        return self.full if self.inside is None else MaskedSampling(self.full, self.inside.places)
+        return self.inside or self.full
 
     @cached_property
     def metric(self) -> Metric:
@@ -168,10 +168,6 @@ class Level:
     def sampled(self) -> SampledManifold[Sampling]:
         """All points with their metric: edges and weights are those of the whole sampling."""
         return SampledManifold(self.full, self.spec.geometry, self.metric)
-
-    def sampled_inside(self) -> SampledManifold[Sampling]:
-        """The points of the graph with their metric."""
-        return SampledManifold(self.sampling, self.spec.geometry, self.metric)
 
     @cached_property
     def neighbors(self) -> NeighborRule:
@@ -278,10 +274,11 @@ class Level:
         """That of the graph for an alpha; nan where there are no edges. Searches call `advance`."""
         spec, metric = self.spec, self.spec.metric_of_alpha(alpha, self.number)
         sampled = SampledManifold(self.full, spec.geometry, metric)
-        neighbors = NeighborRule(sampled, spec.searched_neighbors, self.choice)
+        quickest = STENCILS if spec.sampling_kind.regular else self.choice
+        neighbors = NeighborRule(sampled, spec.searched_neighbors, quickest)
         shown = f"level {self.number}: trying xi = {metric.xi:.3g}"
         try:
-            edges = neighbors.counted(self.lists, partial(advance, shown))
+            edges = neighbors.engine(self.lists, partial(advance, shown))
         except SpecError:
             if not spec.sampling_kind.regular:  # a search is refused for other reasons
                 raise

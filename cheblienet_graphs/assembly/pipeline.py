@@ -23,7 +23,6 @@ from cheblienet_graphs.assembly.plan import (
 from cheblienet_graphs.assembly.versions import (
     GENERATOR,
     Published,
-    as_found,
     changes_of,
     published,
     software,
@@ -110,7 +109,7 @@ def build(
         with Kept() as kept, opened_pool(workers, dask, kept) as pool:
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := published(spec, store, name)):
-                return _warned(as_found(store, name, spec, *found), default=default)
+                return _warned(found, default=default)
             progress = progress or (lambda *_: None)
             levels = levels_of(spec, choice, progress)
             rows = int(block_rows or rows_within(levels[0], memory_limit, pool.processes))

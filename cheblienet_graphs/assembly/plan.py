@@ -103,8 +103,8 @@ def planned(spec: GraphSpec, levels: Sequence[Level]) -> Plan:
         nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
         nbytes += (spec.eigenpairs or 0) * (8 + 4 * vertices)
         if level.inside is not None:
-            points = len(level.inside.places)
-            nbytes += points * np.dtype(index_type((level.inside.points, 1), points)).itemsize
+            shape, points = (level.inside.full.num_points, 1), len(level.inside.places)
+            nbytes += points * np.dtype(index_type(shape, points)).itemsize
     return Plan(spec, tuple(sizes), nbytes, exact=spec.sampling_kind.regular)
 
 

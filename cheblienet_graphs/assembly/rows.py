@@ -2,17 +2,17 @@
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.assembly.level import LISTED, Level
-from cheblienet_graphs.search.masked import InsideEngine, InsideLengths
-from cheblienet_graphs.search.rule import Engine, Lengths
-from cheblienet_graphs.sparse import RowBlock, exact_sum, laplacian, rescaled, with_diagonal
+from cheblienet_graphs.search.masked import InsideEngine
+from cheblienet_graphs.search.rule import Lengths
+from cheblienet_graphs.sparse import RowBlock, exact_sum, laplacian, rescaled
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.edges import EdgeWeights, KernelWeights, ListedEdges
+from cheblienet_graphs.weights.edges import KernelWeights, ListedEdges
 
 if TYPE_CHECKING:
     from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
@@ -49,7 +49,7 @@ class Scaling(NamedTuple):
     inverse_root: Floats = np.empty(0)
 
 
-class Rows(Protocol):
+class Rows(ABC):
     """The rows of a lattice, of a part of one, of a search or of listed edges.
 
     What is returned is the same to the bit however the rows are cut into blocks. Rows are made of a
@@ -57,21 +57,22 @@ class Rows(Protocol):
 
     Attributes:
         level: as far as its build has come.
+        bandwidth: the kernel's t, None without a kernel.
     """
 
     level: Level
-
-    @property
-    def bandwidth(self) -> float | None:
-        """The kernel's t, None without a kernel."""
+    bandwidth: float | None = None
 
     @property
     def dropped_edges(self) -> int:
-        """How many were left out because their weight came out 0."""
+        """How many were left out because their weight came out 0; none unless overridden."""
+        return 0
 
+    @abstractmethod
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
         """(stop - start,) entries of each row, its diagonal among them, and sums of its weights."""
 
+    @abstractmethod
     def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
         """The entries of some rows.
 
@@ -82,7 +83,7 @@ class Rows(Protocol):
         """
 
 
-class BlockRows(ABC):
+class BlockRows(Rows):
     """Rows that are computed one by one, a block at a time.
 
     Args:
@@ -120,8 +121,27 @@ class BlockRows(ABC):
         """Some rows, and (nnz,) their weights."""
 
 
+class ListedRows(BlockRows):
+    """Rows of edges that are listed with their weights; whoever lists them knows the rest."""
+
+    @cached_property
+    def _edges(self) -> ListedEdges:
+        rows, columns, values = (self.level.scratch(name).mapped() for name in LISTED)
+        return ListedEdges((rows, columns, values), self.level.num_vertices)
+
+    def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
+        block = self._edges.block(start, stop)
+        return block, self._edges.weights(block)
+
+
 class SearchedRows(BlockRows):
-    """Rows of vertices that are searched for, or of listed edges."""
+    """Rows of vertices that are searched for, with the weights of a kernel."""
+
+    def __init__(self, level: Level) -> None:
+        super().__init__(level)
+        if level.mean is not None:
+            self._kernel = KernelWeights.of_mean(level.spec, level.mean)
+            self.bandwidth = self._kernel.bandwidth
 
     @cached_property
     def lists(self) -> "NeighborLists":
@@ -142,51 +162,17 @@ class SearchedRows(BlockRows):
         """The function that measures all edges."""
         return self.level.neighbors.lengths(self.lists)
 
-    @property
-    def bandwidth(self) -> float | None:
-        """The kernel's t."""
-        return self._weights.bandwidth
-
-    @property
-    def dropped_edges(self) -> int:
-        """None; whoever lists edges knows which are left out."""
-        return self._weights.dropped_edges
-
     def measured(self, start: int, stop: int) -> tuple[int, int]:
         """The exact sum of d^2 over entries of rows of the whole sampling, and how many edges."""
-        block = _block(self.nearest, start, stop)
+        block = self.nearest.block(start, stop)
         squared = self.lengths.squared_distances(block.rows, block.columns)
         return exact_sum(block.sums(squared)), len(block.columns) - (stop - start)
 
     def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        block = _block(self._engine, start, stop)
-        return block, self._weights.weights(block)
-
-    @cached_property
-    def _engine(self) -> Engine:
-        if self.level.weights_listed:
-            return self._listed
-        if self.level.inside is None:
-            return self.nearest
-        return InsideEngine(self.nearest, self.level.inside)
-
-    @cached_property
-    def _weights(self) -> EdgeWeights:
-        level = self.level
-        if level.mean is None:
-            return self._listed
-        inside = level.inside
-        measured = self.lengths if inside is None else InsideLengths(self.lengths, inside)
-        return KernelWeights.of_mean(level.spec, level.mean, measured)
-
-    @cached_property
-    def _listed(self) -> ListedEdges:
-        """The edges that are listed with their weights, once they are."""
-        rows, columns, values = (self.level.scratch(name).mapped() for name in LISTED)
-        return ListedEdges(
-            (rows, columns, values), self.level.num_vertices, self.level.sampling.num_points
-        )
-
-
-def _block(engine: Engine, start: int, stop: int) -> RowBlock:
-    return with_diagonal(start, engine.degrees(start, stop), engine.columns(start, stop))
+        inside = self.level.inside
+        engine = self.nearest if inside is None else InsideEngine(self.nearest, inside)
+        block = engine.block(start, stop)
+        rows, columns = block.rows, block.columns
+        if inside is not None:
+            rows, columns = inside.among_all(rows), inside.among_all(columns)
+        return block, self._kernel.weights(block, self.lengths.squared_distances(rows, columns))

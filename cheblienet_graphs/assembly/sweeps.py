@@ -14,7 +14,7 @@ import numpy as np
 
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows, MaskedRows
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.assembly.rows import Rows, Scaling, SearchedRows
+from cheblienet_graphs.assembly.rows import ListedRows, Rows, Scaling, SearchedRows
 from cheblienet_graphs.assembly.versions import check_worker
 from cheblienet_graphs.machine import Kept
 from cheblienet_graphs.sparse import inverse_root, rescaled
@@ -220,7 +220,7 @@ def rows_of(kept: Kept, level: Level) -> Rows:
         return kept.of(LatticeRows, level)
     if level.choice.engine == "stencil":
         return kept.of(MaskedRows, level)
-    return kept.of(SearchedRows, level)
+    return kept.of(ListedRows if level.weights_listed else SearchedRows, level)
 
 
 def do_block(kept: Kept, sweep: Sweep, block: Range) -> Result:

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -14,7 +14,7 @@ from cheblienet_graphs.errors import CheblienetError, StoreError
 from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.facts import LevelFacts, read_facts
 from cheblienet_graphs.store.staged import identity_of
 
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
@@ -63,11 +63,8 @@ class Published:
         )
 
 
-def published(spec: GraphSpec, store: Path, name: str) -> tuple[str, VersionFacts] | None:
+def published(spec: GraphSpec, store: Path, name: str) -> Published | None:
     """The newest version of a graph with this spec and this version of the package, if any.
-
-    Returns:
-        Its name and its facts.
 
     Raises:
         StoreError: the store can't be read.
@@ -81,7 +78,9 @@ def published(spec: GraphSpec, store: Path, name: str) -> tuple[str, VersionFact
         except StoreError:
             continue  # `clg verify` says what is wrong with it
         if facts.spec_sha256 == spec.sha256 and facts.generator == GENERATOR:
-            return version, facts
+            other, changes = changes_of(graph, version, spec, built=False)
+            known = Published(store, name, version, built=False, levels=facts.levels)
+            return replace(known, other=other, changes=changes)
     return None
 
 
@@ -113,16 +112,6 @@ def changes_of(
         differ = [key for key in now | before if before.get(key) != now.get(key)]
         return other, {key: (before.get(key), now.get(key)) for key in differ}
     return None, {}
-
-
-def as_found(
-    store: Path, name: str, spec: GraphSpec, version: str, known: VersionFacts
-) -> Published:
-    """The version that was there already; nothing was built."""
-    other, changes = changes_of(store / name, version, spec, built=False)
-    return Published(
-        store, name, version, built=False, levels=known.levels, other=other, changes=changes
-    )
 
 
 @lru_cache

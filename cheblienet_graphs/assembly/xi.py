@@ -5,7 +5,7 @@ The fraction grows with alpha, xi^2 = alpha n_o A, in steps: whole shells come a
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -103,11 +103,6 @@ def scanned(fraction: Fraction, target: float, guess: float) -> float:
     return center
 
 
-class _Trial(NamedTuple):
-    alpha: float
-    miss: float
-
-
 def searched(fraction: Fraction, target: float, guess: float) -> float:
     """The alpha where the fraction is the target, for graphs so large that its steps are small.
 
@@ -120,25 +115,26 @@ def searched(fraction: Fraction, target: float, guess: float) -> float:
         target: f.
         guess: where to begin.
     """
-    trials: list[_Trial] = []
+    trials: list[tuple[float, float]] = []
     alpha = guess
     while len(trials) < MAX_TRIALS:
         reached = fraction(alpha)
         if not trials and math.isnan(reached):
             return guess
-        trials.append(_Trial(alpha, (0.0 if math.isnan(reached) else reached) - target))
-        if abs(trials[-1].miss) <= CLOSE_ENOUGH:
+        trials.append((alpha, (0.0 if math.isnan(reached) else reached) - target))
+        if abs(trials[-1][1]) <= CLOSE_ENOUGH:
             break
-        below = max((t for t in trials if t.miss < 0), key=lambda t: t.alpha, default=None)
-        above = min((t for t in trials if t.miss > 0), key=lambda t: t.alpha, default=None)
+        below = max((trial for trial in trials if trial[1] < 0), default=None)
+        above = min((trial for trial in trials if trial[1] > 0), default=None)
         if below is None or above is None:
-            last = [trial.miss for trial in trials[-SATURATED:]]
+            last = [miss for _, miss in trials[-SATURATED:]]
             if len(last) == SATURATED and max(last) - min(last) < CLOSE_ENOUGH:
                 break  # the target is out of reach
             alpha *= 1.25 if above is None else 0.8
             continue
-        if not below.alpha < above.alpha * (1 - 1e-4):
+        (low, under), (high, over) = below, above
+        if not low < high * (1 - 1e-4):
             break
-        share = float(np.clip(below.miss / (below.miss - above.miss), 0.1, 0.9))
-        alpha = below.alpha * (above.alpha / below.alpha) ** share
-    return min(trials, key=lambda t: (abs(t.miss), abs(math.log(t.alpha / guess)))).alpha
+        share = float(np.clip(under / (under - over), 0.1, 0.9))
+        alpha = low * (high / low) ** share
+    return min(trials, key=lambda trial: (abs(trial[1]), abs(math.log(trial[0] / guess))))[0]

@@ -70,15 +70,16 @@ class Metric:
 
 @dataclass(frozen=True)
 class Fiber:
-    """The samples over each point of a base: a single one unless a class below has more."""
+    """The samples over each point of a base: a single one unless a class has more.
+
+    Args:
+        columns: names of the coordinates along the fiber.
+    """
+
+    columns: tuple[str, ...] = ()
 
     cyclic: ClassVar[bool] = False
     """Whether samples are angles, of which those near another one are next to it."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the coordinates along the fiber."""
-        return ()
 
     @property
     def turns(self) -> tuple[float, ...]:
@@ -89,7 +90,7 @@ class Fiber:
         """Angle between samples next to one another, radians; 0 where they are no angles."""
         return 0.0
 
-    def areas(self, count: int) -> tuple[float, ...]:
+    def shares(self, count: int) -> tuple[float, ...]:
         """The share of the fiber that each of `count` samples has, in units of the mean."""
         return (1.0,) * count
 
@@ -110,6 +111,8 @@ class Fiber:
 
 
 NO_FIBER = Fiber()
+AXES = Fiber(("nx", "ny", "nz"))
+"""Axes in space, unit vectors, whose set is still to be chosen."""
 
 
 PERIODS = {"pi": math.pi, "2pi": 2 * math.pi}
@@ -121,11 +124,9 @@ class Angles(Fiber):
     """Orientations: angles that differ by the period are the same one.
 
     Args:
-        name: of the coordinate.
         period: pi or 2 pi, radians.
     """
 
-    name: str
     period: float = math.pi
     cyclic = True
 
@@ -138,11 +139,6 @@ class Angles(Fiber):
     def range_in_words(self) -> str:
         """Of the samples' angles."""
         return "[-pi, pi)" if self.period > math.pi else "[-pi/2, pi/2)"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The one name."""
-        return (self.name,)
 
     def step(self, count: int) -> float:
         """The period / n_o."""
@@ -163,35 +159,3 @@ class Angles(Fiber):
         weight = (xi * math.sin(math.pi / count) * (self.period / math.pi)) ** -2
         # With two orientations both steps lead to the same one.
         return [(-1, weight), (1, weight)] if count > 2 else [(1, weight * 2)]
-
-
-@dataclass(frozen=True)
-class ListedAxes(Fiber):
-    """Axes in space: unit vectors, of which opposite ones are the same.
-
-    Args:
-        points: one for each sample; none where the set is still to be chosen.
-        shares: of the fiber, in units of their mean: areas of the cells on the projective plane.
-    """
-
-    points: tuple[tuple[float, ...], ...] = ()
-    shares: tuple[float, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the components."""
-        return ("nx", "ny", "nz")
-
-    def areas(self, count: int) -> tuple[float, ...]:
-        """The shares."""
-        self._check(count)
-        return self.shares
-
-    def samples(self, count: int) -> list[tuple[float, ...]]:
-        """The unit vectors."""
-        self._check(count)
-        return list(self.points)
-
-    def _check(self, count: int) -> None:
-        if count != len(self.points):
-            raise ValueError(f"there are {len(self.points)} axes, not {count}")

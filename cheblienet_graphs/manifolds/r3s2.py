@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from cheblienet_graphs.manifolds.base import SPACE, ListedAxes, Metric
+from cheblienet_graphs.manifolds.base import AXES, SPACE, Metric
 from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Point
 from cheblienet_graphs.manifolds.s2 import TINY
 
@@ -25,7 +25,7 @@ class R3S2(FlatManifold):
     columns = ("x", "y", "z", "nx", "ny", "nz")
     frame = ("along", "across", "across", "tilt", "tilt")
     base = SPACE
-    fiber = ListedAxes()
+    fiber = AXES
     default_neighbors = 32
     default_eps = math.sqrt(0.1)
     selling_neighbors = 27  # 12 along space, and to axes at most 15, on ico81

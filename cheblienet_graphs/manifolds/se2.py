@@ -32,7 +32,7 @@ class SE2(FlatManifold):
     operator_in_words = "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), per width^2"
 
     def __init__(self, period: str = "pi") -> None:
-        self.fiber = Angles("theta", PERIODS[period])
+        self.fiber = Angles(("theta",), PERIODS[period])
         self.default_orientations = {"pi": 6, "2pi": 8}[period]
         self.coordinates_in_words = (
             "x (right) and y (down) in widths of the {domain}, theta from x toward y, in "

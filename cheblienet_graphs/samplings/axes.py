@@ -8,10 +8,11 @@ isotropic, sum a (n n^T - I/3) is not 0.
 import functools
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from cheblienet_graphs.manifolds.base import AXES, Fiber
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.voronoi import cell_areas
 from cheblienet_graphs.typing import Floats, Indices
@@ -23,19 +24,26 @@ SAME = 1e-9
 """Largest distance at which a rotated axis counts as one of the set."""
 
 
-@dataclass(frozen=True, eq=False)
-class Axes:
-    """A set of axes.
+@dataclass(frozen=True, kw_only=True)
+class Axes(Fiber):
+    """A set of axes; those of the same name are the same.
 
     Args:
         name: of the set.
         points: (n_o, 3) unit vectors, float64; the last coordinate that is not 0 is positive.
-        areas: (n_o,) areas of the Voronoi cells on the projective plane, in units of their mean.
     """
 
+    columns: tuple[str, ...] = AXES.columns
     name: str
-    points: Floats
-    areas: Floats
+    points: Floats = field(compare=False)
+
+    def shares(self, _count: int) -> tuple[float, ...]:
+        """The areas."""
+        return tuple(self.areas.tolist())
+
+    def samples(self, _count: int) -> list[tuple[float, ...]]:
+        """The unit vectors."""
+        return [tuple(point) for point in self.points.tolist()]
 
     def __len__(self) -> int:
         return len(self.points)
@@ -51,7 +59,20 @@ class Axes:
 
         The reflections of the cube, minus such a matrix, have the same images.
         """
-        return rotations_of(self.points)
+        images = [(matrix, image_of(self.points, matrix)) for matrix in cube_rotations()]
+        return [(matrix, image) for matrix, image in images if image is not None]
+
+    @functools.cached_property
+    def areas(self) -> Floats:
+        """(n_o,) areas of the Voronoi cells on the projective plane, in units of their mean.
+
+        They are the same on each orbit of the rotations.
+        """
+        cells = cell_areas(np.concatenate([self.points, -self.points]))[: len(self)]
+        mean = cells[np.stack([image for _, image in self.rotations])].mean(axis=0)
+        areas: Floats = (mean / mean.mean()).round(DECIMALS)
+        areas.setflags(write=False)
+        return areas
 
 
 def cube_rotations() -> list[Indices]:
@@ -84,10 +105,8 @@ def axis_set(name: str) -> Axes:
         KeyError: there is no such set.
     """
     points = AXIS_SETS[name]()
-    areas = _areas(points)
-    for array in (points, areas):
-        array.setflags(write=False)
-    return Axes(name, points, areas)
+    points.setflags(write=False)
+    return Axes(name=name, points=points)
 
 
 def _orbit(*vector: float) -> Floats:
@@ -132,21 +151,6 @@ def image_of(points: Floats, matrix: Floats | Indices) -> Indices | None:
     ends = points[image]
     ends = np.where((ends * moved).sum(axis=1, keepdims=True) < 0, -ends, ends)
     return image if abs(ends - moved).max() <= SAME else None
-
-
-def rotations_of(points: Floats) -> list[tuple[Indices, Indices]]:
-    """As `Axes.rotations`, of (n_o, 3) points."""
-    images = [(matrix, image_of(points, matrix)) for matrix in cube_rotations()]
-    return [(matrix, image) for matrix, image in images if image is not None]
-
-
-def _areas(points: Floats) -> Floats:
-    """(n_o,) areas of the cells of all points n and -n, the same on each orbit of the rotations."""
-    cells = cell_areas(np.concatenate([points, -points]))[: len(points)]
-    images = np.stack([image for _, image in rotations_of(points)])
-    mean = cells[images].mean(axis=0)
-    areas: Floats = (mean / mean.mean()).round(DECIMALS)
-    return areas
 
 
 FACES, CORNERS, EDGES = (1.0, 0.0, 0.0), (1.0, 1.0, 1.0), (1.0, 1.0, 0.0)

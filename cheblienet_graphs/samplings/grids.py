@@ -46,11 +46,6 @@ class Healpix(Points):
         return 12 * int(size) ** 2
 
     @classmethod
-    def coarser(cls, size: Size) -> Size | None:
-        """Half of nside."""
-        return size // 2 if size > 1 else None
-
-    @classmethod
     def check_library(cls) -> None:
         """Check that astropy-healpix is installed.
 
@@ -112,11 +107,6 @@ class Equiangular(Points):
     def points(cls, size: Size) -> int:
         """4 b^2."""
         return 4 * int(size) ** 2
-
-    @classmethod
-    def coarser(cls, size: Size) -> Size | None:
-        """Half of an even bandlimit."""
-        return size // 2 if size % 2 == 0 else None
 
     @classmethod
     def grid(cls, size: Size) -> tuple[int, ...]:

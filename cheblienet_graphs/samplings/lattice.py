@@ -10,7 +10,7 @@ import numpy as np
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE
-from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber, ListedAxes
+from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
 from cheblienet_graphs.samplings.axes import axis_set, image_of
 from cheblienet_graphs.samplings.maps import blocks
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
@@ -145,10 +145,7 @@ class Lattice(SamplingKind):
     @classmethod
     def sampled(cls, size: Size, setting: Setting) -> "Lattice":
         """A lattice of this size."""
-        fiber = setting.manifold.fiber
-        if setting.axes is not None:
-            axes = axis_set(setting.axes)
-            fiber = ListedAxes(tuple(map(tuple, axes.points.tolist())), tuple(axes.areas.tolist()))
+        fiber = axis_set(setting.axes) if setting.axes else setting.manifold.fiber
         spacings = (setting.spacing or ())[::-1]
         return cls(cls.grid(size), setting.orientations, fiber, setting.periodic, spacings)
 
@@ -225,6 +222,15 @@ class Lattice(SamplingKind):
             for place, spacing in zip(places, self.relative.tolist(), strict=True)
         ]
         return np.stack(columns[::-1], axis=1)
+
+    def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
+        """As `Sampling.coordinates`; on a line along x all but x is the same."""
+        first, last, _ = slice(start, stop).indices(self.num_vertices)
+        skipped, x = first % self.width, self.base_coordinates(np.arange(self.width))[:, 0]
+        lines = self._coordinates_of(np.arange(first - skipped, last, self.width))
+        rows = np.repeat(lines[:, None], self.width, axis=1)
+        rows[:, :, 0] = x
+        return rows.reshape(-1, lines.shape[1])[skipped : skipped + last - first]
 
     def edge_coordinates(
         self, orientation: Indices, others: Indices, offsets: Indices

@@ -5,7 +5,6 @@ Points in no order belong to the nearest of the coarser ones.
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -65,46 +64,6 @@ def copies(owners: Indices, coarser: int) -> LevelMap:
     """Each point takes the value of the one of so many coarser ones that it belongs to, (N,)."""
     count = len(owners)
     return LevelMap.means(np.arange(count), owners, np.ones(count), (count, coarser))
-
-
-@dataclass(frozen=True, eq=False)
-class NearestMaps:
-    """The maps between a level and the next coarser one.
-
-    Args:
-        fine: (N, d) Cartesian coordinates.
-        coarse: (M, d) those of the coarser level.
-        periods: sides of a periodic domain.
-    """
-
-    fine: Floats
-    coarse: Floats
-    periods: tuple[float, ...] | None = None
-
-    @cached_property
-    def owners(self) -> Indices:
-        """(N,) the coarser point that each point belongs to."""
-        return nearest(self.coarse, self.fine, self.periods)
-
-    def pooling(self, areas: Floats) -> LevelMap:
-        """Means by area over the points that belong to each coarser one.
-
-        One to which none belongs takes the value of the point nearest to it.
-
-        Args:
-            areas: (N,) of the points.
-        """
-        points, coarser = len(self.fine), len(self.coarse)
-        alone = np.setdiff1d(np.arange(coarser), self.owners)
-        close = nearest(self.fine, self.coarse[alone], self.periods) if len(alone) else alone
-        rows = np.concatenate([self.owners, alone])
-        order = np.argsort(rows, kind="stable")
-        columns = np.concatenate([np.arange(points), close])[order]
-        return LevelMap.means(rows[order], columns, areas[columns], (coarser, points))
-
-    def unpooling(self) -> LevelMap:
-        """Each point takes the value of the coarser one that it belongs to."""
-        return copies(self.owners, len(self.coarse))
 
 
 def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = None) -> Indices:

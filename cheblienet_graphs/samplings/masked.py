@@ -39,6 +39,27 @@ class MaskedSampling(Sampling):
         """Sides of the full domain of a flat base."""
         return self.full.extent
 
+    def among_all(self, vertices: Indices) -> Indices:
+        """The numbers that vertices inside, (N,), have among those of the full sampling."""
+        orientation, place = self._decoded(vertices)
+        numbers: Indices = orientation * self.full.num_points + self.places[place]
+        return numbers
+
+    def edges(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Indices]:
+        """Edges of the full sampling, as those between vertices inside.
+
+        Args:
+            rows: (N,) one of their ends, numbered among all vertices.
+            columns: (N,) the other one.
+
+        Returns:
+            (M,) rows, columns and places among all of the M edges with both ends inside.
+        """
+        (k, row), (j, column) = (np.divmod(ends, self.full.num_points) for ends in (rows, columns))
+        row, column, count = self.inside[row], self.inside[column], self.num_points
+        kept = np.flatnonzero((row >= 0) & (column >= 0))
+        return (k * count + row)[kept], (j * count + column)[kept], kept
+
     @cached_property
     def inside(self) -> Indices:
         """(all points,) number of each among those inside; -1 outside."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cheblienet_graphs.manifolds.base import NO_FIBER, Fiber
-from cheblienet_graphs.samplings.maps import LevelMap, NearestMaps
+from cheblienet_graphs.samplings.maps import LevelMap, copies, nearest
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, cell_areas
 from cheblienet_graphs.typing import Floats, Indices
@@ -68,11 +68,6 @@ class Points(SamplingKind):
     def num_points(self) -> int:
         """Points of one orientation."""
         return self.points(self.size)
-
-    @property
-    def extent(self) -> tuple[float, float] | None:
-        """Width and height of a flat domain; None on the sphere."""
-        return None
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Names and orthogonal matrices that may map the points of a sphere to themselves."""
@@ -152,20 +147,37 @@ class Scattered(Points):
         areas /= areas.mean()
         return areas
 
-    @cached_property
-    def _maps(self) -> NearestMaps:
-        if self.coarser_points is None:
-            raise ValueError("this sampling has no coarser level")
-        periods = self.extent if self.periodic else None
-        return NearestMaps(self.base_points, self.coarser_points, periods)
+    def _nearest(self, points: Floats, others: Floats) -> Indices:
+        """(N,) the nearest of the points to each of the others."""
+        return nearest(points, others, self.extent if self.periodic else None)
 
-    def pooling(self) -> LevelMap:
-        """The map to the next coarser level's points, means by area.
+    @cached_property
+    def owners(self) -> Indices:
+        """(points,) the point of the next coarser level that each belongs to.
 
         Raises:
             ValueError: there is no coarser level.
         """
-        return self._maps.pooling(self.base_areas)
+        if self.coarser_points is None:
+            raise ValueError("this sampling has no coarser level")
+        return self._nearest(self.coarser_points, self.base_points)
+
+    def pooling(self) -> LevelMap:
+        """Means by area over the points that belong to each coarser one.
+
+        One to which none belongs takes the value of the point nearest to it.
+
+        Raises:
+            ValueError: there is no coarser level.
+        """
+        owners, coarse = self.owners, np.asarray(self.coarser_points)
+        alone = np.setdiff1d(np.arange(len(coarse)), owners)
+        close = self._nearest(self.base_points, coarse[alone]) if len(alone) else alone
+        rows = np.concatenate([owners, alone])
+        order = np.argsort(rows, kind="stable")
+        columns = np.concatenate([np.arange(len(owners)), close])[order]
+        shape = len(coarse), len(owners)
+        return LevelMap.means(rows[order], columns, self.base_areas[columns], shape)
 
     def unpooling(self) -> LevelMap:
         """The map that gives each point the value of the nearest coarser one.
@@ -173,4 +185,4 @@ class Scattered(Points):
         Raises:
             ValueError: there is no coarser level.
         """
-        return self._maps.unpooling()
+        return copies(self.owners, len(np.asarray(self.coarser_points)))

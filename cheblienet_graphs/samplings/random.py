@@ -37,11 +37,6 @@ class Random(Scattered):
     schemas = "1.0", "1.1"  # 1.0 did not know coarser levels
 
     @classmethod
-    def points(cls, size: Size) -> int:
-        """The size itself."""
-        return int(size)
-
-    @classmethod
     def coarser(cls, size: Size) -> Size | None:
         """A quarter of the points, while that is at least 2."""
         return size // 4 if size // 4 >= POINTS.low else None

@@ -46,9 +46,9 @@ class Sampling(ABC):
         """(points, d) Cartesian coordinates; unit vectors on the sphere."""
 
     @property
-    @abstractmethod
     def extent(self) -> tuple[float, ...] | None:
         """Sides of the domain of a flat base; None on the sphere."""
+        return None
 
     @abstractmethod
     def base_coordinates(self, points: Indices) -> Floats:
@@ -70,7 +70,11 @@ class Sampling(ABC):
 
         Those along the fiber come last over a flat base, and first over the sphere.
         """
-        sample, point = self._vertices(start, stop)
+        return self._coordinates_of(np.arange(*slice(start, stop).indices(self.num_vertices)))
+
+    def _coordinates_of(self, vertices: Indices) -> Floats:
+        """(N, d) coordinates of some vertices, (N,)."""
+        sample, point = self._decoded(vertices)
         columns = [self.base_coordinates(point), self.fiber_coordinates[sample]]
         return np.concatenate(columns if self.extent is not None else columns[::-1], axis=1)
 
@@ -79,16 +83,15 @@ class Sampling(ABC):
 
         A point's, times the share of the fiber that its sample has.
         """
-        sample, point = self._vertices(start, stop)
+        sample, point = self._decoded(np.arange(*slice(start, stop).indices(self.num_vertices)))
         areas: Floats = self.base_areas[point]
-        areas *= np.array(self.fiber.areas(self.orientations))[sample]
+        areas *= np.array(self.fiber.shares(self.orientations))[sample]
         return areas
 
-    def _vertices(self, start: int, stop: int | None) -> tuple[Indices, Indices]:
-        """Samples of the fiber (N,) and points (N,) of the vertices start..stop; None is V."""
-        index = np.arange(*slice(start, stop).indices(self.num_vertices))
-        sample = index // self.num_points
-        return sample, index - sample * self.num_points
+    def _decoded(self, vertices: Indices) -> tuple[Indices, Indices]:
+        """Samples of the fiber (N,) and points (N,) of vertices, (N,)."""
+        sample = vertices // self.num_points
+        return sample, vertices - sample * self.num_points
 
     @abstractmethod
     def pooling(self) -> LevelMap:
@@ -186,14 +189,14 @@ class SamplingKind(Sampling):
         return integer(cls.field, size, *cls.sizes_accepted)
 
     @classmethod
-    @abstractmethod
     def points(cls, size: Size) -> int:
-        """Number of points that a size makes."""
+        """Number of points that a size makes: the size itself unless overridden."""
+        return int(size)
 
     @classmethod
-    @abstractmethod
     def coarser(cls, size: Size) -> Size | None:
-        """Size of the next coarser level; None where there is none."""
+        """Size of the next coarser level, None where there is none; half of an even one."""
+        return None if size % 2 else size // 2
 
     @classmethod
     def grid(cls, size: Size) -> tuple[int, ...]:

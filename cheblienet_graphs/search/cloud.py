@@ -44,15 +44,6 @@ class Cloud:
         """Base points and their images."""
         return len(self.base)
 
-    def base_distance(self, chord: Floats) -> Floats:
-        """Distance on the base of points at this Cartesian distance.
-
-        The projection to the base does not lengthen curves (R11 = 1 and R22 = eps^-2 >= 1), so this
-        is a lower bound of the distance on the manifold.
-        """
-        arc: Floats = self.manifold.base.distance(chord)
-        return arc
-
 
 def cloud(sampled: SampledManifold[Sampling], rings: int = 0) -> Cloud:
     """The vertices of a sampling, with `rings` rings of images around a periodic domain."""

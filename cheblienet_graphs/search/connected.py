@@ -70,8 +70,8 @@ def _counted(engine: StencilEngine) -> int:
     Source: Zhang, Azad, Hu, "FastSV", 2020. Importing scipy's would take longer than this runs.
     """
     vertices = engine.lattice.num_vertices
-    columns = engine.columns(0, vertices)
-    rows = np.repeat(np.arange(vertices), engine.degrees(0, vertices))
+    numbers, columns = engine.neighbors(0, vertices)
+    rows = np.repeat(np.arange(vertices), numbers)
     label = np.arange(vertices)
     while True:
         further = label[label]

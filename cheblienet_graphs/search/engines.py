@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -45,31 +45,12 @@ class NeighborRule:
         Raises:
             SpecError: there are no edges.
         """
-        lattice = self.sampled.sampling
-        if not isinstance(lattice, Lattice):
-            raise TypeError("stencils exist on lattices only")
-        sampled = SampledManifold(lattice, self.sampled.manifold, self.sampled.metric)
-        return Stencils.of(sampled, self.count)
+        return Stencils.of(cast("SampledManifold[Lattice]", self.sampled), self.count)
 
-    def engine(self) -> "StencilEngine | MutualNeighbors":
-        """All neighbors, by the chosen engine in this process alone.
-
-        Raises:
-            SpecError: there are no edges.
-        """
-        if self.choice.engine == "stencil":
-            return self.rule.engine
-        searched = self._searched(np.empty, lambda *_: None)
-        if searched.total_degree == 0:
-            raise self.too_few()
-        return searched
-
-    def counted(
+    def engine(
         self, scratch: Scratch = np.empty, advance: Advance = lambda *_: None
     ) -> "StencilEngine | MutualNeighbors":
-        """All neighbors, by the quickest engine, where their number matters.
-
-        There may be none off lattices.
+        """All neighbors, by the chosen engine in this process alone; off lattices perhaps none.
 
         Args:
             scratch: makes the array of a search's lists.
@@ -78,7 +59,25 @@ class NeighborRule:
         Raises:
             SpecError: there are none on a lattice.
         """
-        return self.rule.engine if self._on_lattice else self._searched(scratch, advance)
+        if self.choice.engine == "stencil":
+            return self.rule.engine
+        from cheblienet_graphs.search.lists import MutualNeighbors, list_type
+
+        points, vertices = self.sampled.sampling.num_points, self.sampled.sampling.num_vertices
+        lists = scratch((vertices, self.count), list_type(vertices))
+        by_orientation = lists.reshape(-1, points, self.count)
+
+        def search(rings: int) -> float:
+            farthest = 0.0
+            for start, nearest, reach in self.lists(rings).of(0, points):
+                stop = start + nearest.shape[1]
+                by_orientation[:, start:stop] = nearest
+                farthest = max(farthest, reach)
+                advance(stop * len(by_orientation), vertices)
+            return farthest
+
+        self.enough_rings(search)
+        return MutualNeighbors(lists, points)
 
     def lists(self, rings: int = 0) -> "NeighborLists":
         """A search that goes over some of all vertices at a time, among so many rings of images."""
@@ -111,29 +110,10 @@ class NeighborRule:
         """The error where no two vertices list each other: names the smallest K that works."""
 
         def has_edges(count: int) -> bool:
-            return replace(self, count=count).counted().total_degree > 0
+            return replace(self, count=count).engine().total_degree > 0
 
         return too_few(self.count, has_edges)
 
     @property
     def _on_lattice(self) -> bool:
         return isinstance(self.sampled.sampling, Lattice)
-
-    def _searched(self, scratch: Scratch, advance: Advance) -> "MutualNeighbors":
-        from cheblienet_graphs.search.lists import MutualNeighbors, list_type
-
-        points, vertices = self.sampled.sampling.num_points, self.sampled.sampling.num_vertices
-        lists = scratch((vertices, self.count), list_type(vertices))
-        by_orientation = lists.reshape(-1, points, self.count)
-
-        def search(rings: int) -> float:
-            farthest = 0.0
-            for start, nearest, reach in self.lists(rings).of(0, points):
-                stop = start + nearest.shape[1]
-                by_orientation[:, start:stop] = nearest
-                farthest = max(farthest, reach)
-                advance(stop * len(by_orientation), vertices)
-            return farthest
-
-        self.enough_rings(search)
-        return MutualNeighbors(lists, points)

@@ -17,6 +17,7 @@ from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.cloud import Cloud, cloud
 from cheblienet_graphs.search.nearest import Search, Shells
 from cheblienet_graphs.search.pruned import PrunedSearch
+from cheblienet_graphs.search.rule import Engine
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6
@@ -112,9 +113,7 @@ class NeighborLists:
         side = min(sampling.extent or (1.0,))
         if farthest * (1 + self._shells.tolerance) < (rings * side) ** 2:
             return rings
-        if math.isinf(farthest):
-            return 2 * rings
-        return min(2 * rings, math.floor(math.sqrt(farthest * (1 + SLACK)) / side) + 1)
+        return int(min(2 * rings, math.sqrt(farthest * (1 + SLACK)) / side + 1))
 
     def _vertices(self, start: int, nearest: Indices) -> Indices:
         """Vertices of the images that a search found for consecutive base points."""
@@ -131,8 +130,8 @@ class NeighborLists:
         return vertex
 
 
-class MutualNeighbors:
-    """An engine: vertices are neighbors where each lists the other.
+class MutualNeighbors(Engine):
+    """Vertices are neighbors where each lists the other.
 
     Args:
         lists: (V, K) of `NeighborLists`, by vertex; may be mapped.
@@ -157,15 +156,10 @@ class MutualNeighbors:
             start += len(lists)
         return total
 
-    def degrees(self, start: int, stop: int) -> Indices:
-        """(stop - start,) number of neighbors of each vertex."""
-        pieces = (mutual.sum(axis=1) for _, mutual in self._mutual(start, stop))
-        return np.concatenate([np.empty(0, np.int64), *pieces])
-
-    def columns(self, start: int, stop: int) -> Indices:
-        """Neighbors of the vertices start..stop, vertex after vertex, ascending in each."""
-        pieces = (lists[mutual] for lists, mutual in self._mutual(start, stop))
-        return np.concatenate([np.empty(0, np.int64), *pieces])
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
+        """As `Engine.pieces`."""
+        for lists, mutual in self._mutual(start, stop):
+            yield mutual.sum(axis=1), lists[mutual]
 
     def _mutual(
         self, start: int, stop: int

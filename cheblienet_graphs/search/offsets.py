@@ -42,10 +42,6 @@ class Stencil:
     def __len__(self) -> int:
         return len(self.orientation)
 
-    def within(self, orientation: int) -> "Stencil":
-        """The neighbors of one orientation."""
-        return self.only(self.orientation == orientation)
-
     def only(self, kept: npt.NDArray[np.bool_]) -> "Stencil":
         """The neighbors where `kept`, (len(self),), is true."""
         return Stencil(self.orientation[kept], self.offsets[kept], self.squared_distance[kept])
@@ -226,12 +222,8 @@ def _intervals(low: Indices, high: Indices) -> tuple[Indices, Indices]:
 
 def _listed_once(orientation: Indices, offsets: Indices) -> tuple[Indices, Indices]:
     """The neighbors, ascending, each once: several candidates may reach the same one."""
-    most = [int(abs(column).max(initial=0)) for column in offsets.T]
-    keys = orientation
-    for column, reach in zip(offsets.T, most, strict=True):
-        keys = keys * (2 * reach + 1) + column + reach
-    keys, columns = np.unique(keys), []
-    for reach in reversed(most):
-        keys, column = np.divmod(keys, 2 * reach + 1)
-        columns.append(column - reach)
-    return keys, np.stack(columns[::-1], axis=1)
+    most = abs(offsets).max(axis=0, initial=0)
+    shape = (int(orientation.max(initial=0)) + 1, *(2 * most + 1).tolist())
+    keys = np.unique(np.ravel_multi_index((orientation, *(offsets + most).T), shape))
+    orientation, *columns = np.unravel_index(keys, shape)
+    return orientation, np.stack(columns, axis=1) - most

@@ -217,8 +217,10 @@ class PrunedSearch:
     def _bound(self, chord: Floats, candidates: int) -> Floats:
         """Squared distance below which the candidates include everything.
 
-        Where they are all images, that is the distance up to which no image is missing.
+        Where they are all images, that is the distance up to which no image is missing; else the
+        distance on the base, to which the projection is 1-Lipschitz: R11 = 1, R22 = eps^-2 >= 1.
         """
         if candidates == self._cloud.images:
             return np.full(len(chord), self._cloud.complete_within**2)
-        return self._cloud.base_distance(chord) ** 2
+        arcs: Floats = self._cloud.manifold.base.distance(chord)
+        return arcs**2

@@ -6,8 +6,9 @@ members; an edge joins a and b where d(a, b) <= min(r_a, r_b). On lattices r_a i
 infinite lattice, so vertices at the boundary have fewer neighbors but no longer edges.
 """
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,20 +16,34 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.limits import NEIGHBORS
+from cheblienet_graphs.sparse import RowBlock, with_diagonal
 from cheblienet_graphs.typing import Floats, Indices
 
 Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
 """(shape, dtype) -> a new array, possibly on disk."""
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """Finds the neighbors of consecutive vertices; none is its own neighbor."""
 
-    def degrees(self, start: int, stop: int) -> Indices:
-        """(stop - start,) number of neighbors of each vertex."""
+    @abstractmethod
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
+        """What `neighbors` gives, for some of the vertices start..stop at a time."""
 
-    def columns(self, start: int, stop: int) -> Indices:
-        """Neighbors of the vertices start..stop, vertex after vertex, ascending in each."""
+    def neighbors(self, start: int, stop: int) -> tuple[Indices, Indices]:
+        """The neighbors of the vertices start..stop.
+
+        Returns:
+            (stop - start,) their numbers, and all of them, (sum of these,), vertex after vertex,
+            ascending in each.
+        """
+        none = np.empty(0, np.int64)
+        numbers, vertices = zip((none, none), *self.pieces(start, stop), strict=True)
+        return np.concatenate(numbers), np.concatenate(vertices)
+
+    def block(self, start: int, stop: int) -> RowBlock:
+        """The rows of the vertices start..stop, each itself among its neighbors."""
+        return with_diagonal(start, *self.neighbors(start, stop))
 
 
 class Lengths(Protocol):

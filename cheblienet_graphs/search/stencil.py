@@ -5,7 +5,7 @@ only. Finding them takes n_o small tables of distances; the rest is index arithm
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from cheblienet_graphs.samplings.lattice import Lattice, Places
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.search.rule import too_few
+from cheblienet_graphs.search.rule import Engine, too_few
 from cheblienet_graphs.typing import Floats, Indices
 
 
@@ -122,10 +122,6 @@ class Stencils:
         """The neighbors on the whole lattice."""
         return StencilEngine(self.lattice, self.stencils)
 
-    def on(self, lattice: Lattice) -> "Stencils":
-        """These stencils and lengths, on a lattice of another size."""
-        return replace(self, lattice=lattice)
-
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
         """d^2 of edges, 0 where row and column coincide, shape of `rows`."""
         return self._lengths.at(rows, columns)
@@ -187,7 +183,7 @@ def reach(stencils: Sequence[Stencil]) -> tuple[int, ...]:
     return tuple(abs(every).max(axis=0, initial=0).tolist())
 
 
-class StencilEngine:
+class StencilEngine(Engine):
     """Neighbors by index arithmetic: a row is its own index plus constant offsets.
 
     Args:
@@ -228,18 +224,8 @@ class StencilEngine:
         """The part of `total_degree` that stays within one orientation."""
         return sum(self._total_degree(n.within(k)) for k, n in enumerate(self.neighborhoods))
 
-    def degrees(self, start: int, stop: int) -> Indices:
-        """(stop - start,) number of neighbors of each vertex."""
-        pieces = (there.sum(axis=1) for _, there in self._rows(start, stop))
-        return np.concatenate([np.empty(0, np.int64), *pieces])
-
-    def columns(self, start: int, stop: int) -> Indices:
-        """Neighbors of the vertices start..stop, vertex after vertex, ascending in each."""
-        pieces = (vertices[there] for vertices, there in self._rows(start, stop))
-        return np.concatenate([np.empty(0, np.int64), *pieces])
-
-    def _rows(self, start: int, stop: int) -> Iterator[tuple[Indices, npt.NDArray[np.bool_]]]:
-        """(rows, N) neighbors, and whether there is each, orientation by orientation."""
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
+        """As `Engine.pieces`, orientation by orientation."""
         lattice, pixels = self.lattice, self.lattice.num_points
         for k in range(start // pixels, -(-stop // pixels)):
             rows = np.arange(max(start - k * pixels, 0), min(stop - k * pixels, pixels))
@@ -252,7 +238,8 @@ class StencilEngine:
                 else:
                     there = there & (targets[axis] >= 0) & (targets[axis] < side)
             vertices = lattice.encode(around.stencil.orientation, targets)
-            yield np.sort(vertices, axis=1) if lattice.periodic else vertices, there
+            vertices = np.sort(vertices, axis=1) if lattice.periodic else vertices
+            yield there.sum(axis=1), vertices[there]
 
     def _total_degree(self, around: Neighborhood) -> int:
         lattice = self.lattice

@@ -15,9 +15,8 @@ Sample = tuple[float, ...]
 
 def samples_of(spec: GraphSpec) -> tuple[Sample, ...]:
     """The samples over each point of a graph, (n_o, f)."""
-    if spec.axes is not None:
-        return tuple(map(tuple, axis_set(spec.axes).points.tolist()))
-    return tuple(spec.geometry.fiber.samples(spec.orientations))
+    fiber = axis_set(spec.axes) if spec.axes else spec.geometry.fiber
+    return tuple(fiber.samples(spec.orientations))
 
 
 def word(spec: GraphSpec) -> str:

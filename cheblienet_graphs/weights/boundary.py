@@ -25,7 +25,7 @@ from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import nearest_image
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.selling import OBTUSE, Form, base_offsets
+from cheblienet_graphs.weights.selling import OBTUSE, base_offsets
 from cheblienet_graphs.weights.tilts import FiberEdges
 
 FEWEST_ROWS, MOST_ROWS = 64, 2**15
@@ -146,8 +146,7 @@ def _realized(form: Floats) -> list[tuple[tuple[int, ...], float]]:
         rates, directions = np.diag(form), np.eye(len(form))
     else:
         rates, directions = np.linalg.eigh(form)
-    pairs = zip(rates.clip(min=0).tolist(), directions.T.tolist(), strict=True)
-    return base_offsets(Form(tuple((rate, tuple(direction)) for rate, direction in pairs)))
+    return base_offsets([*zip(rates.clip(min=0).tolist(), directions.T.tolist(), strict=True)])
 
 
 def _steps(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[FiberEdges]:

@@ -38,7 +38,7 @@ from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import Edges, along_sides
-from cheblienet_graphs.weights.edges import kernel_weights
+from cheblienet_graphs.weights.edges import KernelWeights
 from cheblienet_graphs.weights.matching import (
     FARTHEST,
     VANISHED,
@@ -92,10 +92,6 @@ class LatticeWeights:
     def with_left_out(self) -> StencilEngine:
         """Their neighbors, and those left out."""
         return StencilEngine(self.lattice, self.united or self.stencils, self.along_sides)
-
-    def on(self, lattice: Lattice) -> "LatticeWeights":
-        """These stencils and weights, on a lattice of another size."""
-        return replace(self, lattice=lattice)
 
     def weights(self, block: RowBlock) -> Floats:
         """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
@@ -154,9 +150,9 @@ def lattice_weights(
     united = infinite.united(by_rule, stencils)
     check_room(lattice, united, Remedy("weights", "kernel"))
     squared = np.concatenate([stencil.squared_distance for stencil in united])
-    prior, bandwidth = kernel_weights(spec, squared)
+    kernel = KernelWeights.of_mean(spec, float(squared.mean()))
     if solution is None:
-        solution = infinite.matched(united, prior)
+        solution = infinite.matched(united, kernel.of_squared_lengths(squared))
     kept = solution > VANISHED * float(solution.max())
     ends = np.cumsum([len(stencil) for stencil in united])[:-1]
     parts = list(zip(np.split(solution, ends), np.split(kept, ends), strict=True))
@@ -165,7 +161,7 @@ def lattice_weights(
         lattice,
         tuple(s.only(positive) for s, (_, positive) in zip(united, parts, strict=True)),
         in_widths(values, lattice),
-        bandwidth * lattice.spacing**2,
+        kernel.bandwidth * lattice.spacing**2,
         solution=solution,
         united=united,
     )
@@ -293,7 +289,7 @@ class _Infinite:
         unknown = unknown.ravel()
         moments, targets = self._constraints(k, j, offsets)
         constraints = sums_by_vertex(moments, k, unknown, (len(stencils), len(first)))
-        areas = self._lattice.fiber.areas(len(stencils))
+        areas = self._lattice.fiber.shares(len(stencils))
         targets = np.outer(areas, targets).ravel()
         start = realizing(lifted(prior[first]), constraints, targets)
         # Selling's edges and those between axes are among these, so there are solutions; with few

@@ -11,7 +11,7 @@ from cheblienet_graphs.search.lists import SHELL
 from cheblienet_graphs.search.rule import Engine, Lengths, last_whole_shell
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Indices
-from cheblienet_graphs.weights.edges import ListedEdges, kernel_weights
+from cheblienet_graphs.weights.edges import KernelWeights, ListedEdges
 from cheblienet_graphs.weights.matching import (
     VANISHED,
     SparseSystem,
@@ -51,17 +51,18 @@ def matched_edges(
     """
     sampling, manifold = sampled.sampling, sampled.manifold
     vertices = sampling.num_vertices
+    numbers, nearby = engine.neighbors(0, vertices)
     rows, columns = _united(
-        (np.repeat(np.arange(vertices), engine.degrees(0, vertices)), engine.columns(0, vertices)),
+        (np.repeat(np.arange(vertices), numbers), nearby),
         _parallel_steps(sampling, manifold),
         vertices,
     )
     squared = lengths.squared_distances(rows, columns)
-    by_kernel, bandwidth = kernel_weights(spec, squared)
+    kernel = KernelWeights.of_mean(spec, float(squared.mean()))
     keys = np.minimum(rows, columns) * vertices + np.maximum(rows, columns)
     unknown = np.unique(keys, return_inverse=True)[1].reshape(-1)  # edge of each direction
     prior = np.zeros(len(rows) // 2)
-    prior[unknown] = by_kernel
+    prior[unknown] = kernel.of_squared_lengths(squared)
     prior = lifted(prior)
     points, areas = sampling.coordinates(), sampling.areas()
     components, moments = edge_moments(manifold, sampled.metric, points[rows], points[columns])
@@ -89,7 +90,7 @@ def matched_edges(
     edges = kept[unknown]
     entries = (rows[edges], columns[edges], matching.values[unknown[edges]])
     dropped = rows[~edges], columns[~edges]
-    return ListedEdges(entries, vertices, sampling.num_points, bandwidth, dropped)
+    return ListedEdges(entries, vertices, kernel.bandwidth, dropped)
 
 
 def _united(

@@ -16,6 +16,7 @@ import numpy as np
 from cheblienet_graphs.manifolds import FlatManifold, Metric
 from cheblienet_graphs.manifolds.base import Fiber
 from cheblienet_graphs.manifolds.manifold import Diffusion
+from cheblienet_graphs.samplings.axes import Axes
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.tilts import FiberEdges, tilt_edges
@@ -24,25 +25,8 @@ OBTUSE = 1e-12
 """Products of a superbase's vectors up to this value count as 0."""
 
 Vector = tuple[int, ...]
-
-
-class Form:
-    """The matrix D = sum_a f_a f_a^T / R_aa, applied to whole vectors of pixels.
-
-    Args:
-        diffusion: 1 / R_aa and f_a, along x, y and so on in units of the pixels' sides.
-    """
-
-    def __init__(self, diffusion: Diffusion) -> None:
-        self._terms = diffusion
-        self.dimension = len(diffusion)
-
-    def product(self, b: Vector, c: Vector) -> float:
-        """b^T D c, summed over the directions, which loses fewer digits than the matrix D would."""
-        product = 0.0
-        for factor, direction in self._terms:
-            product += factor * (_dot(b, direction) * _dot(c, direction))
-        return product
+Terms = Sequence[tuple[float, Sequence[float]]]
+"""Of the matrix D = sum_a f_a f_a^T / R_aa: 1 / R_aa and f_a."""
 
 
 def selling(
@@ -69,8 +53,8 @@ def selling(
 
 def edges_along(fiber: Fiber, count: int, xi: float) -> list[FiberEdges]:
     """The edges along the fiber from each of so many samples; xi is the length of one radian."""
-    if fiber.columns and not fiber.cyclic:
-        return tilt_edges(fiber, count, xi)
+    if isinstance(fiber, Axes):
+        return tilt_edges(fiber, xi)
     steps = fiber.steps(count, xi)
     return [[((k + step) % count, weight) for step, weight in steps] for k in range(count)]
 
@@ -92,15 +76,13 @@ def stencils_of(
     stencils = []
     sides = lattice.sides[::-1]
     still = (0,) * len(lattice.shape)
-    areas = lattice.fiber.areas(lattice.orientations)
+    areas = lattice.fiber.shares(lattice.orientations)
     for k, (diffusion, others, area) in enumerate(zip(diffusions, along_fiber, areas, strict=True)):
-        form = Form(
-            tuple(
-                (factor, tuple(part / side for part, side in zip(direction, sides, strict=True)))
-                for factor, direction in diffusion
-            )
-        )
-        within = base_offsets(form) if diffusion else []
+        scaled = [
+            (factor, tuple(part / side for part, side in zip(direction, sides, strict=True)))
+            for factor, direction in diffusion
+        ]
+        within = base_offsets(scaled) if scaled else []
         edges = [(k, *offset[::-1], weight * area) for offset, weight in within]
         edges += [(other, *still, weight) for other, weight in others]
         columns = np.array(sorted(edges))
@@ -109,15 +91,18 @@ def stencils_of(
     return stencils
 
 
-def base_offsets(form: Form) -> list[tuple[Vector, float]]:
+def base_offsets(terms: Terms) -> list[tuple[Vector, float]]:
     """Offsets v along x, y and so on, and weights, with sum of weight v v^T = 2 D.
 
     Both v and -v are listed.
+
+    Args:
+        terms: 1 / R_aa and f_a of D, along x, y and so on in units of the pixels' sides.
     """
-    base = _obtuse(form)
+    base = _obtuse(terms)
     offsets: list[tuple[Vector, float]] = []
     for pair in itertools.combinations(range(len(base)), 2):
-        weight = -form.product(*(base[i] for i in pair))
+        weight = -_product(terms, *(base[i] for i in pair))
         if weight > OBTUSE:
             v = _orthogonal([base[i] for i in range(len(base)) if i not in pair])
             offsets += [(v, weight), (tuple(-n for n in v), weight)]
@@ -133,20 +118,28 @@ def _orthogonal(others: Sequence[Vector]) -> Vector:
     return tuple(np.cross(first, second).tolist())
 
 
-def _obtuse(form: Form) -> list[Vector]:
+def _obtuse(terms: Terms) -> list[Vector]:
     """D + 1 vectors of Z^d with sum 0, of which no two are at an acute angle under D."""
-    d = form.dimension
+    d = len(terms)
     base = [*np.eye(d, dtype=np.int64), np.full(d, -1)]
     while True:
         vectors: list[Vector] = [tuple(vector.tolist()) for vector in base]
         for i, j in itertools.combinations(range(d + 1), 2):
-            if form.product(vectors[i], vectors[j]) > OBTUSE:
+            if _product(terms, vectors[i], vectors[j]) > OBTUSE:
                 turned = base[i]
                 base = [vector + 2 // (d - 1) * turned for vector in base]
                 base[i], base[j] = -turned, base[j] - 2 // (d - 1) * turned
                 break
         else:
             return vectors
+
+
+def _product(terms: Terms, b: Vector, c: Vector) -> float:
+    """b^T D c, summed over the directions, which loses fewer digits than the matrix D would."""
+    product = 0.0
+    for factor, direction in terms:
+        product += factor * (_dot(b, direction) * _dot(c, direction))
+    return product
 
 
 def _dot(b: Vector, direction: Sequence[float]) -> float:

@@ -7,12 +7,12 @@ is as long as the sine of the angle, and not as the angle, wide edges count for 
 """
 
 import functools
+from bisect import bisect_left
 from typing import TypeAlias
 
 import numpy as np
 
-from cheblienet_graphs.manifolds.base import Fiber
-from cheblienet_graphs.samplings.axes import angles_between, rotations_of
+from cheblienet_graphs.samplings.axes import Axes
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.matching import (
     VANISHED,
@@ -55,34 +55,30 @@ def tilt_moments(axes: Floats, others: Floats) -> tuple[Floats, Floats]:
     return squares, np.stack([along * first, along * second], axis=1)
 
 
-def tilt_edges(fiber: Fiber, count: int, xi: float) -> list[FiberEdges]:
+def tilt_edges(axes: Axes, xi: float) -> list[FiberEdges]:
     """For each axis those that edges lead to, and the weights of these.
 
     They are the pairs of axes within the smallest angle at which there are weights that are not
     negative; of these the least in norm, which are unique and so have the symmetries of the set.
 
     Args:
-        fiber: a set of axes.
-        count: their number.
+        axes: a set of them.
         xi: length of one radian.
     """
-    weights = _least(tuple(fiber.samples(count)), fiber.areas(count)) / xi**2
+    weights = _least(axes) / xi**2
     return [[(int(j), float(row[j])) for j in np.flatnonzero(row)] for row in weights]
 
 
 @functools.cache
-def _least(samples: tuple[tuple[float, ...], ...], shares: tuple[float, ...]) -> Floats:
+def _least(axes: Axes) -> Floats:
     """(n_o, n_o) weights per radian^2, symmetric, 0 where there is no edge."""
-    pairs = _Pairs(np.array(samples), np.array(shares))
+    pairs = _Pairs(axes)
     limits = np.sort(pairs.angles[pairs.angles > 0])
     limits = limits[np.diff(limits, append=np.inf) > SAME_ANGLE] + SAME_ANGLE / 2
     # A solution remains one with more pairs, so the smallest angle is found by halving.
-    low, high = 0, len(limits) - 1
-    while low < high:
-        middle = (low + high) // 2
-        converged = pairs.least(limits[middle])[0].converged
-        low, high = (low, middle) if converged else (middle + 1, high)
-    solution, weights = pairs.least(limits[low])
+    widest = range(len(limits) - 1)
+    enough = bisect_left(widest, 1, key=lambda n: pairs.least(float(limits[n]))[0].converged)
+    solution, weights = pairs.least(float(limits[enough]))
     if not solution.converged:
         raise ValueError("no weights between these axes approximate a Laplacian")
     weights.setflags(write=False)
@@ -93,13 +89,12 @@ class _Pairs:
     """Pairs of axes; those that rotations of the cube map to one another have equal weights.
 
     Args:
-        axes: (n_o, 3) unit vectors.
-        areas: (n_o,) of their cells.
+        axes: a set of them.
     """
 
-    def __init__(self, axes: Floats, areas: Floats) -> None:
-        self._areas, count = areas, len(axes)
-        moved = np.stack([image for _, image in rotations_of(axes)])
+    def __init__(self, axes: Axes) -> None:
+        self._areas, points, count = axes.areas, axes.points, len(axes)
+        moved = np.stack([image for _, image in axes.rotations])
         # One axis of each orbit stands for all others.
         first = np.unique(moved.min(axis=0))
         start, end = (part.ravel() for part in np.meshgrid(first, np.arange(count), indexing="ij"))
@@ -109,8 +104,8 @@ class _Pairs:
         orbit = number[moved[:, :, None], moved[:, None]].min(axis=0)
         keys, unknown, times = np.unique(orbit, return_inverse=True, return_counts=True)
         self._unknown, self._times = unknown.reshape(orbit.shape), times
-        self.angles: Floats = angles_between(axes, axes).ravel()[keys]
-        squares, drift = tilt_moments(axes[self._start], axes[self._end])
+        self.angles: Floats = axes.angles.ravel()[keys]
+        squares, drift = tilt_moments(points[self._start], points[self._end])
         self._moments = np.concatenate([squares, drift], axis=1)
         self._rows, self._first = np.searchsorted(first, self._start), first
 

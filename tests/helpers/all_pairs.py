@@ -43,7 +43,7 @@ def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = 
     block = block or vertices
     for start in range(0, vertices, block):
         stop = min(start + block, vertices)
-        degrees, columns = engine.degrees(start, stop), engine.columns(start, stop)
+        degrees, columns = engine.neighbors(start, stop)
         rows = np.repeat(np.arange(start, stop), degrees)
         squared = lengths.squared_distances(rows, columns)
         found |= dict(
@@ -61,7 +61,10 @@ def engine_and_lengths(spec: GraphSpec, choice: Choice = PRUNED) -> tuple[Engine
 
 def found_by(neighbors: NeighborRule) -> tuple[Engine, Lengths]:
     rings = RINGS if neighbors.sampled.sampling.periodic else 0
-    return neighbors.engine(), neighbors.lengths(neighbors.lists(rings))
+    engine = neighbors.engine()
+    if engine.total_degree == 0:
+        raise neighbors.too_few()
+    return engine, neighbors.lengths(neighbors.lists(rings))
 
 
 def edges(spec: GraphSpec, choice: Choice = PRUNED) -> Edges:

@@ -57,8 +57,8 @@ def test_components_of_lattices(monkeypatch: pytest.MonkeyPatch) -> None:
         except SpecError:  # no whole shell within K
             continue
         vertices = engine.lattice.num_vertices
-        starts = np.concatenate([[0], np.cumsum(engine.degrees(0, vertices))])
-        columns = engine.columns(0, vertices)
+        degrees, columns = engine.neighbors(0, vertices)
+        starts = np.concatenate([[0], np.cumsum(degrees)])
         edges = scipy.sparse.csr_array((np.ones(len(columns)), columns, starts), (vertices,) * 2)
         count = connected_components(edges, directed=False, return_labels=False)
         counted = lattice_components(engine)
@@ -74,14 +74,14 @@ def test_components_of_lattices(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_counting_does_not_visit_a_large_lattice(monkeypatch: pytest.MonkeyPatch) -> None:
     visited = []
-    columns = StencilEngine.columns
+    neighbors = StencilEngine.neighbors
 
-    def counted(self: StencilEngine, start: int, stop: int) -> np.ndarray:
-        result = columns(self, start, stop)
-        visited.append(len(result))
-        return result
+    def counted(self: StencilEngine, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        degrees, columns = neighbors(self, start, stop)
+        visited.append(len(columns))
+        return degrees, columns
 
-    monkeypatch.setattr(StencilEngine, "columns", counted)
+    monkeypatch.setattr(StencilEngine, "neighbors", counted)
     for broken in (False, True):
         given = {"xi": 0.05, "eps": 0.1, "orientations": 4} if broken else {}
         engine = engine_of(GraphSpec("se2", 4096, levels=1, **given))

@@ -11,7 +11,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from unittest.mock import Mock
 
-import numpy as np
 import pytest
 from builds import SPECS, inodes, interrupted, manifest
 from marks import slow_but
@@ -127,7 +126,7 @@ def test_killed_while_publishing(
 
 def test_refused_build_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What can't succeed is nothing to resume."""
-    monkeypatch.setattr(KernelWeights, "weights", lambda _, block: np.zeros(len(block.columns)))
+    monkeypatch.setattr(KernelWeights, "weights", lambda _, block, _squared: 0.0 * block.columns)
     with pytest.raises(SpecError, match="weights of 648 vertices vanish"):
         build(SPECS["sphere"], tmp_path / "g", block_rows=100)
     assert list(tmp_path.iterdir()) == []

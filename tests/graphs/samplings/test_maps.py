@@ -7,10 +7,12 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.samplings.given import Given, GivenPoints
+from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.grids import Equiangular, Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.maps import LevelMap, NearestMaps
-from cheblienet_graphs.samplings.points import Points
+from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.points import Points, Scattered
 from cheblienet_graphs.samplings.random import Random
 
 
@@ -31,17 +33,26 @@ def owners(fine: np.ndarray, coarse: np.ndarray, periods: tuple | None = None) -
     return (distances <= distances.min(axis=1, keepdims=True) * (1 + 1e-9)).argmax(axis=1)
 
 
-def check(maps: NearestMaps, areas: np.ndarray, periods: tuple | None = None) -> None:
-    fine, coarse = maps.fine, maps.coarse
+def given(
+    fine: np.ndarray, coarse: np.ndarray, areas: np.ndarray, periods: tuple | None
+) -> Scattered:
+    arrays = {0: PointArrays(fine, areas), 1: PointArrays(coarse, None)}
+    size = GivenPoints((len(fine), len(coarse)), "given", "", periods or (1.0, 1.0), arrays=arrays)
+    return Given(size=size, periodic=periods is not None)
+
+
+def check(points: Scattered) -> None:
+    fine, coarse, areas = points.base_points, points.coarser_points, points.base_areas
+    periods = points.extent if points.periodic else None
     expected = owners(fine, coarse, periods)
-    assert (maps.owners == expected).all()
-    up = sparse(maps.unpooling()).toarray()
+    assert (points.owners == expected).all()
+    up = sparse(points.unpooling()).toarray()
     assert (up == np.eye(len(coarse))[expected]).all()
     down = np.where(np.arange(len(coarse))[:, None] == expected, areas, 0.0)
     for lonely in np.flatnonzero(~down.any(axis=1)):
         down[lonely, owners(coarse[[lonely]], fine, periods)] = 1
     down /= down.sum(axis=1, keepdims=True)
-    assert abs(sparse(maps.pooling(areas)) - down).max() < 1e-15
+    assert abs(sparse(points.pooling()) - down).max() < 1e-15
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -50,9 +61,9 @@ def test_maps_of_random_points(seed: int, periods: tuple | None) -> None:
     """Of coarser points some have none of the others next to them."""
     random = np.random.default_rng(seed)
     fine, coarse = random.random((60, 2)) * [1, 0.5], random.random((25, 2)) * [1, 0.5]
-    maps = NearestMaps(fine, coarse, periods)
-    assert len(np.unique(maps.owners)) < 25
-    check(maps, random.random(60) + 0.1, periods)
+    points = given(fine, coarse, random.random(60) + 0.1, periods)
+    assert len(np.unique(points.owners)) < 25
+    check(points)
 
 
 @pytest.mark.parametrize("periods", [None, (1.0, 1.0)])
@@ -61,9 +72,9 @@ def test_of_points_equally_near_the_first_counts(periods: tuple | None) -> None:
     steps = np.arange(8) / 8
     coarse = np.stack(np.meshgrid(steps, steps), axis=2).reshape(-1, 2)
     fine = coarse + 1 / 16 + 1e-13 * np.random.default_rng(0).normal(size=coarse.shape)
-    check(NearestMaps(fine, coarse, periods), np.ones(64), periods)
+    check(given(fine, coarse, np.ones(64), periods))
     order = np.random.default_rng(1).permutation(64)
-    check(NearestMaps(fine, coarse[order], periods), np.ones(64), periods)
+    check(given(fine, coarse[order], np.ones(64), periods))
 
 
 @pytest.mark.parametrize("base", ["plane", "torus", "sphere"])
@@ -82,10 +93,9 @@ def test_random_levels_are_the_first_quarters(base: str) -> None:
     assert one.levels == 1
     assert (alone.base_points == levels[0].base_points).all()
     assert (alone.areas() == levels[0].areas()).all()
-    periods = (1.0, 1.0) if base == "torus" else None
     for fine, coarse in itertools.pairwise(levels):
         assert (fine.coarser_points == coarse.base_points).all()
-        check(fine._maps, fine.areas(), periods)
+        check(fine)
 
 
 def test_the_coarsest_level_has_no_maps() -> None:

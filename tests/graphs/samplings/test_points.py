@@ -13,7 +13,7 @@ from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.points import Points
 from cheblienet_graphs.samplings.random import Random
 
-ANGLES = Angles("alpha")
+ANGLES = Angles(("alpha",))
 
 SPHERES = [
     Icosphere(6, ANGLES, 0),

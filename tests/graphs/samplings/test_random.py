@@ -11,7 +11,7 @@ from cheblienet_graphs.manifolds.base import Angles
 from cheblienet_graphs.samplings.random import Random
 from cheblienet_graphs.samplings.voronoi import cell_areas
 
-ANGLES = Angles("theta")
+ANGLES = Angles(("theta",))
 
 
 def test_points_are_uniform() -> None:

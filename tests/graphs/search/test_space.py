@@ -22,7 +22,7 @@ from cheblienet_graphs.search.stencil import StencilEngine, Stencils
 
 
 def listed(engine: StencilEngine, vertices: int) -> set[tuple[int, int]]:
-    degrees, columns = engine.degrees(0, vertices), engine.columns(0, vertices)
+    degrees, columns = engine.neighbors(0, vertices)
     rows = np.repeat(np.arange(vertices), degrees)
     return set(zip(rows.tolist(), columns.tolist(), strict=True))
 

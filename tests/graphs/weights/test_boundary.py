@@ -89,7 +89,7 @@ def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) 
                     edge = (k * 7 + y) * 9 + x, (int(j) * 7 + y + int(dy)) * 9 + x + int(dx)
                     expected[edge] = expected.get(edge, 0.0) + float(w)
     vertices = lattice.num_vertices
-    degrees, columns = engine.degrees(0, vertices), engine.columns(0, vertices)
+    degrees, columns = engine.neighbors(0, vertices)
     pairs = zip(np.repeat(np.arange(vertices), degrees).tolist(), columns.tolist(), strict=True)
     assert list(pairs) == sorted(expected)
     assert engine.total_degree == len(expected)

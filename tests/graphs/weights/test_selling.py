@@ -12,7 +12,7 @@ from truth import matrix
 
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.weights.selling import Form, base_offsets, selling
+from cheblienet_graphs.weights.selling import base_offsets, selling
 
 
 def stencils(orientations: int, eps: float, xi: float) -> list[tuple[np.ndarray, ...]]:
@@ -76,8 +76,8 @@ def test_selling_decomposes_any_matrix(seed: int, eps: float) -> None:
     random = np.random.default_rng(seed)
     turn, _ = np.linalg.qr(random.normal(size=(3, 3)))
     rates = np.array([1.0, eps**2, random.uniform(eps**2, 1)])
-    form = Form(tuple(zip(rates.tolist(), turn.T.tolist(), strict=True)))
-    offsets, weights = (np.array(part) for part in zip(*base_offsets(form), strict=True))
+    terms = list(zip(rates.tolist(), turn.T.tolist(), strict=True))
+    offsets, weights = (np.array(part) for part in zip(*base_offsets(terms), strict=True))
     assert (weights > 0).all()
     assert len(weights) <= 12
     assert (np.gcd.reduce(offsets, axis=1) == 1).all()

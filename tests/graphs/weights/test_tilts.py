@@ -5,15 +5,13 @@ import pytest
 from axes_truth import tilt_residual
 from scipy.optimize import linprog
 
-from cheblienet_graphs.manifolds.base import ListedAxes
 from cheblienet_graphs.samplings.axes import AXIS_SETS, Axes, axis_set
 from cheblienet_graphs.weights.tilts import tilt_edges
 
 
 def matrix(axes: Axes, xi: float = 1.0) -> np.ndarray:
     weights = np.zeros((len(axes),) * 2)
-    fiber = ListedAxes(tuple(map(tuple, axes.points.tolist())), tuple(axes.areas.tolist()))
-    for row, edges in zip(weights, tilt_edges(fiber, len(axes), xi), strict=True):
+    for row, edges in zip(weights, tilt_edges(axes, xi), strict=True):
         for other, weight in edges:
             row[other] = weight
     return weights
@@ -62,7 +60,7 @@ def test_neither_a_smaller_angle_nor_smaller_weights_will_do(name: str) -> None:
 def test_axes_that_do_not_surround_a_point() -> None:
     plane = [(np.cos(a), np.sin(a), 0.0) for a in np.arange(5) * np.pi / 5]
     with pytest.raises(ValueError, match="no weights between these axes"):
-        tilt_edges(ListedAxes(tuple(plane), (1.0,) * 5), 5, 1.0)
+        tilt_edges(Axes(name="plane", points=np.array(plane)), 1.0)
 
 
 def conditions(axes: Axes, widest: float) -> tuple[np.ndarray, np.ndarray, tuple]:
