@@ -1,17 +1,7 @@
 """The options that say what to build; each has a field of GraphSpec of the same name."""
 
-from collections.abc import Callable
-
-from cheblienet_cli.options import Function, option
+from cheblienet_cli.options import Decorator, option, together
 from cheblienet_graphs import limits
-from cheblienet_graphs.limits import (
-    BOUNDARIES,
-    DEFAULT_AXES,
-    KERNELS,
-    LAPLACIANS,
-    SMALLEST_DEFAULT_POINTS,
-    SMALLEST_DEFAULT_SIDE,
-)
 from cheblienet_graphs.manifolds import Manifold
 
 Described = dict[str, str]
@@ -22,8 +12,8 @@ RANDOM = {
     "--seed S": f"Seed of a random sampling, in {limits.SEED}.  [default: 0]",
 }
 BOUNDARY = {
-    f"--boundary {'|'.join(BOUNDARIES)}": "Boundary of the image domain; periodic glues opposite "
-    "sides.  [default: open]",
+    f"--boundary {'|'.join(limits.BOUNDARIES)}": "Boundary of the image domain; periodic glues "
+    "opposite sides.  [default: open]",
 }
 POINTS = {
     "--points-file FILE": "The points: .csv with a header line {columns}, .npz with these "
@@ -53,7 +43,7 @@ SPACE = {
 AXES = {
     "--axes SET": f"Axes over each voxel, one of {', '.join(limits.AXES)}. Those by number keep "
     "the symmetries of the cube, the others are the vertices of icospheres.  "
-    f"[default: {DEFAULT_AXES}]",
+    f"[default: {limits.DEFAULT_AXES}]",
 }
 SPHERE = {
     "--subdivisions L": "Subdivisions of the icosahedron, 10 * 4^L + 2 points, in "
@@ -105,13 +95,13 @@ COMMON = {
     "metric, matched: the nearest to the kernel's{selling}{voronoi}.  [default: kernel]",
     "--neighbors K": f"At most this many neighbors, in {limits.NEIGHBORS}.  "
     "[default: {neighbors}]",
-    f"--kernel {'|'.join(KERNELS)}": "Which function of distance weighs an edge.  "
+    f"--kernel {'|'.join(limits.KERNELS)}": "Which function of distance weighs an edge.  "
     "[default: gaussian]",
     "--bandwidth X": "Kernel width t over the mean squared distance, in "
     f"{limits.BANDWIDTH}.  [default: 0.2]",
     "--levels L": "Graphs in the pyramid, each half as fine as the one before.  [default: {while}]",
-    f"--laplacian {'|'.join(LAPLACIANS)}": "Which Laplacian.  [default: normalized with kernel "
-    "weights, else combinatorial]",
+    f"--laplacian {'|'.join(limits.LAPLACIANS)}": "Which Laplacian.  [default: normalized with "
+    "kernel weights, else combinatorial]",
     "--lambda-max exact|2": "What the Laplacian is rescaled by: its largest eigenvalue, or 2, "
     "a bound of those of every normalized one.  [default: exact]",
     "--eigenpairs M": "Store so many of the smallest eigenvalues of each level with their "
@@ -133,7 +123,7 @@ def _words(manifold: Manifold) -> dict[str, str]:
     base, flat = manifold.base, manifold.base.flat
     voronoi = "random" in base.samplings and not manifold.oriented
     on_lattices = ", on lattices" if len(base.samplings) > 1 else ""
-    points = f"points are at least {SMALLEST_DEFAULT_POINTS}, or "
+    points = f"points are at least {limits.SMALLEST_DEFAULT_POINTS}, or "
     sides = "sides" if flat else f"{points}sides of the equiangular grid"
     return {
         "point": POINT[base.name],
@@ -142,12 +132,12 @@ def _words(manifold: Manifold) -> dict[str, str]:
         "weights": f"kernel|matched{'|selling' * flat}{'|voronoi' * voronoi}",
         "selling": f", or selling: the smallest stencil{on_lattices}" * flat,
         "voronoi": "; or voronoi, off lattices: finite volumes of Voronoi cells, no K" * voronoi,
-        "while": f"while {sides} {'are ' * flat}at least {SMALLEST_DEFAULT_SIDE}",
+        "while": f"while {sides} {'are ' * flat}at least {limits.SMALLEST_DEFAULT_SIDE}",
         "neighbors": str(manifold.default_neighbors),
     }
 
 
-def options_of(manifold: Manifold) -> Callable[[Function], Function]:
+def options_of(manifold: Manifold) -> Decorator:
     """The options that apply to a manifold; others are hidden, and refused with an explanation."""
     axes, oriented, flat = "nx" in manifold.columns, manifold.oriented, manifold.base.flat
     groups: list[tuple[Described, bool]] = [
@@ -160,25 +150,22 @@ def options_of(manifold: Manifold) -> Callable[[Function], Function]:
         (OF_POINTS, not flat),
         (OF_DIRECTIONS, flat and oriented and not axes),
     ]
-    every = [(*item, shown) for group, shown in groups for item in group.items()]
     words = _words(manifold)
-
-    def decorate(command: Function) -> Function:
-        for described, text, shown in reversed(every):
-            several = described in POINTS
+    return together(
+        *(
             # Without a default given a flag with two names would be False.
-            add = option(
+            option(
                 described.format_map(words),
                 text.format_map(words),
-                *(["coordinates"] if several else []),
+                *["coordinates"] * (described in POINTS),
                 default=None,
                 hidden=not shown,
-                multiple=several,
+                multiple=described in POINTS,
             )
-            command = add(command)
-        return command
-
-    return decorate
+            for group, shown in groups
+            for described, text in group.items()
+        )
+    )
 
 
 def _sampling(manifold: Manifold) -> Described:

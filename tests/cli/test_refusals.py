@@ -151,7 +151,7 @@ USAGE = [
     ("tag r2-8x8@v007 x", "v007"),
     ("diff r2-8x8 nothing", "No graph 'nothing'"),
     ("diff r2-8x8 r2-8x8 --other-store nowhere", "There is no store at "),
-    ("rm r2-8x8@v001 --keep 1", "--keep is for a graph, named alone."),
+    ("rm r2-8x8@v001 --keep 1", "Name the graph alone, not a version of it."),
     # Reports, figures and exports.
     ("inspect --level 5", "--level must be an integer in [0, 1]. Got 5."),
     ("inspect --eigenvalues many", "--eigenvalues must be an integer in [0, 1000]. Got 'many'."),
