@@ -27,9 +27,8 @@ HOW = {
     "is one and the engine can use it]",
     "--workers N": f"Processes that do the work, in {WORKERS}.  [default: 1; with --dask local one "
     "for each core]",
-    "--memory-limit SIZE": "Memory of all processes together, such as 2GB: sets how much is done "
-    "at a time.",
-    "--dask ADDRESS|FILE|local": "Let a Dask cluster do the work: address of its scheduler, or the "
+    "--memory-limit SIZE": "Of all processes, such as 2GB: sets how much is done at a time.",
+    "--dask ADDRESS|FILE|local": "Dask cluster that does the work: its scheduler's address, or the "
     "file that this wrote, or local. Its workers must see the store's file system.",
     "--resume": "Go on with an interrupted build of the same graph.",
     "--dry-run": "Say what would be built, and how large.",

@@ -12,8 +12,7 @@ RANDOM = {
     "--seed S": f"Seed of a random sampling, in {limits.SEED}.  [default: 0]",
 }
 BOUNDARY = {
-    f"--boundary {'|'.join(limits.BOUNDARIES)}": "Boundary of the image domain; periodic glues "
-    "opposite sides.  [default: open]",
+    f"--boundary {'|'.join(limits.BOUNDARIES)}": "Periodic glues opposite sides.  [default: open]",
 }
 POINTS = {
     "--points-file FILE": "The points: .csv with a header line {columns}, .npz with these "
@@ -46,8 +45,7 @@ AXES = {
     f"[default: {limits.DEFAULT_AXES}]",
 }
 SPHERE = {
-    "--subdivisions L": "Subdivisions of the icosahedron, 10 * 4^L + 2 points, in "
-    f"{limits.SUBDIVISIONS}.",
+    "--subdivisions L": f"Of the icosahedron, 10 * 4^L + 2 points, in {limits.SUBDIVISIONS}.",
     "--nside N": f"Size of HEALPix (nested), 12 N^2 points: a power of two in {limits.NSIDE}.",
     "--bandlimit B": f"Size of the equiangular grid, 2B x 2B points, in {limits.BANDLIMIT}.",
     "--gaussian ON|FN": "Gaussian grid, reduced octahedral as O32, or regular as F32: N latitudes "
@@ -59,10 +57,8 @@ SPHERE = {
     "taken at the nearest pixel, .npy or gray image of the whole sphere, north up from longitude "
     "-180, or NetCDF on latitudes and longitudes, where inside is 1, above half of fractions, or "
     "what is not missing.",
-    "--mask-order nested|ring": "Order of a HEALPix mask with a boolean for each point.  "
-    "[default: nested]",
-    "--region W,S,E,N": "Keep the points in this box, limits included, degrees; W > E crosses the "
-    "date line.",
+    "--mask-order nested|ring": "Order of a HEALPix mask with booleans.  [default: nested]",
+    "--region W,S,E,N": "Keep points in this closed box, degrees; W > E crosses the date line.",
 }
 ORIENTATIONS = {
     "--orientations N": f"How many orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6]",
@@ -77,8 +73,7 @@ FIBER = {
     f"one orientation, in {limits.IN_PLANE_FRACTION}.  [default with --xi auto: 0.4]",
     "--eps X": f"Anisotropy in R = diag(1, eps^-2, xi^2), in {limits.EPS}; 1 is isotropic.  "
     "[default: sqrt(0.1)]",
-    "--eps-squared X": f"The same as its square, in {limits.EPS_SQUARED}.  [default: 0.1, the "
-    "paper's]",
+    "--eps-squared X": f"Or its square, in {limits.EPS_SQUARED}.  [default: 0.1, the paper's]",
 }
 OF_DIRECTIONS = {
     "--directional X": "Add Laplacians along forward, sideways and rotation, for networks that "
@@ -93,10 +88,8 @@ OF_SIDES = {
 COMMON = {
     "--weights {weights}": "Weights of edges: the paper's kernel of distance; or made for the "
     "metric, matched: the nearest to the kernel's{selling}{voronoi}.  [default: kernel]",
-    "--neighbors K": f"At most this many neighbors, in {limits.NEIGHBORS}.  "
-    "[default: {neighbors}]",
-    f"--kernel {'|'.join(limits.KERNELS)}": "Which function of distance weighs an edge.  "
-    "[default: gaussian]",
+    "--neighbors K": f"At most so many neighbors, in {limits.NEIGHBORS}.  [default: {{neighbors}}]",
+    f"--kernel {'|'.join(limits.KERNELS)}": "Weight of an edge by distance.  [default: gaussian]",
     "--bandwidth X": "Kernel width t over the mean squared distance, in "
     f"{limits.BANDWIDTH}.  [default: 0.2]",
     "--levels L": "Graphs in the pyramid, each half as fine as the one before.  [default: {while}]",
@@ -104,14 +97,12 @@ COMMON = {
     "kernel weights, else combinatorial]",
     "--lambda-max exact|2": "What the Laplacian is rescaled by: its largest eigenvalue, or 2, "
     "a bound of those of every normalized one.  [default: exact]",
-    "--eigenpairs M": "Store so many of the smallest eigenvalues of each level with their "
-    f"vectors, in {limits.EIGENPAIRS} and at most the vertices of the coarsest level.  "
-    "[default: none]",
+    "--eigenpairs M": "Store so many of the smallest eigenvalues of each level, with vectors, in "
+    f"{limits.EIGENPAIRS} and at most the vertices of the coarsest.  [default: none]",
 }
 OF_POINTS = {
-    "--drift X": "Make first moments of matched weights small, too, and so eigenvalues truer: the "
-    f"slack they are given, in {limits.DRIFT}; 0.03 does, less takes longer.  [default: they are "
-    "left to themselves]",
+    "--drift X": "Slack that first moments of matched weights are given, for truer eigenvalues, in "
+    f"{limits.DRIFT}; 0.03 does, less takes longer.  [default: they are left to themselves]",
 }
 
 SIZES = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}
