@@ -12,7 +12,6 @@ from cheblienet_cli import options
 from cheblienet_cli.options import Decorator, Group, Once, examples, option, together
 from cheblienet_cli.output import print_table, progress, show
 from cheblienet_cli.specification import options_of
-from cheblienet_cli.spelling import UsageError
 from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.errors import InputError, OtherGraphWarning, RecipeError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS
@@ -42,7 +41,7 @@ class _ManifoldGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands:
-            raise UsageError(
+            raise click.UsageError(
                 f"There is no manifold {quoted(cmd_name)}. Choose one of {', '.join(MANIFOLDS)}, "
                 "or `recipe NAME`; `clg recipes` lists those."
             )

@@ -56,8 +56,7 @@ def call(arguments: Sequence[str]) -> int:
 
 
 def _with_page(error: click.UsageError) -> str:
-    """Click's message, and the help page that explains it."""
+    """The message, and the help page that explains it, if there is one."""
     message = " ".join(error.format_message().split())
     end = "" if message.endswith((".", "?", "?)")) else "."
-    page = error.ctx.command_path if error.ctx else clg.name
-    return f"{message}{end} See `{page} --help`."
+    return f"{message}{end} See `{error.ctx.command_path} --help`." if error.ctx else message

@@ -6,7 +6,6 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, option
-from cheblienet_cli.spelling import UsageError
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.values import integer
 
@@ -45,13 +44,15 @@ def export(
     from cheblienet_graphs.store.facts import read_facts
 
     if level is not None and target in WHOLE:
-        raise UsageError(f"--level must be left out with --to {target}, which has all levels.")
+        raise click.UsageError(
+            f"--level must be left out with --to {target}, which has all levels."
+        )
     version = layout.resolve(store, name)
     levels = read_facts(version).spec.levels
     level = integer("level", level or 0, 0, levels - 1)
     inner = "" if target in WHOLE or levels == 1 else f"-level{level}"
     if output is not None and output.is_dir() and target != "npz":
-        raise UsageError(f"--output must be a file. {output} is a folder.")
+        raise click.UsageError(f"--output must be a file. {output} is a folder.")
     file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
     exports.check_output(file)
     if target in WHOLE:

@@ -8,7 +8,6 @@ import cheblienet_graphs as graphs
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, examples, option
 from cheblienet_cli.output import progress, show
-from cheblienet_cli.spelling import UsageError
 from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.values import integer
@@ -48,7 +47,7 @@ def inspect(
         from cheblienet_graphs.report.opened import open_graph
 
         if as_json:
-            raise UsageError("Give --html or --json, not both.")
+            raise click.UsageError("Give --html or --json, not both.")
         check_file(html, "html")
     with progress(share=False) as update:
         report = graphs.inspect(store, name, eigenvalues=number, level=level, progress=update)

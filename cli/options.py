@@ -8,8 +8,6 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from cheblienet_cli.spelling import UsageError
-
 STORE = "graphs.zarr"
 FILE = click.Path(path_type=Path)
 
@@ -91,8 +89,7 @@ class Once(_Described):
         for given in order:
             single = isinstance(given, click.Option) and not given.multiple
             if single and not given.is_eager and order.count(given) > 1:
-                page = f"See `{ctx.command_path} --help`."
-                raise UsageError(f"{given.opts[-1]} must be given once. {page}")
+                raise click.UsageError(f"{given.opts[-1]} must be given once.", ctx)
         return super().parse_args(ctx, args)
 
 

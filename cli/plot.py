@@ -7,7 +7,6 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, examples, option
 from cheblienet_cli.output import print_table
-from cheblienet_cli.spelling import UsageError
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.quoting import quoted
 
@@ -50,21 +49,21 @@ def plot(
     figures = {known.name: known for known in drawing.FIGURES}
     if listed:
         if (figure, output, level, vertex, seed) != (None,) * 5:
-            raise UsageError("--list must stand alone: it does nothing else.")
+            raise click.UsageError("--list must stand alone: it does nothing else.")
         print_table([(known.name, known.title) for known in figures.values()])
         return
     figure = drawing.BRITISH.get(figure or "", figure)
     if figure not in figures:
         given = "FIGURE is missing." if figure is None else f"There is no figure {quoted(figure)}."
-        raise UsageError(f"{given} Choose one of {', '.join(figures)}.")
+        raise click.UsageError(f"{given} Choose one of {', '.join(figures)}.")
     if output is None:
-        raise UsageError("--output must be given: a file that ends in .png, .svg or .pdf.")
+        raise click.UsageError("--output must be given: a file that ends in .png, .svg or .pdf.")
     takes = figures[figure].takes
     for field, value in (("vertex", vertex), ("seed", seed)):
         if value is not None and field not in takes:
             raise SpecError(field, f"left out: {figure} has none", value)
     if len(names) > 1 and "beside" not in takes:
-        raise UsageError(f"{figure} draws one graph, not {len(names)} beside each other.")
+        raise click.UsageError(f"{figure} draws one graph, not {len(names)} beside each other.")
     first, *beside = [drawing.open_graph(store, name) for name in names or (None,)]
     asked = drawing.Asked(level or 0, vertex, seed or 0, tuple(beside))
     click.echo(drawing.write_figure(figures[figure], first, asked, output))

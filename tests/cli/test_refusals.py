@@ -170,7 +170,7 @@ USAGE = [
     ("plot subgraphs -o a.png --seed -1", "--seed must be an integer in [0, "),
     ("plot sparsity --vertex 3 -o x.png", "--vertex must be left out: sparsity has none. Got 3."),
     ("plot heat --seed 0 -o x.png", "--seed must be left out: heat has none. Got 0."),
-    *((f"plot --list {more}", "--list must stand alone") for more in ("-o x.png", "heat")),
+    *((f"plot --list {more}", "else. See `clg plot --help`.") for more in ("-o x.png", "heat")),
     ("plot spectrum torus torus@v001 -o a.png --store several", "spectrum draws one graph, not 2"),
     ("export --to zip --level 0", "--level must be left out with --to zip, which has all"),
     ("export --to scipy --level 2", "--level must be an integer in [0, 1]. Got 2."),
