@@ -3,6 +3,7 @@
 A wrong kind is a TypeError, a wrong value a ValueError; messages begin with the argument's name.
 """
 
+import math
 from collections.abc import Collection, Sequence
 from numbers import Integral, Real
 from os import PathLike
@@ -24,6 +25,7 @@ HINTS = {
     "Graph": ", a level of a pyramid as pyramid.levels[0] is",
 }
 """Where what is asked for comes from."""
+Sizes = tuple[int | str, ...]
 VERTICES = "(batch, channels, vertices)"
 
 
@@ -39,18 +41,20 @@ def instance(name: str, given: object, kind: type[Given]) -> Given:
     return given
 
 
-def integer(name: str, given: object, least: int | None = None) -> int:
+def integer(name: str, given: object, least: int | None = None, most: float = math.inf) -> int:
     """An argument that counts something.
 
     Raises:
         TypeError: it is no integer.
-        ValueError: it is below the least one.
+        ValueError: it is below the least one, or above the most.
     """
     if isinstance(given, bool) or not isinstance(given, Integral):
         raise TypeError(f"{name} must be an integer. Got {quoted(given)}.")
-    if least is not None and given < least:
-        raise ValueError(f"{name} must be at least {least}. Got {quoted(given)}.")
-    return int(given)
+    count = int(given)
+    if least is not None and not least <= count <= most:
+        accepted = f"at least {least}" if most == math.inf else f"in [{least}, {most}]"
+        raise ValueError(f"{name} must be {accepted}. Got {quoted(given)}.")
+    return count
 
 
 def number(name: str, given: object) -> float:
@@ -138,10 +142,36 @@ def check_tensor(name: str, given: object) -> None:
         )
 
 
+def check_shape(name: str, x: Tensor, taken: Sequence[Sizes], words: str = "") -> None:
+    """Check that a signal is a tensor of one of the shapes that something takes.
+
+    Args:
+        name: of what takes it, and where that is.
+        x: the signal.
+        taken: sizes of its dimensions, one or more: numbers, or letters for any size.
+        words: what the dimensions are.
+
+    Raises:
+        TypeError: it is no tensor.
+        ValueError: it has another shape.
+    """
+    check_tensor(name, x)
+    if not any(_fits(x.shape, sizes) for sizes in taken):
+        shapes = dict.fromkeys(f"({', '.join(map(str, sizes))})" for sizes in taken)
+        means = f", that is {words}" if words else ""
+        raise ValueError(f"{name} takes {' or '.join(shapes)}{means}. Got {tuple(x.shape)}.")
+
+
+def _fits(shape: Sequence[int], sizes: Sizes) -> bool:
+    return len(shape) == len(sizes) and all(
+        isinstance(size, str) or size == own for size, own in zip(sizes, shape, strict=True)
+    )
+
+
 def check_signal(
     name: str,
     x: Tensor,
-    sizes: tuple[int | str, ...],
+    sizes: Sizes | list[Sizes],
     on: torch.device | None = None,
     *,
     words: str = VERTICES,
@@ -152,7 +182,7 @@ def check_signal(
     Args:
         name: of the layer, and where it is.
         x: the signal.
-        sizes: of its dimensions: numbers, or letters for any size.
+        sizes: of its dimensions: numbers, or letters for any size; in a list those of one or more.
         on: the device of the layer's constants, where it has any.
         words: what the dimensions are.
         floating: whether fractions are taken; else every real dtype will do.
@@ -161,14 +191,7 @@ def check_signal(
         TypeError: it is no tensor.
         ValueError: it has another shape, device or dtype.
     """
-    check_tensor(name, x)
-    fits = x.ndim == len(sizes) and all(
-        isinstance(size, str) or size == found for size, found in zip(sizes, x.shape, strict=True)
-    )
-    if not fits:
-        raise ValueError(
-            f"{name} takes ({', '.join(map(str, sizes))}), that is {words}. Got {tuple(x.shape)}."
-        )
+    check_shape(name, x, sizes if isinstance(sizes, list) else [sizes], words)
     if on is not None and x.device != on:
         raise ValueError(
             f"{name} takes a tensor on {on}, where its graph is. Got one on {x.device}; "

@@ -55,27 +55,21 @@ def never_below_float32(fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Te
 
 
 class Csr(NamedTuple):
-    """A sparse matrix: row pointers (rows + 1,), columns and values (nnz,)."""
+    """A sparse matrix: row pointers (rows + 1,), columns and values (nnz,).
+
+    Pointers and columns are of one dtype, int32 or int64; columns ascend in each row.
+    """
 
     row_pointers: Tensor
     columns: Tensor
     values: Tensor
 
 
-def csr_tensor(
-    row_pointers: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]
-) -> Tensor:
-    """A sparse CSR tensor of a shape over existing parts, which are neither copied nor checked.
-
-    Args:
-        row_pointers: (rows + 1,) int32 or int64.
-        columns: (nnz,) of the same dtype, ascending in each row.
-        values: (nnz,) of any dtype, that of the result.
-        shape: (rows, columns).
-    """
+def csr_tensor(matrix: Csr, columns: int) -> Tensor:
+    """The sparse CSR tensor, (rows, columns), over its parts, neither copied nor checked."""
     announce_beta_state()
-    parts = (row_pointers, columns, values)
-    return torch.sparse_csr_tensor(*parts, size=shape, check_invariants=False)
+    shape = len(matrix.row_pointers) - 1, columns
+    return torch.sparse_csr_tensor(*matrix, size=shape, check_invariants=False)
 
 
 @cache
@@ -97,8 +91,8 @@ class Product:
     """
 
     def __init__(self, laplacian: Csr) -> None:
-        self.dtype, vertices = laplacian[2].dtype, len(laplacian[0]) - 1
-        self._matrix = csr_tensor(*laplacian, (vertices, vertices))
+        self.dtype = laplacian.values.dtype
+        self._matrix = csr_tensor(laplacian, len(laplacian.row_pointers) - 1)
 
     def into(self, target: Tensor, x: Tensor, scale: float = 1, *, beta: float = 0) -> Tensor:
         """Overwrite target (V, N) with scale L x + beta target, and return it; x (V, N)."""
@@ -131,7 +125,7 @@ def sparse_product(matrix: Csr, transposed: Csr, x: Tensor) -> Tensor:
     Args:
         matrix: (targets, sources).
         transposed: its transpose, (sources, targets).
-        x: (sources, n), of the dtype of the matrix's values.
+        x: (sources, n), in whose dtype it is computed.
     """
     product = _Product.apply(x, *matrix, *transposed)  # type: ignore[no-untyped-call]
     return cast("Tensor", product)
@@ -145,7 +139,7 @@ class _Product(torch.autograd.Function):
         """(sources, n) -> (targets, n); `parts` are the matrix's three and its transpose's."""
         ctx.parts = parts
         pointers, columns, values = parts[:3]
-        matrix = csr_tensor(pointers, columns, values, (len(pointers) - 1, len(x)))
+        matrix = csr_tensor(Csr(pointers, columns, values.to(x.dtype)), len(x))
         if x.is_meta:  # on which torch has no sparse products
             return x.new_empty(matrix.shape[0], x.shape[1])
         return matrix @ x

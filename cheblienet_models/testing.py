@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import check_tensor, choice, instance, integer, is_sequence, number
+from cheblienet_models.arguments import check_shape, choice, instance, integer, is_sequence, number
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
@@ -66,6 +66,7 @@ def assert_equivariant(
     instance("pyramid", pyramid, Pyramid)
     choice("output", output, get_args(Output))
     number("tolerance", tolerance)
+    integer("level", level, 0, len(pyramid.levels) - 1)
     if symmetries is not None and not is_sequence(symmetries):
         raise TypeError(f"symmetries must be a list of names. Got {quoted(symmetries)}.")
     if signal is None:
@@ -103,7 +104,7 @@ class _Place:
 
 
 def _random_signal(module: nn.Module, pyramid: Pyramid, level: int, seed: int) -> Tensor:
-    shape = (2, _in_channels(module), _graph(pyramid, level).num_vertices)
+    shape = (2, _in_channels(module), pyramid.levels[level].num_vertices)
     default = torch.empty(0, dtype=torch.float32, device=pyramid.levels[level].values.device)
     like = next(module.parameters(), default)
     generator = torch.Generator().manual_seed(integer("seed", seed))
@@ -116,24 +117,11 @@ def _in_channels(module: nn.Module) -> int:
     return next((count for count in settings if isinstance(count, int)), 1)
 
 
-def _graph(pyramid: Pyramid, level: int) -> Graph:
-    count = len(pyramid.levels)
-    if not 0 <= integer("level", level) < count:
-        raise ValueError(f"level must be in [0, {count - 1}]. Got {level}.")
-    return pyramid.levels[level]
-
-
 def _source(signal: Tensor, pyramid: Pyramid, level: int) -> _Place:
-    graph = _graph(pyramid, level)
-    check_tensor("signal", signal)
+    graph = pyramid.levels[level]
     places = _places(graph, level)
-    for place in places:
-        if signal.shape[2:] == place.shape:
-            return place
-    shapes = [f"(B, C, {', '.join(map(str, place.shape))})" for place in places]
-    raise ValueError(
-        f"signal must be {' or '.join(shapes)} on {graph.label}. Got {tuple(signal.shape)}."
-    )
+    check_shape(f"signal on {graph.label}", signal, [("B", "C", *place.shape) for place in places])
+    return next(place for place in places if signal.shape[2:] == place.shape)
 
 
 def _places(graph: Graph, level: int) -> list[_Place]:

@@ -1,15 +1,15 @@
 """clg build and clg recipes: sample, connect, weigh, publish."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import cheblienet_graphs as graphs
 from cheblienet_cli import options
-from cheblienet_cli.options import Function, Once, WholeSentences, examples, option
+from cheblienet_cli.options import Decorator, Group, Once, examples, option, together
 from cheblienet_cli.output import print_table, progress, show
 from cheblienet_cli.specification import options_of
 from cheblienet_cli.spelling import option as option_of
@@ -19,10 +19,6 @@ from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.search.choice import DEVICES, ENGINES
 
-if TYPE_CHECKING:
-    from cheblienet_graphs import GraphSpec
-    from cheblienet_graphs.assembly.versions import Published
-
 HOW = {
     f"--engine {'|'.join(ENGINES)}": "What finds neighbors; all find the same.  [default: stencil "
     "on lattices, else pruned]",
@@ -30,32 +26,26 @@ HOW = {
     "is one and the engine can use it]",
     "--workers N": f"Processes that do the work, in {WORKERS}.  [default: 1; with --dask local one "
     "for each core]",
-    "--memory-limit SIZE": "Memory of all processes together, such as 2GB: sets how much is done "
-    "at a time.",
-    "--dask ADDRESS|FILE|local": "Let a Dask cluster do the work: address of its scheduler, or the "
+    "--memory-limit SIZE": "Of all processes, such as 2GB: sets how much is done at a time.",
+    "--dask ADDRESS|FILE|local": "Dask cluster that does the work: its scheduler's address, or the "
     "file that this wrote, or local. Its workers must see the store's file system.",
     "--resume": "Go on with an interrupted build of the same graph.",
     "--dry-run": "Say what would be built, and how large.",
     "--force": "Build a new version even if an equal one exists.",
 }
 """Options of all builds, and what they do."""
-HOW_NAMES = [described.split()[0][2:].replace("-", "_") for described in HOW]
-HOW_NAMES += ["name", "store", "as_json", "quiet"]
 
 
-class _ManifoldGroup(WholeSentences):
+class _ManifoldGroup(Group):
     """A group of commands, one per manifold; errors for other names list them."""
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            known = ", ".join(name for name in self.commands if name != "recipe")
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.commands:
             raise click.UsageError(
-                f"There is no manifold {quoted(args[0])}. Choose one of {known}, or `recipe NAME`; "
-                "`clg recipes` lists those."
+                f"There is no manifold {quoted(cmd_name)}. Choose one of {', '.join(MANIFOLDS)}, "
+                "or `recipe NAME`; `clg recipes` lists those."
             )
-        return super().resolve_command(ctx, args)
+        return super().get_command(ctx, cmd_name)
 
 
 @click.group(
@@ -70,18 +60,11 @@ def build() -> None:
     """Build a graph pyramid and publish it in a store."""
 
 
-def _how(default_name: str) -> Callable[[Function], Function]:
+def _how(default_name: str) -> Decorator:
     """The options that say how and where to build; those not given are None or False."""
-
-    def decorate(command: Function) -> Function:
-        for add in (options.quiet, options.as_json):
-            command = add(command)
-        for described, text in reversed(HOW.items()):
-            command = option(described, text)(command)
-        name = option("--name NAME", f"Name of the graph.  [default: {default_name}]")
-        return name(options.store(command))
-
-    return decorate
+    name = option("--name NAME", f"Name of the graph.  [default: {default_name}]")
+    how = (option(*described) for described in HOW.items())
+    return together(name, options.store, *how, options.as_json, options.quiet)
 
 
 def _command(manifold: Manifold) -> click.Command:
@@ -97,33 +80,29 @@ def _command(manifold: Manifold) -> click.Command:
     @options_of(manifold)
     @_how("made from the above")
     def command(**chosen: Any) -> None:
-        how = {name: chosen.pop(name) for name in HOW_NAMES}
+        how = {of.name: chosen.pop(of.name) for of in recipe.params if of.name in chosen}
         given = {name: value for name, value in chosen.items() if value not in (None, ())}
         _run(_specification(manifold, given), **how)
 
     return command
 
 
-def _specification(manifold: Manifold, given: dict[str, Any]) -> "GraphSpec":
+def _specification(manifold: Manifold, given: dict[str, Any]) -> "graphs.GraphSpec":
     """What options say, with the contents of their files.
 
     Raises:
         InputError: a file can't be read, or the specification refuses what it holds.
         SpecError: it refuses something else.
     """
-    from cheblienet_graphs import GraphSpec, read_mask, read_points  # help does without
-
-    fields = dict(given)
+    fields, sphere = dict(given), not manifold.base.flat
     files = {"mask": given.get("mask"), "coordinates": ", ".join(given.get("coordinates", ()))}
     try:
         if files["mask"]:
-            fields["mask"] = read_mask(given["mask"])
+            fields["mask"] = graphs.read_mask(given["mask"])
         if files["coordinates"]:
-            sphere = not manifold.base.flat
-            fields["coordinates"] = [
-                read_points(file, sphere=sphere) for file in given["coordinates"]
-            ]
-        return GraphSpec(manifold.name, **fields)
+            named = given["coordinates"]
+            fields["coordinates"] = [graphs.read_points(file, sphere=sphere) for file in named]
+        return graphs.GraphSpec(manifold.name, **fields)
     except SpecError as error:
         if not files.get(error.field):
             raise
@@ -167,21 +146,21 @@ def recipes(as_json: bool) -> None:
 
 
 def _run(
-    spec: "GraphSpec", *, dry_run: bool, store: Path, as_json: bool, quiet: bool, **how: Any
+    spec: "graphs.GraphSpec", *, dry_run: bool, as_json: bool, quiet: bool, **how: Any
 ) -> None:
-    arguments = {name: value for name, value in how.items() if value is not None}
+    given = {name: value for name, value in how.items() if value is not None}
     if dry_run:
-        _plan(spec, store, arguments, as_json=as_json)
+        _plan(spec, given, as_json)
     else:
-        _build(spec, store, arguments, as_json=as_json, quiet=quiet)
+        _build(spec, given, as_json, quiet)
 
 
-def _plan(spec: "GraphSpec", store: Path, arguments: dict[str, Any], *, as_json: bool) -> None:
+def _plan(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool) -> None:
     """Print what would be built."""
     from cheblienet_graphs.assembly.pipeline import dry_run  # help does without
     from cheblienet_graphs.spec import words
 
-    planned = dry_run(spec, store, **arguments)
+    planned = dry_run(spec, **how)
     if as_json:
         size = {"bytes": planned.nbytes, "exact": planned.exact}
         levels = [asdict(level) for level in planned.levels]
@@ -196,26 +175,22 @@ def _plan(spec: "GraphSpec", store: Path, arguments: dict[str, Any], *, as_json:
     click.echo("\n".join(lines))
 
 
-def _build(
-    spec: "GraphSpec", store: Path, arguments: dict[str, Any], *, as_json: bool, quiet: bool
-) -> None:
+def _build(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool, quiet: bool) -> None:
     """Build, and print what was built."""
-    from cheblienet_graphs.assembly.pipeline import build as build_graph  # help does without
-
     result = None
     try:
         with (
             progress(shown=not quiet) as update,
             warnings.catch_warnings(action="ignore", category=OtherGraphWarning),  # told below
         ):
-            result = build_graph(spec, store, progress=update, **arguments)
+            result = graphs.build(spec, progress=update, **how)
         if as_json:
-            report = asdict(replace(result, checks=())) | {"store": str(store)}
+            report = asdict(replace(result, checks=())) | {"store": str(how["store"])}
             report |= {"checks": [check.to_json(option_of) for check in result.checks]}
             show(report | {"spec": spec.to_dict(), "spec_sha256": spec.sha256})
         else:
             click.echo(f"{result.name}@{result.version}")
-        for line in [] if quiet else _lines(spec, store, arguments, result):
+        for line in [] if quiet else _lines(spec, how, result):
             click.echo(line, err=True)
     except BaseException as error:
         if result:
@@ -224,24 +199,24 @@ def _build(
 
 
 def _lines(
-    spec: "GraphSpec", store: Path, arguments: dict[str, Any], result: "Published"
+    spec: "graphs.GraphSpec", how: dict[str, Any], result: "graphs.Published"
 ) -> Iterator[str]:
     """What was built."""
     from cheblienet_graphs.assembly.checks import sentences  # help does without
     from cheblienet_graphs.spec import words
 
-    identity = f"{result.name}@{result.version}"
+    place = f"{result.name}@{result.version} in {how['store']}"
     yield from words.sentences(spec, option_of)
     yield from words.reached(spec, result.levels)
     if result.built:
-        if arguments["resume"]:
+        if how["resume"]:
             went_on = "Went on with an" if result.resumed else "There was no"
             yield f"{went_on} interrupted build of this graph."
         yield from sentences(spec, result.checks, option_of)
-        if arguments.get("dask", "local") == "local":
+        if how.get("dask", "local") == "local":
             yield words.done_by(result.processes, result.threads)
-        yield f"Published as {identity} in {store}."
+        yield f"Published as {place}."
     else:
-        yield f"Already published as {identity} in {store}; --force builds it anew."
+        yield f"Already published as {place}; --force builds it anew."
     if result.difference:
         yield result.difference

@@ -12,8 +12,7 @@ from cheblienet_cli.spelling import spelled
 
 @click.command(cls=Once)
 @options.as_json
-@click.pass_context
-def doctor(ctx: click.Context, as_json: bool) -> None:
+def doctor(as_json: bool) -> None:
     """Try every engine on every device on a tiny graph; exit with 1 if a needed one fails.
 
     KeOps compiles when it is first used, which takes some seconds.
@@ -30,4 +29,4 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         show(outcomes)
     if any(outcome["needed"] and not outcome["works"] for outcome in outcomes):
-        ctx.exit(1)
+        click.get_current_context().exit(1)

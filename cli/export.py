@@ -6,8 +6,8 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, option
-from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.values import integer
 
 SUFFIXES = {"scipy": ".npz", "pyg": ".pyg.npz", "npz": "-npz", "zip": ".zip"}
 WHOLE = ("npz", "zip")
@@ -23,11 +23,7 @@ WHOLE = ("npz", "zip")
     type=click.Choice(list(SUFFIXES)),
     required=True,
 )
-@option(
-    "--level L",
-    "Which level of the pyramid, 0 the finest; npz and zip have them all.  [default: 0]",
-    type=int,
-)
+@options.level
 @option(
     "--output FILE",
     "File to write, or to replace; with npz a folder.  [default: made from the graph's name]",
@@ -51,23 +47,18 @@ def export(
         raise click.UsageError(
             f"--level must be left out with --to {target}, which has all levels."
         )
-    level = level or 0
     version = layout.resolve(store, name)
     levels = read_facts(version).spec.levels
-    if not 0 <= level < levels:
-        raise SpecError("level", f"an integer in [0, {levels - 1}]", level)
+    level = integer("level", level or 0, 0, levels - 1)
     inner = "" if target in WHOLE or levels == 1 else f"-level{level}"
     if output is not None and output.is_dir() and target != "npz":
         raise click.UsageError(f"--output must be a file. {output} is a folder.")
     file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
     exports.check_output(file)
-    if target == "zip":
-        export_zip(version, file)
-    elif target == "npz":
-        exports.to_npz(version, file)
+    if target in WHOLE:
+        {"npz": exports.to_npz, "zip": export_zip}[target](version, file)
     else:
-        writers = {"scipy": exports.to_scipy, "pyg": exports.to_pyg}
-        writers[target](version, level, file)
+        {"scipy": exports.to_scipy, "pyg": exports.to_pyg}[target](version, level, file)
     click.echo(str(file))
     if target == "pyg":
         click.echo(exports.PYG_LINES.format(file=file), err=True)

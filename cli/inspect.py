@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+import cheblienet_graphs as graphs
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, examples, option
 from cheblienet_cli.output import progress, show
@@ -20,18 +21,10 @@ DIFFERENT = 3
 @options.store
 @option("--level L", "Only this level, 0 the finest.", type=int)
 @option(
-    "--eigenvalues M",
-    f"How many of the smallest eigenvalues of Delta to compute, in {EIGENVALUES}.",
-    default="6",
-    show_default=True,
+    "--eigenvalues M", f"Smallest eigenvalues of Delta, how many, in {EIGENVALUES}.", default="6"
 )
 @option("--full", "Every measurement, the spectra of all levels, units, digests.")
-@option(
-    "--html FILE",
-    "Write all of it as a page with figures to this file, or replace it. Needs matplotlib: pip "
-    "install 'cheblienet[plot]'.",
-    type=FILE,
-)
+@option("--html FILE", "Page with all of it and figures, to write or to replace.", type=FILE)
 @options.as_json
 def inspect(
     name: str | None,
@@ -45,9 +38,8 @@ def inspect(
     """Report on a graph: is it consistent with its metric, connected, how large, how symmetric.
 
     NAME may be left out where the store has one graph; @REF is a version such as @v001, or a ref.
+    --html needs matplotlib: pip install 'cheblienet[plot]'.
     """
-    from cheblienet_graphs.report.inspect import inspect as report_on  # help does without
-
     number = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     if html is not None:
         from cheblienet_graphs.page import page  # matplotlib, which may be missing
@@ -58,7 +50,7 @@ def inspect(
             raise click.UsageError("Give --html or --json, not both.")
         check_file(html, "html")
     with progress(share=False) as update:
-        report = report_on(store, name, eigenvalues=number, level=level, progress=update)
+        report = graphs.inspect(store, name, eigenvalues=number, level=level, progress=update)
         if html is not None:
             graph = open_graph(store, f"{report.name}@{report.version}")
             document = page.page(report, graph, option=option_of, progress=update)
@@ -88,9 +80,7 @@ def diff(
 
     A line says so where all files are equal.
     """
-    from cheblienet_graphs.report.difference import compare  # help does without
-
-    difference = compare(store, first, second, other_store=other_store)
+    difference = graphs.compare(store, first, second, other_store=other_store)
     show(difference.to_json() if as_json else str(difference))
     if exit_code and not difference.identical:
         click.get_current_context().exit(DIFFERENT)
@@ -107,14 +97,18 @@ def diff(
 @option("--vertex V", "Index of the vertex.")
 @option(
     "--at PLACE",
-    "The vertex nearest to a place instead: X,Y or X,Y,Z in widths of the domain, on the sphere "
-    "LAT,LON in degrees; where there are orientations, their angle in degrees after it, where "
-    "there are axes NX,NY,NZ.",
+    "The vertex nearest to a place instead: X,Y(,Z) in widths of the domain, or LAT,LON; then the "
+    "angle of an orientation, or NX,NY,NZ of an axis. Angles are in degrees.",
 )
-@option("--level L", "0 is the finest.", default="0", show_default=True)
+@options.level
 @options.as_json
 def neighbors(
-    name: str | None, store: Path, vertex: str | None, at: str | None, level: str, as_json: bool
+    name: str | None,
+    store: Path,
+    vertex: str | None,
+    at: str | None,
+    level: int | None,
+    as_json: bool,
 ) -> None:
     """List the edges of one vertex, the nearest first: components, distance and weight.
 
@@ -122,7 +116,5 @@ def neighbors(
     sideways in the metric's unit of length, rotation in degrees (with --json in radians); of axes
     along, twice across, and the tilts.
     """
-    from cheblienet_graphs.report.edges_of import neighbors_of  # help does without
-
-    edges = neighbors_of(store, name, vertex=vertex, at=at, level=level)
+    edges = graphs.neighbors_of(store, name, vertex=vertex, at=at, level=level or 0)
     show(edges.to_json() if as_json else str(edges))

@@ -8,10 +8,11 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
-from cheblienet_cli.spelling import spelled
+from cheblienet_cli.spelling import UsageError, option, spelled
+from cheblienet_graphs import errors
 from cheblienet_graphs.quoting import one_line
 
 
@@ -22,7 +23,9 @@ class Terminated(BaseException):
 ENDINGS = (KeyboardInterrupt, Terminated)
 """Exceptions that signals raise."""
 
-FAILED, INTERRUPTED, TERMINATED = 1, 130, 143
+OF_USAGE = errors.SpecError | errors.RecipeError | errors.InputError | errors.UnknownGraphError
+FAILED, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
 STANDARD_ERROR = 2
 UNMAPPED = ("failed to map", "cannot allocate", "out of memory")
 """What a loader says where memory is short; there is no number of the error."""
@@ -69,12 +72,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    explain: Callable[[Exception], tuple[str, int] | None] = _of_system
     try:
         _check_working_folder()
-        from cheblienet_cli.commands import call, explained
+        from cheblienet_cli.commands import call
 
-        explain = explained
         return call(arguments)
     except BrokenPipeError:
         _discard(sys.stdout.fileno())
@@ -84,9 +85,8 @@ def _run(arguments: Sequence[str]) -> int:
             raise
         if isinstance(error, ImportError | SystemError) and (ending := _ending_before(error)):
             raise ending from None  # a library that was being loaded made another error of it
-        message, code = _of_system(error) or explain(error) or _unexpected(error)
-        _tell(_with_notes(f"Error: {message}", error))
-        return code
+        _tell(_with_notes(f"Error: {_explained(error)}", error))
+        return USAGE if isinstance(error, OF_USAGE | UsageError) else FAILED
 
 
 def _open_streams() -> None:
@@ -119,19 +119,18 @@ def _check_working_folder() -> None:
         raise
 
 
-def _of_system(error: Exception) -> tuple[str, int] | None:
-    """An error of the operating system, which may come before commands are loaded."""
+def _explained(error: Exception) -> str:
+    """What an error says; it may have come before commands were loaded."""
     if _memory_is_short(error):
-        return "out of memory; build fewer vertices or free some.", FAILED
+        return "out of memory; build fewer vertices or free some."
+    if isinstance(error, errors.CheblienetError):
+        return error.spelled(option)
     if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename} can't be used: {error.strerror}.", FAILED
-    return None
-
-
-def _unexpected(error: Exception) -> tuple[str, int]:
-    """One that nobody expects."""
+        return f"{error.filename} can't be used: {error.strerror}."
+    if isinstance(error, OSError) and error.errno in FULL_DISK:  # of standard output: no file's
+        return "what was to be printed can't be written: no space left; free some."
     text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text} (rerun with --debug for the traceback)", FAILED
+    return f"{type(error).__name__}: {text} (rerun with --debug for the traceback)"
 
 
 def _memory_is_short(error: Exception) -> bool:

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 
@@ -14,9 +14,13 @@ FILE = click.Path(path_type=Path)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def option(
-    described: str, text: str, *names: str, **settings: Any
-) -> Callable[[Function], Function]:
+class Decorator(Protocol):
+    """What gives options to a command."""
+
+    def __call__(self, command: Function, /) -> Function: ...  # noqa: D102
+
+
+def option(described: str, text: str, *names: str, **settings: Any) -> Decorator:
     """An option of a command.
 
     Args:
@@ -28,6 +32,17 @@ def option(
     flag, _, metavar = described.partition(" ")
     value = {"metavar": metavar} if metavar else {"is_flag": True}
     return click.option(*names, flag, help=text, **value | settings)
+
+
+def together(*options: Decorator) -> Decorator:
+    """Options of a command, in their order on its page."""
+
+    def decorate(command: Function) -> Function:
+        for add in reversed(options):
+            command = add(command)
+        return command
+
+    return decorate
 
 
 class _Store(click.Path):
@@ -43,14 +58,22 @@ store = option(
     type=_Store(path_type=Path),
     default=Path(STORE),
     envvar="CLG_STORE",
-    show_default=True,
     show_envvar=True,
 )
+level = option("--level L", "Which level of the pyramid, 0 the finest.  [default: 0]", type=int)
 as_json = option("--json", "Print one JSON object.", "as_json")
 quiet = option("--quiet", "No progress, no messages.")
 
 
-class Once(click.Command):
+class _Described(click.Command):
+    """A command of which a group's page has the first sentence, wrapped instead of cut short."""
+
+    def get_short_help_str(self, limit: int = sys.maxsize) -> str:  # noqa: ARG002
+        """All of the sentence."""
+        return super().get_short_help_str(sys.maxsize)
+
+
+class Once(_Described):
     """A command that refuses an option given twice, of which click would take the last.
 
     It has --debug, for which the entry point itself looks.
@@ -58,9 +81,7 @@ class Once(click.Command):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        debug = ["--debug"]
-        text = "Show the traceback of an error."
-        self.params.append(click.Option(debug, is_flag=True, expose_value=False, help=text))
+        option("--debug", "Show the traceback of an error.", expose_value=False)(self)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click's."""
@@ -72,20 +93,10 @@ class Once(click.Command):
         return super().parse_args(ctx, args)
 
 
-class WholeSentences(click.Group):
-    """A group whose page has the first sentence of each command, wrapped instead of cut short."""
+class Group(_Described, click.Group):
+    """A group of such commands."""
 
     command_class = Once
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The section on the commands."""
-        rows = [
-            (name, command.get_short_help_str(sys.maxsize))
-            for name in self.list_commands(ctx)
-            if (command := self.get_command(ctx, name)) and not command.hidden
-        ]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
 
 
 def examples(*commands: str) -> str:

@@ -2,14 +2,11 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.typing import Progress
 
 
 def show(value: Any) -> None:
@@ -31,8 +28,10 @@ def count(number: int, one: str) -> str:
 
 
 @contextmanager
-def progress(*, shown: bool = True, share: bool = True) -> Iterator["Progress | None"]:
-    """A line on a terminal's stderr.
+def progress(
+    *, shown: bool = True, share: bool = True
+) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A line on a terminal's stderr, by what takes a stage, its steps done and all its steps.
 
     Args:
         shown: whether it is wanted.
@@ -44,14 +43,13 @@ def progress(*, shown: bool = True, share: bool = True) -> Iterator["Progress | 
     from tqdm import tqdm  # help does without
 
     form = None if share else "{desc}"
-    with tqdm(
-        unit=" entries", unit_scale=True, leave=False, file=sys.stderr, bar_format=form
-    ) as bar:
+    with tqdm(unit=" entries", unit_scale=True, leave=False, bar_format=form) as bar:
 
         def update(what: str, done: int, total: int) -> None:
-            steps = f", {done:,} of at most {total:,} products" if total and not share else ""
-            if bar.desc != f"{what}{steps}":  # another sweep, with its own rate and time left
-                bar.set_description_str(f"{what}{steps}", refresh=False)
+            if total and not share:
+                what += f", {done:,} of at most {total:,} products"
+            if bar.desc != what:  # another sweep, with its own rate and time left
+                bar.set_description_str(what, refresh=False)
                 bar.reset(total)
                 bar.initial = done
             bar.n = done

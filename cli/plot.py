@@ -23,17 +23,11 @@ from cheblienet_graphs.quoting import quoted
 @click.argument("names", metavar="[NAME[@REF]]...", nargs=-1)
 @option("--output FILE", "File to write, or to replace: .png, .svg or .pdf.", "-o", type=FILE)
 @option("--list", "List the figures and do nothing else.", "listed")
-@option("--level L", "Which level of the pyramid, 0 the finest.  [default: 0]", type=int)
+@options.level
 @option(
-    "--vertex V",
-    "The vertex in its middle, where a figure has one.  [default: one well inside]",
-    type=int,
+    "--vertex V", "Vertex in the middle, if there is one.  [default: one well inside]", type=int
 )
-@option(
-    "--seed S",
-    "Seed of what is drawn by chance, where a figure has that.  [default: 0]",
-    type=int,
-)
+@option("--seed S", "Seed of what is drawn by chance, if anything is.  [default: 0]", type=int)
 @options.store
 def plot(
     figure: str | None,
@@ -50,16 +44,15 @@ def plot(
     NAME may be left out where the store has one graph; `heat` draws several beside each other.
     Figures need matplotlib: pip install 'cheblienet[plot]'.
     """
-    # Help does without.
-    from cheblienet_graphs.plot import BRITISH, FIGURES, Asked, open_graph, write_figure
+    from cheblienet_graphs import plot as drawing  # help does without
 
-    figures = {known.name: known for known in FIGURES}
+    figures = {known.name: known for known in drawing.FIGURES}
     if listed:
         if (figure, output, level, vertex, seed) != (None,) * 5:
             raise click.UsageError("--list must stand alone: it does nothing else.")
-        print_table([(known.name, known.title) for known in FIGURES])
+        print_table([(known.name, known.title) for known in figures.values()])
         return
-    figure = BRITISH.get(figure or "", figure)
+    figure = drawing.BRITISH.get(figure or "", figure)
     if figure not in figures:
         given = "FIGURE is missing." if figure is None else f"There is no figure {quoted(figure)}."
         raise click.UsageError(f"{given} Choose one of {', '.join(figures)}.")
@@ -71,6 +64,6 @@ def plot(
             raise SpecError(field, f"left out: {figure} has none", value)
     if len(names) > 1 and "beside" not in takes:
         raise click.UsageError(f"{figure} draws one graph, not {len(names)} beside each other.")
-    first, *beside = [open_graph(store, name) for name in names or (None,)]
-    asked = Asked(level or 0, vertex, seed or 0, tuple(beside))
-    click.echo(write_figure(figures[figure], first, asked, output))
+    first, *beside = [drawing.open_graph(store, name) for name in names or (None,)]
+    asked = drawing.Asked(level or 0, vertex, seed or 0, tuple(beside))
+    click.echo(drawing.write_figure(figures[figure], first, asked, output))

@@ -1,17 +1,7 @@
 """The options that say what to build; each has a field of GraphSpec of the same name."""
 
-from collections.abc import Callable
-
-from cheblienet_cli.options import Function, option
+from cheblienet_cli.options import Decorator, option, together
 from cheblienet_graphs import limits
-from cheblienet_graphs.limits import (
-    BOUNDARIES,
-    DEFAULT_AXES,
-    KERNELS,
-    LAPLACIANS,
-    SMALLEST_DEFAULT_POINTS,
-    SMALLEST_DEFAULT_SIDE,
-)
 from cheblienet_graphs.manifolds import Manifold
 
 Described = dict[str, str]
@@ -22,8 +12,7 @@ RANDOM = {
     "--seed S": f"Seed of a random sampling, in {limits.SEED}.  [default: 0]",
 }
 BOUNDARY = {
-    f"--boundary {'|'.join(BOUNDARIES)}": "Boundary of the image domain; periodic glues opposite "
-    "sides.  [default: open]",
+    f"--boundary {'|'.join(limits.BOUNDARIES)}": "Periodic glues opposite sides.  [default: open]",
 }
 POINTS = {
     "--points-file FILE": "The points: .csv with a header line {columns}, .npz with these "
@@ -53,11 +42,10 @@ SPACE = {
 AXES = {
     "--axes SET": f"Axes over each voxel, one of {', '.join(limits.AXES)}. Those by number keep "
     "the symmetries of the cube, the others are the vertices of icospheres.  "
-    f"[default: {DEFAULT_AXES}]",
+    f"[default: {limits.DEFAULT_AXES}]",
 }
 SPHERE = {
-    "--subdivisions L": "Subdivisions of the icosahedron, 10 * 4^L + 2 points, in "
-    f"{limits.SUBDIVISIONS}.",
+    "--subdivisions L": f"Of the icosahedron, 10 * 4^L + 2 points, in {limits.SUBDIVISIONS}.",
     "--nside N": f"Size of HEALPix (nested), 12 N^2 points: a power of two in {limits.NSIDE}.",
     "--bandlimit B": f"Size of the equiangular grid, 2B x 2B points, in {limits.BANDLIMIT}.",
     "--gaussian ON|FN": "Gaussian grid, reduced octahedral as O32, or regular as F32: N latitudes "
@@ -69,10 +57,8 @@ SPHERE = {
     "taken at the nearest pixel, .npy or gray image of the whole sphere, north up from longitude "
     "-180, or NetCDF on latitudes and longitudes, where inside is 1, above half of fractions, or "
     "what is not missing.",
-    "--mask-order nested|ring": "Order of a HEALPix mask with a boolean for each point.  "
-    "[default: nested]",
-    "--region W,S,E,N": "Keep the points in this box, limits included, degrees; W > E crosses the "
-    "date line.",
+    "--mask-order nested|ring": "Order of a HEALPix mask with booleans.  [default: nested]",
+    "--region W,S,E,N": "Keep points in this closed box, degrees; W > E crosses the date line.",
 }
 ORIENTATIONS = {
     "--orientations N": f"How many orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6; "
@@ -89,8 +75,7 @@ FIBER = {
     f"one orientation, in {limits.IN_PLANE_FRACTION}.  [default with --xi auto: 0.4]",
     "--eps X": f"Anisotropy in R = diag(1, eps^-2, xi^2), in {limits.EPS}; 1 is isotropic.  "
     "[default: sqrt(0.1)]",
-    "--eps-squared X": f"The same as its square, in {limits.EPS_SQUARED}.  [default: 0.1, the "
-    "paper's]",
+    "--eps-squared X": f"Or its square, in {limits.EPS_SQUARED}.  [default: 0.1, the paper's]",
 }
 OF_DIRECTIONS = {
     "--directional X": "Add Laplacians along forward, sideways and rotation, for networks that "
@@ -105,25 +90,21 @@ OF_SIDES = {
 COMMON = {
     "--weights {weights}": "Weights of edges: the paper's kernel of distance; or made for the "
     "metric, matched: the nearest to the kernel's{selling}{voronoi}.  [default: kernel]",
-    "--neighbors K": f"At most this many neighbors, in {limits.NEIGHBORS}.  "
-    "[default: {neighbors}]",
-    f"--kernel {'|'.join(KERNELS)}": "Which function of distance weighs an edge.  "
-    "[default: gaussian]",
+    "--neighbors K": f"At most so many neighbors, in {limits.NEIGHBORS}.  [default: {{neighbors}}]",
+    f"--kernel {'|'.join(limits.KERNELS)}": "Weight of an edge by distance.  [default: gaussian]",
     "--bandwidth X": "Kernel width t over the mean squared distance, in "
     f"{limits.BANDWIDTH}.  [default: 0.2]",
     "--levels L": "Graphs in the pyramid, each half as fine as the one before.  [default: {while}]",
-    f"--laplacian {'|'.join(LAPLACIANS)}": "Which Laplacian.  [default: normalized with kernel "
-    "weights, else combinatorial]",
+    f"--laplacian {'|'.join(limits.LAPLACIANS)}": "Which Laplacian.  [default: normalized with "
+    "kernel weights, else combinatorial]",
     "--lambda-max exact|2": "What the Laplacian is rescaled by: its largest eigenvalue, or 2, "
     "a bound of those of every normalized one.  [default: exact]",
-    "--eigenpairs M": "Store so many of the smallest eigenvalues of each level with their "
-    f"vectors, in {limits.EIGENPAIRS} and at most the vertices of the coarsest level.  "
-    "[default: none]",
+    "--eigenpairs M": "Store so many of the smallest eigenvalues of each level, with vectors, in "
+    f"{limits.EIGENPAIRS} and at most the vertices of the coarsest.  [default: none]",
 }
 OF_POINTS = {
-    "--drift X": "Make first moments of matched weights small, too, and so eigenvalues truer: the "
-    f"slack they are given, in {limits.DRIFT}; 0.03 does, less takes longer.  [default: they are "
-    "left to themselves]",
+    "--drift X": "Slack that first moments of matched weights are given, for truer eigenvalues, in "
+    f"{limits.DRIFT}; 0.03 does, less takes longer.  [default: they are left to themselves]",
 }
 
 SIZES = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}
@@ -135,7 +116,7 @@ def _words(manifold: Manifold) -> dict[str, str]:
     base, flat = manifold.base, manifold.base.flat
     voronoi = "random" in base.samplings and not manifold.oriented
     on_lattices = ", on lattices" if len(base.samplings) > 1 else ""
-    points = f"points are at least {SMALLEST_DEFAULT_POINTS}, or "
+    points = f"points are at least {limits.SMALLEST_DEFAULT_POINTS}, or "
     sides = "sides" if flat else f"{points}sides of the equiangular grid"
     return {
         "point": POINT[base.name],
@@ -144,12 +125,12 @@ def _words(manifold: Manifold) -> dict[str, str]:
         "weights": f"kernel|matched{'|selling' * flat}{'|voronoi' * voronoi}",
         "selling": f", or selling: the smallest stencil{on_lattices}" * flat,
         "voronoi": "; or voronoi, off lattices: finite volumes of Voronoi cells, no K" * voronoi,
-        "while": f"while {sides} {'are ' * flat}at least {SMALLEST_DEFAULT_SIDE}",
+        "while": f"while {sides} {'are ' * flat}at least {limits.SMALLEST_DEFAULT_SIDE}",
         "neighbors": str(manifold.default_neighbors),
     }
 
 
-def options_of(manifold: Manifold) -> Callable[[Function], Function]:
+def options_of(manifold: Manifold) -> Decorator:
     """The options that apply to a manifold; others are hidden, and refused with an explanation."""
     axes, oriented, flat = "nx" in manifold.columns, manifold.oriented, manifold.base.flat
     groups: list[tuple[Described, bool]] = [
@@ -162,25 +143,22 @@ def options_of(manifold: Manifold) -> Callable[[Function], Function]:
         (OF_POINTS, not flat),
         (OF_DIRECTIONS, flat and oriented and not axes),
     ]
-    every = [(*item, shown) for group, shown in groups for item in group.items()]
     words = _words(manifold)
-
-    def decorate(command: Function) -> Function:
-        for described, text, shown in reversed(every):
-            several = described in POINTS
+    return together(
+        *(
             # Without a default given a flag with two names would be False.
-            add = option(
+            option(
                 described.format_map(words),
                 text.format_map(words),
-                *(["coordinates"] if several else []),
+                *["coordinates"] * (described in POINTS),
                 default=None,
                 hidden=not shown,
-                multiple=several,
+                multiple=described in POINTS,
             )
-            command = add(command)
-        return command
-
-    return decorate
+            for group, shown in groups
+            for described, text in group.items()
+        )
+    )
 
 
 def _sampling(manifold: Manifold) -> Described:

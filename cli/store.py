@@ -11,7 +11,7 @@ from cheblienet_cli import options
 from cheblienet_cli.options import Once, examples, option
 from cheblienet_cli.output import count, print_table, show
 from cheblienet_graphs.errors import StoreError
-from cheblienet_graphs.quoting import one_line, quoted
+from cheblienet_graphs.quoting import one_line
 from cheblienet_graphs.store import layout, refs
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 @options.as_json
 def ls(store: Path, as_json: bool) -> None:
     """List the graphs of a store, a line for each version and one for all."""
-    # Help does without.
-    from cheblienet_graphs.spec.words import human_bytes
+    from cheblienet_graphs.spec.words import human_bytes  # help does without
     from cheblienet_graphs.store.facts import listing
 
     versions = listing(store)
@@ -47,13 +46,9 @@ def _row(version: "Listed", size: str) -> tuple[str, ...]:
 
 
 def _age(created: str) -> str:
-    try:
-        elapsed = dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(created)
-    except (ValueError, TypeError):
-        return "age unknown"
-    minutes = int(elapsed.total_seconds() // 60)
-    for unit, length in (("day", 1440), ("hour", 60), ("minute", 1)):
-        if (whole := minutes // length) > 0:
+    elapsed = dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(created)
+    for unit in ("day", "hour", "minute"):
+        if (whole := elapsed // dt.timedelta(**{f"{unit}s": 1})) > 0:
             return f"{count(whole, unit)} ago"
     return "just now"
 
@@ -88,8 +83,6 @@ def rm(name: str, keep: str | None, store: Path, force: bool) -> None:
 
     if keep is None:
         removed = refs.remove(store, name, force=force)
-    elif "@" in name:
-        raise click.UsageError(f"--keep is for a graph, named alone. Got {quoted(name)}.")
     else:
         removed = refs.prune(store, name, keep, force=force)
     versions = ", ".join(f"{removed.graph}@{version}" for version in removed.versions)
@@ -112,22 +105,20 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     Coordinates and areas are compared with the sampling that the specification says. Without a
     NAME, every version of every graph. What is wrong is listed, a line each.
     """
-    # Help does without.
-    from cheblienet_graphs.store import verify as checks
+    from cheblienet_graphs.store import verify as checks  # help does without
 
     store = layout.store_path(store)
     removed = checks.clean(store) if clean else []
     left = checks.leftovers(store)
     checked: list[str] = []
     remarks: list[dict[str, str]] = []
+    faults = []
 
     def remark(where: str, what: str) -> None:
         remarks.append({"where": where, "what": what})
 
-    killed_first = (removed or left) and not layout.check_store(store)
-    faults = (
-        [] if killed_first else checks.verify(store, name, progress=checked.append, remark=remark)
-    )
+    if not (removed or left) or layout.check_store(store):  # else the first build was killed
+        faults = checks.verify(store, name, progress=checked.append, remark=remark)
     if as_json:
         listed = {"faults": [asdict(fault) for fault in faults], "remarks": remarks}
         show({"versions": checked, **listed, "leftovers": len(left)})

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.errors import quoted
+from cheblienet_models.tensors import Csr
 
 
 @dataclass(frozen=True)
@@ -29,21 +30,17 @@ class EdgeList:
     diagonal: Tensor
 
 
-def edge_list(
-    row_pointers: Tensor, columns: Tensor, values: Tensor, mass: Tensor, lambda_max: float
-) -> EdgeList:
+def edge_list(laplacian: Csr, mass: Tensor, lambda_max: float) -> EdgeList:
     """The edges of 2 Delta / lambda_max - I with Delta_ij = -w_ij / sqrt(m_i m_j).
 
     Args:
-        row_pointers: (V + 1,) of a symmetric CSR matrix that stores its whole diagonal.
-        columns: (nnz,).
-        values: (nnz,).
+        laplacian: symmetric, with its whole diagonal stored.
         mass: (V,) m.
         lambda_max: upper bound of the spectrum of Delta.
     """
-    columns = columns.long()
+    columns, values = laplacian.columns.long(), laplacian.values
     vertices = torch.arange(len(mass), device=columns.device)
-    rows = vertices.repeat_interleave(row_pointers.long().diff())
+    rows = vertices.repeat_interleave(laplacian.row_pointers.long().diff())
     # The pattern is symmetric: by columns its entries are those by rows, transposed.
     mirror = torch.empty_like(rows)
     mirror[columns.argsort(stable=True)] = torch.arange(len(rows), device=rows.device)
@@ -79,7 +76,7 @@ class Neighbors(NamedTuple):
 
 def neighbors_of(
     label: str,
-    parts: tuple[Tensor, Tensor, Tensor],
+    laplacian: Csr,
     lambda_max: float,
     mass: Tensor,
     coordinates: Tensor,
@@ -89,7 +86,7 @@ def neighbors_of(
 
     Args:
         label: of the graph.
-        parts: row pointers (V + 1,), columns (nnz,) and values (nnz,) of 2 Delta / lambda_max - I.
+        laplacian: 2 Delta / lambda_max - I.
         lambda_max: its scale.
         mass: (V,) m.
         coordinates: (V, d).
@@ -109,7 +106,7 @@ def neighbors_of(
         raise ValueError(
             f"vertex of {label} must be an integer in [0, {len(mass) - 1}]. Got {quoted(vertex)}."
         )
-    pointers, columns, values = parts
+    pointers, columns, values = laplacian
     row = slice(*pointers[number : number + 2].tolist())
     edge = columns[row] != number
     vertices, entries = columns[row][edge].long(), values[row][edge]

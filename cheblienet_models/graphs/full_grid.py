@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import check_tensor, choice, number
+from cheblienet_models.arguments import check_shape, choice, number
 from cheblienet_models.graphs.healpix import nside_of, ring_indices
 
 Order = Literal["nested", "ring"]
@@ -66,12 +66,10 @@ def on_grid(
     Raises:
         ValueError: x has another shape, or fill is no number of its dtype where it is needed.
     """
-    check_tensor(f"to_grid on {label}", x)
     number("fill", fill)
     orientations, *base = grid
-    if x.ndim != 3 or x.shape[2] not in (count, orientations * count):
-        taken = dict.fromkeys((f"(B, C, {count})", f"(B, C, {orientations * count})"))
-        raise ValueError(f"to_grid on {label} takes {' or '.join(taken)}. Got {tuple(x.shape)}.")
+    sizes = count, orientations * count
+    check_shape(f"to_grid on {label}", x, [("B", "C", size) for size in sizes])
     shape = (*x.shape[:2], *base)
     if x.shape[2] != count:
         shape = (*x.shape[:2], orientations, *base)
@@ -92,14 +90,10 @@ def check_fill(dtype: torch.dtype, fill: float) -> None:
     """
     if dtype.is_floating_point or dtype.is_complex:
         return
-    low, high = (0, 1) if dtype == torch.bool else _range(dtype)
+    limits = None if dtype == torch.bool else torch.iinfo(dtype)
+    low, high = (limits.min, limits.max) if limits else (0, 1)
     if not (math.isfinite(fill) and fill == int(fill) and low <= fill <= high):
         raise ValueError(
             f"fill must be a value of {dtype}, which has no {fill!r}: give a whole number in "
             f"[{low}, {high}], such as fill=0."
         )
-
-
-def _range(dtype: torch.dtype) -> tuple[int, int]:
-    limits = torch.iinfo(dtype)
-    return limits.min, limits.max

@@ -156,7 +156,7 @@ class Graph(Mapped):
     def edges(self) -> EdgeList:
         """The undirected edges, found on first use."""
         if self._edges is None:
-            self._edges = edge_list(*self.laplacian_parts(), self.mass, self.lambda_max)
+            self._edges = edge_list(self.laplacian_parts(), self.mass, self.lambda_max)
         return self._edges
 
     def neighbors(self, vertex: int) -> Neighbors:
@@ -180,7 +180,7 @@ class Graph(Mapped):
     @property
     def laplacian(self) -> Tensor:
         """(V, V) sparse CSR tensor 2 Delta / lambda_max - I over the buffers, without a copy."""
-        return csr_tensor(*self.laplacian_parts(), (self.num_vertices, self.num_vertices))
+        return csr_tensor(self.laplacian_parts(), self.num_vertices)
 
     @property
     def eigenpairs(self) -> tuple[Tensor, Tensor]:

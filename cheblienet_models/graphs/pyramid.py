@@ -13,7 +13,7 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Mapped, Reopen
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.tensors import csr_tensor, save_npz
+from cheblienet_models.tensors import Csr, csr_tensor, save_npz
 
 
 class LevelMap(Mapped):
@@ -48,8 +48,7 @@ class LevelMap(Mapped):
         held = self.weights > 0
         rows = held.sum(1, dtype=self.sources.dtype)
         pointers = torch.cat([rows.new_zeros(1), rows.cumsum(0, dtype=rows.dtype)])
-        shape = (self.targets, self.origins)
-        return csr_tensor(pointers, self.sources[held], self.weights[held], shape)
+        return csr_tensor(Csr(pointers, self.sources[held], self.weights[held]), self.origins)
 
     def save_npz(self, path: str | Path) -> Path:
         """Write `matrix()` to a file that scipy.sparse.load_npz reads.

@@ -170,10 +170,7 @@ def rotation_of(affine: Affine) -> Tensor:
     Raises:
         ValueError: another shape, or it has shear.
     """
-    if isinstance(affine, Tensor):
-        matrix = affine.detach().cpu().to(torch.float64)
-    else:
-        matrix = torch.from_numpy(real_array("affine", affine))
+    matrix = torch.from_numpy(real_array("affine", affine))
     if tuple(matrix.shape) not in {(4, 4), (3, 3)}:
         raise ValueError(f"affine must be (4, 4) or (3, 3). Got {tuple(matrix.shape)}.")
     columns = matrix[:3, :3] / matrix[:3, :3].norm(dim=0)

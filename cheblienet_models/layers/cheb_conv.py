@@ -64,15 +64,10 @@ class ChebConv(nn.Module):
         operators: Operators = "laplacian",
     ) -> None:
         super().__init__()
-        for name, size in (
-            ("in_channels", in_channels),
-            ("out_channels", out_channels),
-            ("kernel_size", kernel_size),
-        ):
-            integer(name, size, 1)
-        instance("graph", graph, Graph)
-        self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size, self.graph = kernel_size, graph
+        self.in_channels = integer("in_channels", in_channels, 1)
+        self.out_channels = integer("out_channels", out_channels, 1)
+        self.kernel_size = integer("kernel_size", kernel_size, 1)
+        self.graph = instance("graph", graph, Graph)
         self.save_basis = flag("save_basis", save_basis)
         self.operators = operators
         terms = 1 + len(self._checked_operators()) * (kernel_size - 1)

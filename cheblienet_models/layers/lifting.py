@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import check_signal, check_tensor, choice, instance
+from cheblienet_models.arguments import check_shape, check_signal, choice, instance
 from cheblienet_models.graphs.full_grid import Order, checked_order, places_in_map
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.mapped import Mapped, Reopen
+from cheblienet_models.graphs.mapped import Mapped
 from cheblienet_models.tensors import logical, vertex_major
 
 Reduction = Literal["max", "mean", "sum"]
@@ -34,7 +34,7 @@ class Lift(nn.Module):
         super().__init__()
         instance("graph", graph, Graph)
         self.grid, self.num_vertices, self.order = graph.grid, graph.num_vertices, order
-        self.grid_places = GridPlaces.of(graph, order)
+        self.grid_places = GridPlaces(graph, order)
 
     @property
     def sizes(self) -> list[tuple[int, ...]]:
@@ -55,11 +55,7 @@ class Lift(nn.Module):
             TypeError: x is no tensor.
             ValueError: x has another shape.
         """
-        check_tensor("Lift", x)
-        # No set: traced sizes are tensors, equal to numbers, but with other hashes.
-        if tuple(x.shape[2:]) not in self.sizes:
-            shapes = [f"(B, C, {', '.join(map(str, size))})" for size in self.sizes]
-            raise ValueError(f"Lift takes {' or '.join(shapes)}. Got {tuple(x.shape)}.")
+        check_shape("Lift", x, [("B", "C", *size) for size in self.sizes])
         if has_orientations(self.grid, x):
             fibers = self._inside(x.flatten(3)).permute(2, 3, 0, 1)
         else:
@@ -148,28 +144,25 @@ class GridPlaces(Mapped):
     handle and not broadcast, as the graph is.
 
     Args:
-        reopen: how to open it again.
+        graph: whose points.
+        order: of the maps.
+
+    Attributes:
         places: (points,) integers; None where each point is in its own place.
+
+    Raises:
+        ValueError: the graph's maps are in no such order.
     """
 
     places: Tensor | None
 
-    def __init__(self, reopen: Reopen, places: Tensor | None) -> None:
-        super().__init__(reopen)
-        self.register_buffer("places", places, persistent=False)
-
-    @classmethod
-    def of(cls, graph: Graph, order: Order) -> Self:
-        """Those of a graph in maps of an order.
-
-        Raises:
-            ValueError: the graph's maps are in no such order.
-        """
+    def __init__(self, graph: Graph, order: Order) -> None:
+        super().__init__((_reopened, (*graph.handle, order)))
         checked_order(graph.label, graph.sampling, graph.grid, order)
         places = places_in_map(graph.grid, graph.base_index, order)
-        return cls((_reopened, (*graph.handle, order)), places)
+        self.register_buffer("places", places, persistent=False)
 
 
 def _reopened(reopen: Callable[..., Graph], arguments: tuple[Any, ...], order: Order) -> GridPlaces:
     """Those of a graph that is opened again. Unpickling calls this."""
-    return GridPlaces.of(reopen(*arguments), order)
+    return GridPlaces(reopen(*arguments), order)

@@ -7,10 +7,10 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import check_tensor, instance
+from cheblienet_models.arguments import Sizes, check_signal, check_tensor, instance
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
-from cheblienet_models.graphs.mapped import Mapped, Reopen
+from cheblienet_models.graphs.mapped import Mapped
 from cheblienet_models.layers.lifting import GridPlaces
 from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, waves
 from cheblienet_models.tensors import autocast_type, logical, vertex_major
@@ -78,8 +78,8 @@ class OrientedLift(Recorded):
         self.kind, self.lengths = kind, checked_lengths(kind, scales)
         self.settings = {"kind": kind, "scales": list(self.lengths)}
         self.label, self.grid, self.num_vertices = graph.label, graph.grid, graph.num_vertices
-        self.wavelets = Wavelets.of(graph, kind, self.lengths)
-        self.grid_places = GridPlaces.of(graph, "nested")
+        self.wavelets = Wavelets(graph, kind, self.lengths)
+        self.grid_places = GridPlaces(graph, "nested")
 
     @property
     def num_scales(self) -> int:
@@ -102,13 +102,8 @@ class OrientedLift(Recorded):
             TypeError: x is no tensor.
             ValueError: x has another shape, or no floating-point dtype.
         """
-        check_tensor("OrientedLift", x)
-        if tuple(x.shape[2:]) not in self.sizes or not x.is_floating_point():
-            shapes = " or ".join(f"(B, C, {', '.join(map(str, size))})" for size in self.sizes)
-            raise ValueError(
-                f"OrientedLift on {self.label} takes images {shapes} of floating-point numbers. "
-                f"Got {tuple(x.shape)}, {x.dtype}."
-            )
+        sizes: list[Sizes] = [("B", "C", *size) for size in self.sizes]
+        check_signal(f"OrientedLift on {self.label}", x, sizes, words="an image")
         batch, channels = x.shape[:2]
         with torch.autocast(autocast_type(x), enabled=False):
             scores = self.wavelets(x.reshape(batch, channels, *self.grid[1:])).flatten(4)
@@ -162,11 +157,9 @@ class Wavelets(Mapped):
     its sign only, so half of the filters do.
 
     Args:
-        reopen: how to make it again.
+        graph: of whose orientations, for images of its size.
         kind: of the wavelets.
         lengths: (S,) in pixels.
-        grid: (n_o, height, width).
-        periodic: whether opposite sides are one.
     """
 
     even: Tensor
@@ -176,25 +169,11 @@ class Wavelets(Mapped):
     columns: Tensor
     quarter_columns: Tensor
 
-    def __init__(
-        self,
-        reopen: Reopen,
-        kind: Kind,
-        lengths: Sequence[float],
-        grid: tuple[int, ...],
-        *,
-        periodic: bool,
-    ) -> None:
-        super().__init__(reopen)
-        self._made_for = kind, tuple(lengths), grid, periodic
+    def __init__(self, graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> None:
+        super().__init__((_reopened, (*graph.handle, kind, lengths)))
+        self._made_for = kind, lengths, graph.grid, graph.boundary == "periodic"
         for name, constants in self._made().items():
             self.register_buffer(name, constants.float(), persistent=False)
-
-    @classmethod
-    def of(cls, graph: Graph, kind: Kind, lengths: Sequence[float]) -> Self:
-        """Those of a graph's orientations, for images of its size."""
-        reopen = _reopened, (*graph.handle, kind, tuple(lengths))
-        return cls(reopen, kind, lengths, graph.grid, periodic=graph.boundary == "periodic")
 
     def _made(self) -> dict[str, Tensor]:
         """The buffers, float64."""
@@ -234,7 +213,7 @@ def _reopened(
     reopen: Callable[..., Graph], arguments: tuple[Any, ...], kind: Kind, lengths: tuple[float, ...]
 ) -> Wavelets:
     """Those of a graph that is opened again. Unpickling calls this."""
-    return Wavelets.of(reopen(*arguments), kind, lengths)
+    return Wavelets(reopen(*arguments), kind, lengths)
 
 
 def _check_lattice(graph: Graph) -> None:

@@ -10,6 +10,7 @@ from torch.export import ExportedProgram
 
 from cheblienet_models.arguments import instance
 from cheblienet_models.graphs.filters import working_dtype
+from cheblienet_models.tensors import Csr
 
 
 def portable(program: ExportedProgram) -> ExportedProgram:
@@ -82,8 +83,7 @@ def _sum_and_basis(
     degree = (len(matrices) - 1) // (len(laplacians) // 3)
     terms = [start]
     for n in range(0, len(laplacians), 3):
-        row_pointers, columns, values = laplacians[n : n + 3]
-        terms += _polynomials(widths, start, degree + 1, (row_pointers, columns, values))[1:]
+        terms += _polynomials(widths, start, degree + 1, Csr(*laplacians[n : n + 3]))[1:]
     total = terms[0] @ matrices[0]
     for term, matrix in zip(terms[1:], matrices[1:], strict=True):
         total = total + term @ matrix
@@ -91,33 +91,23 @@ def _sum_and_basis(
     return total.to(x.dtype), basis
 
 
-def _filtered(
-    widths: Widths,
-    x: Tensor,
-    coefficients: Tensor,
-    row_pointers: Tensor,
-    columns: Tensor,
-    values: Tensor,
-) -> Tensor:
+def _filtered(widths: Widths, x: Tensor, coefficients: Tensor, *laplacian: Tensor) -> Tensor:
     """As the operator `filtered`."""
-    dtype = working_dtype(x, values, len(coefficients) - 1)
+    matrix = Csr(*laplacian)
+    dtype = working_dtype(x, matrix.values, len(coefficients) - 1)
     start, factors = x.to(dtype), coefficients.to(x.device, dtype)
-    laplacian = row_pointers, columns, values.to(dtype)
+    matrix = matrix._replace(values=matrix.values.to(dtype))
+    terms = _polynomials(widths, start, len(factors), matrix)
     total = torch.zeros_like(start)
-    for factor, term in zip(
-        factors, _polynomials(widths, start, len(factors), laplacian), strict=True
-    ):
+    for factor, term in zip(factors, terms, strict=True):
         total = total + factor * term
     return total.to(x.dtype)
 
 
-def _polynomials(
-    widths: Widths, start: Tensor, count: int, laplacian: tuple[Tensor, Tensor, Tensor]
-) -> list[Tensor]:
+def _polynomials(widths: Widths, start: Tensor, count: int, laplacian: Csr) -> list[Tensor]:
     """T_k(L) start, (V, B, C), for k < count."""
-    row_pointers, columns, values = laplacian
-    width = widths[len(row_pointers), len(columns)]
-    sources, entries = _padded(row_pointers, columns, values, width)
+    width = widths[len(laplacian.row_pointers), len(laplacian.columns)]
+    sources, entries = _padded(laplacian, width)
     terms = [start]
     for k in range(1, count):
         gathered = terms[-1].index_select(0, sources.flatten()).view(*sources.shape, -1)
@@ -126,10 +116,9 @@ def _polynomials(
     return terms
 
 
-def _padded(
-    row_pointers: Tensor, columns: Tensor, values: Tensor, width: int
-) -> tuple[Tensor, Tensor]:
+def _padded(matrix: Csr, width: int) -> tuple[Tensor, Tensor]:
     """(V, width) columns and values of each row, filled up with zeros, in operators of ONNX."""
+    row_pointers, columns, values = matrix
     slots = torch.arange(width, dtype=row_pointers.dtype, device=row_pointers.device)
     places = row_pointers[:-1, None] + slots
     inside = places < row_pointers[1:, None]

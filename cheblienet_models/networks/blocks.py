@@ -6,16 +6,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import (
-    check_dtype,
-    check_signal,
-    check_tensor,
-    choice,
-    flag,
-    instance,
-    integer,
-    number,
-)
+from cheblienet_models.arguments import Sizes, check_signal, choice, flag, instance, integer, number
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
 from cheblienet_models.graphs.pyramid import Pyramid
@@ -77,16 +68,14 @@ class Network(Recorded):
             TypeError: it is no tensor.
             ValueError: it has another shape, or no floating-point dtype.
         """
-        name, graph = type(self).__name__, self.pyramid.levels[0]
-        check_tensor(name, signal)
+        graph = self.pyramid.levels[0]
         images = getattr(self.lift, "sizes", self.places.sizes)
         fibers = [*[graph.grid] * (graph.orientations > 1), (graph.num_vertices,)]
-        taken = [(self.in_channels, *size) for size in images if size not in fibers]
-        taken += [(self.lifted_channels, *size) for size in fibers]
-        if tuple(signal.shape[1:]) not in taken:
-            shapes = " or ".join(f"(B, {', '.join(map(str, shape))})" for shape in taken)
-            raise ValueError(f"{name} on {graph.label} takes {shapes}. Got {tuple(signal.shape)}.")
-        check_dtype(name, signal)
+        taken: list[Sizes] = [
+            ("B", self.in_channels, *size) for size in images if size not in fibers
+        ]
+        taken += [("B", self.lifted_channels, *size) for size in fibers]
+        check_signal(f"{type(self).__name__} on {graph.label}", signal, taken, words="")
 
     def _lifted(self, x: Tensor) -> Tensor:
         """A signal on the vertices, (B, lifted_channels, V).

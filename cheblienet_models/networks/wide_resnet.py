@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import integer, number
-from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
@@ -73,7 +72,7 @@ class WideResNet(Network):
         first_level: int = 0,
     ) -> None:
         super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
-        _check_level(pyramid, first_level)
+        integer("first_level", first_level, 0, len(pyramid.levels) - 1)
         self.settings = {"first_level": first_level, "pool": pool}
         integer("depth", depth, 1)
         widths = _widths(number("widen", widen))
@@ -85,7 +84,9 @@ class WideResNet(Network):
         channels, level = widths[0], first_level
         for place, width in enumerate(widths):
             graph = pyramid.levels[level]
-            self.groups.append(_group(channels, width, depth, kernel_size, graph, operators))
+            sizes = pairwise([channels, *[width] * depth])
+            blocks = (ResidualBlock(*size, kernel_size, graph, operators) for size in sizes)
+            self.groups.append(nn.Sequential(*blocks))
             channels = width
             pools = place < len(widths) - 1 and level + 1 < len(pyramid.levels)
             self.pools.append(SpatialPool(pyramid, level, pool) if pools else nn.Identity())
@@ -127,25 +128,3 @@ def _widths(widen: float) -> list[int]:
             f"one, as 1 does. Got {widen}."
         )
     return widths
-
-
-def _check_level(pyramid: Pyramid, first_level: int) -> None:
-    levels = len(pyramid.levels)
-    if not 0 <= integer("first_level", first_level) < levels:
-        raise ValueError(
-            f"first_level must be from 0 to {levels - 1}, as {pyramid.name}@{pyramid.version} has "
-            f"{levels} {'level' if levels == 1 else 'levels'}. Got {first_level}."
-        )
-
-
-def _group(
-    in_channels: int,
-    out_channels: int,
-    depth: int,
-    kernel_size: int,
-    graph: Graph,
-    operators: Operators,
-) -> nn.Sequential:
-    widths = [in_channels, *[out_channels] * depth]
-    blocks = (ResidualBlock(a, b, kernel_size, graph, operators) for a, b in pairwise(widths))
-    return nn.Sequential(*blocks)

@@ -46,21 +46,25 @@ def field_coordinates(array: DataArray) -> tuple[Floats, Floats]:
             "Fields are torch tensors or xarray.DataArrays with dims, coords and values. "
             f"Got {type(array).__name__}."
         )
-    axes = []
-    for names in (LATITUDE, LONGITUDE):
-        name = array.dims[field_axis(array, *names)]
+    coordinates = []
+    for name in (array.dims[axis] for axis in field_axes(array)):
         if name not in array.coords:
             raise ValueError(f"The DataArray's dimension {name!r} must have coordinates.")
-        axes.append(np.asarray(array.coords[name].values, dtype=np.float64))
-    return axes[0], axes[1]
+        coordinates.append(np.asarray(array.coords[name].values, dtype=np.float64))
+    return coordinates[0], coordinates[1]
 
 
-def field_axis(array: DataArray, *names: str) -> int:
-    """The axis of a DataArray that has one of these names.
+def field_axes(array: DataArray) -> tuple[int, int]:
+    """The axes of a DataArray that have latitudes and longitudes.
 
     Raises:
-        ValueError: none has, or several have.
+        ValueError: it has none of such a name, or several.
     """
+    return _axis(array, LATITUDE), _axis(array, LONGITUDE)
+
+
+def _axis(array: DataArray, names: tuple[str, ...]) -> int:
+    """That which has one of these names."""
     axes = [axis for axis, name in enumerate(array.dims) if name in names]
     if len(axes) != 1:
         raise ValueError(

@@ -32,8 +32,8 @@ def regular_grid(height: int, width: int, *, west: float) -> tuple[Tensor, Tenso
     Raises:
         ValueError: a smaller image, or `west` outside [-360, 360].
     """
-    if min(integer("height", height), integer("width", width)) < 2:
-        raise ValueError(f"A grid has at least 2 rows and 2 columns. Got {height} x {width}.")
+    integer("height", height, 2)
+    integer("width", width, 2)
     if not -360 <= number("west", west) <= 360:
         raise ValueError(f"west must be in [-360, 360] degrees. Got {west}.")
     rows = torch.arange(height, dtype=torch.float64) + 0.5

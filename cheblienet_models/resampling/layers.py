@@ -11,13 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cheblienet_models.resampling.dataarrays import (
-    LATITUDE,
-    LONGITUDE,
-    DataArray,
-    field_axis,
-    field_coordinates,
-)
+from cheblienet_models.resampling.dataarrays import DataArray, field_axes, field_coordinates
 from cheblienet_models.resampling.grids import SPACING, span
 from cheblienet_models.resampling.resampler import Resampler
 
@@ -90,9 +84,8 @@ class LatLonToVertices(Resampler):
         """
         if not isinstance(x, Tensor):
             field = self._field(x)
-            count = math.prod(field.shape[:-2])
-            flat = self._resampled(field.reshape(1, count, math.prod(self.shape)))
-            return flat.reshape(*field.shape[:-2], self.num_points)
+            points = self.forward(field.reshape(1, math.prod(field.shape[:-2]), *self.shape))
+            return points.reshape(*field.shape[:-2], self.num_points)
         words = "(batch, channels, latitudes, longitudes), or an xarray.DataArray"
         self._check(x, self.shape, words)
         return self._resampled(x.flatten(2))
@@ -110,8 +103,7 @@ class LatLonToVertices(Resampler):
                     f"The DataArray's {name} must be the module's, {span(own)}. Got "
                     f"{span(found)}: sort or shift it, or use LatLonToVertices.from_dataarray."
                 )
-        axes = [field_axis(array, *names) for names in (LATITUDE, LONGITUDE)]
-        values = np.moveaxis(np.asarray(array.values), axes, (-2, -1))
+        values = np.moveaxis(np.asarray(array.values), field_axes(array), (-2, -1))
         return torch.tensor(values.astype(values.dtype.newbyteorder("="))).to(self.values.device)
 
 

@@ -9,15 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import (
-    check_dtype,
-    check_signal,
-    choice,
-    flag,
-    instance,
-    integer,
-    number,
-)
+from cheblienet_models.arguments import check_signal, choice, flag, instance, integer, number
 from cheblienet_models.graphs.full_grid import check_fill
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import is_spherical
@@ -43,6 +35,9 @@ from cheblienet_models.tensors import (
     vertex_major,
 )
 
+PREFIXES = "", "transposed_"
+"""Of the buffers of the matrix and of its transpose."""
+
 
 class Resampler(nn.Module):
     """A grid, the points of a level, and the matrix from one to the other with its transpose.
@@ -61,9 +56,6 @@ class Resampler(nn.Module):
     row_pointers: Tensor
     columns: Tensor
     values: Tensor
-    transposed_row_pointers: Tensor
-    transposed_columns: Tensor
-    transposed_values: Tensor
 
     _direction: Direction
 
@@ -89,7 +81,7 @@ class Resampler(nn.Module):
         self.label, self.num_points = graph.label, graph.num_points
         arrays = (self._latitudes.tobytes(), self._longitudes.tobytes())
         both = matrices(self._direction, method, sampling_of(graph), *arrays)
-        for prefix, matrix in zip(("", "transposed_"), both, strict=True):
+        for prefix, matrix in zip(PREFIXES, both, strict=True):
             for name, part in matrix._asdict().items():
                 self.register_buffer(prefix + name, part, persistent=False)
         self._sourceless = int((~self._has_source()).sum())
@@ -142,7 +134,6 @@ class Resampler(nn.Module):
     def _resampled(self, x: Tensor) -> Tensor:
         """(B, C, sources) -> (B, C, targets)."""
         name = type(self).__name__
-        check_dtype(name, x, floating=False)
         if not x.is_floating_point() and self.method != "nearest":
             raise ValueError(
                 f"{name} with method={self.method!r} takes floating-point fields. Got {x.dtype}: "
@@ -200,10 +191,12 @@ class Resampler(nn.Module):
     def _product(self, rows: Tensor) -> Tensor:
         """(sources, n) float64 -> (targets, n)."""
         # A mean over a circle or a cell adds hundreds of values: in float32 a constant would drift.
-        matrix = Csr(self.row_pointers, self.columns, self.values.double())
-        parts = self.transposed_row_pointers, self.transposed_columns
-        transposed = Csr(*parts, self.transposed_values.double())
-        return sparse_product(matrix, transposed, rows)
+        return sparse_product(*self._matrices(), rows)
+
+    def _matrices(self) -> tuple[Csr, Csr]:
+        """(targets, sources), and the transpose."""
+        parts = ([getattr(self, prefix + part) for part in Csr._fields] for prefix in PREFIXES)
+        return Csr(*next(parts)), Csr(*next(parts))
 
     def matrix(self) -> Tensor:
         """(targets, sources) sparse CSR tensor over the buffers, without a copy.
@@ -211,9 +204,8 @@ class Resampler(nn.Module):
         Pixels count row by row, as in the image. Rows sum to 1; those of targets without a source
         are empty, so that a product gives 0 there.
         """
-        sources = len(self.transposed_row_pointers) - 1
-        shape = (len(self.row_pointers) - 1, sources)
-        return csr_tensor(self.row_pointers, self.columns, self.values, shape)
+        matrix, transposed = self._matrices()
+        return csr_tensor(matrix, len(transposed.row_pointers) - 1)
 
     def save_npz(self, path: str | Path) -> Path:
         """Write `matrix()` to a file that scipy.sparse.load_npz reads, as weather models do.
@@ -270,9 +262,4 @@ def _graph_of(pyramid: Pyramid, level: int) -> Graph:
             "Latitudes and longitudes are of the sphere: the pyramid must be on s2 or so3. "
             f"Got {pyramid.name}@{pyramid.version} on {pyramid.spec.get('manifold')}."
         )
-    levels = pyramid.levels
-    if not 0 <= integer("level", level) < len(levels):
-        raise ValueError(
-            f"{pyramid.name}@{pyramid.version} has levels 0 to {len(levels) - 1}. Got {level}."
-        )
-    return levels[level]
+    return pyramid.levels[integer("level", level, 0, len(pyramid.levels) - 1)]

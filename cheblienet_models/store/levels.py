@@ -16,6 +16,7 @@ from cheblienet_models.store.files import Document, Folder
 
 LaplacianKind = Literal["normalized", "combinatorial"]
 DIRECTIONS = ("forward", "sideways", "rotation")
+WORDS = ("sampling", "boundary")
 POINTS = (("degree", "float32", 1), ("area", "float32", 1), ("coordinates", "float64", 2))
 MAX_SIDES = 4
 MAX_LAMBDA = 1e15
@@ -127,17 +128,11 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
             f"{version} must have a spec whose laplacian is one of "
             f"{', '.join(get_args(LaplacianKind))}. Got {quoted(spec.get('laplacian'))}."
         )
-    base_index = None
-    if "mask" in spec:
-        base_index = read_base_index(folder, inside, math.prod(grid[1:]))
     eigenpairs = None
     if "eigenpairs" in spec:
         eigenpairs = read_eigenpairs(folder, vertices, spec["eigenpairs"], lambda_max)
     degree, area, coordinates = _of_points(folder, vertices)
-    sampling, boundary = (
-        word if isinstance(word, str) else None
-        for word in (spec.get("sampling"), spec.get("boundary"))
-    )
+    words = {name: spec[name] for name in WORDS if isinstance(spec.get(name), str)}
     return Level(
         label,
         grid,
@@ -148,12 +143,11 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         area,
         coordinates,
         eigenpairs=eigenpairs,
-        base_index=base_index,
-        sampling=sampling,
+        base_index=read_base_index(folder, inside, grid) if "mask" in spec else None,
         eigenvalue_scale=scale,
-        boundary=boundary,
         period=2 * math.pi if spec.get("period") == "2pi" else math.pi,
         directional=_directional(folder, known, vertices) if "directional" in spec else {},
+        **words,
     )
 
 
@@ -277,21 +271,21 @@ def count_inside(folder: Folder, spec: Document, number: int, grid: tuple[int, .
     return count
 
 
-def read_base_index(folder: Folder, count: int, points: int) -> Tensor:
+def read_base_index(folder: Folder, count: int, grid: tuple[int, ...]) -> Tensor:
     """Map the places of a masked level's points in the full sampling.
 
     Args:
         folder: of the level.
         count: n_inside, as the specification has it.
-        points: of the full sampling's base.
+        grid: (orientations, *base shape) of the full sampling.
 
     Returns:
-        (n_inside,) int32 or int64, ascending, in [0, points).
+        (n_inside,) int32 or int64, ascending, in [0, points of the full sampling's base).
 
     Raises:
         StoreError: it is missing, of another length or type, or holds something else.
     """
-    index = (folder / "base_index").array(("int32", "int64"), 1)
+    index, points = (folder / "base_index").array(("int32", "int64"), 1), math.prod(grid[1:])
     if len(index) != count:
         raise StoreError(f"{folder}/base_index must have {count} entries. Got {len(index)}.")
     if not (index[0] >= 0 and index[-1] < points and (index[1:] > index[:-1]).all()):

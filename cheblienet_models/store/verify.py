@@ -18,7 +18,7 @@ from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.store.files import Document, Folder, canonical
 from cheblienet_models.store.levels import Eigenpairs, Level
-from cheblienet_models.tensors import csr_tensor
+from cheblienet_models.tensors import Csr, csr_tensor
 
 Array = npt.NDArray[Any]
 
@@ -157,10 +157,9 @@ def verify_facts(spec: Document, facts: Document, level: Level) -> None:
     stated = [(name, facts.get(name), value) for name, value in expected.items()]
     stated.append(("orientations", spec.get("orientations"), level.orientations))
     for name, (matrix, _) in level.directional.items():
-        of_direction, entries = facts["directional"][name], len(matrix.data)
-        stated.append((f"{name} nnz", of_direction.get("nnz"), entries))
-        edges = (entries - vertices) // 2
-        stated.append((f"{name} edges", of_direction.get("edges"), edges))
+        known, entries = facts["directional"][name], len(matrix.data)
+        stated.append((f"{name} nnz", known.get("nnz"), entries))
+        stated.append((f"{name} edges", known.get("edges"), (entries - vertices) // 2))
     for name, value, true in stated:
         if not _agrees(value, true):
             told = f"{name} {quoted(true)}, as its arrays say"
@@ -263,9 +262,8 @@ def verify_laplacian(level: Level) -> None:
 
 def _verified(matrix: CsrArrays, named: str) -> Tensor:
     """The matrix, if it is finite, symmetric and has its spectrum within [-1, 1]."""
-    pointers, columns, values = (
-        torch.from_numpy(part) for part in (matrix.indptr, matrix.indices, matrix.data)
-    )
+    parts = map(torch.from_numpy, (matrix.indptr, matrix.indices, matrix.data))
+    pointers, columns, values = parts
     vertices = matrix.shape[0]
     rows = torch.arange(vertices).repeat_interleave(pointers.diff())
     order = torch.argsort(columns, stable=True)  # stable: rows stay ascending within a column
@@ -273,7 +271,7 @@ def _verified(matrix: CsrArrays, named: str) -> Tensor:
     symmetric = all(map(torch.equal, transposed, (rows.to(columns), columns.to(rows), values)))
     if not (values.isfinite().all() and symmetric):
         raise StoreError(f"{named} is not finite and symmetric.")
-    laplacian = csr_tensor(pointers, columns, values, matrix.shape)
+    laplacian = csr_tensor(Csr(pointers, columns, values), vertices)
     start = torch.randn(vertices, 1, generator=torch.Generator().manual_seed(0))
     previous, current = start, laplacian @ start
     for _ in range(STEPS):

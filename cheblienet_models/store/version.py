@@ -4,6 +4,7 @@ import math
 import re
 import stat
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -79,15 +80,11 @@ def read_version(folder: Folder, label: str, *, verify: bool = False) -> Version
             verify_facts(spec, fact, level)
         if levels[0].base_index is not None:
             verify_mask(folder, spec, levels[0].base_index, math.prod(levels[0].grid[1:]))
-    sizes = [level.num_vertices for level in levels]
-    finer = range(len(levels) - 1)
-    poolings = tuple(
-        read_averages(folder / f"pooling/{n}to{n + 1}", (sizes[n + 1], sizes[n])) for n in finer
-    )
-    unpoolings = tuple(
-        read_averages(folder / f"unpooling/{n + 1}to{n}", (sizes[n], sizes[n + 1])) for n in finer
-    )
-    return Version(spec, digest, levels, poolings, unpoolings)
+    poolings, unpoolings = [], []
+    for n, (fine, coarse) in enumerate(pairwise(level.num_vertices for level in levels)):
+        poolings.append(read_averages(folder / f"pooling/{n}to{n + 1}", (coarse, fine)))
+        unpoolings.append(read_averages(folder / f"unpooling/{n + 1}to{n}", (fine, coarse)))
+    return Version(spec, digest, levels, tuple(poolings), tuple(unpoolings))
 
 
 def _check_schema(folder: Folder, attributes: Document) -> None:

@@ -151,7 +151,7 @@ USAGE = [
     ("tag r2-8x8@v007 x", "v007"),
     ("diff r2-8x8 nothing", "No graph 'nothing'"),
     ("diff r2-8x8 r2-8x8 --other-store nowhere", "There is no store at "),
-    ("rm r2-8x8@v001 --keep 1", "--keep is for a graph, named alone."),
+    ("rm r2-8x8@v001 --keep 1", "Name the graph alone, not a version of it."),
     # Reports, figures and exports.
     ("inspect --level 5", "--level must be an integer in [0, 1]. Got 5."),
     ("inspect --eigenvalues many", "--eigenvalues must be an integer in [0, 1000]. Got 'many'."),
@@ -170,7 +170,7 @@ USAGE = [
     ("plot subgraphs -o a.png --seed -1", "--seed must be an integer in [0, "),
     ("plot sparsity --vertex 3 -o x.png", "--vertex must be left out: sparsity has none. Got 3."),
     ("plot heat --seed 0 -o x.png", "--seed must be left out: heat has none. Got 0."),
-    *((f"plot --list {more}", "--list must stand alone") for more in ("-o x.png", "heat")),
+    *((f"plot --list {more}", "else. See `clg plot --help`.") for more in ("-o x.png", "heat")),
     ("plot spectrum torus torus@v001 -o a.png --store several", "spectrum draws one graph, not 2"),
     ("export --to zip --level 0", "--level must be left out with --to zip, which has all"),
     ("export --to scipy --level 2", "--level must be an integer in [0, 1]. Got 2."),

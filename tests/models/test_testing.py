@@ -179,7 +179,7 @@ def test_refusals(symmetric_graphs: Path) -> None:
         (
             (conv, pyramid, torch.zeros(1, 1, 863)),
             {},
-            r"signal must be \(B, C, 864\) or \(B, C, 12,",
+            r"signal on .* takes \(B, C, 864\) or \(B, C, 12,",
         ),
         ((conv, pyramid), {"level": 2}, r"level must be in \[0, 1\]\. Got 2"),
         ((conv, pyramid), {"output": "other"}, "output must be 'auto', 'invariant'"),

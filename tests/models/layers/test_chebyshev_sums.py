@@ -29,7 +29,7 @@ def symmetric() -> Tensor:
 def rows_of(dense: Tensor) -> Csr:
     """Its rows, of which none has a 0."""
     row_pointers = torch.arange(VERTICES + 1) * VERTICES
-    return row_pointers, torch.arange(VERTICES).repeat(VERTICES), dense.flatten()
+    return Csr(row_pointers, torch.arange(VERTICES).repeat(VERTICES), dense.flatten())
 
 
 def exact_polynomials(dense: Tensor, count: int) -> Tensor:

@@ -143,7 +143,7 @@ def test_on_a_mask_scores_are_those_inside(graphs: Store) -> None:
     assert torch.equal(graph.to_grid(scores, 0), full.masked_fill(outside, 0))
     with pytest.raises(ValueError, match=r"^OrientedLift.inverse needs the scores of all pixels;"):
         lift.inverse(scores)
-    with pytest.raises(ValueError, match=r"takes images \(B, C, 16, 16\) or \(B, C, 256\)"):
+    with pytest.raises(ValueError, match=r"takes \(B, C, 16, 16\) or \(B, C, 256\)"):
         lift(torch.zeros(1, 1, graph.num_points))
 
 
@@ -215,11 +215,9 @@ def test_other_settings_are_refused(graphs: Store, kind: str, scales: object, me
 def test_other_signals_are_refused(graphs: Store) -> None:
     graph = graphs["wide"].levels[0]
     lift = OrientedLift(graph, scales=2)
-    shapes = r"takes images \(B, C, 13, 20\) or \(B, C, 260\) of floating-point numbers\."
-    integers = torch.zeros(2, 3, 13, 20, dtype=torch.int64)
-    for wrong in (*map(torch.zeros, [(2, 3, 20, 13), (2, 260), (2, 3, 6, 13, 20)]), integers):
-        with pytest.raises(ValueError, match=shapes):
-            lift(wrong)
+    for wrong in ((2, 3, 20, 13), (2, 260), (2, 3, 6, 13, 20)):
+        with pytest.raises(ValueError, match=r"takes \(B, C, 13, 20\) or \(B, C, 260\), that is"):
+            lift(torch.zeros(wrong))
     for channels, vertices in ((3, 1560), (0, 1559)):
         with pytest.raises(ValueError, match=r"inverse takes \(B, C 2, 1560\)\. Got"):
             lift.inverse(torch.zeros(2, channels, vertices))

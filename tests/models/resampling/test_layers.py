@@ -79,7 +79,7 @@ def test_refusals(spheres: dict[str, Pyramid]) -> None:
     image[0, 0, 0, :3] = math.nan
     calls: list[tuple[Callable[[], object], str]] = [
         (lambda: LatLonToVertices(spheres["plane"], LAT, LON), r"Got plane@v001 on se2"),
-        (lambda: VerticesToLatLon(so3, LAT, LON, level=1), r"levels 0 to 0. Got 1"),
+        (lambda: VerticesToLatLon(so3, LAT, LON, level=1), r"level must be in \[0, 0\]. Got 1"),
         (lambda: VerticesToLatLon(so3, LAT, LON, "cubic"), r"method must be .* Got 'cubic'"),
         (
             lambda: VerticesToLatLon(spheres["few"], LAT, LON),
