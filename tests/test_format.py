@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from masks import awkward
+from stores import store_of
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_models import open_store
 
 TYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
@@ -111,11 +112,10 @@ class LevelRead:
     def array(self, name: str) -> np.ndarray:
         return read_array(self.folder / name)
 
-    def delta(self, name: str = "laplacian") -> np.ndarray:
-        """Delta of a rescaled Laplacian."""
-        stored = read_matrix(self.folder / name)
-        facts = self.facts["directional"][name.split("/")[1]] if "/" in name else self.facts
-        return (stored + np.eye(len(stored))) * facts["lambda_max"] / 2
+    def delta(self) -> np.ndarray:
+        """Delta of the rescaled Laplacian."""
+        stored = read_matrix(self.folder / "laplacian")
+        return (stored + np.eye(len(stored))) * self.facts["lambda_max"] / 2
 
 
 SPECS = {
@@ -131,12 +131,7 @@ SPECS = {
 }
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("format") / "g.zarr"
-    for name, spec in SPECS.items():
-        build(spec, folder, name=name, device="cpu")
-    return folder
+store = store_of(SPECS)
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -150,6 +145,13 @@ def test_a_reader_from_the_page_finds_the_same(store: Path, name: str) -> None:
         assert np.allclose(level.delta(), delta * graph.lambda_max, atol=1e-12 * graph.lambda_max)
         for array in ("degree", "area", "coordinates"):
             assert np.array_equal(level.array(array), getattr(graph, array).numpy())
+        for direction, parts in graph.directional.items():
+            rows = np.repeat(np.arange(len(delta)), parts[0].diff())
+            stored = read_matrix(level.folder / "directional" / direction)
+            assert np.array_equal(stored[rows, parts[1]], parts[2])
+    for fine in range(len(pyramid.levels) - 1):
+        stored = read_matrix(version.folder / f"pooling/{fine}to{fine + 1}")
+        assert np.array_equal(stored, pyramid.pooling(fine).matrix().to_dense())
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -185,25 +187,3 @@ def test_masks_and_eigenpairs(store: Path) -> None:
     values, vectors = level.array("eigenvalues"), level.array("eigenvectors")
     assert np.allclose(values, np.linalg.eigvalsh(level.delta())[:3], atol=1e-5)
     assert np.allclose(level.delta() @ vectors, vectors * values, atol=1e-4)
-
-
-@pytest.mark.parametrize("direction", ["forward", "sideways", "rotation"])
-def test_directional_laplacians_lead_along_their_direction(store: Path, direction: str) -> None:
-    level = Version.read(store, "directional").levels[0]
-    delta = level.delta(f"directional/{direction}")
-    points, index = math.prod(level.facts["grid"][1:]), np.arange(len(delta))
-    kept = index % points if direction == "rotation" else index // points
-    assert not delta[kept[:, None] != kept].any()
-    root = np.sqrt(level.array("area").astype(np.float64))
-    assert abs(delta @ root).max() <= 1e-6 * delta.max()
-
-
-@pytest.mark.parametrize("name", ["lattice", "masked"])
-def test_maps_between_levels_are_averages(store: Path, name: str) -> None:
-    version = Version.read(store, name)
-    fine, coarse = (level.facts["vertices"] for level in version.levels)
-    for path, shape in (("pooling/0to1", (coarse, fine)), ("unpooling/1to0", (fine, coarse))):
-        matrix = read_matrix(version.folder / path)
-        assert matrix.shape == shape
-        assert matrix.min() >= 0
-        assert np.allclose(matrix.sum(axis=1), 1, atol=1e-6)

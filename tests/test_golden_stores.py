@@ -9,9 +9,9 @@ from typing import Any
 import golden
 import numpy as np
 import pytest
-from damage import edit
+from damage import edit, writable_copy
 from failures import failing
-from sealing import reseal, writable
+from sealing import reseal
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import build
@@ -30,7 +30,7 @@ def kept(schema: str) -> dict[str, Any]:
 
 def copied(schema: str, folder: Path) -> Path:
     """A copy of the store of a schema, writable."""
-    return writable(Path(shutil.copytree(golden.KEPT / schema, folder / f"{schema}.zarr")))
+    return writable_copy(golden.KEPT / schema, folder / f"{schema}.zarr")
 
 
 @pytest.fixture(autouse=True)

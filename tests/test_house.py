@@ -118,6 +118,12 @@ def test_help_loads_nothing_heavy(command: str) -> None:
     assert {"numpy", "scipy", "zarr", "torch", "tqdm"}.isdisjoint(after)
 
 
+def test_the_report_in_a_terminal_draws_nothing(store: Path) -> None:
+    after = after_command("inspect", "torus", "--store", str(store), "--json")
+    assert "cheblienet_graphs.report.inspect" in after
+    assert {"matplotlib", "cheblienet_graphs.page", "html"}.isdisjoint(after)
+
+
 def test_lazy_package_knows_its_names() -> None:
     assert set(cheblienet_graphs.__all__) == set(cheblienet_graphs._PUBLIC)
     assert all(getattr(cheblienet_graphs, name) for name in cheblienet_graphs.__all__)

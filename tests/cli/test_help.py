@@ -74,28 +74,6 @@ def test_an_option_given_twice_is_refused(here: Path, capsys: pytest.CaptureFixt
     assert list(here.iterdir()) == []
 
 
-def test_groups_tell_the_first_sentence_of_each_command(
-    width: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for path, group in PAGES.items():
-        if not isinstance(group, click.Group):
-            continue
-        listed = " ".join(page(path, capsys).partition("Commands:")[2].split())
-        for name, command in group.commands.items():
-            paragraph = (command.short_help or command.help or "").partition("\n\n")[0]
-            first = re.split(r"(?<=\.) (?=[A-Z])", " ".join(paragraph.split()))[0]
-            assert f"{name} {first}" in listed
-
-
-def test_examples_stand_on_lines_of_their_own(
-    width: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "Examples:" in str(clg.epilog)
-    for path, command in PAGES.items():
-        lines = [line.strip() for line in page(path, capsys).splitlines()]
-        assert {line.strip() for line in (command.epilog or "\b").splitlines()[1:]} <= set(lines)
-
-
 def test_the_page_of_the_reference_is_as_the_commands_are() -> None:
     written = (DOCS / "reference/cli.md").read_text()
     made = runpy.run_path(str(DOCS / "cli_reference.py"))["reference"]()

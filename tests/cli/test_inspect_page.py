@@ -1,7 +1,5 @@
 """clg inspect --html: a page with figures."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,17 +23,3 @@ def test_a_page_is_written_and_named(
     assert " edges on level 1; " in html.text
     assert "--weights selling" in html.text  # what to do, in options
     assert "All of level 1." in html.text
-
-
-def test_the_report_in_a_terminal_draws_nothing(store: Path) -> None:
-    script = (
-        "import sys\nfrom cheblienet_cli.main import run\n"
-        f"assert run(['inspect', 'torus', '--store', {str(store)!r}, '--json']) == 0\n"
-        "print('\\n'.join(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    loaded = set(done.stdout.split())
-    assert "cheblienet_graphs.report.inspect" in loaded
-    assert {"matplotlib", "cheblienet_graphs.page", "html"}.isdisjoint(loaded)

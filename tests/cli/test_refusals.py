@@ -15,7 +15,6 @@ from types import SimpleNamespace
 import nibabel
 import numpy as np
 import pytest
-import xarray as xr
 import zarr
 from failures import failing
 from PIL import Image
@@ -48,14 +47,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, store: Path) -> Path:
     for pipe in ("pipe", "pipe.png"):
         os.mkfifo(here / pipe)
     (here / "b.png").mkdir()
-    for name, mask in (
-        ("disc", np.eye(12, 16)),
-        ("none", np.zeros((8, 8))),
-        ("short", np.ones(11)),
-    ):
-        np.save(here / f"{name}.npy", mask.astype(bool))
-    field = xr.DataArray(np.eye(4), {"lat": np.arange(4.0), "lon": np.arange(4.0)}, ("lat", "lon"))
-    xr.Dataset({"m": field}).to_netcdf(here / "m.nc", engine="h5netcdf")
+    np.save(here / "eye.npy", np.eye(12, 16, dtype=bool))
     for name, text in TABLES.items():
         (here / f"{name}.csv").write_text(text)
     Image.fromarray(np.ones((4, 4, 3), np.uint8)).save(here / "color.png")
@@ -67,20 +59,12 @@ def world(tmp_path_factory: pytest.TempPathFactory, store: Path) -> Path:
 
 
 HELPFUL = {
-    "help": "clg",
     "''": "clg",
     "build se2 8": "clg build se2",
     "build recipe": "clg build recipe",
-    "build recipe mnist extra": "clg build recipe",
-    "recipes mnist": "clg recipes",
-    "tag r2-8x8": "clg tag",
     "rm": "clg rm",
-    "export r2-8x8": "clg export",
     "export --to pickle": "clg export",
     "inspect --level one": "clg inspect",
-    "import": "clg import",
-    "doctor x": "clg doctor",
-    "diff a": "clg diff",
 }
 """Wrong usage, and the page that helps."""
 USAGE = [
@@ -89,17 +73,10 @@ USAGE = [
     ("biuld", "No such command 'biuld'. Did you mean 'build'? See `clg --help`."),
     ("build r2 --size 8 --nonsense", "No such option"),
     ("build s2 --size 16", "'--store'?) See `clg build s2 --help`."),
-    *(
-        (f"build {manifold} {option} 1", "No such option")
-        for manifold, option in (
-            *(("r2", "--region"), ("r2", "--mask-order"), ("r3", "--points-file")),
-            *(("r3", "--gaussian"), ("s2", "--domain"), ("se2", "--units")),
-        )
-    ),
+    *((f"build {of} 1", "No such option") for of in ("r2 --region", "r3 --gaussian")),
     ("build s5", "no manifold 's5'. Choose one of r2, se2, s2, so3, r3, r3s2, or `recipe NAME`"),
     ("build recipe imagenet", "There is no recipe 'imagenet'. There are cifar10, cifar10-isotr"),
     ("build recipe few.toml", "few.toml: neighbors must be at least 4"),
-    ("build recipe few.toml --engine fast", "--engine must be one of"),
     ("build recipe other.toml", "The recipe other.toml can't be read: No such file or directory."),
     # What a specification refuses, its parameters being options.
     ("build se2", "--size must be given"),
@@ -107,116 +84,75 @@ USAGE = [
     ("build se2 --size 8 --eps 1 --eps-squared 1", "--eps must be left out where --eps-squared is"),
     ("build so3 --nside 4 --weights matched", "Use --neighbors 24 or more"),
     ("build se2 --size 8 --weights matched --eps .001 --levels 1", "--levels, a larger --size or"),
-    ("build se2 --size 8 --weights matched --eps .001 --levels 1", "or --weights kernel."),
     ("build r3s2 --size 8 --orientations 12", "be left out on r3s2: --axes says how many there"),
     # How to build.
     ("build r2 --size 8 --name a/b", "A graph's name must be "),
     ("build se2 --size 8 --memory-limit 1", "at least 100.4 MB here, with 1 worker. Got '1 B'."),
-    ("build se2 --size 8 --workers 2 --memory-limit 1kB", "Use fewer --workers."),
-    (
-        "build r2 --size 8 --engine stencil --device cuda",
-        "--device must be auto or cpu with the st",
-    ),
     ("build r2 --size 8 --engine stencil --device cuda", "Use --engine pruned for a GPU"),
     ("build s2 --nside 2 --engine stencil", "--engine must be auto, pruned or keops with"),
-    ("build se2 --size 16 --weights selling --engine pruned", "--engine must be auto or stencil"),
     # Files of masks and points, which begin the line.
-    ("build se2 --size 8 --mask disc.npy", "Error: disc.npy: --mask must be "),
-    ("build se2 --mask m.nc", "Error: m.nc: --mask must be "),
+    ("build se2 --size 8 --mask eye.npy", "Error: eye.npy: --mask must be "),
     ("build se2 --mask color.png", "color.png has colors (mode RGB). Save it as 8-bit gray"),
     ("build s2 --nside 4 --mask absent.nc:sea", "absent.nc does not exist."),
-    ("build s2 --nside 4 --mask short.npy", "Error: short.npy: --mask must be "),
     ("build s2 --nside 4 --region 0,20,20,10", "S is north of N."),
     ("build s2 --points-file radians.csv", "--units degrees"),
     ("build s2 --points-file twice.csv", "columns named latitude and longitude. Got 'x', 'y'"),
-    ("build r2 --points-file twice.csv", "Error: twice.csv"),
     ("build se2 --points-file twice.csv --domain 1,1,0,0", "--domain must be four numbers X0, Y0"),
-    (
-        "build r3 --mask volume.nii.gz --spacing 1,1,2",
-        "--spacing must be 2,2,3, as of the mask, or",
-    ),
-    ("build r3 --mask volume.nii.gz --size 8", "of shape (8, 8, 8)"),
+    ("build r3 --mask volume.nii.gz --spacing 1,1,2", "--spacing must be 2,2,3, as of the mask"),
     ("build r3 --mask damaged.nii.gz", "damaged.nii.gz can't be read as a NIfTI file"),
     # Stores, graphs and versions.
-    *((f"{command} --store none", "There is no store at ") for command in ("ls", "inspect")),
+    ("ls --store none", "There is no store at "),
     ("inspect --store several", "r2-24x16, se2-16x16x6, torus"),
-    ("neighbors --vertex 0 --store several", "Name one of the graphs"),
     ("inspect torus@v007 --store several", "v001"),
-    (
-        "inspect r2-8x8@",
-        "Nothing follows the @ of r2-8x8@; give a version, such as @v001, or a ref.",
-    ),
+    ("inspect r2-8x8@", "Nothing follows the @ of r2-8x8@; give a version, such as @v001"),
     ("rm r2-8x8", "Say which version"),
     ("tag r2-8x8 latest", "latest"),
-    ("tag r2-8x8@v007 x", "v007"),
     ("diff r2-8x8 nothing", "No graph 'nothing'"),
-    ("diff r2-8x8 r2-8x8 --other-store nowhere", "There is no store at "),
     ("rm r2-8x8@v001 --keep 1", "Name the graph alone, not a version of it."),
     # Reports, figures and exports.
     ("inspect --level 5", "--level must be an integer in [0, 1]. Got 5."),
-    ("inspect --eigenvalues many", "--eigenvalues must be an integer in [0, 1000]. Got 'many'."),
     ("inspect --html a.html --json", "not both"),
     ("inspect --html .", "--html must be a file"),
     ("neighbors", "--vertex must be given, or --at."),
     ("neighbors --vertex 64", "--vertex must be an integer in [0, 63]"),
-    ("neighbors --vertex 0 --at 0,0", "left out where --at is given"),
     ("neighbors torus --at 2,0,0 --store several", "X,Y,THETA with X in [0, 1]"),
     ("plot", "FIGURE is missing. Choose one of neighborhood, spectrum"),
-    ("plot heart -o a.png", "There is no figure 'heart'. Choose one of neighborhood"),
     ("plot sparsity", "--output must be given: a file that ends in .png, .svg or .pdf."),
     ("plot sparsity -o a.jpg", "--output must be a file that ends in .png, .svg or .pdf."),
     ("plot sparsity -o b.png", "--output must be a file. Got 'b.png, a folder'."),
-    ("plot heat -o a.png --vertex 64", "--vertex must be "),
     ("plot subgraphs -o a.png --seed -1", "--seed must be an integer in [0, "),
     ("plot sparsity --vertex 3 -o x.png", "--vertex must be left out: sparsity has none. Got 3."),
-    ("plot heat --seed 0 -o x.png", "--seed must be left out: heat has none. Got 0."),
-    *((f"plot --list {more}", "else. See `clg plot --help`.") for more in ("-o x.png", "heat")),
+    ("plot --list heat", "else. See `clg plot --help`."),
     ("plot spectrum torus torus@v001 -o a.png --store several", "spectrum draws one graph, not 2"),
     ("export --to zip --level 0", "--level must be left out with --to zip, which has all"),
-    ("export --to scipy --level 2", "--level must be an integer in [0, 1]. Got 2."),
     ("export --to zip --output .", "--output must be a file. . is a folder."),
 ]
 WHILE_BUILDING = [
     ("build so3 --points 99 --weights matched --neighbors 24", "Use more --neighbors, an --xi "),
     ("build s2 --subdivisions 0 --neighbors 4 --device cpu", "--neighbors must be at least 5 here"),
-    (
-        "build se2 --size 16 --orientations 12 --eps .001 --alpha 1e6 --bandwidth .01 --levels 1",
-        "Error: --bandwidth must be larger here",
-    ),
+    ("build se2 --size 16 --eps .001 --alpha 1e6 --bandwidth .01 --levels 1", "--bandwidth must"),
 ]
 """What no dry run sees."""
 PIPE = " is a device or a pipe, which would be replaced by a file; choose another"
 TARGETS = ("graphs.zarr/zarr.json", "graphs.zarr/new", "graphs.zarr/r2-8x8/x", "link/x")
 FAILED = [
-    *((f"{command} --store file", "is a file, not a store; ") for command in ("ls", "inspect")),
+    ("ls --store file", "is a file, not a store; "),
     ("build r2 --size 8 --store file", "choose another --store."),
     ("build r2 --size 8 --store foreign.zarr --name mine", "choose another --name"),
     ("ls --store graphs.zarr/r2-8x8", "is a graph within a store: give the store, "),
     ("rm r2-8x8@v001", "--force removes it all the same."),
-    (
-        "inspect --html missing/a.html",
-        "there is no folder missing; make it or choose another --html",
-    ),
     ("inspect --html graphs.zarr/a.html", "choose another --html"),
     ("plot sparsity -o there/a.png", "there is no folder there; make it or choose another --outp"),
-    ("plot sparsity -o graphs.zarr/a.png", "is in the store"),
     *(
         (f"export --to {kind} --output {target}", "is in the store")
         for kind in ("scipy", "pyg", "zip")
         for target in (*TARGETS, ".graphs.zarr.staging/../graphs.zarr/x")
     ),
-    *(
-        (
-            f"export --to {kind} --output missing/x",
-            "missing/x can't be written: No such file or dir",
-        )
-        for kind in ("scipy", "pyg", "zip")
-    ),
+    ("export --to zip --output missing/x", "missing/x can't be written: No such file or dir"),
     *((f"export --to {kind} --output pipe", PIPE) for kind in ("scipy", "zip", "npz")),
     ("plot sparsity -o pipe.png", PIPE),
     ("inspect --html pipe", PIPE),
     (f"export --to zip --output {LONG}", ": File name too long."),
-    (f"import {LONG}", ": File name too long."),
     *(
         (f"import {name}", f"{name} is not a file; give what `clg export --to zip` wrote.")
         for name in ("pipe", "/dev/zero", ".")
@@ -327,13 +263,6 @@ def test_what_a_dry_run_takes(here: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
     assert run(build) == 0
     assert run([*build, "--dry-run"]) == 0
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_read_only_folder(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "locked").mkdir(mode=0o555)
-    code, message = failing(capsys, "build", "r2", "--size", "8", "--store", "locked/graphs.zarr")
-    assert (code, "Permission denied" in message) == (1, True)
 
 
 def test_unexpected_errors_are_one_line_and_debug_shows_them(

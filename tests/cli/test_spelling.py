@@ -16,9 +16,7 @@ from cheblienet_graphs.errors import Remedy, SpecError, StoreError, Words
     ("remedy", "python", "spelled"),
     [
         (Remedy("neighbors", 24), "`neighbors=24`", "--neighbors 24"),
-        (Remedy("levels", 1), "`levels=1`", "--levels 1"),
         (Remedy("eps_squared"), "`eps_squared`", "--eps-squared"),
-        (Remedy("weights", "selling"), "`weights='selling'`", "--weights selling"),
         (Remedy("coordinates"), "`coordinates`", "--points-file"),
         (Remedy("resume", value=True), "`resume=True`", "--resume"),
         (

@@ -103,37 +103,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 from cheblienet_cli.main import main
 main()
 """
-BETWEEN_BLOCKS = """
-import signal
-from cheblienet_cli.main import main
-from cheblienet_graphs.assembly import pipeline
-from cheblienet_graphs.store.staged import Records
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job may start with it ignored
-pipeline.rows_within = lambda *_: 20
-keep = Records.keep
-
-def interrupted(records, *block):
-    if len(records) == 2:
-        signal.raise_signal(signal.{number})
-    keep(records, *block)
-
-Records.keep = interrupted
-main()
-"""
-
-
-@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_signals_leave_what_is_told_and_no_trace_else(
-    tmp_path: Path, number: str, code: int
-) -> None:
-    done = clg(tmp_path, f"clg {BUILD}", BETWEEN_BLOCKS.format(number=number))
-    assert (done.returncode, done.stdout) == (code, "")
-    assert "2 finished blocks are kept" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == [".g.zarr.staging"]
-    assert clg(tmp_path, f"clg {BUILD} --resume --quiet").returncode == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["g.zarr"]
 
 
 LIBRARIES = ["click", "cheblienet_cli.build", "cheblienet_graphs.spec", "numpy", "scipy.sparse"]

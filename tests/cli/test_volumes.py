@@ -31,17 +31,6 @@ def test_build_and_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert np.load(folder / "coordinates-0.npy").shape[1] == 6
 
 
-def test_help_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    for manifold, has, has_not in (
-        ("r3s2", "axes", "orientations"),
-        ("se2", "orientations", "axes"),
-    ):
-        assert run(["build", manifold, "--help"]) == 0
-        page = capsys.readouterr().out
-        assert f"--{has} " in page
-        assert f"--{has_not} " not in page
-
-
 BALL = (
     np.linalg.norm(np.indices((6, 7, 5)) - np.array([3, 3, 2])[:, None, None, None], axis=0) < 2.5
 )

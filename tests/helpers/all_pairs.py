@@ -39,19 +39,19 @@ DEVICES = [
 
 def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = None) -> Edges:
     """All edges with their squared lengths, read in blocks of rows."""
-    found: Edges = {}
+    by_pair: Edges = {}
     block = block or vertices
     for start in range(0, vertices, block):
         stop = min(start + block, vertices)
         degrees, columns = engine.neighbors(start, stop)
         rows = np.repeat(np.arange(start, stop), degrees)
         squared = lengths.squared_distances(rows, columns)
-        found |= dict(
+        by_pair |= dict(
             zip(zip(rows.tolist(), columns.tolist(), strict=True), squared.tolist(), strict=True)
         )
         assert len(columns) == degrees.sum()
         assert (np.diff(columns)[np.diff(rows) == 0] > 0).all()
-    return found
+    return by_pair
 
 
 def engine_and_lengths(spec: GraphSpec, choice: Choice = PRUNED) -> tuple[Engine, Lengths]:
@@ -69,11 +69,11 @@ def found_by(neighbors: NeighborRule) -> tuple[Engine, Lengths]:
 
 def edges(spec: GraphSpec, choice: Choice = PRUNED) -> Edges:
     engine, lengths = engine_and_lengths(spec, choice)
-    found = listed(engine, lengths, spec.num_vertices)
-    assert engine.total_degree == len(found)
+    by_pair = listed(engine, lengths, spec.num_vertices)
+    assert engine.total_degree == len(by_pair)
     points = spec.base_points(0)
-    assert engine.in_plane_degree == sum(a // points == b // points for a, b in found)
-    return found
+    assert engine.in_plane_degree == sum(a // points == b // points for a, b in by_pair)
+    return by_pair
 
 
 def searched(
@@ -91,12 +91,12 @@ def rows(spec: GraphSpec) -> list[np.ndarray]:
     return list(rows_of(spec.manifold, coordinates, spec.eps, level.metric.xi, rings, period))
 
 
-def check_rule(found: Edges, expected: Edges, count: int) -> None:
-    assert found.keys() == expected.keys()
-    assert all(abs(found[e] - expected[e]) <= 1e-12 * max(1, expected[e]) for e in found)
-    assert all(found[b, a] == squared for (a, b), squared in found.items())
-    assert all(a != b for a, b in found)
-    assert np.bincount([a for a, _ in found]).max() <= count
+def check_rule(by_pair: Edges, expected: Edges, count: int) -> None:
+    assert by_pair.keys() == expected.keys()
+    assert all(abs(by_pair[e] - expected[e]) <= 1e-12 * max(1, expected[e]) for e in by_pair)
+    assert all(by_pair[b, a] == squared for (a, b), squared in by_pair.items())
+    assert all(a != b for a, b in by_pair)
+    assert np.bincount([a for a, _ in by_pair]).max() <= count
 
 
 def check_against_all_pairs(fields: dict, count: int, choice: Choice = PRUNED) -> None:
@@ -157,7 +157,7 @@ def cloud_of(spec: GraphSpec) -> Cloud:
     return cloud(level.sampled())
 
 
-def nearest(found: PrunedSearch | KeopsSearch, points: int, count: int) -> tuple:
+def nearest(search: PrunedSearch | KeopsSearch, points: int, count: int) -> tuple:
     """(n_o, points) r^2 and (n_o, points, K) neighbors ascending, -1 first."""
-    radii, vertices = found.nearest(0, points, Shells(count, lists.SHELL))
+    radii, vertices = search.nearest(0, points, Shells(count, lists.SHELL))
     return radii.numpy(), np.sort(vertices.numpy(), axis=2)

@@ -20,11 +20,11 @@ def loaded(*names: str) -> list[ModuleType]:
         sys.path[:] = [folder for folder in sys.path if folder not in FOLDERS]
 
 
-def one_error(said: str) -> str:
+def one_error(message: str) -> str:
     """The only line of an error, without a traceback beside it."""
-    assert said.startswith("Error: ")
-    assert said.count("\n") == 1
-    return said
+    assert message.startswith("Error: ")
+    assert message.count("\n") == 1
+    return message
 
 
 def two_classes(count: int, side: int = 8) -> tuple[np.ndarray, np.ndarray]:

@@ -20,16 +20,16 @@ class Work:
         self._patch = monkeypatch
         self._count(lists, "cloud", "searches", lambda *_: 1)
         self._count(
-            PrunedSearch, "_squared_distances", "distances", lambda found, *_: found.numel()
+            PrunedSearch, "_squared_distances", "distances", lambda result, *_: result.numel()
         )
         self._count(
             PairLengths,
             "squared_distances",
             "distances",
-            lambda found, lengths, *_: found.size * lengths._cloud.images / lengths._cloud.points,
+            lambda result, lengths, *_: result.size * lengths._cloud.images / lengths._cloud.points,
         )
-        self._count(Ellipsoids, "offsets", "offsets", lambda found, *_: len(found[0]))
-        self._count(spectra, "_squared_frequencies", "frequencies", lambda found, *_: len(found))
+        self._count(Ellipsoids, "offsets", "offsets", lambda result, *_: len(result[0]))
+        self._count(spectra, "_squared_frequencies", "frequencies", lambda result, *_: len(result))
         for module in (numeric, lanczos):
             self._products(module)
 
@@ -41,9 +41,9 @@ class Work:
         original = getattr(owner, name)
 
         def counted(*arguments: object, **named: object) -> object:
-            found = original(*arguments, **named)
-            self.add(what, amount(found, *arguments))
-            return found
+            result = original(*arguments, **named)
+            self.add(what, amount(result, *arguments))
+            return result
 
         self._patch.setattr(owner, name, counted)
 

@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from sealing import writable
+
 
 def edit(path: Path, change: Callable[[dict], object]) -> None:
     document = json.loads(path.read_text())
@@ -46,7 +48,4 @@ def field(**values: object) -> Callable[[Path], None]:
 
 def writable_copy(store: Path, target: Path) -> Path:
     """A copy of a store, or of a graph, that may be changed."""
-    shutil.copytree(store, target)
-    for path in target.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return target
+    return writable(Path(shutil.copytree(store, target)))

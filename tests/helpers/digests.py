@@ -97,10 +97,10 @@ def _arrays(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             continue
         chunk = file.parent.joinpath("c", *["0"] * len(document["shape"]))
         contents = chunk.read_bytes()
-        found: dict[str, Any] = {"sha256": hashlib.sha256(contents).hexdigest()}
+        entry: dict[str, Any] = {"sha256": hashlib.sha256(contents).hexdigest()}
         if document["data_type"].startswith("float"):
-            found["sums"] = _sums(np.frombuffer(contents, document["data_type"]))
-        yield str(file.parent.relative_to(path)), found
+            entry["sums"] = _sums(np.frombuffer(contents, document["data_type"]))
+        yield str(file.parent.relative_to(path)), entry
 
 
 def _sums(values: np.ndarray) -> list[float]:
@@ -113,14 +113,14 @@ def _sums(values: np.ndarray) -> list[float]:
 
 def main() -> None:
     """Build everything, in blocks too, and write what comes out."""
-    found: dict[str, Any] = {"made_with": made_with(), "graphs": {}}
+    record: dict[str, Any] = {"made_with": made_with(), "graphs": {}}
     for name in SPECS:
         for how in BLOCKS:
             with tempfile.TemporaryDirectory() as folder:
                 sha256, files = arrays(name, Path(folder), **how)
-            known = found["graphs"].setdefault(name, {"spec_sha256": sha256, "files": files})
+            known = record["graphs"].setdefault(name, {"spec_sha256": sha256, "files": files})
             assert known == {"spec_sha256": sha256, "files": files}, (name, how)
-    Path(sys.argv[1]).write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    Path(sys.argv[1]).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

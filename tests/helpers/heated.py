@@ -1,13 +1,11 @@
 """Graphs whose functions are compared with dense algebra, and that algebra."""
 
-from pathlib import Path
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Graph, open_store
+from cheblienet_models import Graph
 
 
 def _lone() -> np.ndarray:
@@ -31,10 +29,6 @@ SPECS = {
 """lambda_max from 1.4 to 9e4; areas equal and not, degrees equal, not, and 0."""
 
 GRAPHS = ["normalized", "combinatorial", "stiff", "icosphere", "icosphere-matched", "lone"]
-
-
-def graph_of(store: Path, name: str) -> Graph:
-    return open_store(store)[name].levels[0]
 
 
 def signal(graph: Graph, dtype: torch.dtype = torch.float64) -> Tensor:

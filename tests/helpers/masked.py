@@ -1,6 +1,5 @@
 """Graphs, and the same with a mask, which a function of their points gives."""
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -35,13 +34,6 @@ def images_on(pyramid: Pyramid, count: int = 2) -> Tensor:
         outside[graph.base_index] = False
         images.flatten(2)[..., outside] = math.nan
     return images
-
-
-def array(path: Path, dimensions: int) -> np.ndarray:
-    """A stored array, read as plain bytes."""
-    document = json.loads((path / "zarr.json").read_bytes())
-    values = np.fromfile(path.joinpath("c", *["0"] * dimensions), document["data_type"])
-    return values.reshape(document["shape"])
 
 
 def disc(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

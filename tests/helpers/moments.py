@@ -42,10 +42,10 @@ def of_lattice(spec: GraphSpec) -> LatticeWeights:
     return lattice_weights(spec, SampledManifold(lattice, spec.geometry, spec.metric(0)))
 
 
-def offsets(found: LatticeWeights) -> dict[tuple[int, ...], float]:
+def offsets(weights: LatticeWeights) -> dict[tuple[int, ...], float]:
     """(i, dy, dx, j) -> weight, in space (i, dz, dy, dx, j)."""
     listed = {}
-    for i, (stencil, values) in enumerate(zip(found.stencils, found.values, strict=True)):
+    for i, (stencil, values) in enumerate(zip(weights.stencils, weights.values, strict=True)):
         edges = np.column_stack([stencil.offsets, stencil.orientation])
         for edge, weight in zip(edges.tolist(), values.tolist(), strict=True):
             listed[i, *edge] = weight

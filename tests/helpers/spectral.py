@@ -1,13 +1,11 @@
 """Graphs with stored eigenpairs that several tests read."""
 
-from pathlib import Path
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Graph, open_store
+from cheblienet_models import Graph
 from cheblienet_models.tensors import announce_beta_state
 
 SPECS = {
@@ -20,10 +18,6 @@ SPECS = {
     "few": GraphSpec("se2", 16, orientations=6, weights="selling", levels=2, eigenpairs=20),
 }
 WHOLE = ["kernel", "selling", "matched", "sphere"]
-
-
-def level(graphs: Path, name: str) -> Graph:
-    return open_store(graphs)[name].levels[0]
 
 
 def delta_of(graph: Graph, values: Tensor) -> np.ndarray:

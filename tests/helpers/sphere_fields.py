@@ -27,13 +27,13 @@ def angles(pyramid: Pyramid, level: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def harmonics(beta: np.ndarray, gamma: np.ndarray, degree: int = 8) -> torch.Tensor:
     """(1, (degree + 1)^2, ...) real spherical harmonics, divided by their largest values."""
     everywhere = np.linspace(0, math.pi, 2001)
-    found = []
+    fields = []
     for l in range(degree + 1):  # noqa: E741
         for m in range(l + 1):
             value = sph_harm_y(l, m, beta, gamma)
             value /= np.abs(sph_harm_y(l, m, everywhere, 0.0)).max()
-            found += [value.real, value.imag] if m else [value.real]
-    return torch.from_numpy(np.stack(found))[None]
+            fields += [value.real, value.imag] if m else [value.real]
+    return torch.from_numpy(np.stack(fields))[None]
 
 
 def on_grid(latitudes: torch.Tensor, longitudes: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
@@ -42,9 +42,3 @@ def on_grid(latitudes: torch.Tensor, longitudes: torch.Tensor) -> tuple[np.ndarr
         np.radians(90 - latitudes.numpy()), np.radians(longitudes.numpy()), indexing="ij"
     )
     return beta, gamma
-
-
-def areas(latitudes: torch.Tensor, columns: int) -> torch.Tensor:
-    """(lat, columns) shares of the sphere of the pixels of a regular grid, float64."""
-    edges = torch.linspace(-90, 90, len(latitudes) + 1, dtype=torch.float64).deg2rad().sin()
-    return (edges.diff() / 2 / columns)[:, None].expand(-1, columns)

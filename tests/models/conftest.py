@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import heated
 import masked
 import pytest
 import spectral
 import symmetric
 import torch
 from damage import writable_copy
+from stores import store_of
 
 from cheblienet_graphs import build
 from cheblienet_models import Pyramid, open_store
@@ -19,13 +21,11 @@ def _seeded() -> None:
     torch.manual_seed(0)
 
 
-@pytest.fixture(scope="session")
-def spectral_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with stored eigenpairs, all of them but in one graph."""
-    path = tmp_path_factory.mktemp("eigenpairs") / "graphs.zarr"
-    for name, spec in spectral.SPECS.items():
-        build(spec, path, name=name)
-    return path
+spectral_graphs = store_of(spectral.SPECS, "session")
+"""Stored eigenpairs, all of them but in one graph."""
+heated_graphs = store_of(heated.SPECS, "session")
+symmetric_graphs = store_of(symmetric.SPECS, "session")
+"""Graphs on every sampling, most with symmetries."""
 
 
 @pytest.fixture
@@ -48,12 +48,3 @@ def masked_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def copy(store: Path, tmp_path: Path) -> Path:
     """A private copy of the store, writable."""
     return writable_copy(store, tmp_path / "g.zarr")
-
-
-@pytest.fixture(scope="session")
-def symmetric_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of graphs on every sampling, most with symmetries."""
-    path = tmp_path_factory.mktemp("symmetric") / "graphs.zarr"
-    for name, spec in symmetric.SPECS.items():
-        build(spec, path, name=name)
-    return path

@@ -6,33 +6,13 @@ from typing import Any
 
 import pytest
 import torch
+from stores import store_of
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-import cheblienet_models
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import (
-    BatchNorm,
-    ChebConv,
-    Diffusion,
-    FromHarmonics,
-    GlobalPool,
-    LatLonToVertices,
-    Lift,
-    OrientedLift,
-    Project,
-    Pyramid,
-    ResidualBlock,
-    SpatialPool,
-    SpatialUnpool,
-    ToHarmonics,
-    UNet,
-    VerticesToLatLon,
-    WideResNet,
-    open_store,
-    regular_grid,
-)
+import cheblienet_models as models
+from cheblienet_graphs import GraphSpec
 
 SPECS = {
     "se2": GraphSpec(
@@ -41,7 +21,7 @@ SPECS = {
     "sphere": GraphSpec("so3", subdivisions=1, orientations=2, levels=2, laplacian="normalized"),
     "axes": GraphSpec("r3s2", 4, axes="6", weights="selling", levels=1),
 }
-GRID = regular_grid(6, 12, west=0)
+GRID = models.regular_grid(6, 12, west=0)
 CONSTANTS = {"cheblienet_models.filtered.default"}
 """Operators that take a function's coefficients, which are constants on the CPU."""
 
@@ -59,51 +39,48 @@ class OneDevice(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-@pytest.fixture(scope="module")
-def pyramids(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pyramid]:
-    path = tmp_path_factory.mktemp("devices") / "graphs.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name)
-    return dict(open_store(path))
+pyramids = store_of(SPECS, opened=True)
 
 
 Case = tuple[nn.Module, tuple[int, ...]]
 
 
-def layers(of: dict[str, Pyramid]) -> Iterator[Case]:
+def layers(of: models.Store) -> Iterator[Case]:
     """Modules, and the shape of what each takes."""
     plane, sphere, axes = of["se2"], of["sphere"], of["axes"].levels[0]
     fine, coarse = plane.levels
     signal, image = (2, 3, fine.num_vertices), (2, 3, *fine.grid[1:])
     base = 2, 3, sphere.levels[0].num_points
     for wide in (2, 9):
-        yield ChebConv(3, wide, 3, fine), signal
-        yield ChebConv(3, wide, 3, fine, save_basis=True), signal
-        yield ChebConv(3, wide, 3, fine, operators="directional"), signal
+        yield models.ChebConv(3, wide, 3, fine), signal
+        yield models.ChebConv(3, wide, 3, fine, save_basis=True), signal
+        yield models.ChebConv(3, wide, 3, fine, operators="directional"), signal
     for density in (False, True):
-        yield Diffusion(3, fine, density=density), signal
-    for kind in (FromHarmonics, ToHarmonics):
+        yield models.Diffusion(3, fine, density=density), signal
+    for kind in (models.FromHarmonics, models.ToHarmonics):
         yield kind(axes, 2, "tournier07"), (1, 1, 6, 5)
-    for module in (BatchNorm(3), ResidualBlock(3, 4, 2, fine), GlobalPool(), GlobalPool("mean")):
+    for module in (models.BatchNorm(3), models.ResidualBlock(3, 4, 2, fine)):
         yield module, signal
+    for pool in ("max", "mean"):
+        yield models.GlobalPool(pool), signal
     for reduction in ("max", "mean", "sum"):
-        yield Project(fine, reduction), signal
-    for module in (Lift(fine), OrientedLift(fine), OrientedLift(fine, "gabor", 2)):
-        yield module, image
+        yield models.Project(fine, reduction), signal
+    for lift in (models.Lift(fine), models.OrientedLift(fine, "gabor", 2)):
+        yield lift, image
     for pool in ("max", "mean", "random"):
-        yield SpatialPool(plane, 0, pool), signal
-        yield SpatialUnpool(plane, 0, pool), (2, 3, coarse.num_vertices)
-        yield SpatialPool(sphere, 0, pool), (2, 3, sphere.levels[0].num_vertices)
+        yield models.SpatialPool(plane, 0, pool), signal
+        yield models.SpatialUnpool(plane, 0, pool), (2, 3, coarse.num_vertices)
+        yield models.SpatialPool(sphere, 0, pool), (2, 3, sphere.levels[0].num_vertices)
     for method in ("bilinear", "conservative", "nearest"):
         for skipna in (False, True):
-            up = LatLonToVertices(sphere, *GRID, method, skipna=skipna, fill=0)
+            up = models.LatLonToVertices(sphere, *GRID, method, skipna=skipna, fill=0)
             yield up, (2, 3, 6, 12)
-            yield VerticesToLatLon(sphere, *GRID, method, skipna=skipna), base
+            yield models.VerticesToLatLon(sphere, *GRID, method, skipna=skipna), base
     for lift in ("repeat", "cake"):
-        yield UNet(plane, 3, 2, 2, (2, 2, 2), lift=lift, operators="directional"), image
-        yield WideResNet(plane, 3, 2, depth=1, widen=0.125, lift=lift, first_level=1), image
-    yield UNet(sphere, 3, 2, 2, (2, 2, 2), pool="mean"), base
-    yield WideResNet(sphere, 3, 2, depth=1, widen=0.125, pool="random"), base
+        yield models.UNet(plane, 3, 2, 2, (2, 2, 2), lift=lift, operators="directional"), image
+        yield models.WideResNet(plane, 3, 2, depth=1, widen=0.125, lift=lift, first_level=1), image
+    yield models.UNet(sphere, 3, 2, 2, (2, 2, 2), pool="mean"), base
+    yield models.WideResNet(sphere, 3, 2, depth=1, widen=0.125, pool="random"), base
 
 
 def backwards(function: Callable[[Tensor], Tensor], shape: tuple[int, ...]) -> Tensor:
@@ -118,15 +95,15 @@ def backwards(function: Callable[[Tensor], Tensor], shape: tuple[int, ...]) -> T
     return y
 
 
-def test_every_public_module_is_tried(pyramids: dict[str, Pyramid]) -> None:
-    names = (getattr(cheblienet_models, name) for name in cheblienet_models.__all__)
+def test_every_public_module_is_tried(pyramids: models.Store) -> None:
+    names = (getattr(models, name) for name in models.__all__)
     public = {one for one in names if isinstance(one, type) and issubclass(one, nn.Module)}
-    mapped = {cheblienet_models.Graph, cheblienet_models.LevelMap, cheblienet_models.Pyramid}
+    mapped = {models.Graph, models.LevelMap, models.Pyramid}
     assert {type(module) for module, _ in layers(pyramids)} == public - mapped
 
 
 @pytest.mark.slow
-def test_modules(pyramids: dict[str, Pyramid]) -> None:
+def test_modules(pyramids: models.Store) -> None:
     for module, shape in layers(pyramids):
         expected = module.eval()(torch.zeros(shape))
         for mode in (module.train, module.eval):
@@ -136,7 +113,7 @@ def test_modules(pyramids: dict[str, Pyramid]) -> None:
             assert all(p.grad is not None and p.grad.is_meta for p in moved.parameters())
 
 
-def test_methods_of_graphs(pyramids: dict[str, Pyramid]) -> None:
+def test_methods_of_graphs(pyramids: models.Store) -> None:
     graph = copy.deepcopy(pyramids["se2"].levels[0]).to("meta")
     t = torch.rand(3, device="meta", requires_grad=True)
     for method in (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from symmetric import SPECS, SQUARE, TRANSLATIONS
+from symmetric import SPECS, TRANSLATIONS
 from torch import Tensor, nn
 
 from cheblienet_models import (
@@ -96,49 +96,6 @@ def test_planar_convolutions_fail_on_images(symmetric_graphs: Path) -> None:
     assert len(assert_equivariant(conv, pyramid, images)) == 5
 
 
-def test_translations_are_by_a_pixel_of_the_coarsest_level(symmetric_graphs: Path) -> None:
-    pyramid = open_store(symmetric_graphs)["torus"]
-    x = torch.arange(256.0).view(1, 1, 16, 16)
-    for name, dimension in (("translation_x", 3), ("translation_y", 2)):
-        moves = []
-        for module in (nn.Identity(), Lift(pyramid.levels[0]), SpatialPool(pyramid, 0)):
-            noted = Noted(lambda x: x.sum((1, 2, 3)))
-            noted.part = module
-            assert_equivariant(noted, pyramid, x, symmetries=[name], output="invariant")
-            moves.append(noted.seen[1])
-        assert torch.equal(moves[0], x.roll(1, dimension))
-        assert torch.equal(moves[1], moves[0])
-        assert torch.equal(moves[2], x.roll(2, dimension))
-
-
-def test_a_checkerboard_fails(symmetric_graphs: Path) -> None:
-    """One that the rotations, the flip and diagonal steps leave alone: these shift evenly only."""
-    pyramid = open_store(symmetric_graphs)["torus"]
-    y, x = torch.meshgrid(torch.arange(16), torch.arange(16), indexing="ij")
-    signs = torch.tensor([0.0, 1, 0, -1])[:, None, None]  # of the four orientations
-    board = signs * (1 - 2 * ((y + x) % 2))
-    module = Broken(1024)
-    module.field = nn.Parameter(board.flatten())
-    passed = assert_equivariant(module, pyramid, output="vertices", symmetries=sorted(SQUARE))
-    assert set(passed.values()) == {0}
-    for names, message in (([name], name) for name in sorted(TRANSLATIONS)):
-        with pytest.raises(AssertionError, match=f"Broken is not equivariant under {message}"):
-            assert_equivariant(module, pyramid, output="vertices", symmetries=names)
-
-
-def test_a_module_that_knows_the_axes_fails_on_the_icosphere(symmetric_graphs: Path) -> None:
-    """x^4 + y^4 + z^4 has the cube's symmetries, half turns among them, but no fifth turns."""
-    pyramid = open_store(symmetric_graphs)["s2"]
-    beta, gamma = pyramid.levels[0].coordinates.T
-    axes = torch.stack([beta.sin() * gamma.cos(), beta.sin() * gamma.sin(), beta.cos()])
-    fixed = Broken(1)
-    fixed.field = nn.Parameter((axes**4).sum(0).float())
-    names = ["half_turn_x", "half_turn_z", "reflection", "rotation_120"]
-    assert len(assert_equivariant(fixed, pyramid, output="vertices", symmetries=names)) == 4
-    with pytest.raises(AssertionError, match="not equivariant under rotation_72"):
-        assert_equivariant(fixed, pyramid, output="vertices")
-
-
 def test_signals_of_images_turn_as_images_do(symmetric_graphs: Path) -> None:
     pyramid = open_store(symmetric_graphs)["open"]
     x = torch.randn(1, 2, 12, 12)
@@ -159,9 +116,7 @@ def test_outputs_that_could_be_two_things(symmetric_graphs: Path) -> None:
     pyramid = open_store(symmetric_graphs)["torus"]
     project, pool = Project(pyramid.levels[0]), SpatialPool(pyramid, 0)
     for module in (project, pool):
-        with pytest.raises(
-            ValueError, match=r"the base of level 0 or the vertices of level 1.*out"
-        ):
+        with pytest.raises(ValueError, match=r"base of level 0 or the vertices of level 1.*output"):
             assert_equivariant(module, pyramid)
     assert assert_equivariant(project, pyramid, output="base")
     assert assert_equivariant(pool, pyramid, output="vertices")
@@ -176,11 +131,7 @@ def test_refusals(symmetric_graphs: Path) -> None:
     pyramid, odd = store["open"], store["odd"]
     conv, turned = (ChebConv(1, 1, 2, of.levels[0]) for of in (pyramid, odd))
     calls = [
-        (
-            (conv, pyramid, torch.zeros(1, 1, 863)),
-            {},
-            r"signal on .* takes \(B, C, 864\) or \(B, C, 12,",
-        ),
+        ((conv, pyramid, torch.zeros(1, 1, 863)), {}, r"signal on .* takes \(B, C, 864\) or"),
         ((conv, pyramid), {"level": 2}, r"level must be in \[0, 1\]\. Got 2"),
         ((conv, pyramid), {"output": "other"}, "output must be 'auto', 'invariant'"),
         ((GlobalPool(), pyramid), {"output": "vertices"}, r"\(2, 1\) fits no level of open@v001"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from stores import store_of
 from torch import Tensor, nn
 
 from cheblienet_graphs import GraphSpec, build
@@ -45,12 +46,7 @@ SPECS = {
 REFUSED = ("orientations", "laplacian", "eps", "neighbors", "kernel", "lambda_max", "manifold")
 
 
-@pytest.fixture(scope="module")
-def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("transfer") / "graphs.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name)
-    return path
+graphs = store_of(SPECS)
 
 
 def make(pyramid: Pyramid, in_channels: int = 1) -> WideResNet:

@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse
 import torch
 from masks import disc
+from stores import level, store_of
 
-from cheblienet_graphs import GraphSpec, build, open_group
-from cheblienet_models import open_store, sample_edges
-from cheblienet_models.graphs.graph import Graph
+from cheblienet_graphs import GraphSpec, open_group
+from cheblienet_models import sample_edges
 
 CORNERS = np.zeros((6, 6), bool)
 CORNERS[0, 0] = CORNERS[4:, 4:] = True
@@ -24,21 +24,12 @@ SPECS = {
 }
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("neighbors") / "g.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name)
-    return path
-
-
-def opened(store: Path, name: str) -> Graph:
-    return open_store(store)[name].levels[0]
+store = store_of(SPECS)
 
 
 def dense_weights(store: Path, name: str) -> np.ndarray:
     """W from the stored arrays, read by zarr: -Delta_ij sqrt(m_i m_j) without its diagonal."""
-    group, graph = open_group(store, name)["levels/0"], opened(store, name)
+    group, graph = open_group(store, name)["levels/0"], level(store, name)
     parts = (group["laplacian"][part][:] for part in ("data", "indices", "indptr"))
     dense = scipy.sparse.csr_array(tuple(parts)).toarray().astype(float)
     mass = group["degree" if graph.laplacian_kind == "normalized" else "area"][:].astype(float)
@@ -49,7 +40,7 @@ def dense_weights(store: Path, name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("name", SPECS)
 def test_rows_of_the_weights(store: Path, name: str) -> None:
-    graph, weights = opened(store, name), dense_weights(store, name)
+    graph, weights = level(store, name), dense_weights(store, name)
     for vertex in range(0, graph.num_vertices, 3):
         edges = graph.neighbors(vertex)
         assert edges.vertices.tolist() == np.flatnonzero(weights[vertex]).tolist()
@@ -61,7 +52,7 @@ def test_rows_of_the_weights(store: Path, name: str) -> None:
 
 
 def test_compact_numbers_lead_to_places_inside_the_mask(store: Path) -> None:
-    graph, inside = opened(store, "masked"), disc(12)
+    graph, inside = level(store, "masked"), disc(12)
     edges = graph.neighbors(torch.tensor(graph.num_vertices - 1))
     places = graph.base_index[edges.vertices % graph.num_points].numpy()
     assert inside.ravel()[places].all()
@@ -70,7 +61,7 @@ def test_compact_numbers_lead_to_places_inside_the_mask(store: Path) -> None:
 
 
 def test_random_sub_graphs_and_dtypes(store: Path) -> None:
-    graph = opened(store, "torus")
+    graph = level(store, "torus")
     whole = graph.neighbors(3)
     sample_edges(graph, 0.3)
     assert torch.equal(graph.neighbors(3).weights, whole.weights)
@@ -81,6 +72,6 @@ def test_random_sub_graphs_and_dtypes(store: Path) -> None:
 
 @pytest.mark.parametrize("vertex", [-1, 256, 1.0, "3", None, True, 10**99, torch.tensor([1, 2])])
 def test_other_vertices_are_refused_in_one_line(store: Path, vertex: object) -> None:
-    graph = opened(store, "torus")
+    graph = level(store, "torus")
     with pytest.raises(ValueError, match=r"vertex of torus.* must be an integer in \[0, 255\]"):
         graph.neighbors(vertex)

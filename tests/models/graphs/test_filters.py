@@ -7,7 +7,8 @@ import heated
 import numpy as np
 import pytest
 import torch
-from heated import GRAPHS, far, graph_of, signal
+from heated import GRAPHS, far, signal
+from stores import level
 from torch import Tensor, nn
 
 from cheblienet_models import Graph, Pyramid, portable, sample_edges
@@ -19,7 +20,7 @@ from cheblienet_models.graphs.filters import diffused, diffused_twice, filtered
 def test_filters_equal_those_of_the_eigendecomposition(
     heated_graphs: Path, name: str, tolerance: float
 ) -> None:
-    graph = graph_of(heated_graphs, name).double()
+    graph = level(heated_graphs, name).double()
     x, unit = signal(graph), graph.lambda_max
     for torchs, numpys, largest in (
         (lambda e: 2 / (1 + 9 * e / unit), lambda e: 2 / (1 + 9 * e / unit), 2),
@@ -35,7 +36,7 @@ def test_filters_equal_those_of_the_eigendecomposition(
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision_and_autocast(heated_graphs: Path, dtype: torch.dtype) -> None:
-    graph = graph_of(heated_graphs, "combinatorial")
+    graph = level(heated_graphs, "combinatorial")
     x = signal(graph, torch.float32)
     exact = graph.filter(x, lambda e: torch.exp(-0.1 * e))
     low = graph.filter(x.to(dtype), lambda e: torch.exp(-0.1 * e))
@@ -49,7 +50,7 @@ def test_half_precision_and_autocast(heated_graphs: Path, dtype: torch.dtype) ->
 
 
 def test_gradients_of_filters(heated_graphs: Path) -> None:
-    graph = graph_of(heated_graphs, "normalized").double()
+    graph = level(heated_graphs, "normalized").double()
     x = signal(graph).requires_grad_()
     call = lambda x: graph.filter(x, lambda e: 1 / (0.1 + e), 1e-9)  # noqa: E731
     assert torch.autograd.gradcheck(call, (x,), fast_mode=True)
@@ -57,7 +58,7 @@ def test_gradients_of_filters(heated_graphs: Path) -> None:
 
 
 def test_results_are_vertex_major_and_as_wide_as_the_signal(heated_graphs: Path) -> None:
-    graph = graph_of(heated_graphs, "normalized")
+    graph = level(heated_graphs, "normalized")
     for dtype in (torch.float32, torch.float64):
         filtered_signal = graph.filter(signal(graph, dtype), torch.sin, 1e-11)
         assert filtered_signal.permute(2, 0, 1).is_contiguous()
@@ -72,7 +73,7 @@ def test_results_are_vertex_major_and_as_wide_as_the_signal(heated_graphs: Path)
 @pytest.mark.parametrize("name", ["normalized", "combinatorial"])
 def test_random_subgraphs(heated_graphs: Path, name: str) -> None:
     """Also where their eigenvalues exceed lambda_max, at degrees that would let powers overflow."""
-    graph = copy.deepcopy(graph_of(heated_graphs, name)).double()
+    graph = copy.deepcopy(level(heated_graphs, name)).double()
     sample_edges(graph, 0.15, torch.Generator().manual_seed(0))
     x, matrix = signal(graph), heated.delta(graph, training=True)
     if name == "normalized":
@@ -90,8 +91,8 @@ def test_random_subgraphs(heated_graphs: Path, name: str) -> None:
 
 
 def test_polynomials_are_for_one_spectrum(heated_graphs: Path) -> None:
-    graph = copy.deepcopy(graph_of(heated_graphs, "normalized"))
-    other = graph_of(heated_graphs, "combinatorial")
+    graph = copy.deepcopy(level(heated_graphs, "normalized"))
+    other = level(heated_graphs, "combinatorial")
     x = signal(graph, torch.float32)
     with pytest.raises(ValueError, match=r"eigenvalues up to .* Got one for .*; give the function"):
         graph.filter(x, other.polynomial(torch.sin))
@@ -113,7 +114,7 @@ def test_polynomials_are_for_one_spectrum(heated_graphs: Path) -> None:
     ],
 )
 def test_other_signals_are_refused(heated_graphs: Path, x: Tensor, message: str) -> None:
-    graph = graph_of(heated_graphs, "normalized")
+    graph = level(heated_graphs, "normalized")
     for method, call in (
         ("filter", lambda: graph.filter(x, torch.sin)),
         ("diffuse", lambda: graph.diffuse(x, 1.0)),
@@ -166,7 +167,7 @@ def test_functions_are_approximated_outside_of_compiled_programs(pyramid: Pyrami
 
 @pytest.mark.slow
 def test_operators_pass_opcheck(heated_graphs: Path) -> None:
-    graph = graph_of(heated_graphs, "normalized")
+    graph = level(heated_graphs, "normalized")
     parts = tuple(part.clone() for part in graph.laplacian_parts())
     x = torch.randn(graph.num_vertices, 2, 3, requires_grad=True)
     torch.library.opcheck(filtered, (x, torch.rand(4, 1, dtype=torch.float64), *parts))
@@ -181,7 +182,7 @@ def test_operators_pass_opcheck(heated_graphs: Path) -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
 @pytest.mark.parametrize("rate", [5.0, 3000.0])
 def test_on_a_gpu(heated_graphs: Path, rate: float) -> None:
-    graph = copy.deepcopy(graph_of(heated_graphs, "icosphere"))
+    graph = copy.deepcopy(level(heated_graphs, "icosphere"))
     x = signal(graph, torch.float32)
     t = torch.tensor([1.0, 0.1, 0.0]) * rate / graph.lambda_max
     exact = graph.diffuse(x, t, density=True)

@@ -5,13 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from spectral import SPECS, WHOLE, delta_of, level
+from spectral import SPECS, WHOLE, delta_of
+from stores import level
 
-from cheblienet_models import (
-    ChebConv,
-    StoreError,
-    open_store,
-)
+from cheblienet_models import ChebConv, StoreError, open_store
 
 
 @pytest.mark.parametrize("name", WHOLE)

@@ -7,17 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from masks import disc
+from stores import pyramid_of
 from torch import nn
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import (
-    ChebConv,
-    Graph,
-    LevelMap,
-    Pyramid,
-    ignore_graphs_in_ddp,
-    open_store,
-)
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import ChebConv, Graph, LevelMap, Pyramid, ignore_graphs_in_ddp
 from cheblienet_models.store.csr import CsrArrays
 
 CONSTANTS = {
@@ -29,14 +24,17 @@ CONSTANTS = {
     "coordinates": (torch.float64, torch.float64),
     "eigenvalues": (torch.float64, torch.float64),
     "eigenvectors": (torch.float32, torch.float64),
+    "base_index": (torch.int32, torch.int32),
+    "rotation_values": (torch.float32, torch.float64),
+    "rotation_columns": (torch.int32, torch.int32),
 }
 
 
 @pytest.fixture
 def spectral(tmp_path: Path) -> Graph:
     """A graph with every constant there is."""
-    build(GraphSpec("se2", 8, orientations=2, levels=1, eigenpairs=3), tmp_path / "g.zarr")
-    return open_store(tmp_path / "g.zarr")["se2-8x8x2"].levels[0]
+    more = {"mask": disc(8), "eigenpairs": 3, "directional": 0.05}
+    return pyramid_of(tmp_path, GraphSpec("se2", orientations=2, levels=1, **more)).levels[0]
 
 
 def test_constants_follow_a_layer(spectral: Graph) -> None:

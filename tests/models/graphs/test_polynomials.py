@@ -122,12 +122,6 @@ def test_heat_and_its_derivatives(order: int, lambda_max: float, tolerance: floa
     assert error.max() <= polynomial.bound * (1 + 1e-6) + 1e-13 * largest.max()
 
 
-def test_no_time_is_exact() -> None:
-    constant = heat(torch.zeros(3), 5.0, 1e-12)
-    assert torch.equal(constant.coefficients, torch.ones(1, 3, dtype=torch.float64))
-    assert constant.bound == 0
-
-
 @pytest.mark.parametrize(
     ("t", "message"),
     [

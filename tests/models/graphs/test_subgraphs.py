@@ -5,16 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from spectral import delta_of, level
+from spectral import delta_of
+from stores import level
 
-from cheblienet_models import (
-    ChebConv,
-    Graph,
-    Pyramid,
-    WideResNet,
-    sample_edges,
-    sample_vertices,
-)
+from cheblienet_models import ChebConv, Graph, Pyramid, WideResNet, sample_edges, sample_vertices
 
 
 @pytest.fixture
@@ -123,14 +117,3 @@ def test_gradients_on_a_subgraph(graph: Graph) -> None:
 def test_rates_out_of_range(graph: Graph, sample: object, kappa: float) -> None:
     with pytest.raises(ValueError, match=r"kappa must be in \(0, 1\]"):
         sample(graph, kappa)
-
-
-@pytest.mark.parametrize("name", ["kernel", "selling", "matched", "sphere"])
-def test_all_edges_make_the_whole_graph(spectral_graphs: Path, name: str) -> None:
-    graph = level(spectral_graphs, name)
-    all_but_none = 1 - 1e-12
-    for sample in (sample_edges, sample_vertices):
-        sample(graph, all_but_none)
-        assert torch.allclose(graph.subgraph, graph.values, atol=1e-6)
-    sample_edges(graph, 1)
-    assert graph.subgraph is None

@@ -146,10 +146,3 @@ def test_places_are_no_part_of_weights(masked_graphs: Path, name: str, order: st
     assert lift.half().grid_places.places.dtype == places.dtype
     assert lift.to("meta").grid_places.places.is_meta
     assert not graph.base_index.is_meta
-
-
-def test_the_index_follows_a_graph(masked_graphs: Path) -> None:
-    graph = open_store(masked_graphs)["ring"].levels[0]
-    twin = pickle.loads(pickle.dumps(copy.deepcopy(graph).double()))
-    assert torch.equal(twin.base_index, graph.base_index)
-    assert twin.to("meta").base_index.is_meta

@@ -7,19 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from stores import pyramid_of
 from torch import nn
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.axes import AXIS_SETS, axis_set
-from cheblienet_models import (
-    FromHarmonics,
-    Lift,
-    Pyramid,
-    StoreError,
-    ToHarmonics,
-    largest_degree,
-    open_store,
-)
+from cheblienet_models import FromHarmonics, Lift, Pyramid, StoreError, ToHarmonics, largest_degree
 from cheblienet_models.harmonics.bases import BASES, Basis, harmonics_matrix
 
 
@@ -60,14 +53,8 @@ def test_what_is_refused(pyramid: Pyramid) -> None:
     assert largest_degree(flat) == 0
     evaluate, fit = FromHarmonics(AXES, 6, "tournier07"), ToHarmonics(AXES, 6, "tournier07")
     calls = [
-        (
-            lambda: ToHarmonics(AXES, 8, "tournier07"),
-            "45 coefficients, more than the 43 axes. .* 6",
-        ),
-        (
-            lambda: ToHarmonics(flat, 2, "descoteaux07"),
-            "6 coefficients, .* not told apart by the 40",
-        ),
+        (lambda: ToHarmonics(AXES, 8, "tournier07"), "45 coefficients, more than the 43 axes"),
+        (lambda: ToHarmonics(flat, 2, "descoteaux07"), "6 coefficients, .* not told apart by"),
         (lambda: FromHarmonics(pyramid.levels[0], 2, "descoteaux07"), "the axes of r3s2; .*none"),
     ]
     for x in (torch.zeros(1, 28, 4), torch.zeros(28), torch.zeros(1, 1, 28, 4, dtype=torch.int64)):
@@ -119,8 +106,7 @@ def test_degrees_that_the_sets_of_graphs_serve() -> None:
 def test_coefficients_to_the_vertices_of_a_graph_and_back(tmp_path: Path) -> None:
     inside = np.arange(27).reshape(3, 3, 3) % 3 > 0
     spec = GraphSpec("r3s2", mask=inside, axes=43, neighbors=6, levels=1, lambda_max=2)
-    built = build(spec, tmp_path / "g.zarr")
-    graph = open_store(tmp_path / "g.zarr")[built.name].levels[0]
+    graph = pyramid_of(tmp_path, spec).levels[0]
     assert largest_degree(graph) == 6
     x = torch.randn(2, 3, 28, 3, 3, 3, dtype=torch.float64)
     vertices = Lift(graph)(FromHarmonics(graph, 6, "tournier07")(x))

@@ -1,23 +1,20 @@
 """Graphs with directional Laplacians, which several files test layers on."""
 
-import numpy as np
 import pytest
+from masks import disc
+from stores import store_of
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Graph, Pyramid, Store, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Graph, Pyramid, Store
 
-
-@pytest.fixture(scope="session")
-def directional(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """A plane with orientations: as it is, without directions, and on a disc."""
-    path = tmp_path_factory.mktemp("directional") / "graphs.zarr"
-    y, x = np.mgrid[:16, :16] - 7.5
-    domains = {"whole": {"size": 16}, "masked": {"mask": x**2 + y**2 < 64}}
-    for name, domain in domains.items():
-        spec = GraphSpec("se2", **domain, orientations=4, levels=2, directional=0.05)
-        build(spec, path, name=name)
-    build(GraphSpec("se2", 16, orientations=4, levels=2), path, name="single")
-    return open_store(path, verify=True)
+SE2 = {"orientations": 4, "levels": 2}
+SPECS = {
+    "whole": GraphSpec("se2", 16, **SE2, directional=0.05),
+    "masked": GraphSpec("se2", mask=disc(16), **SE2, directional=0.05),
+    "single": GraphSpec("se2", 16, **SE2),
+}
+directional = store_of(SPECS, "session", opened=True)
+"""A plane with orientations: as it is, without directions, and on a disc."""
 
 
 @pytest.fixture

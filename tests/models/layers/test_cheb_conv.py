@@ -2,7 +2,6 @@
 
 import copy
 import functools
-import pickle
 import re
 from collections.abc import Callable
 
@@ -17,12 +16,10 @@ from cheblienet_models import (
     Store,
     UNet,
     WideResNet,
-    ignore_graphs_in_ddp,
     load_weights,
     sample_edges,
     sample_vertices,
 )
-from cheblienet_models.tensors import Csr
 from cheblienet_models.testing import assert_equivariant
 
 OPERATORS = pytest.mark.parametrize("operators", ["laplacian", "directional"])
@@ -158,22 +155,6 @@ def test_equivariant_layers_and_networks(directional: Store, name: str) -> None:
         assert {"rotation_90", "flip"} <= assert_equivariant(module, pyramid, signal).keys()
 
 
-@OPERATORS
-def test_a_turned_image_has_the_turned_signal(plane: Pyramid, operators: str) -> None:
-    """Without the package's own idea of a symmetry: orientation k becomes k + n_o / 2."""
-    conv = ChebConv(1, 1, 4, plane.levels[0], operators=operators)
-    x = torch.randn(1, 1, 4, 16, 16)
-
-    def turned(signal: Tensor) -> Tensor:  # x to y, y to -x: a quarter turn of rows going down
-        return torch.rot90(signal, -1, (3, 4)).roll(2, 2)
-
-    with torch.no_grad():
-        y = conv(x.flatten(2)).view(x.shape)
-        of_turned = conv(turned(x).flatten(2)).view(x.shape)
-    assert (of_turned - turned(y)).abs().max() <= 1e-5
-    assert (of_turned - turned(y).roll(1, 2)).abs().max() > 0.1
-
-
 @pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
 def test_random_subgraphs_are_refused_while_training(graph: Graph, sample: object) -> None:
     conv = ChebConv(1, 1, 2, graph, operators="directional")
@@ -209,25 +190,6 @@ def test_weights_of_other_operators_are_refused(plane: Pyramid, operators: str) 
     assert torch.equal(network.conv.weight, before)
     assert load_weights(again, network.state_dict()) == ()
     assert torch.equal(again.conv.weight, before)
-
-
-def test_buffers_are_shared_mapped_and_not_saved(plane: Pyramid) -> None:
-    graph, network = plane.levels[0], nn.Module()
-    for name in "ab":
-        network.add_module(name, ChebConv(1, 2, 2, graph, operators="directional"))
-    ignore_graphs_in_ddp(network)
-    names = {f"{d}_{part}" for d in graph.directional for part in Csr._fields}
-    assert {f"a.graph.{name}" for name in names} <= set(network._ddp_params_and_buffers_to_ignore)
-    saved = {key.split(".")[1] for key in network.state_dict()}
-    assert saved == {"weight", "bias", "operator_names"}
-    twin, again = copy.deepcopy(network).b.graph, pickle.loads(pickle.dumps(plane)).levels[0]
-    assert len(pickle.dumps(plane)) < 5000
-    for name in names:
-        assert getattr(twin, name).data_ptr() == getattr(graph, name).data_ptr()
-        assert torch.equal(getattr(again, name), getattr(graph, name))
-    network.double()
-    assert graph.directional["rotation"].values.dtype == torch.float64
-    assert graph.directional["rotation"].columns.dtype == torch.int32
 
 
 def zeros(*shape: int, **kind: object) -> Callable[[Graph], Tensor]:

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 import torch
+from stores import pyramid_of
 from torch import nn
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_models import (
     BatchNorm,
     ChebConv,
     Diffusion,
     Graph,
     Pyramid,
-    ignore_graphs_in_ddp,
     open_store,
     sample_edges,
 )
@@ -60,8 +60,7 @@ def test_default_times_go_from_half_a_pixel_to_an_eighth_of_the_domain(
 ) -> None:
     """Measured by the standard deviation of a point of heat, on the plane and in space."""
     spec = GraphSpec(manifold, size, weights="selling", boundary="periodic", levels=1)
-    build(spec, tmp_path / "g.zarr", name="g")
-    graph = open_store(tmp_path / "g.zarr")["g"].levels[0]
+    graph = pyramid_of(tmp_path, spec).levels[0]
     start = torch.zeros(1, 2, *graph.grid[1:])
     start[(..., *(side // 2 for side in graph.grid[1:]))] = 1
     spread = Diffusion(2, graph)(start.flatten(2))[0].double()
@@ -71,11 +70,9 @@ def test_default_times_go_from_half_a_pixel_to_an_eighth_of_the_domain(
 
 def test_times_mean_the_same_on_other_graphs(tmp_path: Path) -> None:
     """Weights of a coarser graph, with another kind of Laplacian, diffuse as far on a finer one."""
-    build(GraphSpec("r2", 24, boundary="periodic", levels=1), tmp_path, name="coarse")
-    fine = GraphSpec("r2", 48, boundary="periodic", weights="selling", levels=1)
-    build(fine, tmp_path, name="fine")
-    opened = open_store(tmp_path)
-    layers = [Diffusion(3, opened[name].levels[0]) for name in ("coarse", "fine")]
+    torus = {"boundary": "periodic", "levels": 1}
+    specs = GraphSpec("r2", 24, **torus), GraphSpec("r2", 48, weights="selling", **torus)
+    layers = [Diffusion(3, pyramid_of(tmp_path, spec).levels[0]) for spec in specs]
     layers[1].load_state_dict(layers[0].state_dict())
     scales = {layer.graph.eigenvalue_scale for layer in layers}
     assert len(scales) == 2
@@ -103,10 +100,6 @@ def test_beside_chebconvs(pyramid: Pyramid) -> None:
     assert (half(x.bfloat16()).float() - whole).norm() <= 0.05 * whole.norm()
     assert half[2].graph.values.dtype == torch.float32
     assert torch.equal(pickle.loads(pickle.dumps(net))(x), whole)
-    ignore_graphs_in_ddp(net)
-    others = {key for key, _ in net.named_buffers(remove_duplicate=False)}
-    others -= set(net._ddp_params_and_buffers_to_ignore)
-    assert others == {key for key, _ in net[1].named_buffers(prefix="1")}
     layer, y = net[2], torch.randn(2, 3, graph.num_vertices)
     before = layer(y)
     sample_edges(graph, 0.5, torch.Generator().manual_seed(0))

@@ -9,10 +9,11 @@ import pytest
 import torch
 import wavelet_truth as truth
 from masks import awkward
+from stores import store_of
 from torch import Tensor
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Graph, OrientedLift, Project, Store, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Graph, OrientedLift, Project, Store
 from cheblienet_models.testing import assert_equivariant
 
 SPECS = {
@@ -43,12 +44,7 @@ KIND = pytest.mark.parametrize("kind", ["cake", "gabor"])
 NAME = pytest.mark.parametrize("name", SPECS)
 
 
-@pytest.fixture(scope="module")
-def graphs(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    path = tmp_path_factory.mktemp("lifts") / "graphs.zarr"
-    for name, spec in (SPECS | OTHERS | REFUSED).items():
-        build(spec, path, name=name)
-    return open_store(path)
+graphs = store_of(SPECS | OTHERS | REFUSED, opened=True)
 
 
 def by_orientation(scores: Tensor, graph: Graph) -> Tensor:

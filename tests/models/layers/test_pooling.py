@@ -8,12 +8,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_graphs import open_group
-from cheblienet_models import (
-    GlobalPool,
-    Pyramid,
-    SpatialPool,
-    SpatialUnpool,
-)
+from cheblienet_models import GlobalPool, Pyramid, SpatialPool, SpatialUnpool
 
 
 def stored(store: Path, path: str) -> Tensor:
@@ -66,3 +61,5 @@ def test_global_pool() -> None:
     assert torch.equal(GlobalPool("mean")(x), x.mean(2))
     with pytest.raises(ValueError, match="mode"):
         GlobalPool("sum")
+    with pytest.raises(ValueError, match=r"GlobalPool takes \(B, C, V\), .*\. Got \(2, 3\)\."):
+        GlobalPool()(x[..., 0])

@@ -14,7 +14,6 @@ from torch import nn
 
 from cheblienet_models import (
     ChebConv,
-    Diffusion,
     Lift,
     OrientedLift,
     Pyramid,
@@ -92,16 +91,6 @@ def test_programs_compute_the_same_and_portable_ones_with_torchs_operators(
             for each in (program, plain):
                 difference = each.module()(images).nan_to_num() - expected
                 assert difference.abs().max() <= 1e-5 * max(1, expected.abs().max())
-
-
-@pytest.mark.slow
-def test_diffusion_is_exported(pyramid: Pyramid) -> None:
-    graph = pyramid.levels[0]
-    module = nn.Sequential(Diffusion(2, graph), ChebConv(2, 2, 3, graph)).eval()
-    x = torch.randn(3, 2, graph.num_vertices)
-    dimensions = ({0: torch.export.Dim("batch", min=1, max=64)},)
-    program = torch.export.export(module, (x[:2],), dynamic_shapes=dimensions)
-    assert torch.equal(program.module()(x), module(x))
 
 
 def test_rows_are_padded_with_nothing() -> None:

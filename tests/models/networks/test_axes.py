@@ -5,17 +5,18 @@ import pytest
 import torch
 from axes_truth import cube_permutations
 from space_truth import ROTATIONS, moved_voxels
+from stores import store_of
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_models import (
     Lift,
     Project,
     Pyramid,
     SpatialPool,
+    SpatialUnpool,
     Store,
     UNet,
     WideResNet,
-    open_store,
 )
 from cheblienet_models.symmetries import symmetries
 from cheblienet_models.testing import assert_equivariant
@@ -38,12 +39,7 @@ GRAPHS = {
 }
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    store = tmp_path_factory.mktemp("axes") / "g.zarr"
-    for name, (spec, _) in GRAPHS.items():
-        build(spec, store, name=name)
-    return open_store(store, verify=True)
+opened = store_of({name: spec for name, (spec, _) in GRAPHS.items()}, opened=True)
 
 
 @pytest.fixture(scope="module")
@@ -99,22 +95,5 @@ def test_layers_take_volumes_and_fields_of_axes(opened: Store, name: str) -> Non
     pooled = SpatialPool(pyramid, 0, "mean")(fields.flatten(2))
     expected = torch.nn.functional.avg_pool3d(fields.flatten(1, 2), 2).flatten(1)
     assert torch.allclose(pooled.flatten(1), expected, atol=1e-6)
-
-
-def test_coordinates_and_areas(opened: Store) -> None:
-    """Index ((k D + z) H + y) W + x: x, y, z in widths, then the axis."""
-    coordinates = opened["cube"].levels[0].coordinates.reshape(12, 8, 8, 8, 6)
-    steps = torch.arange(8, dtype=torch.float64) / 8
-    z, y, x = torch.meshgrid(steps, steps, steps, indexing="ij")
-    assert torch.equal(coordinates[..., :3], torch.stack([x, y, z], -1).expand(12, -1, -1, -1, -1))
-    axes = coordinates[:, 0, 0, 0, 3:]
-    assert torch.equal(coordinates[..., 3:], axes[:, None, None, None].expand(-1, 8, 8, 8, -1))
-    assert axes.norm(dim=1) == pytest.approx(torch.ones(12, dtype=torch.float64))
-    # Those of the cube's faces and of its corners differ.
-    scan = opened["scan"].levels[0]
-    areas = scan.area.reshape(7, -1)
-    assert torch.equal(areas, areas[:, :1].expand_as(areas))
-    assert areas[:, 0].unique().numel() == 2
-    assert scan.grid == (7, 6, 4, 4)
-    with pytest.raises(ValueError, match=r"\(B, C, 6, 4, 4\)"):
-        Lift(scan)(torch.zeros(1, 1, 4, 4, 6))
+    copied = torch.nn.functional.interpolate(expected.view(2, -1, 4, 4, 4), scale_factor=2)
+    assert torch.allclose(SpatialUnpool(pyramid, 0)(pooled).flatten(), copied.flatten(), atol=1e-6)

@@ -1,7 +1,6 @@
 """What both networks share: lifts, signals with orientations and masks, symmetries, checkpoints."""
 
 import copy
-import io
 import json
 import math
 import pickle
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from masked import GRAPHS, images_on
-from torch import Tensor, nn
+from torch import nn
 
 from cheblienet_models import (
     Lift,
@@ -43,13 +42,6 @@ def unet(pyramid: Pyramid, **settings: Any) -> UNet:
 
 
 MAKE = pytest.mark.parametrize("make", [wide, unet])
-
-
-def saved(network: nn.Module) -> dict[str, Tensor]:
-    file = io.BytesIO()
-    torch.save(network.state_dict(), file)
-    file.seek(0)
-    return torch.load(file, weights_only=True)
 
 
 @MAKE
@@ -99,10 +91,6 @@ def test_signals_that_have_orientations_turn_with_them(pyramid: Pyramid, make: M
     assert torch.allclose(turned, wanted, atol=1e-4)
     unequal = network(torch.rot90(fibers, -1, (3, 4)))
     assert not torch.allclose(unequal, wanted, atol=1e-3)
-    fibers[1, 0, 2, 3, 4] = math.nan
-    vertex = (2 * 16 + 3) * 16 + 4
-    with pytest.raises(ValueError, match=rf"first in sample 1, channel 0, vertex {vertex}:"):
-        network(fibers)
 
 
 SYMMETRIC = [
@@ -227,7 +215,7 @@ def test_weights_of_other_settings_are_refused(
     """They fit by their shapes, and would be another function; nothing is loaded."""
     here = {key: value(pyramid) if callable(value) else value for key, value in here.items()}
     images, network = torch.randn(2, 2, 16, 16), make(pyramid, **trained)
-    state, leave = saved(network), "first_level" not in trained
+    state, leave = network.state_dict(), "first_level" not in trained
     for allow in (False, leave):
         other = make(pyramid, **here)
         before = other(images)
@@ -246,12 +234,12 @@ def test_weights_of_other_settings_are_refused(
 def test_another_first_level_is_another_resolution(pyramid: Pyramid) -> None:
     """With leave to take another graph it is returned beside what the graphs differ in."""
     network, other = wide(pyramid, first_level=1), nn.Sequential(wide(pyramid))
-    state = {f"0.{name}": value for name, value in saved(network).items()}
+    state = {f"0.{name}": value for name, value in network.state_dict().items()}
     (difference,) = load_weights(other, state, allow_other_graph=True)
     assert str(difference) == "first_level: 1 in training, 0 here"
     assert torch.equal(other[0].conv.weight, network.conv.weight)
     with pytest.raises(StoreError, match="pool='mean'"):
-        load_weights(wide(pyramid, pool="mean"), saved(network), allow_other_graph=True)
+        load_weights(wide(pyramid, pool="mean"), network.state_dict(), allow_other_graph=True)
 
 
 @MAKE
@@ -260,7 +248,7 @@ def test_checkpoints_are_small_and_older_ones_load(
 ) -> None:
     """These say nothing of a network's settings."""
     images, network = torch.randn(2, 2, 16, 16), make(pyramid)
-    state = saved(network)
+    state = network.state_dict()
     weights = sum(p.numel() * p.element_size() for p in network.parameters())
     assert sum(value.nbytes for value in state.values()) < weights + 10_000
     assert [key for key in state if key.endswith(EXTRA)] == [EXTRA, f"pyramid.{EXTRA}"]
@@ -288,7 +276,7 @@ HOSTILE.append(json.dumps({str(n): "x\n" * 99 for n in range(999)}))
 def test_hostile_settings_are_refused(pyramid: Pyramid, text: str, key: str) -> None:
     network = wide(pyramid, lift="cake")
     bad = torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8)
-    state = {**saved(network), key: bad}
+    state = {**network.state_dict(), key: bad}
     for load in (network.load_state_dict, lambda state: load_weights(network, state)):
         with pytest.raises(StoreError, match=r"(Lift|Net) was set|trained with ") as caught:
             load(state)
@@ -299,7 +287,7 @@ def test_hostile_settings_are_refused(pyramid: Pyramid, text: str, key: str) -> 
 @MAKE
 def test_refusals(pyramid: Pyramid, symmetric_graphs: Path, make: Make) -> None:
     with pytest.raises(ValueError, match=r"'lift\._extra_state' is not the network's"):
-        load_weights(make(pyramid), {**saved(make(pyramid)), f"lift.{EXTRA}": torch.zeros(3)})
+        load_weights(make(pyramid), {**make(pyramid).state_dict(), f"lift.{EXTRA}": torch.zeros(3)})
     with pytest.raises(ValueError, match="lift must be 'repeat', 'cake', 'gabor' or a module"):
         make(pyramid, lift="wavelet")
     for name in ("r2", "icosahedral"):

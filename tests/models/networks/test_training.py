@@ -85,13 +85,6 @@ def test_autocast(pyramid: Pyramid, dtype: torch.dtype, tolerance: float) -> Non
     assert all(p.grad.isfinite().all() for p in network.parameters())
 
 
-def test_double_and_back(pyramid: Pyramid) -> None:
-    network, images = network_on(pyramid), torch.randn(2, 2, 16, 16)
-    expected = network(images)
-    assert (network.double()(images.double()) - expected).abs().max() < 1e-4
-    assert torch.allclose(network.float().to("cpu")(images), expected, atol=1e-5)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "workers"), [("spawn", 1), ("fork", 2)])
 def test_data_loader_workers_map_the_graph(pyramid: Pyramid, method: str, workers: int) -> None:

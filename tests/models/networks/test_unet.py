@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from stores import pyramid_of
 from torch import nn
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.recipes import recipe
+from cheblienet_graphs import GraphSpec
 from cheblienet_models import Pyramid, UNet, open_store
-from cheblienet_models.networks.unet import PAPER_CHANNELS, default_channels
+from cheblienet_models.networks.unet import default_channels
 
 
 @pytest.mark.parametrize("name", ["r2", "torus", "s2", "icosahedral", "healpix", "equiangular"])
@@ -55,22 +55,15 @@ def test_overfits_a_small_problem(symmetric_graphs: Path, name: str) -> None:
     assert (network(signal).argmax(1) == labels).float().mean() > 0.95
 
 
-def test_default_channels_are_the_papers() -> None:
-    levels = recipe("climatenet").spec.levels
-    assert default_channels(levels) == PAPER_CHANNELS == (16, 32, 64, 128, 256, 256, 256)
-    assert default_channels(2) == (16, 32, 64)
-    assert default_channels(8) == (*PAPER_CHANNELS, 256, 256)
-
-
 def test_the_papers_network_on_six_levels(tmp_path: Path) -> None:
     """The channels of every block, on six levels of a plane that is quick to build."""
-    build(GraphSpec("r2", 64, levels=6), tmp_path / "g.zarr")
-    network = UNet(open_store(tmp_path / "g.zarr")["r2-64x64"], 16, 3)
+    network = UNet(pyramid_of(tmp_path, GraphSpec("r2", 64, levels=6)), 16, 3)
     down, up = (
         [(block.conv1.in_channels, block.conv1.out_channels) for block in blocks]
         for blocks in (network.down, network.up)
     )
     assert (network.conv.in_channels, network.conv.out_channels) == (16, 16)
+    assert default_channels(8) == (16, 32, 64, 128, *[256] * 5)
     assert down == [(16, 32), (32, 64), (64, 128), (128, 256), (256, 256), (256, 256)]
     assert up == [(96, 32), (192, 64), (384, 128), (512, 256), (512, 256)]
     assert network.eval()(torch.zeros(1, 16, 64, 64)).shape == (1, 3, 64, 64)

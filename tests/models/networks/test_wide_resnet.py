@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from stores import pyramid_of
 from torch import nn
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_models import Pyramid, WideResNet, load_weights, open_store
 
 SMALL = {"depth": 1, "widen": 1}
@@ -38,27 +39,17 @@ def test_invariant_under_quarter_turns(store: Path, name: str, pool: str) -> Non
 
 
 def test_not_invariant_with_an_odd_number_of_orientations(tmp_path: Path) -> None:
-    build(GraphSpec("se2", 8, orientations=5), tmp_path / "g.zarr", name="g")
-    network = trained(WideResNet(open_store(tmp_path / "g.zarr")["g"], 3, 10, **SMALL), 8)
+    pyramid = pyramid_of(tmp_path, GraphSpec("se2", 8, orientations=5))
+    network = trained(WideResNet(pyramid, 3, 10, **SMALL), 8)
     images = torch.randn(4, 3, 8, 8)
     with torch.no_grad():
         change = (network(images) - network(torch.rot90(images, 1, (2, 3)))).abs().max()
     assert change > 1e-3
 
 
-def test_accepts_images_of_the_planes_shape(store: Path) -> None:
-    network = WideResNet(open_store(store)["r2-24x16"], 3, 7, **SMALL).eval()
-    images = torch.randn(2, 3, 16, 24)
-    assert network(images).shape == (2, 7)
-    assert torch.equal(network(images), network(images.flatten(2)))
-    with pytest.raises(ValueError, match=r"\(B, \d, 16, 24\) or \(B, \d, 384\)"):
-        network(images.transpose(2, 3))
-
-
 @pytest.mark.parametrize(("levels", "poolings"), [(1, 0), (2, 1), (3, 2), (4, 2)])
 def test_pools_while_there_are_levels(tmp_path: Path, levels: int, poolings: int) -> None:
-    build(GraphSpec("r2", 32, levels=levels), tmp_path / "g.zarr", name="g")
-    network = WideResNet(open_store(tmp_path / "g.zarr")["g"], 1, 2, **SMALL)
+    network = WideResNet(pyramid_of(tmp_path, GraphSpec("r2", 32, levels=levels)), 1, 2, **SMALL)
     assert sum(not isinstance(pool, nn.Identity) for pool in network.pools) == poolings
     assert network(torch.zeros(2, 1, 32, 32)).shape == (2, 2)
 
@@ -87,11 +78,10 @@ def test_refusals(pyramid: Pyramid, options: dict[str, object], message: str) ->
 
 
 def test_a_later_first_level_is_a_network_on_smaller_images(tmp_path: Path) -> None:
-    build(GraphSpec("r2", 16, levels=2), tmp_path / "g.zarr", name="whole")
-    build(GraphSpec("r2", 8), tmp_path / "g.zarr", name="half")
-    opened = open_store(tmp_path / "g.zarr")
-    network = trained(WideResNet(opened["whole"], 3, 10, pool="mean", first_level=1, **SMALL), 16)
-    half = WideResNet(opened["half"], 3, 10, pool="mean", **SMALL).eval()
+    specs = GraphSpec("r2", 16, levels=2), GraphSpec("r2", 8)
+    whole, half = (pyramid_of(tmp_path, spec) for spec in specs)
+    network = trained(WideResNet(whole, 3, 10, pool="mean", first_level=1, **SMALL), 16)
+    half = WideResNet(half, 3, 10, pool="mean", **SMALL).eval()
     load_weights(half, network.state_dict(), allow_other_graph=True)
     images = torch.randn(2, 3, 16, 16)
     with torch.no_grad():

@@ -1,10 +1,8 @@
 """Spheres to resample to and from, built once."""
 
-import pytest
+from stores import store_of
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Pyramid
-from cheblienet_models import open_store as open_graphs
+from cheblienet_graphs import GraphSpec
 
 SPECS = {
     "fine": GraphSpec("s2", subdivisions=5, levels=1),
@@ -18,10 +16,4 @@ SPECS = {
 }
 
 
-@pytest.fixture(scope="session")
-def spheres(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pyramid]:
-    path = tmp_path_factory.mktemp("resampling") / "graphs.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name)
-    store = open_graphs(path)
-    return {name: store[name] for name in SPECS}
+spheres = store_of(SPECS, "session", opened=True)

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from cheblienet_models import (
-    LatLonToVertices,
-    Pyramid,
-    VerticesToLatLon,
-    regular_grid,
-)
+from cheblienet_models import LatLonToVertices, Store, VerticesToLatLon, regular_grid
 
 
 def stand_in(values: np.ndarray, **coords: np.ndarray) -> SimpleNamespace:
@@ -20,7 +15,7 @@ def stand_in(values: np.ndarray, **coords: np.ndarray) -> SimpleNamespace:
     return SimpleNamespace(dims=tuple(coords), coords=held, values=values)
 
 
-def test_data_arrays(spheres: dict[str, Pyramid]) -> None:
+def test_data_arrays(spheres: Store) -> None:
     pyramid, (lat, lon) = spheres["so3"], (grid.numpy() for grid in regular_grid(6, 12, west=0))
     values = np.random.default_rng(0).normal(size=(12, 4, 6)).astype(">f4")
     values.setflags(write=False)
@@ -35,10 +30,7 @@ def test_data_arrays(spheres: dict[str, Pyramid]) -> None:
     assert up(stand_in(values[:, :0], lon=lon, time=None, lat=lat)).shape == (0, 162)
     assert VerticesToLatLon.from_dataarray(pyramid, array).shape == (6, 12)
     for other, message in (
-        (
-            {"lon": lon, "time": None, "lat": lat[::-1]},
-            r"latitudes must be the module's, 6 from 75",
-        ),
+        ({"lon": lon, "time": None, "lat": lat[::-1]}, "latitudes must be the module's, 6 from"),
         ({"lon": lon - 180, "time": None, "lat": lat}, "longitudes must be the module's"),
         ({"lon": lon, "time": None, "y": lat}, "one dimension named lat or latitude"),
         ({"lon": lon, "longitude": lon, "lat": lat}, "one dimension named lon or longitude"),
@@ -50,7 +42,7 @@ def test_data_arrays(spheres: dict[str, Pyramid]) -> None:
         up(values)
 
 
-def test_xarray(spheres: dict[str, Pyramid]) -> None:
+def test_xarray(spheres: Store) -> None:
     xarray = pytest.importorskip("xarray")
     lat, lon = (grid.numpy() for grid in regular_grid(6, 12, west=0))
     values = np.random.default_rng(0).normal(size=(3, 6, 12))

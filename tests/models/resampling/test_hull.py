@@ -6,19 +6,14 @@ import numpy as np
 import pytest
 import torch
 from sphere_fields import angles, harmonics, on_grid
+from stores import pyramid_of
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import (
-    LatLonToVertices,
-    Pyramid,
-    VerticesToLatLon,
-    regular_grid,
-)
-from cheblienet_models import open_store as open_graphs
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import LatLonToVertices, Store, VerticesToLatLon, regular_grid
 from cheblienet_models.symmetries import symmetries
 
 
-def test_interpolation_to_images_is_barycentric(spheres: dict[str, Pyramid]) -> None:
+def test_interpolation_to_images_is_barycentric(spheres: Store) -> None:
     """Weights are from 0, of the corners of one facet of the hull, and place the pixel."""
     from scipy.spatial import ConvexHull
 
@@ -70,8 +65,7 @@ MIRRORED = {  # what a symmetry of the sphere does to images of a whole number o
 )
 def test_resampling_commutes_with_symmetries(tmp_path: Path, spec: GraphSpec, method: str) -> None:
     """The facets of a lattice's hull are no triangles: no diagonal may be preferred."""
-    build(spec, tmp_path / "graphs.zarr", name="g")
-    pyramid, grid = open_graphs(tmp_path / "graphs.zarr")["g"], regular_grid(64, 128, west=0)
+    pyramid, grid = pyramid_of(tmp_path, spec), regular_grid(64, 128, west=0)
     up = LatLonToVertices(pyramid, *grid, method)
     down = VerticesToLatLon(pyramid, *grid, method)
     motions = {n: m for n, m in symmetries(pyramid, [0]).items() if n in MIRRORED}

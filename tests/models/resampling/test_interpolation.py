@@ -9,12 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sphere_fields import EVERY_METHOD, METHODS, angles, harmonics, on_grid
 
-from cheblienet_models import (
-    LatLonToVertices,
-    Pyramid,
-    VerticesToLatLon,
-    regular_grid,
-)
+from cheblienet_models import LatLonToVertices, Store, VerticesToLatLon, regular_grid
 
 
 def interpolated(image: np.ndarray, lat: list, lon: list, latitude: float, longitude: float):
@@ -46,7 +41,7 @@ def interpolated(image: np.ndarray, lat: list, lon: list, latitude: float, longi
     ],
 )
 def test_harmonics_survive_round_trips(
-    spheres: dict[str, Pyramid], name: str, degree: int, bound: float
+    spheres: Store, name: str, degree: int, bound: float
 ) -> None:
     pyramid, grid = spheres[name], regular_grid(180, 360, west=-180)
     on_points, image = harmonics(*angles(pyramid), degree), harmonics(*on_grid(*grid), degree)
@@ -66,7 +61,7 @@ def test_harmonics_survive_round_trips(
     seed=st.integers(0, 99),
 )
 def test_bilinear_agrees_with_a_loop(
-    spheres: dict[str, Pyramid], height: int, width: int, west: float, seed: int
+    spheres: Store, height: int, width: int, west: float, seed: int
 ) -> None:
     pyramid, (lat, lon) = spheres["so3"], regular_grid(height, width, west=west)
     image = torch.rand(height, width, generator=torch.Generator().manual_seed(seed)).double()
@@ -80,7 +75,7 @@ def test_bilinear_agrees_with_a_loop(
 
 @EVERY_METHOD
 def test_order_of_latitudes_and_start_of_longitudes_do_not_matter(
-    spheres: dict[str, Pyramid], method: str
+    spheres: Store, method: str
 ) -> None:
     pyramid = spheres["so3"]
     lat, lon = regular_grid(18, 36, west=0)
@@ -97,7 +92,7 @@ def test_order_of_latitudes_and_start_of_longitudes_do_not_matter(
 
 
 @pytest.mark.slow
-def test_rows_on_the_poles_and_uneven_latitudes(spheres: dict[str, Pyramid]) -> None:
+def test_rows_on_the_poles_and_uneven_latitudes(spheres: Store) -> None:
     pyramid = spheres["fine"]
     lon = np.arange(0, 360, 2.0)
     gaussian = np.degrees(np.arcsin(np.polynomial.legendre.leggauss(90)[0]))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from masked import Mask, build_masked
-from numpy.polynomial.legendre import legval
 from sphere_fields import EVERY_METHOD, angles, harmonics, on_grid
 
 from cheblienet_graphs import GraphSpec, build
@@ -79,15 +78,6 @@ def test_full_samplings_are_those_that_are_built(store: Path, name: str) -> None
         if resampled is not None:
             own = graph.coordinates[: graph.num_points, -2:].numpy()
             assert np.abs(unit_vectors(*resampled.T) - unit_vectors(*own.T)).max() < 1e-14
-
-
-@pytest.mark.parametrize("count", [2, 4, 38, 2560])
-def test_gaussian_latitudes_are_zeros_of_legendre_polynomials(count: int) -> None:
-    latitudes = full_sampling("gaussian", (count, 2 * count))[:: 2 * count, 0]
-    # A zero between two places: by Clenshaw's recursion, which shares no code with scipy's zeros.
-    sides = legval(np.cos([latitudes - 1e-12, latitudes + 1e-12]), np.append(np.zeros(count), 1))
-    assert (sides[0] * sides[1] < 0).all()
-    assert (np.diff(latitudes) > 0).all()
 
 
 SIZES = {

@@ -11,9 +11,9 @@ from sphere_fields import EVERY_METHOD
 
 from cheblienet_models import (
     LatLonToVertices,
-    Pyramid,
     SpatialPool,
     SpatialUnpool,
+    Store,
     VerticesToLatLon,
     regular_grid,
 )
@@ -25,7 +25,7 @@ EUROPE = np.arange(70.0, 30, -2), np.arange(-10.0, 40, 2)
 @EVERY_METHOD
 @pytest.mark.parametrize("double", [False, True])
 def test_products_with_the_matrix_are_what_the_layer_does(
-    spheres: dict[str, Pyramid], tmp_path: Path, method: str, double: bool
+    spheres: Store, tmp_path: Path, method: str, double: bool
 ) -> None:
     pyramid, grid = spheres["healpix"], regular_grid(90, 180, west=0)
     for kind, grid_, size in (
@@ -50,7 +50,7 @@ def test_products_with_the_matrix_are_what_the_layer_does(
             assert set(file.files) == {"indices", "indptr", "format", "shape", "data"}
 
 
-def test_level_maps(spheres: dict[str, Pyramid], tmp_path: Path) -> None:
+def test_level_maps(spheres: Store, tmp_path: Path) -> None:
     pyramid = spheres["icosahedral"]
     fine, coarse = (level.num_vertices for level in pyramid.levels)
     for layer, size in (
@@ -67,7 +67,7 @@ def test_level_maps(spheres: dict[str, Pyramid], tmp_path: Path) -> None:
 
 
 def test_files_appear_whole_or_not_at_all(
-    spheres: dict[str, Pyramid], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spheres: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matrix = VerticesToLatLon(spheres["so3"], *regular_grid(6, 12, west=0)).matrix()
     target = save_npz(tmp_path / "a.b", matrix)

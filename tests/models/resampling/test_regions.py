@@ -7,7 +7,7 @@ import pytest
 import torch
 from sphere_fields import EVERY_METHOD, angles, harmonics, on_grid
 
-from cheblienet_models import LatLonToVertices, Pyramid, VerticesToLatLon, regular_grid
+from cheblienet_models import LatLonToVertices, Pyramid, Store, VerticesToLatLon, regular_grid
 
 LAT, LON = (part.numpy() for part in regular_grid(90, 180, west=-180))
 
@@ -65,7 +65,7 @@ def assert_close(resampled: torch.Tensor, expected: torch.Tensor, method: str) -
 @EVERY_REGION
 @EVERY_METHOD
 def test_regions_agree_with_the_whole_sphere(
-    spheres: dict[str, Pyramid], grid: tuple[np.ndarray, np.ndarray], method: str
+    spheres: Store, grid: tuple[np.ndarray, np.ndarray], method: str
 ) -> None:
     pyramid = spheres["healpix"]
     torch.manual_seed(0)
@@ -88,9 +88,7 @@ def test_regions_agree_with_the_whole_sphere(
 
 
 @EVERY_METHOD
-def test_regions_that_leave_points_out_are_refused(
-    spheres: dict[str, Pyramid], method: str
-) -> None:
+def test_regions_that_leave_points_out_are_refused(spheres: Store, method: str) -> None:
     lat, lon = REGIONS["europe"]
     with pytest.raises(ValueError, match=r"must cover the points of healpix@v001, level 0: \d+ of"):
         LatLonToVertices(spheres["healpix"], lat, lon, method)
@@ -114,7 +112,7 @@ def test_regions_that_leave_points_out_are_refused(
             LatLonToVertices(spheres["so3"], lat, lon, skipna=skipna)
 
 
-def test_uneven_longitudes(spheres: dict[str, Pyramid]) -> None:
+def test_uneven_longitudes(spheres: Store) -> None:
     """Interpolation of what is linear in longitude is exact, whatever the steps."""
     pyramid, random = spheres["icosahedral"], np.random.default_rng(0)
     lon = np.sort(random.uniform(150, 230, 40))
@@ -133,7 +131,7 @@ def test_uneven_longitudes(spheres: dict[str, Pyramid]) -> None:
         assert (resampled - harmonics(*angles(pyramid), 2)).abs().max() < bound
 
 
-def test_rounded_coordinates_reach_the_same_points(spheres: dict[str, Pyramid]) -> None:
+def test_rounded_coordinates_reach_the_same_points(spheres: Store) -> None:
     """Float32 degrees, as files have them, on a region whose edge points lie on."""
     pyramid = spheres["equiangular"]
     step = 360 / 48

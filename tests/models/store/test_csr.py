@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import zarr
-from damage import edit
 
 from cheblienet_models import StoreError
 from cheblienet_models.store.csr import read_averages, read_csr
@@ -23,14 +22,6 @@ def read(store: Path, shape: tuple[int, int], *, averages: bool) -> object:
 def shape(copy: Path) -> tuple[int, int]:
     rows, columns = zarr.open_group(copy / MAP, mode="r").attrs["shape"]
     return rows, columns
-
-
-@pytest.mark.parametrize("key", ["encoding-type", "encoding-version"])
-def test_other_encodings_are_refused(copy: Path, shape: tuple[int, int], key: str) -> None:
-    read(copy, shape, averages=False)
-    edit(copy / MAP / "zarr.json", lambda d: d["attributes"].update({key: "9"}))
-    with pytest.raises(StoreError, match=r"is not a CSR matrix of encoding version 0\.1\.0"):
-        read(copy, shape, averages=False)
 
 
 def empty_row(folder: Path) -> None:

@@ -8,8 +8,9 @@ import pytest
 import torch
 from damage import writable_copy
 from sealing import reseal_array
+from stores import store_of
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_models import (
     ChebConv,
     Diffusion,
@@ -28,12 +29,7 @@ SPECS = {
 }
 
 
-@pytest.fixture(scope="module")
-def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("damaged") / "graphs.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name)
-    return path
+graphs = store_of(SPECS)
 
 
 def damaged(graphs: Path, copy: Path, array: str, value: float) -> Mapping[str, Pyramid]:
@@ -66,29 +62,19 @@ def test_the_laplacian(graphs: Path, tmp_path: Path, value: float) -> None:
             use(graph)
 
 
+directed = lambda p: ChebConv(1, 1, 2, p.levels[0], operators="directional")  # noqa: E731
+transformed = lambda p: p.levels[0].fourier(signal(p.levels[0]))  # noqa: E731
+checked = lambda p: assert_equivariant(ChebConv(1, 1, 2, p.levels[0]), p)  # noqa: E731
+resampled = lambda p: LatLonToVertices(p, *regular_grid(6, 12, west=0))  # noqa: E731
+
+
 @pytest.mark.parametrize(
     ("array", "message", "use"),
     [
-        (
-            "plane/levels/0/directional/forward/data",
-            "entries of its forward Laplacian are NaN",
-            lambda p: ChebConv(1, 1, 2, p.levels[0], operators="directional"),
-        ),
-        (
-            "plane/levels/0/eigenvectors",
-            "entries of its eigenvectors are NaN",
-            lambda p: p.levels[0].fourier(signal(p.levels[0])),
-        ),
-        (
-            "plane/levels/0/coordinates",
-            "entries of its coordinates are NaN",
-            lambda p: assert_equivariant(ChebConv(1, 1, 2, p.levels[0]), p),
-        ),
-        (
-            "sphere/levels/0/coordinates",
-            "entries of its coordinates are NaN",
-            lambda p: LatLonToVertices(p, *regular_grid(6, 12, west=0)),
-        ),
+        ("plane/levels/0/directional/forward/data", "forward Laplacian are NaN", directed),
+        ("plane/levels/0/eigenvectors", "eigenvectors are NaN", transformed),
+        ("plane/levels/0/coordinates", "coordinates are NaN", checked),
+        ("sphere/levels/0/coordinates", "coordinates are NaN", resampled),
         ("sphere/levels/0/area", "area must have finite numbers from 0", None),
         ("plane/levels/0/degree", "degree must have finite numbers from 0", None),
         ("sphere/pooling/0to1/data", "must have weights from 0 in every row", None),

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 from damage import edit, writable_copy
-from spectral import SPECS, level
+from spectral import SPECS
+from stores import level
 from torch import Tensor
 
 from cheblienet_models import StoreError, open_store, sample_edges

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from damage import writable_copy
-from masked import GRAPHS, array
+from masked import GRAPHS
 from sealing import reseal, reseal_array
 
+from cheblienet_graphs import open_group
 from cheblienet_models import StoreError, open_store
 
 
@@ -16,7 +17,7 @@ from cheblienet_models import StoreError, open_store
 def test_masked_levels_are_read_as_they_were_written(masked_graphs: Path, name: str) -> None:
     pyramid = open_store(masked_graphs, verify=True)[name]
     for number, graph in enumerate(pyramid.levels):
-        inside = array(masked_graphs / name / f"v001/levels/{number}/base_index", 1)
+        inside = open_group(masked_graphs, name)[f"levels/{number}/base_index"][:]
         assert torch.equal(graph.base_index, torch.from_numpy(inside))
         assert graph.num_points == len(inside) == pyramid.spec["mask"]["inside"][number]
         assert graph.num_vertices == graph.orientations * len(inside)

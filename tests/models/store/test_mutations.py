@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +104,10 @@ MUTATIONS: list[tuple[str, Change]] = [
     *((INDEX, put(*entry)) for entry in ((0, -1), (5, 250), (5, 0), (-1, 256), (-1, 2**31 - 1))),
     *((FLOATS, put(*entry)) for entry in ((3, np.nan), (-1, np.inf), (-1, 1e9), (0, -np.inf))),
     *((FLOATS, put(*entry)) for entry in ((0, -1e3), (0, 1e3), (5, 0), (slice(None), 10))),
-    (f"{LAPLACIAN}/zarr.json", in_group(lambda attributes: attributes.update(shape=[1, 1]))),
+    *(
+        (f"{LAPLACIAN}/zarr.json", in_group(partial(dict.update, **{of: [1, 1]})))
+        for of in ("shape", "encoding-type", "encoding-version")
+    ),
     (f"{LAPLACIAN}/zarr.json", field(attributes=[])),
     *(
         (f"{path}zarr.json", in_group(dict.clear))
@@ -118,6 +122,10 @@ MUTATIONS: list[tuple[str, Change]] = [
     *(
         (TORUS, fact(grid=grid))
         for grid in ([4, 16.0, 16], [4, 16, 17], [1024], 1024, [4, True, 256], [4, 1, 1, 1, 16, 16])
+    ),
+    *(
+        (TORUS, fact(grid=grid))
+        for grid in ([4, 0, 16], [0, 16, 16], [4, 16, -16], [4, -16, -16], [4, 2**31])
     ),
     *(
         (TORUS, fact(eigenvalue_scale=scale))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sealing import digest, writable
+from stores import store_of
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import StoreError
@@ -82,12 +83,7 @@ SPECS = {
 NAMES = pytest.mark.parametrize("name", SPECS)
 
 
-@pytest.fixture(scope="session")
-def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("facts") / "graphs.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name)
-    return path
+graphs = store_of(SPECS, "session")
 
 
 class Stored:

@@ -67,9 +67,6 @@ def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
     ):
         with pytest.raises(StoreError, match=message):
             open_store(copy / place)
-    edit(copy / "zarr.json", lambda d: d["attributes"]["clg"].update(refs={}, store_schema=2))
-    with pytest.raises(StoreError, match="has store schema 2; this version reads 1"):
-        open_store(copy)
 
 
 @pytest.mark.parametrize(

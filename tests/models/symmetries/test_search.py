@@ -6,10 +6,7 @@ import pytest
 import torch
 from symmetric import EXPECTED, SPECS, SQUARE
 
-from cheblienet_models import (
-    ChebConv,
-    open_store,
-)
+from cheblienet_models import ChebConv, open_store
 from cheblienet_models.symmetries import symmetries
 from cheblienet_models.symmetries.search import _motions
 from cheblienet_models.testing import assert_equivariant

@@ -1,0 +1,34 @@
+"""Stores and graphs that tests build for themselves."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import Graph, Pyramid, Store, open_store
+
+
+def store_of(specs: Mapping[str, GraphSpec], scope: Any = "module", *, opened: bool = False) -> Any:
+    """A fixture: a store with these graphs, built once in a scope; its path, or opened."""
+
+    @pytest.fixture(scope=scope)
+    def store(tmp_path_factory: pytest.TempPathFactory) -> Path | Store:
+        path = tmp_path_factory.mktemp("built") / "graphs.zarr"
+        for name, spec in specs.items():
+            build(spec, path, name=name, device="cpu")
+        return open_store(path) if opened else path
+
+    return store
+
+
+def level(store: Path, name: str) -> Graph:
+    """The finest of a graph of a store."""
+    return open_store(store)[name].levels[0]
+
+
+def pyramid_of(folder: Path, spec: GraphSpec) -> Pyramid:
+    """A graph built into a folder's store and opened."""
+    built = build(spec, folder / "g.zarr", device="cpu")
+    return open_store(folder / "g.zarr")[built.name]
