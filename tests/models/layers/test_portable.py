@@ -25,6 +25,7 @@ from cheblienet_models import (
     portable,
 )
 from cheblienet_models.layers.portable import _padded
+from cheblienet_models.tensors import Csr
 
 # Of torch's own, in its decompositions.
 pytestmark = pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
@@ -98,7 +99,7 @@ def test_rows_are_padded_with_nothing() -> None:
         lengths, count = torch.tensor(counts), sum(counts)
         pointers = torch.cat([torch.zeros(1), lengths.cumsum(0)]).to(torch.int32)
         values, columns = torch.arange(1.0, count + 1), torch.arange(count, dtype=torch.int32)
-        padded = _padded(pointers, columns, values, max(counts))
+        padded = _padded(Csr(pointers, columns, values), max(counts))
         inside = torch.arange(max(counts)) < lengths[:, None]
         for part, expected in zip(padded, (columns, values), strict=True):
             assert part.shape == inside.shape
