@@ -102,7 +102,9 @@ def build(
     flag("resume", resume)
     callback("progress", progress)
     default = name is None
-    store, name = _place(spec, store, name)
+    check_spec(spec)
+    store = layout.store_path(store)
+    name = layout.check_name(spec.default_name if name is None else name)
     _check_sizes(memory_limit, block_rows)
     staging: Staging | None = None
     try:
@@ -168,7 +170,9 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
     arguments = signature(build).bind(spec, store, **given)
     arguments.apply_defaults()
     how = SimpleNamespace(**arguments.arguments)
-    store, name = _place(spec, store, how.name)
+    check_spec(spec)
+    store = layout.store_path(store)
+    name = layout.check_name(spec.default_name if how.name is None else how.name)
     _check_sizes(how.memory_limit, how.block_rows)
     with Kept() as kept, opened_pool(how.workers, how.dask, kept, dry=True) as pool:
         choice = pool.first(choose, spec.sampling, how.engine, how.device, weights=spec.weights)
@@ -177,13 +181,6 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
             rows_within(levels[0], how.memory_limit, pool.processes)
             _staging(spec, store, name, levels, choice, resume=how.resume).check()
         return planned(spec, levels)
-
-
-def _place(spec: GraphSpec, store: str | Path, name: str | None) -> tuple[Path, str]:
-    """Where a build is published: the store, and the name of the graph."""
-    check_spec(spec)
-    named = layout.check_name(spec.default_name if name is None else name)
-    return layout.store_path(store), named
 
 
 def _check_sizes(memory_limit: int | str | None, block_rows: int | None) -> None:
