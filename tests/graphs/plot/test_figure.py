@@ -26,6 +26,10 @@ def test_files_have_the_same_bytes_each_time(tmp_path: Path, ending: str) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == [first.name, second.name]
 
 
+def test_the_british_name_still_works() -> None:
+    assert figure_named("neighbourhood") is figure_named("neighborhood")
+
+
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = Mock(side_effect=OSError(28, "No space left on device"))
     graph = opened("tiny")
