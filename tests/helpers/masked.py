@@ -66,9 +66,9 @@ def everything(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 GRAPHS: dict[str, tuple[GraphSpec, Mask]] = {
-    "ring": (GraphSpec("se2", 16, orientations=4, period="2pi", levels=2), disc),
+    "ring": (GraphSpec("se2", 16, orientations=4, levels=2), disc),
     "crescent": (GraphSpec("se2", "12x10", orientations=2, weights="selling", levels=2), crescent),
-    "half": (GraphSpec("se2", 8, orientations=2, levels=2), half),
+    "half": (GraphSpec("se2", 8, orientations=2, period="2pi", levels=2), half),
     "all": (GraphSpec("r2", 8, levels=1), everything),
     "ball": (GraphSpec("r3", 8, levels=2), disc),
     "healpix": (GraphSpec("so3", nside=4, orientations=2, period="2pi", levels=2), north),

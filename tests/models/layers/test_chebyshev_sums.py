@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from cheblienet_models.layers.chebyshev_sums import SLICES, contracted
-from cheblienet_models.tensors import Product
+from cheblienet_models.tensors import Csr, Product
 
 
 @pytest.mark.parametrize("rows", [0, 1, SLICES - 1, SLICES, SLICES + 1, 5 * SLICES, 333])
@@ -22,7 +22,7 @@ def test_polynomials_in_buffers_that_take_turns(*, kept: bool) -> None:
     angles, x = torch.pi * torch.rand(size).double(), torch.randn(size, 4).double()
     dense = vectors * angles.cos() @ vectors.T
     columns = torch.arange(size).repeat(size)
-    product = Product((torch.arange(size + 1) * size, columns, dense.flatten()))
+    product = Product(Csr(torch.arange(size + 1) * size, columns, dense.flatten()))
     scratch = (torch.full_like(x, 7), torch.full_like(x, 7)) if kept else None
     given = x.clone()
     terms = [term.clone() for term in product.polynomials(x, 6, scratch)]
