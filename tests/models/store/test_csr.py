@@ -57,3 +57,11 @@ def test_averages(
     read(copy, shape, averages=False)
     with pytest.raises(StoreError, match=f"must have {message}"):
         read(copy, shape, averages=True)
+
+
+def test_the_first_column_outside_is_refused(copy: Path, shape: tuple[int, int]) -> None:
+    """The last entry, which still ascends: the least that would be read beyond a signal."""
+    columns = zarr.open_array(copy / MAP / "indices")
+    columns[-1] = shape[1]
+    with pytest.raises(StoreError, match=rf"columns reach outside \[0, {shape[1]}\)"):
+        read(copy, shape, averages=False)
