@@ -1,6 +1,6 @@
 """xi for a given share of edges within one orientation.
 
-The fraction grows with alpha, xi^2 = alpha n_o A, in steps: whole shells come and go.
+The fraction grows with alpha, xi^2 = alpha n A, in steps: whole shells come and go.
 """
 
 import math

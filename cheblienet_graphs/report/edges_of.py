@@ -64,7 +64,7 @@ class Neighbors:
         components: (N, dim) of log g^-1 h in the left-invariant frame: forward, sideways, in the
             metric's unit, and rotation, radians; on r2 and r3 dx, dy, dz, on s2 south and east; on
             r3s2 along the axis, two across it as `axis_frame` has them, and tilts to these. Of
-            all candidates (orientations are modulo pi, periodic domains have images) the shortest
+            all candidates (modulo pi there are two, periodic domains have images) the shortest
             under the metric.
         distances: (N,) under the metric: sqrt(c^T R c).
         weights: (N,) of the edges.

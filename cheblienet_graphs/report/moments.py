@@ -38,7 +38,7 @@ class EffectiveMetric:
     multiple m R^-1 at every vertex, m a_i R^-1 where vertices have different areas a_i.
 
     Args:
-        orientation: index k of theta = -pi/2 + k pi/n_o; 0 where there are no orientations.
+        orientation: index k of the samples along the fiber; 0 where there are none.
         eps_squared: M22 / M11, in space the mean of M22 and M33 over M11; None where no neighbor
             lies forward.
         xi_squared: M11 over the moment of rotation, of axes over the mean of both tilts; None where

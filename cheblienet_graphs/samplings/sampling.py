@@ -250,6 +250,9 @@ class SamplingKind(Sampling):
         """(coarser points, m) points that each is the mean of, ascending, padded with -1.
 
         Classes without such blocks have maps of their own.
+
+        Raises:
+            NotImplementedError: it is one of these.
         """
         raise NotImplementedError
 

@@ -61,7 +61,7 @@ def test_archives(tmp_path: Path, names: tuple[str, str]) -> None:
     ],
 )
 def test_archives_that_are_wrong(tmp_path: Path, arrays: dict, message: str) -> None:
-    np.savez(tmp_path / "p.npz", **arrays, allow_pickle=True)
+    np.savez(tmp_path / "p.npz", **arrays)
     assert message in refusal(tmp_path / "p.npz", sphere=False)
 
 
