@@ -102,6 +102,10 @@ COMMON = {
     "--eigenpairs M": "Store so many of the smallest eigenvalues of each level, with vectors, in "
     f"{limits.EIGENPAIRS} and at most the vertices of the coarsest.  [default: none]",
 }
+OF_GRADIENTS = {
+    "--gradients": "Store first derivatives along {frame}, for networks that tell mirror images "
+    "apart.  [default: none]",
+}
 OF_POINTS = {
     "--drift X": "Slack that first moments of matched weights are given, for truer eigenvalues, in "
     f"{limits.DRIFT}; 0.03 does, less takes longer.  [default: they are left to themselves]",
@@ -126,6 +130,7 @@ def _words(manifold: Manifold) -> dict[str, str]:
         "selling": f", or selling: the smallest stencil{on_lattices}" * flat,
         "voronoi": "; or voronoi, off lattices: finite volumes of Voronoi cells, no K" * voronoi,
         "while": f"while {sides} {'are ' * flat}at least {limits.SMALLEST_DEFAULT_SIDE}",
+        "frame": ", ".join(manifold.frame),
         "neighbors": str(manifold.default_neighbors),
     }
 
@@ -141,6 +146,7 @@ def options_of(manifold: Manifold) -> Decorator:
         (COMMON, True),
         (OF_SIDES, flat),
         (OF_POINTS, not flat),
+        (OF_GRADIENTS, not axes),
         (OF_DIRECTIONS, flat and oriented and not axes),
     ]
     words = _words(manifold)

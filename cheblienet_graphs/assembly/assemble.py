@@ -6,6 +6,7 @@ import numpy as np
 
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck, check
+from cheblienet_graphs.assembly.gradients import write_gradients
 from cheblienet_graphs.assembly.level import GIVEN_POINTS, LISTED, SOLUTION, Level, Place
 from cheblienet_graphs.assembly.rows import SearchedRows
 from cheblienet_graphs.assembly.sweeps import (
@@ -62,7 +63,10 @@ def write_level(build: Build, planned: Level) -> tuple[LevelFacts, LevelCheck]:
     sampled = replace(level.sampled(), sampling=level.sampling)
     graph = WeightedLevel(spec, sampled, weights, *(array.mapped() for array in arrays))
     scale = eigenvalue_scale(graph)
-    facts = replace(facts, eigenvalue_scale=scale, directional=operators or None)
+    gradients = write_gradients(build, level) if spec.gradients else None
+    facts = replace(
+        facts, eigenvalue_scale=scale, directional=operators or None, gradients=gradients
+    )
     return facts, check(level, graph, facts.isolated)
 
 
@@ -132,7 +136,7 @@ def _assembled(build: Build, level: Level) -> LevelFacts:
     nnz = sum(result["entries"] for result in weighed)
     _check(level, nnz - vertices, sum(result["vanished"] for result in weighed))
     build.staging.csr(level.matrix_path, (vertices, vertices), nnz)
-    build.write_row_pointers(level)
+    build.write_row_pointers(level.scratch("counts"), level.csr.indptr)
     limit, bound = max(result["largest"] for result in weighed), None
     if level.lambda_max_known:
         bound = SpectralBound(limit, "bound")

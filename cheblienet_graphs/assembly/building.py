@@ -132,9 +132,8 @@ class Build:
         with write_errors(self.store), Writer(durable=durable) as out:
             out.write(array, 0, values)
 
-    def write_row_pointers(self, level: Level) -> None:
-        """Add up the scratch array "counts"."""
-        counts, indptr = level.scratch("counts"), level.csr.indptr
+    def write_row_pointers(self, counts: StagedArray, indptr: StagedArray) -> None:
+        """Add up counts of entries."""
         total = 0
         with write_errors(self.store), Writer(durable=False) as out:
             out.write(indptr, 0, [0])

@@ -9,14 +9,17 @@ same number of entries and degree.
 """
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Rows, Scaling
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.stencil import nearest_image
 from cheblienet_graphs.sparse import (
@@ -42,15 +45,123 @@ class Axis:
 
     Args:
         size: of the large one.
-        reach: of the stencils. A row depends on its neighbors' neighbors.
+        margin: how many places from a side are places of their own.
     """
 
-    def __init__(self, size: int, reach: int) -> None:
-        self.size, self.margin = size, 2 * reach
-        self.small = min(size, 2 * self.margin + 1)
+    def __init__(self, size: int, margin: int) -> None:
+        self.small = min(size, 2 * margin + 1)
         place = np.arange(size)
-        self.like = place - np.clip(place - self.margin, 0, size - self.small)
+        self.like = place - np.clip(place - margin, 0, size - self.small)
         self.times: Indices = np.bincount(self.like)
+
+
+class SmallLattice:
+    """A small lattice whose vertices stand for those of a large one, line by line.
+
+    Args:
+        large: the large one.
+        margins: by axis, how many places from a side are places of their own.
+
+    Attributes:
+        lattice: the small one.
+    """
+
+    def __init__(self, large: Lattice, margins: Iterable[int]) -> None:
+        self.large, self._axes = large, tuple(map(Axis, large.shape, margins))
+        self.lattice = replace(large, shape=tuple(axis.small for axis in self._axes))
+
+    @cached_property
+    def times(self) -> Indices:
+        """How many vertices each one of the small lattice stands for."""
+        times = np.ones(1, np.int64)
+        for axis in self._axes:
+            times = np.multiply.outer(times, axis.times).ravel()
+        return np.tile(times, self.lattice.orientations)
+
+    def like(self, start: int, stop: int) -> Indices:
+        """The small lattice's lines that whole lines of vertices look like."""
+        lines, (*outer, _) = (
+            np.arange(start // self.large.width, stop // self.large.width),
+            self._axes,
+        )
+        orientation, places = replace(self.large, shape=self.large.shape[:-1]).decode(lines)
+        like = [axis.like[place] for axis, place in zip(outer, places, strict=True)]
+        return replace(self.lattice, shape=self.lattice.shape[:-1]).encode(orientation, like)
+
+    def vertices(self, lines: Indices | int) -> Indices:
+        """(..., width) what the vertices of lines look like, by what the lines do."""
+        along = self._axes[-1]
+        return np.multiply.outer(lines, along.small)[..., None] + along.like
+
+    def steps(self, rows: Indices, columns: Indices) -> Indices:
+        """Steps on the large lattice from rows to columns of the small one, (N,)."""
+        small, large = self.lattice, self.large
+        k, places = small.decode(rows)
+        other, others = small.decode(columns)
+        steps = []
+        for here, there, near, far in zip(places, others, small.shape, large.shape, strict=True):
+            step = there - here
+            if large.periodic:  # a step across the seam goes back by the whole side
+                inner = nearest_image(step, near)
+                step = inner + (step - inner) // near * far
+            steps.append(step)
+        return large.encode(other - k, steps)
+
+
+class CopiedRows:
+    """Rows of a matrix on a lattice that are copies of those on a small one.
+
+    Args:
+        small: the small lattice.
+        block: all rows there.
+        values: (nnz,) float32.
+    """
+
+    def __init__(
+        self, small: SmallLattice, block: RowBlock, values: npt.NDArray[np.floating[Any]]
+    ) -> None:
+        self._small, self._block, self._values = small, block, values
+        self._counts = np.diff(block.indptr)
+        self._line = lru_cache(KEPT_LINES)(self._made_line)
+
+    def counts(self, start: int, stop: int) -> Indices:
+        """(stop - start,) entries of each row of whole lines."""
+        return self._counts[self._small.vertices(self._small.like(start, stop)).ravel()]
+
+    def entries(self, start: int, ends: Ends) -> Entries:
+        """The entries of whole lines; see `Rows.entries`."""
+        width = self._small.large.width
+        starts = ends[::width] - ends[0]
+        columns = np.empty(int(starts[-1]), ends.dtype)
+        values = np.empty(len(columns), np.float32)
+        kinds = self._small.like(start, start + len(ends) - 1)
+        first, in_plane = np.flatnonzero(np.diff(kinds, prepend=-1)), 0
+        for lo, hi in itertools.pairwise([*first.tolist(), len(kinds)]):
+            line = self._line(int(kinds[lo]))
+            part, shape = slice(int(starts[lo]), int(starts[hi])), (hi - lo, -1)
+            offsets = (start + np.arange(lo, hi) * width).astype(columns.dtype)[:, None]
+            np.add(offsets, line.columns.astype(columns.dtype), out=columns[part].reshape(shape))
+            values[part].reshape(shape)[:] = line.values
+            in_plane += (hi - lo) * line.in_plane
+        return Entries(columns, values, in_plane)
+
+    @cached_property
+    def _steps(self) -> Indices:
+        return self._small.steps(self._block.rows, self._block.columns)
+
+    def _made_line(self, small: int) -> Entries:
+        """Those of a line of the small lattice, columns counted from the line's first vertex.
+
+        The last ones are kept, as most blocks have few of them.
+        """
+        vertices, block = self._small.vertices(small), self._block
+        starts, counts = block.indptr[vertices], self._counts[vertices]
+        ends = np.cumsum(counts)
+        entry = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
+        rows, points = np.repeat(np.arange(len(vertices)), counts), self._small.lattice.num_points
+        row, column = block.rows[entry] // points, block.columns[entry] // points
+        in_plane = int((row == column).sum()) - len(vertices)
+        return Entries(self._steps[entry] + rows, self._values[entry], in_plane)
 
 
 class LatticeRows(Rows):
@@ -61,25 +172,24 @@ class LatticeRows(Rows):
 
     Attributes:
         level: with all that was computed of it.
-        lattice: the level's.
         weights: of its edges.
     """
 
     def __init__(self, level: Level) -> None:
         engine = level.stencils
-        self.level, self.lattice = level, engine.lattice
-        self._axes = tuple(map(Axis, self.lattice.shape, engine.reach))
-        self._small = replace(self.lattice, shape=tuple(axis.small for axis in self._axes))
-        self._block = engine.on(self._small).block(0, self._small.num_vertices)
-        self._counts = np.diff(self._block.indptr)
+        self.level = level
+        # A row depends on its neighbors' neighbors.
+        self._small = SmallLattice(engine.lattice, (2 * reach for reach in engine.reach))
+        small = self._small.lattice
+        self._block = engine.on(small).block(0, small.num_vertices)
         self.weights, values = self._weighed(level)
         self._degree = self._block.sums(values)
-        mass = self._small.areas() if level.laplacian == "combinatorial" else self._degree
+        mass = small.areas() if level.laplacian == "combinatorial" else self._degree
         self._values = laplacian(self._block, values, self._degree, inverse_root(mass)).astype(
             np.float32
         )
         self.bandwidth = self.weights.bandwidth
-        self._line = lru_cache(KEPT_LINES)(self._made_line)
+        self._scaled = lru_cache(1)(self._copied)
 
     @property
     def dropped_edges(self) -> int:
@@ -88,92 +198,33 @@ class LatticeRows(Rows):
 
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
         """As `Rows.weighed`, of whole lines."""
-        like = self._vertices(self._like(self._lines_of(start, stop))).ravel()
-        return self._counts[like], self._degree[like]
+        like = self._small.vertices(self._small.like(start, stop)).ravel()
+        return np.diff(self._block.indptr)[like], self._degree[like]
 
     def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
         """As `Rows.entries`, of whole lines."""
-        width = self.lattice.width
-        starts = ends[::width] - ends[0]
-        columns = np.empty(int(starts[-1]), ends.dtype)
-        values = np.empty(len(columns), np.float32)
-        kinds = self._like(self._lines_of(start, start + len(ends) - 1))
-        first, in_plane = np.flatnonzero(np.diff(kinds, prepend=-1)), 0
-        for lo, hi in itertools.pairwise([*first.tolist(), len(kinds)]):
-            line = self._line(int(kinds[lo]), scaling.lambda_max)
-            part, shape = slice(int(starts[lo]), int(starts[hi])), (hi - lo, -1)
-            offsets = (start + np.arange(lo, hi) * width).astype(columns.dtype)[:, None]
-            np.add(offsets, line.columns.astype(columns.dtype), out=columns[part].reshape(shape))
-            values[part].reshape(shape)[:] = line.values
-            in_plane += (hi - lo) * line.in_plane
-        return Entries(columns, values, in_plane)
+        return self._scaled(scaling.lambda_max).entries(start, ends)
 
-    def _lines_of(self, start: int, stop: int) -> Indices:
-        return np.arange(start // self.lattice.width, stop // self.lattice.width)
-
-    def _vertices(self, small: Indices | int) -> Indices:
-        """(..., width) what the vertices of lines look like, by what the lines do."""
-        along = self._axes[-1]
-        return np.multiply.outer(small, along.small)[..., None] + along.like
-
-    def _like(self, lines: Indices) -> Indices:
-        """The small lattice's lines that these look like."""
-        *outer, _ = self._axes
-        orientation, places = replace(self.lattice, shape=self.lattice.shape[:-1]).decode(lines)
-        like = [axis.like[place] for axis, place in zip(outer, places, strict=True)]
-        return replace(self._small, shape=self._small.shape[:-1]).encode(orientation, like)
+    def _copied(self, lambda_max: float | None) -> CopiedRows:
+        """The rows rescaled by a bound, or those of Delta."""
+        block, values = self._block, self._values
+        if lambda_max is None:
+            return CopiedRows(self._small, block, values)
+        diagonal = block.rows == block.columns
+        return CopiedRows(self._small, block, rescaled(values, diagonal, lambda_max))
 
     def _weighed(self, level: Level) -> "tuple[KernelWeights | LatticeWeights, Floats]":
         """The weights, and (small nnz,) those of the small lattice's entries."""
-        block = self._block
+        block, small = self._block, self._small
         if level.offset_weights is not None:
-            given = replace(level.offset_weights, lattice=self._small)
+            given = replace(level.offset_weights, lattice=small.lattice)
             return given, given.weights(block)
-        lengths = replace(level.neighbors.rule, lattice=self._small)
+        lengths = replace(level.neighbors.rule, lattice=small.lattice)
         squared = lengths.squared_distances(block.rows, block.columns)
-        total = rounded(exact_sum(block.sums(squared), self._times))
+        total = rounded(exact_sum(block.sums(squared), small.times))
         mean = total / level.stencils.total_degree
         weights = KernelWeights.of_mean(level.spec, mean)
         return weights, weights.weights(block, squared)
-
-    @cached_property
-    def _times(self) -> Indices:
-        """How many vertices each one of the small lattice stands for."""
-        times = np.ones(1, np.int64)
-        for axis in self._axes:
-            times = np.multiply.outer(times, axis.times).ravel()
-        return np.tile(times, self.lattice.orientations)
-
-    @cached_property
-    def _steps(self) -> Indices:
-        """(small nnz,) from row to column on the large lattice."""
-        small, large = self._small, self.lattice
-        k, places = small.decode(self._block.rows)
-        other, others = small.decode(self._block.columns)
-        steps = []
-        for here, there, near, far in zip(places, others, small.shape, large.shape, strict=True):
-            step = there - here
-            if large.periodic:  # a step across the seam goes back by the whole side
-                inner = nearest_image(step, near)
-                step = inner + (step - inner) // near * far
-            steps.append(step)
-        return large.encode(other - k, steps)
-
-    def _made_line(self, small: int, lambda_max: float | None) -> Entries:
-        """Those of a line of the small lattice, columns counted from the line's first vertex.
-
-        The last ones are kept, as most blocks have few of them.
-        """
-        vertices, block = self._vertices(small), self._block
-        starts, counts = block.indptr[vertices], self._counts[vertices]
-        ends = np.cumsum(counts)
-        entry = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
-        rows = np.repeat(np.arange(len(vertices)), counts)
-        columns, values = self._steps[entry] + rows, self._values[entry]
-        if lambda_max is not None:
-            values = rescaled(values, rows == columns, lambda_max)
-        ends_of = (part[entry] // self._small.num_points for part in (block.rows, block.columns))
-        return Entries(columns, values, int(np.equal(*ends_of).sum()) - len(vertices))
 
 
 class MaskedRows(BlockRows):

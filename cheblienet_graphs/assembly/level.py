@@ -304,6 +304,20 @@ class Level:
         """The Laplacian."""
         return opened_csr(self.place.folder / VERSION / self.matrix_path)
 
+    def gradient_path(self, part: str) -> str:
+        """Where a part of the gradients is in the version."""
+        return f"levels/{self.number}/{layout.GRADIENTS}/{part}"
+
+    def gradient_csr(self, part: str) -> StagedCsr:
+        """A part of the gradients."""
+        return opened_csr(self.place.folder / VERSION / self.gradient_path(part))
+
+    def gradients(self, part: str) -> scipy.sparse.csr_array:
+        """(fields V, V) a part of the gradients, mapped."""
+        csr = self.gradient_csr(part)
+        parts = tuple(array.mapped() for array in (csr.data, csr.indices, csr.indptr))
+        return scipy.sparse.csr_array(parts, shape=(csr.indptr.shape[0] - 1, self.num_vertices))
+
     def dense(self, name: str) -> StagedArray:
         """Another of its arrays."""
         return opened(self.place.folder / VERSION / "levels" / str(self.number) / name)

@@ -12,12 +12,11 @@ import numpy as np
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds.moments import logarithms
 from cheblienet_graphs.manifolds.r3s2 import directions_across
-from cheblienet_graphs.report.moments import periods
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.rows import aligned
 from cheblienet_graphs.samplings.axes import angles_between
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, periods
 from cheblienet_graphs.spec import GraphSpec, fibers, units
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import Number, integer, numbers

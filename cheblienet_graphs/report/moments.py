@@ -14,7 +14,7 @@ import numpy.typing as npt
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, periods
 from cheblienet_graphs.search.stencil import Stencils, reach
 from cheblienet_graphs.sparse import row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
@@ -154,14 +154,6 @@ def _moments(level: Weighted, vertices: Indices) -> tuple[Floats, Floats, Floats
     most = np.sqrt(summed(np.ones(len(row))) * moments.trace(axis1=1, axis2=2))
     drift = np.linalg.norm(summed(first), axis=1)
     return np.divide(drift, most, out=np.zeros_like(most), where=most > 0), moments, fourths
-
-
-def periods(sampling: Sampling, offsets: Floats) -> Floats:
-    """(N, d) the whole periods that are nearest to offsets along the base; 0 without any."""
-    if not sampling.periodic or not sampling.extent:
-        return np.zeros_like(offsets)
-    whole: Floats = np.round(offsets / sampling.extent) * sampling.extent
-    return whole
 
 
 def deviations(moments: Floats) -> Floats:

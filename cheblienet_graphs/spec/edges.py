@@ -17,6 +17,9 @@ from cheblienet_graphs.values import Given, choice, integer, left_out, number
 DIRECTIONS = ("forward", "sideways", "rotation")
 """Those of an oriented plane with Laplacians of their own: its left-invariant frame."""
 
+FEWEST_TURNING = 3
+"""Orientations of which each has two others next to it."""
+
 Kernel = Callable[[Any], Any]
 """Weight from u, elementwise."""
 KERNELS: dict[str, Kernel] = {
@@ -109,6 +112,7 @@ def operator_fields(
     weights = values["weights"]
     fields = {
         "directional": _directional(geometry, kind, values["orientations"], given["directional"]),
+        "gradients": _gradients(geometry, values["orientations"], given["gradients"]),
         "drift": _drift(kind, weights, given["drift"]),
         "boundary_correction": _correction(geometry, kind, values, given["boundary_correction"]),
         **_rescaled(weights, given["laplacian"], given["lambda_max"]),
@@ -167,6 +171,20 @@ def _drift(kind: type[SamplingKind], weights: str, drift: Any) -> float | None:
         remedy = "On lattices neighbors come in opposite pairs, so there is no drift."
         left_out("drift", drift, "on lattices", remedy)
     return number("drift", drift, *limits.DRIFT)
+
+
+def _gradients(geometry: Manifold, orientations: int, asked: Any) -> Literal[True] | None:
+    """True where gradients are stored."""
+    if asked is None or asked is False:
+        return None
+    if asked is not True:
+        raise SpecError("gradients", "True or False", asked)
+    if geometry.oriented and not geometry.fiber.cyclic:
+        left_out("gradients", asked, f"on {geometry.name}: they are of r2, r3, s2, se2 and so3")
+    if geometry.oriented and orientations < FEWEST_TURNING:
+        with_gradients = f"at least {FEWEST_TURNING} with gradients, which turn to both sides"
+        raise SpecError("orientations", with_gradients, orientations)
+    return True
 
 
 def _directional(

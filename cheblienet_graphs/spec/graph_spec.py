@@ -71,6 +71,7 @@ class GraphSpec:
         lambda_max: "exact" (default), or 2.
         eigenpairs: number of them to store, in [1, 1000]; default none.
         directional: delta in [1e-6, 1] of three more Laplacians on lattices of se2; default none.
+        gradients: whether to store first derivatives along the frame; default False.
         drift: slack in [0.001, 1] of first moments of matched weights on the sphere; default none.
 
     Raises:
@@ -108,6 +109,7 @@ class GraphSpec:
     mask: Mask | None
     region: Four | None
     directional: float | None
+    gradients: Literal[True] | None
     drift: float | None
     boundary_correction: Literal[True] | None
 
@@ -148,6 +150,7 @@ class GraphSpec:
         mask_order: str | None = None,
         region: str | Sequence[float] | None = None,
         directional: Number | None = None,
+        gradients: bool | None = None,
         drift: Number | None = None,
         boundary_correction: bool | None = None,
     ) -> None:
@@ -269,6 +272,8 @@ class GraphSpec:
     @property
     def schema(self) -> str:
         """The schema of versions with this specification, the oldest that knows all it says."""
+        if self.gradients:
+            return "1.3"
         if self.period == "2pi":
             return "1.2"
         later = self.mask, self.directional, self.drift, self.boundary_correction, self.axes

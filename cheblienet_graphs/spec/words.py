@@ -24,12 +24,12 @@ def sentences(spec: GraphSpec, spell: Spell = str) -> list[str]:
     lines = [f"{_domain(spec)}; {_signals(spec)}", *_inside(spec), _coordinates(spec)]
     scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
     edges = f"{_edges(spec)}, rescaled by {scale}"
-    return [*lines, *_metric(spec), *_anisotropy(spec, spell), edges, *_directional(spec)]
+    return [*lines, *_metric(spec), *_anisotropy(spec, spell), edges, *_operators(spec)]
 
 
 def brief(spec: GraphSpec) -> list[str]:
     """The specification in few lines: domain, size of a mask's inside, metric, edges, weights."""
-    return [_domain(spec), *_inside(spec), _lengths(spec), _edges(spec), *_directional(spec)]
+    return [_domain(spec), *_inside(spec), _lengths(spec), _edges(spec), *_operators(spec)]
 
 
 def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
@@ -179,10 +179,15 @@ def _edges(spec: GraphSpec) -> str:
     return f"{edges}; {spec.laplacian} Laplacian"
 
 
-def _directional(spec: GraphSpec) -> list[str]:
-    if spec.directional is None:
-        return []
-    return [f"directional Laplacians, delta = {spec.directional:g}: {', '.join(DIRECTIONS)}"]
+def _operators(spec: GraphSpec) -> list[str]:
+    """What is stored besides the metric's Laplacian."""
+    lines = []
+    if spec.directional is not None:
+        along = ", ".join(DIRECTIONS)
+        lines.append(f"directional Laplacians, delta = {spec.directional:g}: {along}")
+    if spec.gradients:
+        lines.append(f"gradients: {', '.join(spec.geometry.frame)}")
+    return lines
 
 
 def interval(low: float, high: float) -> str:

@@ -46,6 +46,24 @@ class OperatorFacts:
 
 
 @dataclass(frozen=True)
+class GradientFacts:
+    """The facts of a level's gradients.
+
+    Args:
+        nnz: entries of the matrices of all fields.
+        symmetric_nnz: entries of their sums with their transposes.
+        norms: bounds of the fields' spectral norms, per unit of length or radian.
+        largest: the largest norm of a row, in units of the points' mean spacing or, along the
+            fiber, of its step.
+    """
+
+    nnz: int
+    symmetric_nnz: int
+    norms: tuple[float, ...]
+    largest: float
+
+
+@dataclass(frozen=True)
 class LevelFacts(Mapping[str, Any]):
     """The facts of a level; `facts["edges"]` is `facts.edges`.
 
@@ -54,7 +72,8 @@ class LevelFacts(Mapping[str, Any]):
     has a mask. `bandwidth` is None where there is no kernel; `dropped_edges` counts edges whose
     matched weight came out 0; `eigenvalue_scale` times eigenvalues of Delta estimates the
     operator's, None where that could not be measured, or the version is older than this fact;
-    `directional` is None where there are no directional Laplacians.
+    `directional` is None where there are no directional Laplacians, `gradients` where there are
+    none.
     """
 
     grid: tuple[int, ...]
@@ -71,12 +90,14 @@ class LevelFacts(Mapping[str, Any]):
     lambda_max_method: str
     eigenvalue_scale: float | None = None
     directional: dict[str, OperatorFacts] | None = None
+    gradients: GradientFacts | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON types; directional Laplacians are left out where there are none."""
+        """JSON types; directional Laplacians and gradients are left out where there are none."""
         facts = asdict(self)
-        if self.directional is None:
-            del facts["directional"]
+        for name in ("directional", "gradients"):
+            if facts[name] is None:
+                del facts[name]
         return facts
 
     def __getitem__(self, name: str) -> Any:
@@ -276,6 +297,8 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
             direction: _operator(f"{name}.directional.{direction}", known[direction], vertices)
             for direction in DIRECTIONS
         }
+    if spec.gradients:
+        read["gradients"] = _gradients(f"{name}.gradients", spec, facts.get("gradients"))
     return LevelFacts(**read | {"grid": tuple(read["grid"])})
 
 
@@ -301,6 +324,17 @@ def _metric_rules(spec: GraphSpec, number: int, xi: Any) -> dict[str, Any]:
 def _operator(name: str, facts: Any, vertices: int) -> OperatorFacts:
     rules = _operator_rules(_checked(name, facts, _is_object), vertices)
     return OperatorFacts(**_read(name, facts, rules))
+
+
+def _gradients(name: str, spec: GraphSpec, facts: Any) -> GradientFacts:
+    fields = len(spec.geometry.frame)
+    rules = {"nnz": COUNT, "symmetric_nnz": COUNT, "norms": _are_sizes(fields), "largest": SIZE}
+    read = _read(name, facts, rules)
+    return GradientFacts(**read | {"norms": tuple(map(float, read["norms"]))})
+
+
+def _are_sizes(count: int) -> Rule:
+    return lambda value: isinstance(value, list) and [*map(SIZE, value)] == [True] * count
 
 
 def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:

@@ -5,6 +5,7 @@
         v001/zarr.json                 attributes clg: {schema, spec, ..., levels, manifest}
           levels/L/laplacian/{data,indices,indptr}, levels/L/{coordinates,degree,area[,base_index]}
           [levels/L/directional/{forward,sideways,rotation}/{data,indices,indptr}]
+          [levels/L/gradients/{fields[,symmetric]}/{data,indices,indptr}]
           pooling/LtoM/{data,indices,indptr}, unpooling/MtoL/...
 
 Arrays have one chunk, no compressor and no filter, so a chunk file is the array's bytes. Sparse
@@ -24,12 +25,18 @@ from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store.durable import read_document, unreadable
 
 STORE_SCHEMA = 1
-SCHEMAS = ("1.0", "1.1", "1.2")
+SCHEMAS = ("1.0", "1.1", "1.2", "1.3")
 """Those that this version reads; it writes the earliest that can hold a graph."""
 BASE_INDEX = "base_index"
 """Array of a level: where its points are in the full sampling."""
 DIRECTIONAL = "directional"
 """Group of a level: its directional Laplacians."""
+GRADIENTS = "gradients"
+"""Group of a level: its gradients, in two parts:"""
+FIELDS = "fields"
+"""the matrices of all fields, one below the other,"""
+SYMMETRIC = "symmetric"
+"""and their sums with their transposes; left out where these are 0."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"v[0-9]{3,9}")
 LATER = re.compile(r"1\.[1-9][0-9]{0,8}")

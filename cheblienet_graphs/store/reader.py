@@ -18,6 +18,7 @@ from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.sparse import rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import read_document, unreadable
@@ -212,6 +213,33 @@ class LevelArrays:
         """By direction, (V, V) float32, rescaled; empty where none are stored."""
         known = self.of_level.directional or {}
         return {name: self.rescaled(f"{layout.DIRECTIONAL}/{name}") for name in known}
+
+    @cached_property
+    def gradients(self) -> dict[str, scipy.sparse.csr_array]:
+        """By direction of the frame, (V, V) float32, per unit of length; empty without any."""
+        return self._of_fields(layout.FIELDS)
+
+    @cached_property
+    def gradient_sums(self) -> dict[str, scipy.sparse.csr_array]:
+        """By direction of the frame, (V, V) float32, the gradient and its transpose added."""
+        return self._of_fields(layout.SYMMETRIC)
+
+    def _of_fields(self, part: str) -> dict[str, scipy.sparse.csr_array]:
+        """A part of the gradients, cut into the matrices of the fields."""
+        known, frame = self.of_level.gradients, self.spec.geometry.frame
+        if known is None:
+            return {}
+        vertices = self.of_level.vertices
+        entries = known.nnz if part == layout.FIELDS else known.symmetric_nnz
+        if not entries:
+            none = scipy.sparse.csr_array((vertices, vertices), dtype=np.float32)
+            return dict.fromkeys(frame, none)
+        shape = (len(frame) * vertices, vertices)
+        name = f"{layout.GRADIENTS}/{part}"
+        matrix = mapped_csr(self.folder / name, shape, entries)
+        self._check(name, matrix.data, EVERY)
+        starts = range(0, shape[0], vertices)
+        return {name: rows(matrix, n, n + vertices) for name, n in zip(frame, starts, strict=True)}
 
     @cached_property
     def degree(self) -> npt.NDArray[np.float32]:

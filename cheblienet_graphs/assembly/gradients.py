@@ -1,0 +1,333 @@
+"""The gradients of a level, in sweeps of their own: their rows, and what makes their transposes.
+
+A gradient G is stored with S = G + G^T, so that a reader has G^T = S - G. Inside lattices G is
+antisymmetric, so S has entries next to sides and masks only.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs.assembly.building import Build
+from cheblienet_graphs.assembly.lattice_rows import CopiedRows, SmallLattice
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.sweeps import Sweep
+from cheblienet_graphs.gradients.fields import FieldRows, Fields
+from cheblienet_graphs.gradients.lattice import WINDOW, LatticeGradient
+from cheblienet_graphs.gradients.source import Source, spacing_of
+from cheblienet_graphs.machine import Kept
+from cheblienet_graphs.manifolds import MANIFOLDS
+from cheblienet_graphs.manifolds.base import NO_FIBER
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.sparse import RowBlock, row_blocks, rows
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import GradientFacts
+from cheblienet_graphs.store.staged import Range, Result, Writer
+from cheblienet_graphs.typing import Floats, Indices
+
+MARGIN = 3
+"""Places from a side of a lattice whose rows are no copies: one-sided rows reach 2 of them."""
+REGULAR = ("icosahedral", "healpix")
+"""Samplings of the sphere whose points are about equally far apart: few neighbors are enough."""
+FEWEST = {False: (6, 16), True: (16, 32)}
+"""Neighbors on regular spheres and elsewhere, without and with orientations."""
+ROWS_AT_ONCE = 2**16
+"""Rows of which entries are looked through together."""
+
+
+class GradientRows(ABC):
+    """The rows of both matrices of a level."""
+
+    @abstractmethod
+    def of(self, part: str, start: int, stop: int) -> Iterator[FieldRows]:
+        """Those of a part, layout.FIELDS or layout.SYMMETRIC, over some points."""
+
+
+class CopiedGradients(GradientRows):
+    """Those of a whole lattice: copies of the rows of a small one.
+
+    Args:
+        level: of a lattice, without a mask.
+    """
+
+    def __init__(self, level: Level) -> None:
+        lattice = level.full
+        if not isinstance(lattice, Lattice):
+            raise TypeError("copies are those of a lattice")
+        small = SmallLattice(lattice, (MARGIN for _ in lattice.shape))
+        source = LatticeGradient(small.lattice, None, lattice.relative / lattice.width)
+        fields = Fields(source, small.lattice, turned=level.spec.geometry.oriented)
+        matrices = _matrices(fields, small.lattice)
+        self.small = scipy.sparse.vstack(matrices, "csr")
+        summed = [_sum_with_transpose(matrix) for matrix in matrices]
+        self._lattice = lattice
+        self._copied = {
+            part: [CopiedRows(small, _block(matrix), matrix.data) for matrix in of]
+            for part, of in ((layout.FIELDS, matrices), (layout.SYMMETRIC, summed))
+        }
+
+    def of(self, part: str, start: int, stop: int) -> Iterator[FieldRows]:
+        """As `GradientRows.of`, of whole lines."""
+        points = self._lattice.num_points
+        for field, copied in enumerate(self._copied[part]):
+            for first in range(start, self._lattice.num_vertices, points):
+                counts = copied.counts(first, first + stop - start)
+                entries = copied.entries(first, np.append(0, np.cumsum(counts)))
+                yield FieldRows(field, first, counts, entries.columns, entries.values)
+
+
+class ComputedGradients(GradientRows):
+    """Those of a part of a lattice, or of points off lattices.
+
+    Args:
+        level: as far as its build has come.
+    """
+
+    def __init__(self, level: Level) -> None:
+        self._level, geometry = level, level.spec.geometry
+        turned = geometry.base.flat and geometry.oriented
+        self._fields = Fields(_source(level, turned=turned), level.sampling, turned=turned)
+
+    def of(self, part: str, start: int, stop: int) -> Iterator[FieldRows]:
+        """As `GradientRows.of`; sums with transposes are made from the fields, once staged."""
+        if part == layout.FIELDS:
+            yield from self._fields.of(start, stop)
+            return
+        points, count = self._level.sampling.num_points, stop - start
+        for field in range(len(self._level.spec.geometry.frame)):
+            matrix = self._sum_with_transpose(field, start, stop)
+            for k in range(self._level.spec.orientations):
+                some = rows(matrix, k * count, (k + 1) * count)
+                first = start + k * points
+                yield FieldRows(field, first, np.diff(some.indptr), some.indices, some.data)
+
+    def _sum_with_transpose(self, field: int, start: int, stop: int) -> scipy.sparse.csr_array:
+        """(n_o (stop - start), V) G + G^T of a field, in the rows over some points."""
+        level, points, count = self._level, self._level.sampling.num_points, stop - start
+        parts = [self._entries(field, start, stop)]
+        for lo, hi in self._reaching(start, stop):
+            for first in range(lo, hi, ROWS_AT_ONCE):
+                row, column, values = self._entries(field, first, min(first + ROWS_AT_ONCE, hi))
+                point = column % points
+                among = (point >= start) & (point < stop)
+                parts.append((column[among], row[among], values[among]))
+        row, column, values = map(np.concatenate, zip(*parts, strict=True))
+        among_these = row // points * count + row % points - start
+        shape = count * level.spec.orientations, level.num_vertices
+        total = scipy.sparse.coo_array((values, (among_these, column)), shape).tocsr()
+        total.eliminate_zeros()
+        total.sort_indices()
+        return total
+
+    def _entries(self, field: int, start: int, stop: int) -> tuple[Indices, Indices, Floats]:
+        """Rows, columns and values of a field over some points, at all orientations."""
+        level, csr = self._level, self._csr
+        parts = []
+        for first in range(start, level.num_vertices, level.sampling.num_points):
+            row = field * level.num_vertices + first
+            ends = csr.indptr[row : row + stop - start + 1].astype(np.int64)
+            there = slice(int(ends[0]), int(ends[-1]))
+            own = np.repeat(np.arange(first, first + stop - start), np.diff(ends))
+            parts.append(
+                (own, csr.indices[there].astype(np.int64), csr.data[there].astype(np.float64))
+            )
+        row_of, column, values = map(np.concatenate, zip(*parts, strict=True))
+        return row_of, column, values
+
+    @cached_property
+    def _csr(self) -> scipy.sparse.csr_array:
+        return self._level.gradients(layout.FIELDS)
+
+    def _reaching(self, start: int, stop: int) -> list[Range]:
+        """Ranges of points whose rows may reach some points."""
+        inside, full, points = self._level.inside, self._level.full, self._level.sampling.num_points
+        if inside is None or not isinstance(full, Lattice):
+            return [(0, points)]
+        across = (WINDOW + 1) * int(np.cumprod([1, *full.shape[:0:-1]]).sum())
+        lo, hi = int(inside.places[start]) - across, int(inside.places[stop - 1]) + across + 1
+        if full.periodic and hi - lo >= full.num_points:
+            return [(0, points)]
+        around = (-full.num_points, 0, full.num_points) if full.periodic else (0,)
+        ranges = [np.searchsorted(inside.places, [lo + turn, hi + turn]) for turn in around]
+        return [(int(first), int(last)) for first, last in ranges if first < last]
+
+
+def _source(level: Level, *, turned: bool) -> Source:
+    """Where the rows of a level come from; those of the base where fields turn with theta."""
+    spec, full = level.spec, level.full
+    if isinstance(full, Lattice):
+        return LatticeGradient(full, None if level.inside is None else level.inside.places)
+    # It needs torch, which lattices do without.
+    from cheblienet_graphs.gradients.searched import SearchedGradient
+
+    manifold = MANIFOLDS["r2"] if turned else spec.geometry
+    sampling = _base(level.sampling) if turned else level.sampling
+    fewest = FEWEST[manifold.oriented][spec.sampling not in REGULAR]
+    searches = level.choice.engine in {"pruned", "keops"}
+    choice = level.choice if searches else Choice("pruned", "cpu")
+    return SearchedGradient(sampling, manifold, spacing_of(full, manifold), fewest, choice)
+
+
+def _base(sampling: Sampling) -> Sampling:
+    """The points alone, without orientations."""
+    if isinstance(sampling, MaskedSampling):
+        full: Any = _base(sampling.full)
+        return MaskedSampling(full, sampling.places)
+    given: Any = sampling
+    base: Sampling = replace(given, orientations=1, fiber=NO_FIBER)
+    return base
+
+
+def _matrices(fields: Fields, lattice: Lattice) -> list[scipy.sparse.csr_array]:
+    """The matrix of each field, float32."""
+    of_field: dict[int, list[FieldRows]] = {}
+    for piece in fields.of(0, lattice.num_points):
+        of_field.setdefault(piece.field, []).append(piece)
+    return [_matrix(pieces, lattice.num_vertices) for pieces in of_field.values()]
+
+
+def _matrix(pieces: Sequence[FieldRows], vertices: int) -> scipy.sparse.csr_array:
+    """One of all rows, which are in pieces in any order."""
+    _, _, counts, columns, values = zip(*sorted(pieces, key=lambda piece: piece.start), strict=True)
+    indptr = np.append(0, np.cumsum(np.concatenate(counts)))
+    parts = np.concatenate(values).astype(np.float32), np.concatenate(columns), indptr
+    return scipy.sparse.csr_array(parts, shape=(vertices, vertices))
+
+
+def _sum_with_transpose(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """G + G^T without zeros, float32."""
+    wide = matrix.astype(np.float64)
+    total = (wide + wide.T).tocsr()
+    total.eliminate_zeros()
+    total.sort_indices()
+    return total.astype(np.float32)
+
+
+def _block(matrix: scipy.sparse.csr_array) -> RowBlock:
+    """All rows of a matrix."""
+    indptr, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+    return RowBlock(0, matrix.shape[0], indptr, columns)
+
+
+def gradient_rows(kept: Kept, level: Level) -> GradientRows:
+    """The rows of a level's gradients, as this process keeps them."""
+    whole = level.spec.sampling_kind.regular and level.spec.mask is None
+    return kept.of(CopiedGradients if whole else ComputedGradients, level)
+
+
+@dataclass(frozen=True)
+class GradientSweep(Sweep):
+    """A sweep over the points of a level, for one part of its gradients.
+
+    Args:
+        part: layout.FIELDS or layout.SYMMETRIC.
+    """
+
+    part: str
+
+    @property
+    def key(self) -> str:
+        """The name of its records."""
+        return self.level.key(f"{self.part}-{self.name}")
+
+    @property
+    def total(self) -> int:
+        """The points."""
+        return self.level.sampling.num_points
+
+    @property
+    def each(self) -> int:
+        """All orientations."""
+        return self.level.spec.orientations
+
+    @property
+    def unit(self) -> int:
+        """A line of a whole lattice."""
+        whole = self.level.spec.sampling_kind.regular and self.level.spec.mask is None
+        return self.level.spec.grid(self.level.number)[-1] if whole else 1
+
+
+@dataclass(frozen=True)
+class CountedGradients(GradientSweep):
+    """Counts the entries of each row."""
+
+    name: ClassVar[str] = "gradients-counted"
+    shown: ClassVar[str] = "counting entries of gradients"
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write the counts of rows over some points."""
+        level, entries = self.level, 0
+        for piece in gradient_rows(kept, level).of(self.part, *block):
+            row = piece.field * level.num_vertices + piece.start
+            out.write(level.scratch(f"{layout.GRADIENTS}-{self.part}"), row, piece.counts)
+            entries += int(piece.counts.sum())
+        return {"entries": entries}
+
+
+@dataclass(frozen=True)
+class FilledGradients(GradientSweep):
+    """Writes columns and values."""
+
+    name: ClassVar[str] = "gradients-filled"
+    shown: ClassVar[str] = "writing gradients"
+
+    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+        """Write the rows over some points."""
+        csr = self.level.gradient_csr(self.part)
+        for piece in gradient_rows(kept, self.level).of(self.part, *block):
+            row = piece.field * self.level.num_vertices + piece.start
+            first = int(csr.indptr.part(row, row + 1)[0])
+            out.write(csr.indices, first, piece.columns)
+            out.write(csr.data, first, piece.values)
+        return {}
+
+
+def write_gradients(build: Build, level: Level) -> GradientFacts:
+    """Stage the gradients of a level, and what makes their transposes; their facts."""
+    fields, vertices = len(level.spec.geometry.frame), level.num_vertices
+    shape, nnz = (fields * vertices, vertices), {}
+    for part in (layout.FIELDS, layout.SYMMETRIC):
+        counts = build.scratch(level, f"{layout.GRADIENTS}-{part}", (shape[0],), "int64")
+        counted = build.sweep(CountedGradients(level, part), shape[0])
+        nnz[part] = sum(result["entries"] for result in counted)
+        if not nnz[part]:
+            continue
+        csr = build.staging.csr(level.gradient_path(part), shape, nnz[part])
+        build.write_row_pointers(counts, csr.indptr)
+        build.sweep(FilledGradients(level, part), nnz[part])
+    key = level.key(layout.GRADIENTS)
+    measured = build.once(level, key, lambda: _measured(gradient_rows(build.kept, level), level))
+    return GradientFacts(nnz[layout.FIELDS], nnz[layout.SYMMETRIC], **measured)
+
+
+def _measured(made: GradientRows, level: Level) -> Result:
+    """Bounds of the norms of the fields, and the largest norm of a row.
+
+    A spectral norm is at most the root of the largest sums of |entries| in a row and in a column,
+    multiplied. Norms of rows are in units of the points' spacing, along the fiber of its step.
+    """
+    matrix = made.small if isinstance(made, CopiedGradients) else level.gradients(layout.FIELDS)
+    vertices, spec = matrix.shape[1], level.spec
+    columns = np.zeros((len(spec.geometry.frame), vertices))
+    most, largest = np.zeros(len(columns)), 0.0
+    units = np.full(len(columns), spacing_of(level.full, spec.geometry))
+    if spec.geometry.fiber.cyclic:
+        units[-1] = spec.geometry.fiber.step(spec.orientations)
+    for start, stop in row_blocks(matrix.indptr):
+        block = abs(rows(matrix, start, stop).astype(np.float64))
+        field = np.arange(start, stop) // vertices
+        sums, squares = block.sum(axis=1), (block * block).sum(axis=1)
+        np.maximum.at(most, field, sums)
+        largest = max(largest, float((np.sqrt(squares) * units[field]).max()))
+        for number in range(int(field[0]), int(field[-1]) + 1):
+            columns[number] += block[field == number].sum(axis=0)
+    norms = np.sqrt(most * columns.max(axis=1))
+    return {"norms": norms.tolist(), "largest": largest}

@@ -1,0 +1,106 @@
+"""The rows of all fields of a frame, those of each field after those of the one before.
+
+On SE(2), with f_x and f_y the derivatives along the base, the left-invariant fields are
+
+    forward  = cos theta f_x + sin theta f_y
+    sideways = cos theta f_y - sin theta f_x
+    rotation = (f_+ - f_-) m / (2 sin(m step)),  m = 2 pi / period,
+
+the last exact for cos(m theta) and sin(m theta), the lowest modes along the fiber.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.gradients.source import Rows, Source
+from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.typing import Floats, Indices
+
+ZERO = 1e-15
+"""Cosines and sines that are smaller are 0, as those of quarter turns shall be."""
+
+
+class FieldRows(NamedTuple):
+    """Consecutive rows of one field.
+
+    Args:
+        field: its number.
+        start: the first vertex.
+        counts: (N,) entries of each row.
+        columns: (nnz,) ascending in each row.
+        values: (nnz,) per unit of length, or per radian.
+    """
+
+    field: int
+    start: int
+    counts: Indices
+    columns: Indices
+    values: npt.NDArray[np.floating[Any]]
+
+
+class Fields:
+    """The fields of a sampled manifold, from the rows of points, or of vertices.
+
+    Args:
+        source: of the base, whose fields turn with theta; or of the vertices themselves.
+        sampling: the vertices.
+        turned: whether the source is of the base.
+    """
+
+    def __init__(self, source: Source, sampling: Sampling, *, turned: bool) -> None:
+        self._source, self._sampling, self._turned = source, sampling, turned
+
+    def of(self, start: int, stop: int) -> Iterator[FieldRows]:
+        """All rows over some points."""
+        for rows in self._source.rows(start, stop):
+            if self._turned:
+                yield from self._around(rows)
+            else:
+                yield from self._direct(rows)
+
+    def _direct(self, rows: Rows) -> Iterator[FieldRows]:
+        n_o = self._sampling.orientations
+        own, columns = (
+            rows.own.reshape(n_o, -1),
+            rows.columns.reshape(n_o, len(rows.own) // n_o, -1),
+        )
+        for field, weights in enumerate(rows.weights.reshape(-1, *columns.shape)):
+            for first, there, values in zip(own[:, 0].tolist(), columns, weights, strict=True):
+                yield _packed(field, first, there, values)
+
+    def _around(self, rows: Rows) -> Iterator[FieldRows]:
+        """From rows of the base, those at each orientation."""
+        fiber, points = self._sampling.fiber, self._sampling.num_points
+        n_o, turns = self._sampling.orientations, len(fiber.turns)
+        step = fiber.step(n_o)
+        along_x, along_y = rows.weights
+        per_step = turns / (2 * np.sin(turns * step))
+        opposite = np.broadcast_to([-per_step, per_step], (len(rows.own), 2))
+        for k, (theta,) in enumerate(fiber.samples(n_o)):
+            cos, sin = (
+                0.0 if abs(part) < ZERO else part for part in (np.cos(theta), np.sin(theta))
+            )
+            first = k * points + int(rows.own[0])
+            there = np.where(rows.columns < 0, -1, rows.columns + k * points)
+            yield _packed(0, first, there, cos * along_x + sin * along_y)
+            yield _packed(1, first, there, cos * along_y - sin * along_x)
+            before_and_after = np.array([(k - 1) % n_o, (k + 1) % n_o])
+            order = np.argsort(before_and_after)
+            columns = rows.own[:, None] + before_and_after[order] * points
+            yield _packed(2, first, columns, opposite[:, order])
+
+
+def _packed(field: int, start: int, columns: Indices, values: Floats) -> FieldRows:
+    """Rows without the columns that are none or whose value is 0.
+
+    Args:
+        field: its number.
+        start: the first vertex.
+        columns: (N, w), -1 for none.
+        values: (N, w).
+    """
+    kept = (columns >= 0) & (values != 0)
+    return FieldRows(field, start, kept.sum(axis=1), columns[kept], values[kept])
