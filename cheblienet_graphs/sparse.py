@@ -29,6 +29,8 @@ ENTRIES = 2**18
 UNIT = 1127
 """Exact sums are integers in units of 2^-1127, of which every double is a multiple."""
 LOW = 26
+ROUNDING = 1e-6
+"""Rounding errors of sums of float32 numbers, in units of their terms."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,11 @@ def with_diagonal(start: int, degrees: Indices, columns: Indices) -> RowBlock:
     merged[diagonal] = vertices
     merged[is_neighbor] = columns
     return RowBlock(start, start + len(degrees), indptr, merged)
+
+
+def near(actual: npt.NDArray[Any], expected: npt.NDArray[Any], errors: Floats) -> bool:
+    """Whether numbers are equal up to an error of each."""
+    return bool((abs(actual - expected) <= errors).all())
 
 
 def inverse_root(mass: Floats) -> Floats:

@@ -48,7 +48,8 @@ def export(
             f"--level must be left out with --to {target}, which has all levels."
         )
     version = layout.resolve(store, name)
-    levels = read_facts(version).spec.levels
+    spec = read_facts(version).spec
+    levels = spec.levels
     level = integer("level", level or 0, 0, levels - 1)
     inner = "" if target in WHOLE or levels == 1 else f"-level{level}"
     if output is not None and output.is_dir() and target != "npz":
@@ -59,6 +60,9 @@ def export(
         {"npz": exports.to_npz, "zip": export_zip}[target](version, file)
     else:
         {"scipy": exports.to_scipy, "pyg": exports.to_pyg}[target](version, level, file)
+        further = {"directional Laplacians": spec.directional, "gradients": spec.gradients}
+        if left_out := [what for what, there in further.items() if there]:
+            click.echo(f"Left out: {' and '.join(left_out)}; --to npz has them.", err=True)
     click.echo(str(file))
     if target == "pyg":
         click.echo(exports.PYG_LINES.format(file=file), err=True)

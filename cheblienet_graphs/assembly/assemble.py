@@ -67,7 +67,7 @@ def write_level(build: Build, planned: Level) -> tuple[LevelFacts, LevelCheck]:
     facts = replace(
         facts, eigenvalue_scale=scale, directional=operators or None, gradients=gradients
     )
-    return facts, check(level, graph, facts.isolated)
+    return facts, check(level, graph, facts)
 
 
 def write_map(build: Build, path: str, base_map: LevelMap, orientations: int) -> None:

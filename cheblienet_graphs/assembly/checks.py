@@ -11,13 +11,17 @@ import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy, Spell
+from cheblienet_graphs.gradients.norms import STEEP
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, lines
+from cheblienet_graphs.report.gradients import steepness
 from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes
 from cheblienet_graphs.report.verdict import closeness, faults, remedy
 from cheblienet_graphs.search.connected import Components, lattice_components
 from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.typing import Indices
 
 COUNTED_ENTRIES = 2**23
@@ -42,6 +46,7 @@ class LevelCheck:
         components: connected ones; None where counting would have taken long, then
         least_components: says how many there are at least.
         isolated: vertices without neighbors.
+        steep: where gradients amplify noise too much; None where they do not, or there are none.
         largest_cell: of the Voronoi cells of given points, in units of their mean; None
             where areas are not such cells.
     """
@@ -53,6 +58,7 @@ class LevelCheck:
     least_components: int
     isolated: int
     largest_cell: float | None = None
+    steep: Finding | None = None
 
     @property
     def moments(self) -> str:
@@ -62,17 +68,18 @@ class LevelCheck:
     def to_json(self, spell: Spell = str) -> dict[str, Any]:
         """All of it as JSON types, the finding as words; `spell` writes parameters."""
         fields = asdict(self)
-        del fields["finding"]
-        return fields | {"moments": self.finding.sentence(spell)}
+        del fields["finding"], fields["steep"]
+        steep = {} if self.steep is None else {"steep": self.steep.sentence(spell)}
+        return fields | {"moments": self.finding.sentence(spell)} | steep
 
 
-def check(level: Level, graph: WeightedLevel, isolated: int) -> LevelCheck:
+def check(level: Level, graph: WeightedLevel, facts: LevelFacts) -> LevelCheck:
     """Look at a level that is written, and about to be published.
 
     Args:
         level: it.
         graph: its edges.
-        isolated: how many vertices are.
+        facts: of the level.
     """
     consistent, moments = _moments(level, graph)
     if level.spec.sampling_kind.regular and level.inside is None:
@@ -89,10 +96,18 @@ def check(level: Level, graph: WeightedLevel, isolated: int) -> LevelCheck:
         consistent,
         moments,
         parts.exact,
-        max(parts.least, isolated),
-        isolated,
+        max(parts.least, facts.isolated),
+        facts.isolated,
         float(level.dense("area").mapped().max()) if cells else None,
+        _steep(level, graph, facts),
     )
+
+
+def _steep(level: Level, graph: WeightedLevel, facts: LevelFacts) -> Finding | None:
+    if facts.gradients is None or facts.gradients.largest <= STEEP:
+        return None
+    matrix = level.gradients(layout.FIELDS)
+    return steepness(level.spec, level.number, matrix, graph.coordinates)
 
 
 def sentences(spec: GraphSpec, checks: Sequence[LevelCheck], spell: Spell = str) -> list[str]:
@@ -120,6 +135,8 @@ def _findings(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
         yield Finding("components", at, {"count": level.components})
     else:
         yield Finding("one component", at)
+    if level.steep is not None:
+        yield level.steep
     if level.largest_cell is not None and level.largest_cell > LARGE_CELL:
         times = {"times": level.largest_cell}
         if spec.geometry.oriented:

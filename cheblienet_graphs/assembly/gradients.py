@@ -19,7 +19,8 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.sweeps import Sweep
 from cheblienet_graphs.gradients.fields import FieldRows, Fields
 from cheblienet_graphs.gradients.lattice import WINDOW, LatticeGradient
-from cheblienet_graphs.gradients.source import Source, spacing_of
+from cheblienet_graphs.gradients.norms import norms
+from cheblienet_graphs.gradients.source import Source, units
 from cheblienet_graphs.machine import Kept
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.manifolds.base import NO_FIBER
@@ -27,7 +28,7 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.sparse import RowBlock, row_blocks, rows
+from cheblienet_graphs.sparse import RowBlock, rows
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import GradientFacts
 from cheblienet_graphs.store.staged import Range, Result, Writer
@@ -44,7 +45,13 @@ ROWS_AT_ONCE = 2**16
 
 
 class GradientRows(ABC):
-    """The rows of both matrices of a level."""
+    """The rows of both matrices of a level.
+
+    Attributes:
+        matrix: the fields, or those of a part of them with the same norms, once they are staged.
+    """
+
+    matrix: scipy.sparse.csr_array
 
     @abstractmethod
     def of(self, part: str, start: int, stop: int) -> Iterator[FieldRows]:
@@ -66,7 +73,7 @@ class CopiedGradients(GradientRows):
         source = LatticeGradient(small.lattice, None, lattice.relative / lattice.width)
         fields = Fields(source, small.lattice, turned=level.spec.geometry.oriented)
         matrices = _matrices(fields, small.lattice)
-        self.small = scipy.sparse.vstack(matrices, "csr")
+        self.matrix = scipy.sparse.vstack(matrices, "csr")
         summed = [_sum_with_transpose(matrix) for matrix in matrices]
         self._lattice = lattice
         self._copied = {
@@ -129,7 +136,7 @@ class ComputedGradients(GradientRows):
 
     def _entries(self, field: int, start: int, stop: int) -> tuple[Indices, Indices, Floats]:
         """Rows, columns and values of a field over some points, at all orientations."""
-        level, csr = self._level, self._csr
+        level, csr = self._level, self.matrix
         parts = []
         for first in range(start, level.num_vertices, level.sampling.num_points):
             row = field * level.num_vertices + first
@@ -143,7 +150,8 @@ class ComputedGradients(GradientRows):
         return row_of, column, values
 
     @cached_property
-    def _csr(self) -> scipy.sparse.csr_array:
+    def matrix(self) -> scipy.sparse.csr_array:
+        """The fields, mapped."""
         return self._level.gradients(layout.FIELDS)
 
     def _reaching(self, start: int, stop: int) -> list[Range]:
@@ -173,7 +181,8 @@ def _source(level: Level, *, turned: bool) -> Source:
     fewest = FEWEST[manifold.oriented][spec.sampling not in REGULAR]
     searches = level.choice.engine in {"pruned", "keops"}
     choice = level.choice if searches else Choice("pruned", "cpu")
-    return SearchedGradient(sampling, manifold, spacing_of(full, manifold), fewest, choice)
+    spacings = units(spec, level.number)[: len(manifold.frame)]
+    return SearchedGradient(sampling, manifold, spacings, fewest, choice)
 
 
 def _base(sampling: Sampling) -> Sampling:
@@ -303,31 +312,7 @@ def write_gradients(build: Build, level: Level) -> GradientFacts:
         csr = build.staging.csr(level.gradient_path(part), shape, nnz[part])
         build.write_row_pointers(counts, csr.indptr)
         build.sweep(FilledGradients(level, part), nnz[part])
-    key = level.key(layout.GRADIENTS)
-    measured = build.once(level, key, lambda: _measured(gradient_rows(build.kept, level), level))
-    return GradientFacts(nnz[layout.FIELDS], nnz[layout.SYMMETRIC], **measured)
-
-
-def _measured(made: GradientRows, level: Level) -> Result:
-    """Bounds of the norms of the fields, and the largest norm of a row.
-
-    A spectral norm is at most the root of the largest sums of |entries| in a row and in a column,
-    multiplied. Norms of rows are in units of the points' spacing, along the fiber of its step.
-    """
-    matrix = made.small if isinstance(made, CopiedGradients) else level.gradients(layout.FIELDS)
-    vertices, spec = matrix.shape[1], level.spec
-    columns = np.zeros((len(spec.geometry.frame), vertices))
-    most, largest = np.zeros(len(columns)), 0.0
-    units = np.full(len(columns), spacing_of(level.full, spec.geometry))
-    if spec.geometry.fiber.cyclic:
-        units[-1] = spec.geometry.fiber.step(spec.orientations)
-    for start, stop in row_blocks(matrix.indptr):
-        block = abs(rows(matrix, start, stop).astype(np.float64))
-        field = np.arange(start, stop) // vertices
-        sums, squares = block.sum(axis=1), (block * block).sum(axis=1)
-        np.maximum.at(most, field, sums)
-        largest = max(largest, float((np.sqrt(squares) * units[field]).max()))
-        for number in range(int(field[0]), int(field[-1]) + 1):
-            columns[number] += block[field == number].sum(axis=0)
-    norms = np.sqrt(most * columns.max(axis=1))
-    return {"norms": norms.tolist(), "largest": largest}
+    bounds, largest = norms(
+        gradient_rows(build.kept, level).matrix, units(level.spec, level.number)
+    )
+    return GradientFacts(nnz[layout.FIELDS], nnz[layout.SYMMETRIC], tuple(bounds), largest)

@@ -12,10 +12,9 @@ import numpy as np
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.gradients.least_norm import least_norm
-from cheblienet_graphs.gradients.source import Rows, Source
+from cheblienet_graphs.gradients.source import Rows, Source, components
 from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.manifolds.moments import logarithms
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, periods
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.lists import NeighborLists
 from cheblienet_graphs.typing import Floats, Indices
@@ -32,21 +31,20 @@ class SearchedGradient(Source):
     Args:
         sampling: its vertices: all, or those inside a mask.
         manifold: on which they lie; its frame.
-        spacing: of the points of the whole sampling, the root of their mean area.
+        spacings: (d,) of the points of the whole sampling; of a rotation, the step.
         fewest: neighbors that a vertex has at least, where there are so many.
         choice: the search, and its device.
     """
 
     def __init__(
-        self, sampling: Sampling, manifold: Manifold, spacing: float, fewest: int, choice: Choice
+        self, sampling: Sampling, manifold: Manifold, spacings: Floats, fewest: int, choice: Choice
     ) -> None:
-        step = manifold.fiber.step(sampling.orientations)
-        metric = Metric(1.0, spacing / step if step else 0.0)
+        metric = Metric(1.0, float(spacings[0] / spacings[-1]) if manifold.oriented else 0.0)
+        self._spacings = spacings
         self._sampled, self._fewest = SampledManifold(sampling, manifold, metric), fewest
         most = min(fewest + MORE, max(1, sampling.num_vertices - 1))
         rings = int(sampling.periodic)
         self._lists = NeighborLists(self._sampled, most, choice, rings=rings)
-        self._units = np.sqrt(manifold.weights(metric)) / spacing
 
     def rows(self, start: int, stop: int) -> Iterator[Rows]:
         """As `Source.rows`, of vertices; weights per unit of length or radian.
@@ -66,15 +64,15 @@ class SearchedGradient(Source):
 
     def _of_vertices(self, own: Indices, lists: Indices) -> Rows:
         columns = np.where(lists < self._sampled.sampling.num_vertices, lists, -1)
-        components = self._components(own, columns)
-        squared = np.where(columns < 0, np.inf, (components**2).sum(axis=2))
+        parts = self._components(own, columns)
+        squared = np.where(columns < 0, np.inf, (parts**2).sum(axis=2))
         order = np.argsort(squared, axis=1, kind="stable")
         columns, squared = (np.take_along_axis(part, order, axis=1) for part in (columns, squared))
-        components = np.take_along_axis(components, order[:, :, None], axis=1)
+        parts = np.take_along_axis(parts, order[:, :, None], axis=1)
         kept = np.arange(columns.shape[1]) < _whole_shells(squared, self._fewest)[:, None]
         kept &= columns >= 0
-        weights = least_norm(np.where(kept[:, :, None], components, 0.0))
-        weights *= np.where(kept, self._units[:, None, None], 0.0)
+        weights = least_norm(np.where(kept[:, :, None], parts, 0.0))
+        weights *= np.where(kept, 1 / self._spacings[:, None, None], 0.0)
         columns = np.column_stack([own, np.where(kept, columns, -1)])
         weights = np.concatenate([-weights.sum(axis=2, keepdims=True), weights], axis=2)
         return Rows(own, columns, weights)
@@ -84,15 +82,12 @@ class SearchedGradient(Source):
         return self._sampled.sampling.coordinates()
 
     def _components(self, own: Indices, columns: Indices) -> Floats:
-        """(N, K, d) of the logarithms to neighbors, in units of the metric and the spacing."""
-        sampled, base = self._sampled, self._sampled.manifold.base.dimension
+        """(N, K, d) of the logarithms to neighbors, in units of the spacing and the step."""
         both = np.repeat(own, columns.shape[1]), columns.ravel()
         starts, ends = (self._coordinates[vertices] for vertices in both)
-        ends[:, :base] -= periods(sampled.sampling, ends[:, :base] - starts[:, :base])
-        scaled = logarithms(sampled.manifold, starts, ends) * self._units[:, None]
-        least = (scaled**2).sum(axis=1).argmin(axis=0)
-        chosen: Floats = np.take_along_axis(scaled, least[None, None], axis=0)[0].T
-        return chosen.reshape(*columns.shape, -1)
+        manifold, sampling = self._sampled.manifold, self._sampled.sampling
+        parts = components(manifold, sampling, self._spacings, starts, ends)
+        return parts.reshape(*columns.shape, -1)
 
 
 def _whole_shells(squared: Floats, fewest: int) -> Indices:

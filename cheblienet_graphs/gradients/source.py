@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cheblienet_graphs.manifolds import Manifold
-from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.manifolds.moments import logarithms
+from cheblienet_graphs.samplings.sampling import Sampling, periods
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 
 
@@ -44,8 +46,29 @@ class Source(ABC):
         """
 
 
-def spacing_of(sampling: Sampling, manifold: Manifold) -> float:
-    """The side of a square, or a cube, with a point's mean area of a whole sampling."""
-    extent = sampling.extent
-    area = manifold.base.measure if extent is None else math.prod(extent)
-    return float((area / sampling.num_points) ** (1 / manifold.base.dimension))
+def units(spec: GraphSpec, level: int) -> Floats:
+    """(fields,) the spacing of the points of a whole level; of a rotation, the step."""
+    spacings = np.full(len(spec.geometry.frame), math.sqrt(spec.squared_spacing(level)))
+    if spec.geometry.fiber.cyclic:
+        spacings[-1] = spec.geometry.fiber.step(spec.orientations)
+    return spacings
+
+
+def components(
+    manifold: Manifold, sampling: Sampling, spacings: Floats, starts: Floats, ends: Floats
+) -> Floats:
+    """(N, d) components of the shortest logarithms, in units of these spacings.
+
+    Args:
+        manifold: its frame.
+        sampling: whose periods count.
+        spacings: (d,) the unit along each direction.
+        starts: (N, c) coordinates.
+        ends: (N, c) those of neighbors; changed where they have nearer images.
+    """
+    base = manifold.base.dimension
+    ends[:, :base] -= periods(sampling, ends[:, :base] - starts[:, :base])
+    scaled = logarithms(manifold, starts, ends) / spacings[:, None]
+    least = (scaled**2).sum(axis=1).argmin(axis=0)
+    chosen: Floats = np.take_along_axis(scaled, least[None, None], axis=0)[0].T
+    return chosen

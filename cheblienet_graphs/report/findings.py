@@ -9,6 +9,10 @@ from cheblienet_graphs.errors import Remedy, Spell
 IN_PLANE = "in-plane fraction {share:.3f}, asked for {asked:g}: "
 APART = "falls into {count:,} components, between which no signal passes"
 LARGE_CELLS = "Voronoi cells up to {times:,.0f} times their mean, as at ends of a part; give areas"
+STEEP = (
+    "gradients amplify noise {times:.3g} times a difference of neighbors, at {count:,} vertices, "
+    "as at {where}"
+)
 
 TEMPLATES = {
     # verdicts
@@ -67,6 +71,10 @@ TEMPLATES = {
     "approximate": "the eigenvalues are approximate, the solver gave up",
     "copies": "eigenvalues from Lanczos recursions: multiple ones may have more copies",
     "large cells": LARGE_CELLS,
+    "steep": STEEP,
+    "steep, edge": STEEP + "; a larger {0} gives vertices neighbors on all sides",
+    "steep, poles": STEEP + "; {0} and {1} have no poles",
+    "steep, points": STEEP + "; leave out points that are close to others",
     "large cells, xi": LARGE_CELLS + ", and {0} for their own spacing",
 }
 """Kind -> sentence: numbers by name, remedies by place."""

@@ -9,6 +9,7 @@ import scipy.sparse
 from cheblienet_graphs.errors import Spell
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding
+from cheblienet_graphs.report.gradients import GradientReport, gradient_report
 from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, compared, verdict
@@ -47,6 +48,7 @@ class LevelReport(LevelFacts):
             approximately say so.
         weights: min, median, max of the edges.
         inside: share of the sampling's points inside the mask; None without one.
+        derivatives: how well gradients differentiate; None where there are none.
     """
 
     level: int
@@ -65,6 +67,7 @@ class LevelReport(LevelFacts):
     equivariance: dict[str, float]
     weights: dict[str, float]
     inside: float | None
+    derivatives: GradientReport | None
 
     @property
     def consistency(self) -> Consistency:
@@ -80,6 +83,10 @@ class LevelReport(LevelFacts):
         """All of it as JSON types, the finding as words."""
         fields = asdict(self)
         del fields["finding"]
+        if self.derivatives is None:
+            del fields["derivatives"]
+        elif self.derivatives.steep is not None:
+            fields["derivatives"]["steep"] = self.derivatives.steep.sentence(spell)
         words = {"consistency": self.consistency, "verdict": self.finding.sentence(spell)}
         return fields | words
 
@@ -114,6 +121,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, sampled.sampling)
     step("weights")
+    derivatives = gradient_report(arrays)
     return LevelReport(
         **facts,
         level=number,
@@ -131,6 +139,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         finding=replace(judged, levels=(number,)),
         equivariance=errors,
         weights=diagnostics.weight_statistics(arrays.weights),
+        derivatives=derivatives,
         inside=None if spec.mask is None else inside,
     )
 

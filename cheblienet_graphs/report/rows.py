@@ -79,8 +79,23 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
         (True, f"realized eps^2 (asked {asked})", lambda x: _span(_along(x), 3, " .. ")),
         (irregular, "first moments, 0 to 1", lambda x: _span(_drift(x), 3, " .. ")),
         (oriented, "realized xi^2 / asked", lambda x: _span(turning(x), 3, " .. ")),
+        *(_gradients(oriented=oriented) if spec.gradients else ()),
     ]
     return _rows(every, levels)
+
+
+def _gradients(*, oriented: bool) -> list[Quantity]:
+    """How well they differentiate a smooth function."""
+
+    def cell(name: str, write: Callable[[float], str]) -> Callable[[LevelReport], str]:
+        return lambda level: _known(getattr(level.derivatives, name), write)
+
+    return [
+        (True, "gradients off by", cell("error", words.percent)),
+        (oriented, "rotation off by", cell("turning_error", words.percent)),
+        (True, "order of gradients", cell("order", "{:.2f}".format)),
+        (True, "largest row of gradients x spacing", cell("largest", "{:.3g}".format)),
+    ]
 
 
 def _rows(quantities: Sequence[Quantity], levels: Sequence[LevelReport]) -> list[Row]:

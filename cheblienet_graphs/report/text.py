@@ -49,7 +49,7 @@ def short_text(
     table = tables.aligned([*rows], ">")
     text = [*(line for sentence in words.brief(spec) for line in _wrapped("  ", sentence)), ""]
     text += [*_answers(spec, levels, nbytes, spell), "", *(f"  {line}" for line in table)]
-    if further := remarks(spec, levels, edges, spectra, spell=spell):
+    if further := remarks(spec, levels, edges, spectra, gradients, spell=spell):
         text += ["", *(line for sentence in further for line in _wrapped("  ", sentence))]
     return "\n".join(text)
 
@@ -93,10 +93,10 @@ def remarks(
     Args:
         spec: of the build.
         levels: their reports.
-        made: which remarks: `edges`, `connections`, `spectra`; default all.
+        made: which remarks: `edges`, `connections`, `spectra`, `gradients`; default all.
         spell: writes parameters.
     """
-    kinds = made or (edges, connections, spectra)
+    kinds = made or (edges, connections, spectra, gradients)
     every_one = (remark for level in levels for kind in kinds for remark in kind(spec, level))
     return lines(every_one, [level.level for level in levels], spell)
 
@@ -143,6 +143,12 @@ def spectra(_: GraphSpec, level: LevelReport) -> Iterator[Finding]:
         yield Finding("copies", (level.level,))
 
 
+def gradients(_: GraphSpec, level: LevelReport) -> Iterator[Finding]:
+    """Rows that amplify noise too much."""
+    if level.derivatives is not None and level.derivatives.steep is not None:
+        yield level.derivatives.steep
+
+
 def _answers(
     spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int, spell: Spell
 ) -> Iterator[str]:
@@ -154,6 +160,7 @@ def _answers(
         "size": [size(spec, levels, nbytes)],
         "symmetries": symmetries(levels),
         "spectrum": _spectrum(levels[0]),
+        "gradients": _derivatives(levels[0]),
     }
     for label, sentences in answers.items():
         for number, sentence in enumerate(sentences):
@@ -212,6 +219,18 @@ def _spectrum(level: LevelReport) -> list[str]:
         listed.append("...")
     of_delta = "of Delta, " if scale is None else ""
     return [f"{', '.join(listed)} ({of_delta}level {level.level})"]
+
+
+def _derivatives(level: LevelReport) -> list[str]:
+    """How well gradients differentiate."""
+    known = level.derivatives
+    if known is None:
+        return []
+    order = "" if known.order is None else f", of order {known.order:.2f}"
+    turning = known.turning_error
+    rotation = "" if turning is None else f", rotations {words.percent(turning)}"
+    off = f"{words.percent(known.error)} off on a smooth function{rotation}{order}"
+    return [f"{off}; rows up to {known.largest:.3g} / spacing (level {level.level})"]
 
 
 def _eigenvalues(level: LevelReport) -> list[str]:

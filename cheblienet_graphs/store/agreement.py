@@ -19,14 +19,22 @@ import scipy.sparse
 from cheblienet_graphs.errors import CheblienetError, StoreError
 from cheblienet_graphs.samplings.given_tables import coincident
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.sparse import ENTRIES, Product, mapped_product, row_blocks, rows
+from cheblienet_graphs.sparse import (
+    ENTRIES,
+    ROUNDING,
+    Product,
+    mapped_product,
+    near,
+    row_blocks,
+    rows,
+)
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.lanczos import ritz_range
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.gradients import gradient_faults
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr
 from cheblienet_graphs.typing import Floats, Indices
 
-ROUNDING = 1e-6
-"""Rounding errors of sums of float32 numbers, in units of their terms."""
 SUMS = 1e-5
 """Largest error of a mean, and of a sum of averages."""
 EIGENPAIR = 1e-4
@@ -81,6 +89,8 @@ def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
         yield f"{here}/base_index", _mask_faults(arrays)
     yield f"{here}/coordinates", _coordinate_faults(arrays)
     yield f"{here}/area", _area_faults(arrays)
+    if arrays.spec.gradients:
+        yield f"{here}/{layout.GRADIENTS}", gradient_faults(arrays)
     if arrays.spec.eigenpairs is not None:
         yield f"{here}/eigenvectors", _eigenpair_faults(arrays)
     for path, shape in arrays.maps.items():
@@ -106,11 +116,11 @@ def _laplacian_faults(arrays: LevelArrays, name: str) -> Iterator[str]:
             yield "has edges along another direction"
         scale = arrays.of_level.lambda_max * arrays.mass[here].astype(np.float64)
         diagonal = (block.data[own] + np.float64(1)) / 2 * scale
-        if not direction and not _near(diagonal, arrays.degree[here], ROUNDING * scale):
+        if not direction and not near(diagonal, arrays.degree[here], ROUNDING * scale):
             yield "has another diagonal than its rescaling and the degrees say"
         # Delta maps the roots to 0, and so the rescaled Laplacian to their negatives.
         sums, sizes = (rows_of @ root for rows_of in (block, abs(block)))
-        if not _near(sums, -root[here], ROUNDING * (sizes + root[here])):
+        if not near(sums, -root[here], ROUNDING * (sizes + root[here])):
             yield "does not vanish on the square roots of the degrees or areas"
 
 
@@ -156,11 +166,6 @@ def _blocks(matrix: scipy.sparse.csr_array) -> Iterator[tuple[slice, Indices, An
     for start, stop in row_blocks(matrix.indptr):
         block = rows(matrix, start, stop)
         yield slice(start, stop), np.repeat(np.arange(start, stop), np.diff(block.indptr)), block
-
-
-def _near(actual: npt.NDArray[Any], expected: npt.NDArray[Any], errors: Floats) -> bool:
-    """Whether numbers are equal up to an error of each."""
-    return bool((abs(actual - expected) <= errors).all())
 
 
 def _mask_faults(arrays: LevelArrays) -> Iterator[str]:
@@ -248,7 +253,7 @@ def _coincide(spec: GraphSpec, actual: Floats, expected: Floats) -> bool:
 
 def _equal(error: float, actual: npt.NDArray[np.floating], expected: Floats) -> bool:
     """Whether numbers are equal up to an error, in units of themselves or 1."""
-    return _near(actual, expected, error * np.maximum(abs(expected), 1))
+    return near(actual, expected, error * np.maximum(abs(expected), 1))
 
 
 def _eigenpair_faults(arrays: LevelArrays) -> Iterator[str]:

@@ -28,6 +28,7 @@ MANIFEST = "manifest.json"
 MEANINGS = {
     "laplacian": "L = 2 Delta / `lambda_max` - I, so Delta = (L + I) `lambda_max` / 2",
     "directional": "L of one direction, by its own `lambda_max` in directional of its level",
+    "gradient": "derivative along one direction of the frame, per unit of length or radian",
     "pooling": "times a signal of the finer level: its means, by area, on the coarser one",
     "unpooling": "times a signal of the coarser level: the same on the finer one",
     "coordinates": "of the vertices; their names are in columns",
@@ -41,13 +42,16 @@ DENSE = ("coordinates", "degree", "area", "base_index", "eigenvalues", "eigenvec
 
 
 def to_scipy(version: Path, level: int, file: Path) -> None:
-    """The rescaled Laplacian for scipy.sparse.load_npz."""
+    """The rescaled Laplacian for scipy.sparse.load_npz; no other matrices."""
     laplacian = LevelArrays(version, read_facts(version), level).laplacian
     save_whole(file, OUTCOME, lambda target: scipy.sparse.save_npz(target, laplacian))
 
 
 def to_pyg(version: Path, level: int, file: Path) -> None:
-    """edge_index (2, E) int64, edge_weight (E,) float32, pos (V, d) float32; both directions."""
+    """edge_index (2, E) int64, edge_weight (E,) float32, pos (V, d) float32; both directions.
+
+    No directional Laplacians and no gradients.
+    """
     points = LevelArrays(version, read_facts(version), level).coordinates
     weights = edge_weights(version, level).tocoo()
     arrays = {
@@ -130,6 +134,8 @@ def _arrays(version: Path, facts: VersionFacts) -> Iterator[tuple[str, int, str,
         yield "laplacian", level, f"laplacian-{level}", arrays.laplacian
         for direction, matrix in arrays.directional.items():
             yield "directional", level, f"{direction}-{level}", matrix
+        for direction, matrix in arrays.gradients.items():
+            yield "gradient", level, f"gradient-{direction}-{level}", matrix
         for start, (path, shape) in enumerate(arrays.maps.items(), level):
             kind = path.partition("/")[0]
             yield kind, start, path.replace("/", "-"), mapped_csr(version / path, shape)

@@ -217,28 +217,37 @@ class LevelArrays:
     @cached_property
     def gradients(self) -> dict[str, scipy.sparse.csr_array]:
         """By direction of the frame, (V, V) float32, per unit of length; empty without any."""
-        return self._of_fields(layout.FIELDS)
+        return self._by_field(self.stacked_gradients())
 
     @cached_property
     def gradient_sums(self) -> dict[str, scipy.sparse.csr_array]:
         """By direction of the frame, (V, V) float32, the gradient and its transpose added."""
-        return self._of_fields(layout.SYMMETRIC)
+        return self._by_field(self.stacked_gradients(layout.SYMMETRIC))
 
-    def _of_fields(self, part: str) -> dict[str, scipy.sparse.csr_array]:
-        """A part of the gradients, cut into the matrices of the fields."""
-        known, frame = self.of_level.gradients, self.spec.geometry.frame
+    def stacked_gradients(self, part: str = layout.FIELDS) -> scipy.sparse.csr_array | None:
+        """(fields V, V) float32, a part of the gradients of all fields; None without any.
+
+        Raises:
+            StoreError: as `mapped_csr`, or entries are not finite.
+        """
+        known, vertices = self.of_level.gradients, self.of_level.vertices
         if known is None:
-            return {}
-        vertices = self.of_level.vertices
+            return None
+        shape = (len(self.spec.geometry.frame) * vertices, vertices)
         entries = known.nnz if part == layout.FIELDS else known.symmetric_nnz
         if not entries:
-            none = scipy.sparse.csr_array((vertices, vertices), dtype=np.float32)
-            return dict.fromkeys(frame, none)
-        shape = (len(frame) * vertices, vertices)
+            return scipy.sparse.csr_array(shape, dtype=np.float32)
         name = f"{layout.GRADIENTS}/{part}"
         matrix = mapped_csr(self.folder / name, shape, entries)
         self._check(name, matrix.data, EVERY)
-        starts = range(0, shape[0], vertices)
+        return matrix
+
+    def _by_field(self, matrix: scipy.sparse.csr_array | None) -> dict[str, scipy.sparse.csr_array]:
+        """The matrix of each field."""
+        if matrix is None:
+            return {}
+        frame, vertices = self.spec.geometry.frame, matrix.shape[1]
+        starts = range(0, matrix.shape[0], vertices)
         return {name: rows(matrix, n, n + vertices) for name, n in zip(frame, starts, strict=True)}
 
     @cached_property

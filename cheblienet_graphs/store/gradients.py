@@ -1,0 +1,79 @@
+"""Agreement of stored gradients with their points, their facts and their transposes."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs.gradients.norms import norms
+from cheblienet_graphs.gradients.source import components, units
+from cheblienet_graphs.sparse import ROUNDING, near, row_blocks, rows
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.typing import Floats
+
+
+def gradient_faults(arrays: LevelArrays) -> Iterator[str]:
+    """Gradients are 0 on constants, exact on linear functions, and the sums those with transposes.
+
+    Where neighbors do not lie in all directions, they are exact along those that remain.
+    """
+    fields, sums = (arrays.stacked_gradients(part) for part in (layout.FIELDS, layout.SYMMETRIC))
+    known, spacings = arrays.of_level.gradients, units(arrays.spec, arrays.level)
+    if fields is None or sums is None or known is None:
+        return
+    stated = np.array([*known.norms, known.largest])
+    bounds, largest = norms(fields, spacings)
+    if not near(stated, np.array([*bounds, largest]), ROUNDING * stated):
+        yield "have other norms than its facts say"
+    if not _are_sums(fields, sums):
+        yield "have other sums with their transposes than are stored"
+    if not all(_is_gradient(arrays, block, spacings) for block in _vertex_blocks(fields)):
+        yield "do not vanish on constants, or are not exact on linear functions"
+
+
+def _are_sums(fields: scipy.sparse.csr_array, sums: scipy.sparse.csr_array) -> bool:
+    """Whether sums are G + G^T, by their products with a random vector."""
+    vertices = fields.shape[1]
+    probe = np.random.default_rng(0).uniform(1, 2, vertices)
+    for first in range(0, fields.shape[0], vertices):
+        own, both = (rows(matrix, first, first + vertices) for matrix in (fields, sums))
+        expected = own @ probe + own.T @ probe
+        sizes = abs(own) @ probe + abs(own).T @ probe
+        if not near(both @ probe, expected, ROUNDING * sizes):
+            return False
+    return True
+
+
+def _vertex_blocks(fields: scipy.sparse.csr_array) -> Iterator[tuple[int, list[Any]]]:
+    """First vertex, and the rows of each field, of some vertices after others."""
+    vertices = fields.shape[1]
+    for start, stop in row_blocks(fields.indptr[: vertices + 1]):
+        firsts = range(start, fields.shape[0], vertices)
+        yield start, [rows(fields, first, first + stop - start) for first in firsts]
+
+
+def _is_gradient(arrays: LevelArrays, block: tuple[int, Sequence[Any]], spacings: Floats) -> bool:
+    """Whether rows are exact on constants, and on linear functions along what they see."""
+    start, of_fields = block
+    geometry, coordinates = arrays.spec.geometry, arrays.coordinates
+    count, along = of_fields[0].shape[0], len(spacings)
+    moments, sizes = np.zeros((count, along, along)), np.zeros(count)
+    for field, matrix in enumerate(of_fields):
+        (row, column), values = matrix.tocoo().coords, matrix.data.astype(np.float64)
+        starts, ends = coordinates[start + row], coordinates[column]
+        parts = components(geometry, arrays.sampling, spacings, starts, ends)
+        weights = values * spacings[field]
+        if geometry.base.flat and field >= geometry.base.dimension:  # exact for modes, not angles
+            turn = len(geometry.fiber.turns) * geometry.fiber.step(arrays.spec.orientations)
+            parts *= math.sin(turn) / turn
+        terms = abs(weights) * (1 + np.sqrt((parts**2).sum(axis=1)))
+        np.add.at(moments[:, field], row, weights[:, None] * parts)
+        np.add.at(sizes, row, terms)
+        if not near(np.bincount(row, weights, count), np.zeros(count), ROUNDING * sizes):
+            return False
+    seen: Floats = moments @ moments
+    allowed = 2 * along * ROUNDING * sizes * (1 + abs(moments).max(axis=(1, 2)))
+    return near(seen, moments, allowed[:, None, None])
