@@ -5,7 +5,7 @@ antisymmetric, so S has entries next to sides and masks only.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -40,6 +40,9 @@ REGULAR = ("icosahedral", "healpix")
 """Samplings of the sphere whose points are about equally far apart: few neighbors are enough."""
 FEWEST = {False: (6, 16), True: (16, 32)}
 """Neighbors on regular spheres and elsewhere, without and with orientations."""
+MORE = 24
+"""Neighbors that are looked for beyond the fewest, so that their last shell is whole."""
+PARTS = (layout.FIELDS, layout.SYMMETRIC)
 ROWS_AT_ONCE = 2**16
 """Rows of which entries are looked through together."""
 
@@ -54,7 +57,7 @@ class GradientRows(ABC):
     matrix: scipy.sparse.csr_array
 
     @abstractmethod
-    def of(self, part: str, start: int, stop: int) -> Iterator[FieldRows]:
+    def of(self, part: str, start: int, stop: int) -> Iterable[FieldRows]:
         """Those of a part, layout.FIELDS or layout.SYMMETRIC, over some points."""
 
 
@@ -76,10 +79,16 @@ class CopiedGradients(GradientRows):
         self.matrix = scipy.sparse.vstack(matrices, "csr")
         summed = [_sum_with_transpose(matrix) for matrix in matrices]
         self._lattice = lattice
+        self._small = small
         self._copied = {
             part: [CopiedRows(small, _block(matrix), matrix.data) for matrix in of]
-            for part, of in ((layout.FIELDS, matrices), (layout.SYMMETRIC, summed))
+            for part, of in zip(PARTS, (matrices, summed), strict=True)
         }
+
+    def entries(self, part: str) -> int:
+        """How many there are on the large lattice."""
+        blocks = [copied.block for copied in self._copied[part]]
+        return int(sum(np.diff(block.indptr) @ self._small.times for block in blocks))
 
     def of(self, part: str, start: int, stop: int) -> Iterator[FieldRows]:
         """As `GradientRows.of`, of whole lines."""
@@ -101,13 +110,22 @@ class ComputedGradients(GradientRows):
     def __init__(self, level: Level) -> None:
         self._level, geometry = level, level.spec.geometry
         turned = geometry.base.flat and geometry.oriented
+        self._last: tuple[tuple[str, int, int], list[FieldRows]] | None = None
         self._fields = Fields(_source(level, turned=turned), level.sampling, turned=turned)
 
-    def of(self, part: str, start: int, stop: int) -> Iterator[FieldRows]:
-        """As `GradientRows.of`; sums with transposes are made from the fields, once staged."""
-        if part == layout.FIELDS:
-            yield from self._fields.of(start, stop)
-            return
+    def of(self, part: str, start: int, stop: int) -> Iterable[FieldRows]:
+        """As `GradientRows.of`; sums with transposes are made from the fields, once staged.
+
+        The last ones are kept, as a level often is one block.
+        """
+        last = self._last  # another thread may replace it
+        if last is None or last[0] != (part, start, stop):
+            made = self._fields.of if part == layout.FIELDS else self._sums
+            self._last = last = (part, start, stop), [*made(start, stop)]
+        return last[1]
+
+    def _sums(self, start: int, stop: int) -> Iterator[FieldRows]:
+        """G + G^T of all fields."""
         points, count = self._level.sampling.num_points, stop - start
         for field in range(len(self._level.spec.geometry.frame)):
             matrix = self._sum_with_transpose(field, start, stop)
@@ -182,7 +200,7 @@ def _source(level: Level, *, turned: bool) -> Source:
     searches = level.choice.engine in {"pruned", "keops"}
     choice = level.choice if searches else Choice("pruned", "cpu")
     spacings = units(spec, level.number)[: len(manifold.frame)]
-    return SearchedGradient(sampling, manifold, spacings, fewest, choice)
+    return SearchedGradient(sampling, manifold, spacings, (fewest, fewest + MORE), choice)
 
 
 def _base(sampling: Sampling) -> Sampling:
@@ -226,10 +244,28 @@ def _block(matrix: scipy.sparse.csr_array) -> RowBlock:
     return RowBlock(0, matrix.shape[0], indptr, columns)
 
 
+def gradient_entries(level: Level) -> dict[str, int]:
+    """How many entries each part has: exactly on whole lattices, else upper bounds."""
+    spec, fields = level.spec, len(level.spec.geometry.frame)
+    if level.whole_lattice:
+        copied = CopiedGradients(level)
+        return {part: copied.entries(part) for part in PARTS}
+    if spec.sampling_kind.regular and level.inside is not None:
+        dimension, inside = spec.geometry.base.dimension, level.inside
+        cut = int((inside.depth[inside.places] <= 1).sum())
+        at_edges = cut * (2 * WINDOW + 1) ** dimension
+        one = (inside.num_points - cut) * 3**dimension + at_edges
+        both = 2 * at_edges
+    else:
+        one = level.sampling.num_points * (max(FEWEST[spec.geometry.oriented]) + MORE + 1)
+        both = 2 * one
+    times = fields * spec.orientations
+    return {layout.FIELDS: times * one, layout.SYMMETRIC: times * both}
+
+
 def gradient_rows(kept: Kept, level: Level) -> GradientRows:
     """The rows of a level's gradients, as this process keeps them."""
-    whole = level.spec.sampling_kind.regular and level.spec.mask is None
-    return kept.of(CopiedGradients if whole else ComputedGradients, level)
+    return kept.of(CopiedGradients if level.whole_lattice else ComputedGradients, level)
 
 
 @dataclass(frozen=True)
@@ -260,8 +296,8 @@ class GradientSweep(Sweep):
     @property
     def unit(self) -> int:
         """A line of a whole lattice."""
-        whole = self.level.spec.sampling_kind.regular and self.level.spec.mask is None
-        return self.level.spec.grid(self.level.number)[-1] if whole else 1
+        level = self.level
+        return level.spec.grid(level.number)[-1] if level.whole_lattice else 1
 
 
 @dataclass(frozen=True)
@@ -303,7 +339,7 @@ def write_gradients(build: Build, level: Level) -> GradientFacts:
     """Stage the gradients of a level, and what makes their transposes; their facts."""
     fields, vertices = len(level.spec.geometry.frame), level.num_vertices
     shape, nnz = (fields * vertices, vertices), {}
-    for part in (layout.FIELDS, layout.SYMMETRIC):
+    for part in PARTS:
         counts = build.scratch(level, f"{layout.GRADIENTS}-{part}", (shape[0],), "int64")
         counted = build.sweep(CountedGradients(level, part), shape[0])
         nnz[part] = sum(result["entries"] for result in counted)

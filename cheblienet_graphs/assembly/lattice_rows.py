@@ -120,7 +120,7 @@ class CopiedRows:
     def __init__(
         self, small: SmallLattice, block: RowBlock, values: npt.NDArray[np.floating[Any]]
     ) -> None:
-        self._small, self._block, self._values = small, block, values
+        self._small, self.block, self._values = small, block, values
         self._counts = np.diff(block.indptr)
         self._line = lru_cache(KEPT_LINES)(self._made_line)
 
@@ -147,14 +147,14 @@ class CopiedRows:
 
     @cached_property
     def _steps(self) -> Indices:
-        return self._small.steps(self._block.rows, self._block.columns)
+        return self._small.steps(self.block.rows, self.block.columns)
 
     def _made_line(self, small: int) -> Entries:
         """Those of a line of the small lattice, columns counted from the line's first vertex.
 
         The last ones are kept, as most blocks have few of them.
         """
-        vertices, block = self._small.vertices(small), self._block
+        vertices, block = self._small.vertices(small), self.block
         starts, counts = block.indptr[vertices], self._counts[vertices]
         ends = np.cumsum(counts)
         entry = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)

@@ -226,7 +226,12 @@ class Level:
     @property
     def copied(self) -> bool:
         """Whether rows are copies of few, those of a small lattice, which know all they need."""
-        return self.choice.engine == "stencil" and self.spec.mask is None
+        return self.choice.engine == "stencil" and self.whole_lattice
+
+    @property
+    def whole_lattice(self) -> bool:
+        """Whether it is of all pixels or voxels of a lattice."""
+        return self.spec.sampling_kind.regular and self.spec.mask is None
 
     @property
     def degree_bound(self) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cheblienet_graphs.assembly.gradients import gradient_entries
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.search.choice import Choice, choose
@@ -101,11 +102,18 @@ def planned(spec: GraphSpec, levels: Sequence[Level]) -> Plan:
         for each in (entries, *(of.degree_bound for of in level.directed.values())):
             nbytes += csr_nbytes((vertices, vertices), each + vertices)
         nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
+        nbytes += _gradient_nbytes(level) if spec.gradients else 0
         nbytes += (spec.eigenpairs or 0) * (8 + 4 * vertices)
         if level.inside is not None:
             shape, points = (level.inside.full.num_points, 1), len(level.inside.places)
             nbytes += points * np.dtype(index_type(shape, points)).itemsize
     return Plan(spec, tuple(sizes), nbytes, exact=spec.sampling_kind.regular)
+
+
+def _gradient_nbytes(level: Level) -> int:
+    """Size of both parts of a level's gradients."""
+    shape = (len(level.spec.geometry.frame) * level.num_vertices, level.num_vertices)
+    return sum(csr_nbytes(shape, nnz) for nnz in gradient_entries(level).values() if nnz)
 
 
 def _map_nbytes(level: Level) -> int:
@@ -156,6 +164,8 @@ def scratch_nbytes(level: Level) -> int:
     unscaled += sum(4 * (of.degree_bound + vertices) for of in level.directed.values())
     counts_and_sums = 8 if level.copied else 24
     sums = counts_and_sums * vertices * (1 + len(level.directed))
+    if level.spec.gradients:
+        sums += 16 * len(level.spec.geometry.frame) * vertices  # counts of both parts
     if level.choice.engine == "stencil":
         return unscaled + sums
     given_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
@@ -167,6 +177,8 @@ def scratch_nbytes(level: Level) -> int:
 def _row(level: Level) -> int:
     """Bytes that a vertex of a block takes."""
     entries = level.degree_bound // level.num_vertices + 1
+    if level.spec.gradients:
+        entries = max(entries, sum(gradient_entries(level).values()) // level.num_vertices)
     return 100 + entries * (20 if level.choice.engine == "stencil" else 300)
 
 

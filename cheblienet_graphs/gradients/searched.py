@@ -10,7 +10,6 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.gradients.least_norm import least_norm
 from cheblienet_graphs.gradients.source import Rows, Source, components
 from cheblienet_graphs.manifolds import Manifold, Metric
@@ -19,8 +18,6 @@ from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.lists import NeighborLists
 from cheblienet_graphs.typing import Floats, Indices
 
-MORE = 24
-"""Neighbors that are looked for beyond the fewest, so that their last shell is whole."""
 SHELL = 1e-6
 """Relative width of a shell."""
 
@@ -32,32 +29,37 @@ class SearchedGradient(Source):
         sampling: its vertices: all, or those inside a mask.
         manifold: on which they lie; its frame.
         spacings: (d,) of the points of the whole sampling; of a rotation, the step.
-        fewest: neighbors that a vertex has at least, where there are so many.
+        counts: neighbors that a vertex has at least, where there are so many, and that are looked
+            for, so that their last shell is whole.
         choice: the search, and its device.
     """
 
     def __init__(
-        self, sampling: Sampling, manifold: Manifold, spacings: Floats, fewest: int, choice: Choice
+        self,
+        sampling: Sampling,
+        manifold: Manifold,
+        spacings: Floats,
+        counts: tuple[int, int],
+        choice: Choice,
     ) -> None:
         metric = Metric(1.0, float(spacings[0] / spacings[-1]) if manifold.oriented else 0.0)
         self._spacings = spacings
-        self._sampled, self._fewest = SampledManifold(sampling, manifold, metric), fewest
-        most = min(fewest + MORE, max(1, sampling.num_vertices - 1))
-        rings = int(sampling.periodic)
-        self._lists = NeighborLists(self._sampled, most, choice, rings=rings)
+        self._sampled, self._fewest = SampledManifold(sampling, manifold, metric), counts[0]
+        self._most, self._choice = min(counts[1], max(1, sampling.num_vertices - 1)), choice
+        self._lists = self._among(int(sampling.periodic))
+
+    def _among(self, rings: int) -> NeighborLists:
+        """The search among so many rings of images."""
+        return NeighborLists(self._sampled, self._most, self._choice, rings=rings)
 
     def rows(self, start: int, stop: int) -> Iterator[Rows]:
-        """As `Source.rows`, of vertices; weights per unit of length or radian.
-
-        Raises:
-            SpecError: a periodic domain has too few points.
-        """
-        sampling = self._sampled.sampling
-        for first, lists, reach in self._lists.of(start, stop):
-            if self._lists.enough_rings(reach) > sampling.periodic:
-                remedy = Words("Or use ", Remedy("boundary", "open"), ".")
-                accepted = "more with gradients, whose neighbors reach around the domain here"
-                raise SpecError("points", accepted, sampling.num_points, remedy)
+        """As `Source.rows`, of vertices; weights per unit of length or radian."""
+        sampling, search = self._sampled.sampling, self._lists
+        for first, lists, reach in search.of(start, stop):
+            if (rings := search.enough_rings(reach)) > search.rings:  # in long, narrow domains
+                self._lists = self._among(rings)
+                yield from self.rows(first, stop)
+                return
             own = np.arange(sampling.orientations)[:, None] * sampling.num_points
             own = (own + np.arange(first, first + lists.shape[1])).ravel()
             yield self._of_vertices(own, lists.reshape(len(own), -1)).ascending()

@@ -56,7 +56,7 @@ class NeighborLists:
         squared_radii: Floats | None = None,
         rings: int = 0,
     ) -> None:
-        self._sampled, self._rings, self._choice = sampled, rings, choice
+        self._sampled, self.rings, self._choice = sampled, rings, choice
         radii = None if squared_radii is None else torch.from_numpy(squared_radii)
         self._shells = Shells(neighbors, SHELL if radii is None else offsets.SHELL, radii)
 
@@ -67,7 +67,7 @@ class NeighborLists:
         Raises:
             SpecError: there would be more than MOST_IMAGES.
         """
-        sampled, rings = self._sampled, self._rings
+        sampled, rings = self._sampled, self.rings
         dimension = sampled.manifold.base.dimension
         if rings > 1 and (2 * rings + 1) ** dimension * sampled.sampling.num_vertices > MOST_IMAGES:
             accepted = (
@@ -107,7 +107,7 @@ class NeighborLists:
         Where these are too few: as many as are enough, but at most twice these. More images can
         only shorten the distances that lists depend on.
         """
-        sampling, rings = self._sampled.sampling, self._rings
+        sampling, rings = self._sampled.sampling, self.rings
         if not sampling.periodic:
             return rings
         side = min(sampling.extent or (1.0,))

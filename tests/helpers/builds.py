@@ -11,25 +11,29 @@ from cheblienet_graphs.store.layout import check_version
 
 POINTS = np.random.default_rng(4).uniform([-80, -170], [85, 175], (180, 2))
 SPECS = {
-    "lattice": GraphSpec("se2", "30x26", orientations=4, levels=2),
+    "lattice": GraphSpec("se2", "30x26", orientations=4, levels=2, gradients=True),
     "torus": GraphSpec("se2", 24, orientations=4, boundary="periodic", lambda_max=2, levels=1),
     "selling": GraphSpec("se2", 32, orientations=4, weights="selling", levels=1),
     "directional": GraphSpec("se2", "24x20", orientations=4, levels=2, directional=0.05),
     "masked directional": GraphSpec(
         "se2", mask=awkward(24), orientations=3, period="2pi", weights="selling", directional=0.2
     ),
-    "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2),
+    "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2, gradients=True),
     "matched": GraphSpec(
         "so3", subdivisions=2, orientations=4, levels=1, weights="matched", neighbors=32
     ),
     "little drift": GraphSpec(
         "so3", subdivisions=2, orientations=4, levels=1, weights="matched", neighbors=24, drift=0.03
     ),
-    "random torus": GraphSpec("se2", points=150, orientations=4, boundary="periodic"),
+    "random torus": GraphSpec(
+        "se2", points=150, orientations=4, boundary="periodic", gradients=True
+    ),
     "mask": GraphSpec("se2", mask=awkward(32), orientations=4, levels=2),
-    "masked torus": GraphSpec("se2", mask=awkward(24), weights="selling", boundary="periodic"),
+    "masked torus": GraphSpec(
+        "se2", mask=awkward(24), weights="selling", boundary="periodic", gradients=True
+    ),
     "masked sphere": GraphSpec(
-        "so3", subdivisions=2, orientations=4, levels=2, mask=points_mask(162, 0.8)
+        "so3", subdivisions=2, orientations=4, mask=points_mask(162, 0.8), gradients=True
     ),
     "masked matched": GraphSpec(
         "s2", subdivisions=3, mask=points_mask(642, 0.8), weights="matched", neighbors=24

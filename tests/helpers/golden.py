@@ -42,6 +42,14 @@ SPECS: dict[str, dict[str, GraphSpec]] = {
         ),
         "turned": GraphSpec("so3", nside=1, orientations=4, period="2pi", neighbors=8, levels=1),
     },
+    "1.3": {
+        "fields": GraphSpec(
+            "se2", 6, orientations=4, period="2pi", weights="selling", levels=1, gradients=True
+        ),
+        "masked-slopes": GraphSpec("r2", mask=MASK, levels=1, gradients=True),
+        "slopes": GraphSpec("s2", subdivisions=1, levels=1, gradients=True),
+        "seamless": GraphSpec("r2", 4, boundary="periodic", levels=1, gradients=True),
+    },
 }
 
 

@@ -28,20 +28,24 @@ STATIONS = np.column_stack(
 PLACES = RNG.uniform(0, [3, 2], (40, 2))
 LAND = RNG.random(162) < 0.6
 SPECS = {
-    "lattice": GraphSpec("se2", "8x6", orientations=4, levels=2),
-    "masked lattice": GraphSpec("se2", mask=RNG.random((6, 8)) < 0.7, orientations=4, levels=1),
-    "space": GraphSpec("r3", "4x3x5", spacing=(1, 1, 2), levels=1),
+    "lattice": GraphSpec("se2", "8x6", orientations=4, levels=2, gradients=True),
+    "masked lattice": GraphSpec(
+        "se2", mask=RNG.random((6, 8)) < 0.7, orientations=4, levels=1, gradients=True
+    ),
+    "space": GraphSpec("r3", "4x3x5", spacing=(1, 1, 2), levels=1, gradients=True),
     "axes": GraphSpec("r3s2", "4x3x3", axes=7, levels=1),
-    "icosphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2),
-    "masked sphere": GraphSpec("s2", subdivisions=2, mask=LAND, levels=1),
+    "icosphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2, gradients=True),
+    "masked sphere": GraphSpec("s2", subdivisions=2, mask=LAND, levels=1, gradients=True),
     "healpix": GraphSpec("s2", nside=2, levels=1),
     "equiangular": GraphSpec("s2", bandlimit=4, levels=1),
     "gaussian": GraphSpec("s2", gaussian="O4", levels=1),
     "random sphere": GraphSpec("so3", points=40, seed=3, orientations=2, levels=1),
-    "random torus": GraphSpec("se2", points=40, orientations=2, boundary="periodic", levels=1),
+    "random torus": GraphSpec(
+        "se2", points=90, orientations=3, boundary="periodic", levels=1, gradients=True
+    ),
     "stations": GraphSpec("so3", coordinates=STATIONS, orientations=3),
-    "places": GraphSpec("se2", coordinates=[PLACES, PLACES[::4]], orientations=3),
-    "masked places": GraphSpec("r2", coordinates=PLACES, mask=PLACES[:, 0] < 2),
+    "places": GraphSpec("se2", coordinates=[PLACES, PLACES[::4]], orientations=3, gradients=True),
+    "masked places": GraphSpec("r2", coordinates=PLACES, mask=PLACES[:, 0] < 2, gradients=True),
 }
 
 

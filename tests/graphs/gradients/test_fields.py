@@ -1,0 +1,147 @@
+"""Stored gradients against derivatives by matrix exponentials, and their symmetries.
+
+It tests `lattice`, `searched` and `source`, too.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from derivatives import built, errors, wide
+from marks import slow_but
+from masks import disc
+
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.store.reader import LevelArrays
+
+STATIONS = np.random.default_rng(3).normal(size=(4096, 3))
+STATIONS = np.degrees(
+    np.stack([np.arcsin((STATIONS / np.linalg.norm(STATIONS, axis=1)[:, None])[:, 2]),
+              np.arctan2(STATIONS[:, 1], STATIONS[:, 0])], axis=1)
+)  # fmt: skip
+TURNED = {"period": "2pi"}
+SERIES = {  # the least order, and two graphs, the second one with half the spacing
+    "periodic plane": (1.9, [("r2", {"size": n, "boundary": "periodic"}) for n in (32, 64)]),
+    "open plane": (1.9, [("r2", {"size": n}) for n in (24, 48)]),
+    "disc": (1.9, [("r2", {"mask": disc(n)}) for n in (24, 48)]),
+    "periodic space": (1.9, [("r3", {"size": n, "boundary": "periodic"}) for n in (16, 32)]),
+    "open space": (1.9, [("r3", {"size": n}) for n in (24, 48)]),
+    "arrows": (1.9, [("se2", {"size": n, "orientations": n // 2} | TURNED) for n in (16, 32)]),
+    "lines": (1.9, [("se2", {"size": n, "orientations": n // 2}) for n in (16, 32)]),
+    "turning disc": (1.9, [("se2", {"mask": disc(n), "orientations": n // 2}) for n in (16, 32)]),
+    "icosphere": (1.9, [("s2", {"subdivisions": n}) for n in (3, 4)]),
+    "healpix": (1.9, [("s2", {"nside": n}) for n in (8, 16)]),
+    "equiangular": (1.7, [("s2", {"bandlimit": n}) for n in (8, 16)]),
+    "random sphere": (1.7, [("s2", {"points": n}) for n in (1000, 4000)]),
+    "stations": (1.7, [("s2", {"coordinates": STATIONS[:n]}) for n in (1024, 4096)]),
+    "region": (1.7, [("s2", {"nside": n, "region": "-30,-40,60,30"}) for n in (16, 32)]),
+    "random plane": (1.7, [("r2", {"points": n}) for n in (800, 3200)]),
+    "random points": (1.7, [("se2", {"points": n * n, "orientations": n // 2}) for n in (20, 40)]),
+    "rotations": (
+        1.8,
+        [("so3", {"subdivisions": n, "orientations": 2**n} | TURNED) for n in (3, 4)],
+    ),
+    "rotations of lines": (
+        1.8,
+        [("so3", {"nside": n, "orientations": 5 * n // 4}) for n in (4, 8)],
+    ),
+    "random rotations": (
+        1.7,
+        [("so3", {"points": 75 * n * n, "orientations": 5 * n} | TURNED) for n in (2, 4)],
+    ),
+}
+QUICK = ("disc", "arrows", "icosphere", "random points", "rotations of lines")
+
+
+@pytest.mark.parametrize("name", slow_but(QUICK, SERIES))
+def test_they_are_of_second_order(tmp_path: Path, name: str) -> None:
+    """Errors shrink with the square of the spacing, which each step halves."""
+    order, series = SERIES[name]
+    coarse, fine = (
+        errors(*built(GraphSpec(manifold, levels=1, gradients=True, **how), tmp_path / str(n)))
+        for n, (manifold, how) in enumerate(series)
+    )
+    assert (fine < coarse * 2**-order).all(), np.log2(coarse / fine)
+
+
+def test_linear_functions_are_exact_inside_a_ragged_mask(tmp_path: Path) -> None:
+    """Wherever neighbors lie in two directions; along the only one elsewhere."""
+    mask = np.random.default_rng(1).random((24, 24)) < 0.6
+    (arrays,) = built(GraphSpec("r2", mask=mask, levels=1, gradients=True), tmp_path)
+    slopes = np.stack([matrix @ arrays.coordinates for matrix in arrays.gradients.values()], axis=1)
+    exact = abs(slopes - np.eye(2)).max(axis=(1, 2)) < 1e-5
+    assert exact.mean() > 0.95
+    squares = slopes @ slopes
+    np.testing.assert_allclose(squares, slopes, atol=1e-5)  # projections on what neighbors span
+    constants = [matrix @ np.ones(len(slopes)) for matrix in arrays.gradients.values()]
+    np.testing.assert_allclose(constants, 0, atol=1e-4)
+
+
+def test_they_are_antisymmetric_but_at_sides(tmp_path: Path) -> None:
+    how = {"size": 12, "orientations": 6, "levels": 1, "gradients": True}
+    (whole,) = built(GraphSpec("se2", boundary="periodic", **TURNED, **how), tmp_path / "torus")
+    assert whole.of_level.gradients.symmetric_nnz == 0
+    assert all((wide(of) == -wide(of).T).all() for of in whole.gradients.values())
+    (open_,) = built(
+        GraphSpec("se2", 12, orientations=6, levels=1, gradients=True), tmp_path / "open"
+    )
+    inner = np.zeros((6, 12, 12), bool)
+    inner[:, 3:-3, 3:-3] = True
+    for name, matrix in open_.gradients.items():
+        both, sums = wide(matrix), wide(open_.gradient_sums[name])
+        np.testing.assert_allclose(sums, both + both.T, rtol=1e-7)
+        assert not sums[inner.ravel()].any()
+        assert sums.any() == (name != "rotation")
+
+
+SIGNS = {"flip": (1, -1, -1), "reflection": (1, -1, -1)}
+
+
+def images(arrays: LevelArrays) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Each exact symmetry: its name, its permutation, and the signs of the fields."""
+    every = [(name, p) for name, p in arrays.sampling.symmetries() if "approximate" not in name]
+    return [(name, p, np.array(SIGNS.get(name.split("_")[0], (1, 1, 1)))) for name, p in every]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"manifold": "se2", "size": 12, "orientations": 8, "boundary": "periodic"},
+        {"manifold": "se2", "size": 9, "orientations": 4},
+        {"manifold": "se2", "mask": disc(13), "orientations": 8},
+        {"manifold": "so3", "subdivisions": 1, "orientations": 10},
+        {"manifold": "so3", "nside": 2, "orientations": 8},
+    ],
+    ids=lambda how: "-".join(how),
+)
+def test_they_commute_with_motions_and_change_sign_in_mirrors(
+    tmp_path: Path, how: dict[str, Any]
+) -> None:
+    (arrays,) = built(GraphSpec(**how, **TURNED, gradients=True, levels=1), tmp_path)
+    names = set()
+    for name, permutation, signs in images(arrays):
+        names.add(name)
+        for sign, matrix in zip(signs, map(wide, arrays.gradients.values()), strict=True):
+            moved = matrix[np.ix_(permutation, permutation)]
+            np.testing.assert_allclose(moved, sign * matrix, atol=2e-7 * abs(matrix).max())
+    assert {name.split("_")[0] for name in names} & {"flip", "reflection"}
+    assert len(names) >= 3
+
+
+@pytest.mark.parametrize("turn", [np.pi / 3, np.pi])
+def test_modulo_pi_forward_and_sideways_have_one_common_sign(tmp_path: Path, turn: float) -> None:
+    """Along the seam of the orientations it changes; rotation has none."""
+    spec = GraphSpec("so3", nside=2, orientations=6, gradients=True, levels=1)
+    (lines,) = built(spec, tmp_path / "lines")
+    arrows = GraphSpec("so3", nside=2, orientations=12, period="2pi", gradients=True, levels=1)
+    (full,) = built(arrows, tmp_path / "arrows")
+    points = lines.spec.base_points(0)
+    even = np.random.default_rng(0).normal(size=(6, points))
+    shift = round(turn / (np.pi / 6)) % 6
+    # Samples from -pi/2 on, and from -pi on: those of arrows 3 and further are those of lines.
+    signal = np.roll(even, shift, axis=0)
+    twice = np.roll(np.concatenate([signal, signal]), 3, axis=0)
+    for name, matrix in lines.gradients.items():
+        half = (full.gradients[name] @ twice.ravel()).reshape(12, points)[3:9]
+        np.testing.assert_allclose(matrix @ signal.ravel(), half.ravel(), atol=1e-4)

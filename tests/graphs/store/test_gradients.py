@@ -1,0 +1,99 @@
+"""Gradients that are not those of their points, under digests that are in order."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from derivatives import built
+from sealing import reseal, reseal_array
+
+from cheblienet_graphs import GraphSpec, StoreError, verify
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays
+
+SPECS = [
+    GraphSpec("se2", 8, orientations=4, levels=1, gradients=True),
+    GraphSpec("so3", subdivisions=1, orientations=4, levels=1, gradients=True),
+]
+
+
+def largest(change: Callable[[float], float]) -> Callable[[np.ndarray], None]:
+    """Change the largest value."""
+
+    def changed(values: np.ndarray) -> None:
+        place = abs(values).argmax()
+        values[place] = change(values[place])
+
+    return changed
+
+
+@pytest.fixture(params=SPECS, ids=lambda spec: spec.manifold)
+def arrays(request: pytest.FixtureRequest, tmp_path: Path) -> LevelArrays:
+    return built(request.param, tmp_path)[0]
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("fields/data", largest(lambda value: value * 1.001)),
+        ("fields/data", largest(lambda value: -value)),
+        ("fields/data", lambda values: values.__imul__(1.001)),
+        ("fields/data", largest(lambda _: np.nan)),
+        ("fields/data", largest(lambda _: np.inf)),
+        ("symmetric/data", largest(lambda value: value * 1.001)),
+        ("symmetric/data", largest(lambda _: np.nan)),
+        ("fields/indices", lambda columns: columns.__setitem__(0, 9999)),
+        ("fields/indptr", lambda ends: ends.__setitem__(1, 9999)),
+        ("symmetric/indices", lambda columns: columns.sort()),
+    ],
+)
+def test_changed_ones_are_noticed(arrays: LevelArrays, part: str, change: Callable) -> None:
+    reseal_array(arrays.version, f"levels/0/gradients/{part}", change)
+    (fault,) = verify(arrays.version.parents[1])
+    assert "levels/0/gradients" in fault.where
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.001])
+def test_all_in_proportion_is_noticed(arrays: LevelArrays, scale: float) -> None:
+    """Both parts and the norms: only derivatives of linear functions tell."""
+    for part in ("fields", "symmetric"):
+        change = lambda values: values.__imul__(np.float32(scale))  # noqa: E731
+        reseal_array(arrays.version, f"levels/0/gradients/{part}/data", change)
+
+    def stated(facts: dict) -> None:
+        known = facts["levels"][0]["gradients"]
+        known["norms"] = [norm * scale for norm in known["norms"]]
+        known["largest"] *= scale
+
+    reseal(arrays.version, stated)
+    assert len(verify(arrays.version.parents[1])) == (scale != 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("nnz", 3),
+        ("nnz", -1),
+        ("symmetric_nnz", 0),
+        ("norms", [1.0, 2.0]),
+        ("norms", [1.0, 2.0, None]),
+        ("norms", 3.0),
+        ("largest", 1e300),
+        ("largest", 0.1),
+        ("norms", [9e9, 9e9, 9e9]),
+    ],
+)
+def test_facts_that_are_not_theirs_are_noticed(
+    arrays: LevelArrays, name: str, value: object
+) -> None:
+    reseal(arrays.version, lambda facts: facts["levels"][0]["gradients"].update({name: value}))
+    assert verify(arrays.version.parents[1])
+
+
+def test_missing_ones_are_refused(arrays: LevelArrays) -> None:
+    reseal(arrays.version, lambda facts: facts["levels"][0].pop("gradients"))
+    (fault,) = verify(arrays.version.parents[1])
+    assert "gradients" in fault.what
+    with pytest.raises(StoreError, match="gradients"):
+        read_facts(arrays.version)
