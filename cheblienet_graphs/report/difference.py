@@ -1,6 +1,6 @@
 """What differs between two published graphs: fields of the specification, facts of levels."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -83,8 +83,20 @@ def compare(
         _different(a.spec.to_dict(), b.spec.to_dict()),
         (" ".join(a.generator.values()), " ".join(b.generator.values())),
         (a.spec.levels, b.spec.levels),
-        tuple(map(_different, a.levels, b.levels)),
+        tuple(
+            _different(dict(_flat(x.to_dict())), dict(_flat(y.to_dict())))
+            for x, y in zip(a.levels, b.levels, strict=False)
+        ),
     )
+
+
+def _flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Names and values, those of inner mappings by their path."""
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value
 
 
 def _different(a: Mapping[str, Any], b: Mapping[str, Any]) -> Pairs:
