@@ -65,6 +65,8 @@ def network_of(
         pool=settings.pool,
         lift=lift,
         operators=settings.operators,
+        handed=bool(settings.handed),
+        head=settings.head,
         first_level=settings.first_level,
     )
     return nn.Sequential(Gaussian(settings.smooth), network) if settings.smooth else network

@@ -93,10 +93,11 @@ class Classification:
 
     @property
     def is_invariant(self) -> bool:
-        """Whether turns by 90 degrees change nothing but rounding, as on graphs with even n_o."""
+        """Whether turns by 90 degrees change nothing but rounding, as where n_o fits."""
         settings = self.settings
-        even = settings.manifold == "r2" or settings.orientations % 2 == 0
-        return settings.network == "graph" and even
+        quarter = 4 if settings.period == "2pi" else 2
+        whole = settings.manifold == "r2" or settings.orientations % quarter == 0
+        return settings.network == "graph" and settings.head == "invariant" and whole
 
     @property
     def steps(self) -> int:

@@ -1,12 +1,12 @@
 """Networks beside those of the package, of the same form or of that of others.
 
 `Plain` and `Steerable` have the form of the wide residual network, a convolution and three groups
-of residual blocks: plain ones with 3 x 3 convolutions, and escnn's, equivariant under rotations by
-90 degrees and flips (`pip install escnn`, which brings a numpy below 2). `ConvolutionalUNet` is the
-plain counterpart of a UNet on a graph. `Composed` layers have directional Laplacians that follow
-one another, beside ChebConv's, which stand in a sum: y = sum_{a, b < 3} T_a(L_forward)
-T_b(L_rotation) x W_ab + b: nine terms, one less than a sum of three operators with K = 4 has, and
-half as many products again.
+of residual blocks: plain ones with 3 x 3 convolutions, and escnn's, equivariant under quarter turns
+and flips, D4, or 8 or 16 rotations, C8 or C16 (`pip install escnn`, which brings a numpy below 2).
+`ConvolutionalUNet` is the plain counterpart of a UNet on a graph. `Composed` layers have
+directional Laplacians that follow one another, beside ChebConv's, which stand in a sum:
+y = sum_{a, b < 3} T_a(L_forward) T_b(L_rotation) x W_ab + b: nine terms, one less than a sum of
+three operators with K = 4 has, and half as many products again.
 """
 
 import math
@@ -107,10 +107,13 @@ def accept_matrices() -> None:
 
 
 class Steerable(nn.Module):
-    """Regular representations of D4, eight channels each; invariant by the largest over the group.
+    """Regular representations of a group; invariant by the largest over it.
+
+    Kernels have 3 x 3 pixels for D4 and 5 x 5 for finer rotations, as escnn's own examples do.
 
     Args:
-        settings: `widen`, `depth` and `levels` count; widths are numbers of representations.
+        settings: `group`, `widen`, `depth` and `levels` count; widths are numbers of
+            representations.
         channels: of the images.
         classes: of the output.
     """
@@ -121,7 +124,9 @@ class Steerable(nn.Module):
         from escnn import gspaces  # no dependency of ours
         from escnn import nn as steerable
 
-        space = gspaces.flipRot2dOnR2(N=4)
+        flips, turns = settings.group == "D4", int(settings.group[1:])
+        space = gspaces.flipRot2dOnR2(N=4) if flips else gspaces.rot2dOnR2(N=turns)
+        size = 3 if flips else 5
         widths, pools = widths_of(settings), min(2, settings.levels - 1)
 
         def field(count: int) -> Any:
@@ -134,14 +139,14 @@ class Steerable(nn.Module):
             return [steerable.InnerBatchNorm(before), steerable.ReLU(before)]
 
         self.images = steerable.FieldType(space, channels * [space.trivial_repr])
-        self.first = convolution(self.images, field(widths[0]), 3)
+        self.first = convolution(self.images, field(widths[0]), size)
         self.branches, self.skips, self.pools = nn.ModuleList(), nn.ModuleList(), nn.ModuleList()
         last = widths[0]
         for number, width in enumerate(widths):
             for a, b in pairwise([last, *[width] * settings.depth]):
                 before, after = field(a), field(b)
-                first = *normalized(before), convolution(before, after, 3)
-                second = *normalized(after), convolution(after, after, 3)
+                first = *normalized(before), convolution(before, after, size)
+                second = *normalized(after), convolution(after, after, size)
                 self.branches.append(steerable.SequentialModule(*first, *second))
                 self.skips.append(nn.Identity() if a == b else convolution(before, after, 1))
                 self.pools.append(nn.Identity())

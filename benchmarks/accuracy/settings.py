@@ -19,13 +19,16 @@ class Settings:
     Args:
         network: "graph", "plain" or "escnn".
         manifold: "se2", anisotropic, or "r2", isotropic.
-        orientations, eps_squared, alpha, neighbors, weights, laplacian, bandwidth, lambda_max,
-            directional, levels: of the graph, as GraphSpec has them; those that a manifold lacks
-            do not count. lambda_max "2" is a bound that thinned-out graphs have, too; the network
-            pools at most twice, whatever levels there are.
+        orientations, period, eps_squared, alpha, neighbors, weights, laplacian, bandwidth,
+            lambda_max, directional, levels: of the graph, as GraphSpec has them; those that a
+            manifold lacks do not count. lambda_max "2" is a bound that thinned-out graphs have,
+            too; the network pools at most twice, whatever levels there are.
         lift: "repeat", "cake" or "gabor".
         scales: of line filters.
-        operators: "laplacian" or "directional".
+        operators: "laplacian", "directional" or "first-order"; graphs have the gradients for it.
+        handed: 1 where first-order operators tell mirror images apart, else 0.
+        head: "invariant" or "oriented", which keeps orientations.
+        group: of escnn, "D4" with flips, or the rotations "C8" or "C16".
         first_level: of the convolutions.
         pool: "max", "mean" or "random".
         kernel_size: Chebyshev polynomials.
@@ -45,6 +48,7 @@ class Settings:
     network: Kind = "graph"
     manifold: Literal["se2", "r2"] = "se2"
     orientations: int = 6
+    period: Literal["pi", "2pi"] = "pi"
     eps_squared: float = 0.1
     alpha: float = 1.0
     neighbors: int | None = None
@@ -56,7 +60,10 @@ class Settings:
     levels: int = 3
     lift: Literal["repeat", "cake", "gabor"] = "repeat"
     scales: int = 1
-    operators: Literal["laplacian", "directional"] = "laplacian"
+    operators: Literal["laplacian", "directional", "first-order"] = "laplacian"
+    handed: int = 1
+    head: Literal["invariant", "oriented"] = "invariant"
+    group: Literal["D4", "C8", "C16"] = "D4"
     first_level: int = 0
     pool: Literal["max", "mean", "random"] = "max"
     kernel_size: int = 4
@@ -90,8 +97,9 @@ class Settings:
         """The graphs for images of a size."""
         names = ["manifold", "levels", "neighbors", "weights", "laplacian", "bandwidth"]
         if self.manifold == "se2":
-            names += ["orientations", "eps_squared", "alpha", "directional"]
+            names += ["orientations", "period", "eps_squared", "alpha", "directional"]
         fields: dict[str, Any] = {name: getattr(self, name) for name in names}
+        fields["gradients"] = self.operators == "first-order"
         bound = 2 if self.lambda_max == "2" else "exact"
         return GraphSpec(size=(width, height), lambda_max=bound, **fields)
 

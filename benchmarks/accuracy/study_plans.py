@@ -161,14 +161,21 @@ _DIRECTIONAL = Settings(
     operators="directional",
     first_level=1,
 )
+_HANDED = Settings(manifold="r2", operators="first-order")
+_ARROWS = Settings(orientations=8, period="2pi", weights="selling", operators="first-order")
 CONTENDERS = {
     "plain": Settings(network="plain"),
     "plain, rotated images": Settings(network="plain", augment="rotations"),
     "escnn, D4": Settings(network="escnn"),
+    "escnn, C8": Settings(network="escnn", group="C8"),
     "plane": Settings(manifold="r2"),
+    "plane, first-order": _HANDED,
+    "plane, first-order, mirror images alike": replace(_HANDED, handed=0),
     "plane, smoothed, from level 1": _COARSE,
     "plane, smoothed, from level 1, rotated images": replace(_COARSE, augment="rotations"),
     "SE(2)": Settings(),
+    "SE(2), first-order": _ARROWS,
+    "SE(2), first-order, mirror images alike": replace(_ARROWS, handed=0),
     "SE(2), directional, from level 1": _DIRECTIONAL,
     "SE(2), directional, from level 1, rotated images": replace(_DIRECTIONAL, augment="rotations"),
 }
