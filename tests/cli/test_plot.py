@@ -1,5 +1,6 @@
 """clg plot: files, captions, and what is refused."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -32,32 +33,40 @@ def test_heat_alone_draws_graphs_beside_each_other(
     assert "It runs along the orientation" in capsys.readouterr().out
 
 
-def without_matplotlib(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    script = (
-        "import sys; sys.modules['matplotlib'] = None; from cheblienet_cli.main import run; "
-        f"sys.exit(run({arguments!r}))"
-    )
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+WITHOUT = """
+import contextlib, io, json, sys
+
+sys.modules["matplotlib"] = None
+from cheblienet_cli.main import run
+
+done = []
+for line in sys.argv[1:]:
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        contextlib.redirect_stderr(io.StringIO()) as err,
+    ):
+        code = run(line.split())
+    done.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(done))
+"""
 
 
-def test_figures_are_listed_without_matplotlib() -> None:
-    done = without_matplotlib("plot", "--list")
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
-    assert lines == [[figure.name, figure.title] for figure in FIGURES]
-    done = without_matplotlib("plot", "heart")
-    assert done.returncode == 2
-    assert done.stderr.startswith("Error: There is no figure 'heart'. Choose one of neighb")
-
-
-@pytest.mark.parametrize("command", ["plot sparsity torus -o", "inspect torus --html"])
-def test_without_matplotlib_one_line_says_how_to_install_it(
-    store: Path, here: Path, command: str
+def test_without_matplotlib_figures_are_listed_and_one_line_says_how_to_install_it(
+    store: Path, here: Path
 ) -> None:
-    done = without_matplotlib(*command.split(), "a.png", "--store", str(store))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
+    commands = "plot --list", "plot heart", "plot sparsity torus -o a.png", "inspect torus --html a"
+    lines = [*commands[:2], *(f"{command} --store {store}" for command in commands[2:])]
+    printed = subprocess.check_output([sys.executable, "-c", WITHOUT, *lines])
+    (listed, out, err), (code, _, wrong), *refused = json.loads(printed)
+    assert (listed, err) == (0, "")
+    assert [line.split(maxsplit=1) for line in out.splitlines()] == [
+        [figure.name, figure.title] for figure in FIGURES
+    ]
+    assert code == 2
+    assert wrong.startswith("Error: There is no figure 'heart'. Choose one of neighb")
+    message = (
         "Error: A figure needs matplotlib, which is not installed. Install it: "
         "pip install 'cheblienet[plot]'.\n"
     )
+    assert refused == [[1, "", message]] * 2
     assert list(here.iterdir()) == []
