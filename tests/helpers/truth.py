@@ -129,12 +129,16 @@ def lattice_distances(
 
     patch = (np.indices((41, 41)) - 20) * h
     near = np.array([np.sort(squared(*patch, theta).ravel())[1:] for theta in thetas])
-    y, x = np.indices((height, width)).reshape(2, -1)
-    dy, dx = (y - y[:, None]) * h, (x - x[:, None]) * h
+    places = np.indices((height, width)).reshape(2, -1).T
+    steps, of_pair = np.unique(
+        (places - places[:, None]).reshape(-1, 2), axis=0, return_inverse=True
+    )
+    dy, dx = steps.T * h
     shifts = list(itertools.product((-1, 0, 1), repeat=2)) if periodic else [(0, 0)]
     images = [(dx + sx * width * h, dy + sy * height * h) for sy, sx in shifts]
     best = [np.min([squared(*image, theta) for image in images], axis=0) for theta in thetas]
-    return near, of_fibers(np.array(best))
+    of_pairs = np.array(best)[..., of_pair].reshape(orientations, orientations, *[len(places)] * 2)
+    return near, of_fibers(of_pairs)
 
 
 def brute_force_edges(
