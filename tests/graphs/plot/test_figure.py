@@ -15,7 +15,7 @@ from cheblienet_graphs.plot.figure import INK, check_file
 
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])
 def test_files_have_the_same_bytes_each_time(tmp_path: Path, ending: str) -> None:
-    graph, figure = opened("six"), figure_named("sparsity")
+    graph, figure = opened("tiny"), figure_named("sparsity")
     first, second = tmp_path / f"a{ending}", tmp_path / f"b{ending.upper()}"
     second.write_bytes(b"earlier")
     caption = write_figure(figure, graph, Asked(), first)
