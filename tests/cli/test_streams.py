@@ -27,7 +27,7 @@ def clg(here: Path, shell: str, program: str = MAIN) -> subprocess.CompletedProc
 
 EACH = """
 import os, sys
-import cheblienet_cli.main, cheblienet_graphs.assembly.pipeline, cheblienet_graphs.store.verify
+import cheblienet_cli.commands, cheblienet_cli.main, cheblienet_graphs.assembly.pipeline
 
 lines, codes = sys.argv[1:], []
 for line in lines:

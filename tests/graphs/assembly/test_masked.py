@@ -17,7 +17,7 @@ LATTICES = {
     "normalized": {"manifold": "r2", "weights": "selling", "laplacian": "normalized"},
     "bound": {"manifold": "r2", "lambda_max": 2},
     "torus": {"manifold": "se2", "orientations": 3, "boundary": "periodic"},
-    "fraction": {"manifold": "se2", "orientations": 4, "xi": "auto", "levels": 1},
+    "fraction": {"manifold": "se2", "orientations": 2, "xi": "auto", "levels": 1},
 }
 
 
