@@ -1,6 +1,5 @@
 """Stores that were written once, for each schema: what is released stays readable, by all means."""
 
-import functools
 import itertools
 import json
 import shutil
@@ -16,8 +15,7 @@ from sealing import reseal
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import build
-from cheblienet_graphs.page import page as pages
-from cheblienet_graphs.page.page import page as whole_page
+from cheblienet_graphs.page.page import page
 from cheblienet_graphs.plot import figure_named
 from cheblienet_models import Pyramid, StoreError, open_store
 
@@ -142,8 +140,7 @@ def test_all_that_reads_reads_them(
     store: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages with one figure; that all of them can be on a page is tested elsewhere."""
-    with_one = functools.partial(whole_page, figures=[figure_named("neighborhood")])
-    monkeypatch.setattr(pages, "page", with_one)
+    monkeypatch.setitem(page.__kwdefaults__, "figures", [figure_named("neighborhood")])
     for name, arguments in itertools.product(kept(store.stem), READING):
         shutil.rmtree(here / "out")
         (here / "out").mkdir()

@@ -86,9 +86,8 @@ def edges(
     """
     radii = stencil_radii(axes, np.array(sides), count, eps, xi, reach)
     places, period = voxels(shape), np.array(shape[::-1]) * sides
-    offsets, of_pair = np.unique(
-        (places - places[:, None]).reshape(-1, 3), axis=0, return_inverse=True
-    )
+    pairs = (places - places[:, None]).reshape(-1, 3)
+    offsets, of_pair = np.unique(pairs, axis=0, return_inverse=True)
     apart = offsets * np.array(sides)
     shifts = list(itertools.product((-1, 0, 1), repeat=3)) if periodic else [(0, 0, 0)]
     squared = np.empty((len(axes), len(axes), len(places), len(places)))

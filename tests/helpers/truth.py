@@ -130,9 +130,8 @@ def lattice_distances(
     patch = (np.indices((41, 41)) - 20) * h
     near = np.array([np.sort(squared(*patch, theta).ravel())[1:] for theta in thetas])
     places = np.indices((height, width)).reshape(2, -1).T
-    steps, of_pair = np.unique(
-        (places - places[:, None]).reshape(-1, 2), axis=0, return_inverse=True
-    )
+    pairs = (places - places[:, None]).reshape(-1, 2)
+    steps, of_pair = np.unique(pairs, axis=0, return_inverse=True)
     dy, dx = steps.T * h
     shifts = list(itertools.product((-1, 0, 1), repeat=2)) if periodic else [(0, 0)]
     images = [(dx + sx * width * h, dy + sy * height * h) for sy, sx in shifts]
@@ -146,14 +145,12 @@ def brute_force_edges(
     height: int,
     n_o: int | None,
     *,
-    eps: float,
-    alpha: float,
     count: int,
-    periodic: bool,
     period: float = math.pi,
+    **metric: float,
 ) -> Edges:
     """All edges by the neighbor rule on a lattice, comparing every pair; n_o None: the plane."""
-    near, between = lattice_distances(width, height, n_o, eps, alpha, periodic, period)
+    near, between = lattice_distances(width, height, n_o, period=period, **metric)
     assert near[:, count].max() < (20 / width) ** 2  # the patch is large enough
     radii = np.array([squared_radius(distances, count) for distances in near])
     assert max(radii) < (min(width, height) / width) ** 2  # one image each way is enough
