@@ -1,5 +1,6 @@
 """One thread, no deadlines, no waiting for disks; stores that several tests read, built once."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 def _seen(descriptor: int) -> None:
     """Ask for a file that must be open, as os.fsync does, and wait for nothing."""
     os.fstat(descriptor)
+
+
+def pytest_collection_finish() -> None:
+    """Let no collection of garbage look through what was there before the first test."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,6 +15,8 @@ from sealing import reseal
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import build
+from cheblienet_graphs.page.page import page
+from cheblienet_graphs.plot import figure_named
 from cheblienet_models import Pyramid, StoreError, open_store
 
 NAMES = [(schema, name) for schema, specs in golden.SPECS.items() for name in specs]
@@ -134,7 +136,11 @@ def of_graph(arguments: list[str], name: str, store: Path) -> list[str]:
     return [*(part.replace("NAME", name) for part in arguments), "--store", str(store)]
 
 
-def test_all_that_reads_reads_them(store: Path, here: Path) -> None:
+def test_all_that_reads_reads_them(
+    store: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages with one figure; that all of them can be on a page is tested elsewhere."""
+    monkeypatch.setitem(page.__kwdefaults__, "figures", [figure_named("neighborhood")])
     for name, arguments in itertools.product(kept(store.stem), READING):
         shutil.rmtree(here / "out")
         (here / "out").mkdir()

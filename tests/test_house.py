@@ -80,48 +80,44 @@ def test_training_side_imports_only_torch_numpy_and_the_standard_library() -> No
         assert {imported.partition(".")[0] for imported in imports_of(file)} <= allowed | more, name
 
 
-def modules_after(code: str) -> set[str]:
-    command = [sys.executable, "-c", f"import sys\n{code}\nprint('\\n'.join(sys.modules))"]
-    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+def modules_after(*steps: str) -> list[set[str]]:
+    """What is loaded after each of the steps, which one process takes."""
+    program = "\n".join(f"{step}; print('loaded', *sys.modules)" for step in steps)
+    command = [sys.executable, "-c", f"import sys; {program}"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [set(line.split()) for line in printed.splitlines() if line.startswith("loaded ")]
 
 
-def after_command(*arguments: str) -> set[str]:
-    run = "from cheblienet_cli.main import run"
-    return modules_after(f"{run}; assert run({list(arguments)!r}) == 0")
+def after_commands(*commands: str) -> list[set[str]]:
+    run = "from cheblienet_cli.main import run; assert run({!r}) == 0"
+    return modules_after(*(run.format(command.split()) for command in commands))
 
 
 def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
     code = f"import cheblienet_models; cheblienet_models.open_store({str(store)!r})['torus']"
     # Nor the compiler, which takes as long as torch itself.
     others = {"zarr", "scipy", "click", "pykeops", "torch._dynamo"}
-    assert (others | {"cheblienet_graphs", "cheblienet_cli"}).isdisjoint(modules_after(code))
+    (after,) = modules_after(code)
+    assert "torch" in after
+    assert (others | {"cheblienet_graphs", "cheblienet_cli"}).isdisjoint(after)
 
 
-@pytest.mark.parametrize(
-    ("graph", "loaded"),
-    [("se2 --size 12", "scipy.sparse"), ("s2 --points 60 --weights voronoi", "scipy.spatial")],
-)
-def test_builds_of_stencils_and_voronoi_cells_load_no_torch(
-    tmp_path: Path, graph: str, loaded: str
-) -> None:
-    store = str(tmp_path / "g.zarr")
-    after = after_command("build", *graph.split(), "--store", store, "--quiet")
-    assert loaded in after
-    assert {"torch", "pykeops", "matplotlib"}.isdisjoint(after)
+def test_commands_load_what_they_need(tmp_path: Path, store: Path) -> None:
+    *helped, lattice, cells, report = after_commands(
+        *(f"{command}--help" for command in ("", "build ", "build se2 ")),
+        f"build se2 --size 12 --store {tmp_path / 'g.zarr'} --quiet",
+        f"build s2 --points 60 --weights voronoi --store {tmp_path / 'g.zarr'} --quiet",
+        f"inspect torus --store {store} --json",
+    )
+    for after in helped:
+        assert {"numpy", "scipy", "zarr", "torch", "tqdm"}.isdisjoint(after)
+    assert "scipy.sparse" in lattice
     # What is said of a build takes no eigenproblem.
-    assert "cheblienet_graphs.spectrum.numeric" not in after or "voronoi" in graph
-
-
-@pytest.mark.parametrize("command", ["", "build ", "build se2 "])
-def test_help_loads_nothing_heavy(command: str) -> None:
-    after = after_command(*f"{command}--help".split())
-    assert {"numpy", "scipy", "zarr", "torch", "tqdm"}.isdisjoint(after)
-
-
-def test_the_report_in_a_terminal_draws_nothing(store: Path) -> None:
-    after = after_command("inspect", "torus", "--store", str(store), "--json")
-    assert "cheblienet_graphs.report.inspect" in after
-    assert {"matplotlib", "cheblienet_graphs.page", "html"}.isdisjoint(after)
+    assert "cheblienet_graphs.spectrum.numeric" not in lattice
+    assert "scipy.spatial" in cells
+    assert {"torch", "pykeops"}.isdisjoint(cells)
+    assert "cheblienet_graphs.report.inspect" in report
+    assert {"matplotlib", "cheblienet_graphs.page", "html"}.isdisjoint(report)
 
 
 def test_lazy_package_knows_its_names() -> None:

@@ -32,32 +32,25 @@ def test_heat_alone_draws_graphs_beside_each_other(
     assert "It runs along the orientation" in capsys.readouterr().out
 
 
-def without_matplotlib(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    script = (
-        "import sys; sys.modules['matplotlib'] = None; from cheblienet_cli.main import run; "
-        f"sys.exit(run({arguments!r}))"
-    )
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+WITHOUT = (
+    "import sys; sys.modules['matplotlib'] = None; from cheblienet_cli.main import run; "
+    "print([run(line.split()) for line in sys.argv[1:]])"
+)
 
 
-def test_figures_are_listed_without_matplotlib() -> None:
-    done = without_matplotlib("plot", "--list")
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
-    assert lines == [[figure.name, figure.title] for figure in FIGURES]
-    done = without_matplotlib("plot", "heart")
-    assert done.returncode == 2
-    assert done.stderr.startswith("Error: There is no figure 'heart'. Choose one of neighb")
-
-
-@pytest.mark.parametrize("command", ["plot sparsity torus -o", "inspect torus --html"])
-def test_without_matplotlib_one_line_says_how_to_install_it(
-    store: Path, here: Path, command: str
+def test_without_matplotlib_figures_are_listed_and_one_line_says_how_to_install_it(
+    store: Path, here: Path
 ) -> None:
-    done = without_matplotlib(*command.split(), "a.png", "--store", str(store))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        "Error: A figure needs matplotlib, which is not installed. Install it: "
-        "pip install 'cheblienet[plot]'.\n"
-    )
+    drawing = "plot sparsity torus -o a.png", "inspect torus --html a"
+    commands = ["plot --list", "plot heart", *(f"{line} --store {store}" for line in drawing)]
+    command = [sys.executable, "-c", WITHOUT, *commands]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    *listed, codes = done.stdout.splitlines()
+    expected = [[figure.name, figure.title] for figure in FIGURES]
+    assert [line.split(maxsplit=1) for line in listed] == expected
+    assert codes == "[0, 2, 1, 1]"
+    wrong, *refused = done.stderr.splitlines()
+    assert wrong.startswith("Error: There is no figure 'heart'. Choose one of neighb")
+    needed = "Error: A figure needs matplotlib, which is not installed. Install it: pip install"
+    assert refused == [f"{needed} 'cheblienet[plot]'."] * 2
     assert list(here.iterdir()) == []

@@ -93,10 +93,14 @@ def rows(spec: GraphSpec) -> list[np.ndarray]:
 
 def check_rule(by_pair: Edges, expected: Edges, count: int) -> None:
     assert by_pair.keys() == expected.keys()
-    assert all(abs(by_pair[e] - expected[e]) <= 1e-12 * max(1, expected[e]) for e in by_pair)
-    assert all(by_pair[b, a] == squared for (a, b), squared in by_pair.items())
-    assert all(a != b for a, b in by_pair)
-    assert np.bincount([a for a, _ in by_pair]).max() <= count
+    lengths, known, turned = np.array(
+        [(squared, expected[a, b], by_pair[b, a]) for (a, b), squared in by_pair.items()]
+    ).T
+    assert (abs(lengths - known) <= 1e-12 * np.maximum(1, known)).all()
+    assert (lengths == turned).all()
+    rows, columns = np.array([*by_pair]).T
+    assert (rows != columns).all()
+    assert np.bincount(rows).max() <= count
 
 
 def check_against_all_pairs(fields: dict, count: int, choice: Choice = PRUNED) -> None:

@@ -86,11 +86,13 @@ def edges(
     """
     radii = stencil_radii(axes, np.array(sides), count, eps, xi, reach)
     places, period = voxels(shape), np.array(shape[::-1]) * sides
-    apart = ((places - places[:, None]) * np.array(sides)).reshape(-1, 3)
+    pairs = (places - places[:, None]).reshape(-1, 3)
+    offsets, of_pair = np.unique(pairs, axis=0, return_inverse=True)
+    apart = offsets * np.array(sides)
     shifts = list(itertools.product((-1, 0, 1), repeat=3)) if periodic else [(0, 0, 0)]
     squared = np.empty((len(axes), len(axes), len(places), len(places)))
     for k, j in itertools.product(range(len(axes)), repeat=2):
         ends = [np.broadcast_to(axes[i], apart.shape) for i in (k, j)]
         images = [squared_distances(apart + period * s, *ends, eps, xi) for s in shifts]
-        squared[k, j] = np.min(images, axis=0).reshape(squared.shape[2:])
+        squared[k, j] = np.min(images, axis=0)[of_pair].reshape(squared.shape[2:])
     return edges_within(of_fibers(squared), np.repeat(radii, len(places)))

@@ -81,14 +81,8 @@ def plane_rows(
         dx, dy = x - x[a] + shifts[:, :1], y - y[a] + shifts[:, 1:]
         if theta is None:
             yield dx**2 + dy**2
-            continue
-        row = np.empty(dx.shape)
-        for angle in np.unique(theta):
-            there = theta == angle
-            row[:, there] = se2_squared_distance(
-                dx[:, there], dy[:, there], float(theta[a]), float(angle), eps, xi, period
-            )
-        yield row
+        else:
+            yield se2_squared_distance(dx, dy, float(theta[a]), theta, eps, xi, period)
 
 
 def edges_of_rows(rows: Iterable[np.ndarray], count: int, tolerance: float = 1e-6) -> Edges:

@@ -1,5 +1,6 @@
 """The mathematics once more, from matrix logarithms, sharing no code with the package."""
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -71,14 +72,15 @@ def se2_squared_distance(
     dx: np.ndarray,
     dy: np.ndarray,
     theta_g: float,
-    theta_h: float,
+    theta_h: float | np.ndarray,
     eps: float,
     xi: float,
     period: float = math.pi,
 ) -> np.ndarray:
     """d^2 from (0, theta_g) to (dx, dy, theta_h) by the inverse Jacobian of the exponential."""
     halves = (-1, 0, 1) if period == math.pi else (0,)
-    turns = [math.remainder(theta_h - theta_g + k * math.pi, 2 * math.pi) for k in halves]
+    apart = [np.asarray(theta_h) - theta_g + k * math.pi for k in halves]
+    turns = [a - 2 * math.pi * np.round(a / (2 * math.pi)) for a in apart]
     logarithms = [plane_logarithm(dx, dy, theta_g, a) for a in turns]
     return np.min([weighed(c, eps, xi) for c in logarithms], axis=0)
 
@@ -105,18 +107,17 @@ def of_fibers(squared: np.ndarray) -> np.ndarray:
     return squared.swapaxes(1, 2).reshape(size, size)
 
 
-def brute_force_edges(
+@functools.lru_cache(maxsize=2)
+def lattice_distances(
     width: int,
     height: int,
     n_o: int | None,
-    *,
     eps: float,
     alpha: float,
-    count: int,
     periodic: bool,
-    period: float = math.pi,
-) -> Edges:
-    """All edges by the neighbor rule on a lattice, comparing every pair; n_o None: the plane."""
+    period: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of a lattice: (n_o, places) d^2 on a patch around a vertex, ascending; (V, V)."""
     h, orientations = 1 / width, n_o or 1
     thetas = -period / 2 + np.arange(orientations) * period / orientations
     xi = math.sqrt(alpha * orientations * math.pi / period) * h
@@ -127,13 +128,30 @@ def brute_force_edges(
         return np.array([se2_squared_distance(dx, dy, theta, t, eps, xi, period) for t in thetas])
 
     patch = (np.indices((41, 41)) - 20) * h
-    near = [np.sort(squared(*patch, theta).ravel())[1:] for theta in thetas]
-    assert max(distances[count] for distances in near) < (20 * h) ** 2  # the patch is large enough
-    radii = np.array([squared_radius(distances, count) for distances in near])
-    assert max(radii) < (min(width, height) * h) ** 2  # one image each way is enough
-    y, x = np.indices((height, width)).reshape(2, -1)
-    dy, dx = (y - y[:, None]) * h, (x - x[:, None]) * h
+    near = np.array([np.sort(squared(*patch, theta).ravel())[1:] for theta in thetas])
+    places = np.indices((height, width)).reshape(2, -1).T
+    pairs = (places - places[:, None]).reshape(-1, 2)
+    steps, of_pair = np.unique(pairs, axis=0, return_inverse=True)
+    dy, dx = steps.T * h
     shifts = list(itertools.product((-1, 0, 1), repeat=2)) if periodic else [(0, 0)]
     images = [(dx + sx * width * h, dy + sy * height * h) for sy, sx in shifts]
     best = [np.min([squared(*image, theta) for image in images], axis=0) for theta in thetas]
-    return edges_within(of_fibers(np.array(best)), np.repeat(radii, len(x)))
+    of_pairs = np.array(best)[..., of_pair].reshape(orientations, orientations, *[len(places)] * 2)
+    return near, of_fibers(of_pairs)
+
+
+def brute_force_edges(
+    width: int,
+    height: int,
+    n_o: int | None,
+    *,
+    count: int,
+    period: float = math.pi,
+    **metric: float,
+) -> Edges:
+    """All edges by the neighbor rule on a lattice, comparing every pair; n_o None: the plane."""
+    near, between = lattice_distances(width, height, n_o, period=period, **metric)
+    assert near[:, count].max() < (20 / width) ** 2  # the patch is large enough
+    radii = np.array([squared_radius(distances, count) for distances in near])
+    assert max(radii) < (min(width, height) / width) ** 2  # one image each way is enough
+    return edges_within(between, np.repeat(radii, width * height))

@@ -1,7 +1,7 @@
 """Nothing of a build is alive once it has ended, however it ended; matched weights, solved once."""
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +31,7 @@ KINDS = {
 
 
 @pytest.fixture
-def alive(tmp_path: Path) -> Iterator[Callable[[], set[str]]]:
+def alive(tmp_path: Path) -> Callable[[], set[str]]:
     """Kinds of objects of builds that came to be meanwhile, and files that are mapped still."""
     gc.collect()
     gc.freeze()  # what is there now is not looked through again, nor counted
@@ -42,8 +42,7 @@ def alive(tmp_path: Path) -> Iterator[Callable[[], set[str]]]:
         mapped = {line for line in maps if str(tmp_path) in line}  # deleted ones, too
         return mapped | (KINDS & {type(thing).__name__ for thing in gc.get_objects()})
 
-    yield kinds
-    gc.unfreeze()
+    return kinds
 
 
 @pytest.mark.slow

@@ -86,8 +86,8 @@ def test_dask_workers_keep_nothing_of_a_build(
     with distributed.Client(cluster, set_as_default=False) as client:
         client.wait_for_workers(2)
         how = {"dask": cluster.scheduler_address, "block_rows": 500}
-        build(SPECS["sphere"], tmp_path / "g", **how, progress=watch)
-        assert manifest(tmp_path / "g") == expected["sphere"]
+        build(SPECS["lattice"], tmp_path / "g", **how, progress=watch)
+        assert manifest(tmp_path / "g") == expected["lattice"]
         assert max(during) > 0
         for _ in range(600):  # the builder tells them without waiting for an answer
             if not sum(client.run(kept_jobs).values()):

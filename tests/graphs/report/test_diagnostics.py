@@ -22,14 +22,14 @@ PERIODIC = {"eps_squared": 0.1, "boundary": "periodic", "levels": 1}
 
 @pytest.mark.parametrize(
     ("weights", "bounds"),
-    [("matched", (0.11, 0.03, 0.008)), ("selling", (0.06, 0.014, 0.004))],
+    [("matched", (0.2, 0.045, 0.012)), ("selling", (0.1, 0.022, 0.006))],
 )
 def test_spectra_converge_without_a_free_scale(
     tmp_path: Path, weights: str, bounds: tuple[float, ...]
 ) -> None:
     """Joint refinement of base and fiber: second order on the stored operator."""
     errors = []
-    for n, n_o in ((16, 6), (32, 12), (64, 24)):
+    for n, n_o in ((12, 5), (24, 10), (48, 20)):
         spec = GraphSpec("se2", n, orientations=n_o, xi=0.1**0.5, weights=weights, **PERIODIC)
         build(spec, tmp_path / "g.zarr", name="g")
         (level,) = inspect(tmp_path / "g.zarr", eigenvalues=31).levels

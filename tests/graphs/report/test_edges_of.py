@@ -49,7 +49,7 @@ def coordinates(store: Path, name: str) -> np.ndarray:
 def test_ends_and_weights_are_those_of_the_dense_matrix(store: Path, name: str) -> None:
     weights = edge_weights(store / name / "v001", 0).toarray()
     places = coordinates(store, name)
-    for vertex in range(0, len(weights), 7):
+    for vertex in range(0, len(weights), len(weights) // 13):
         edges = neighbors_of(store, name, vertex=vertex)
         assert sorted(edges.vertices.tolist()) == np.flatnonzero(weights[vertex]).tolist()
         assert np.array_equal(edges.weights, weights[vertex][edges.vertices])
@@ -64,7 +64,7 @@ def test_components_lead_to_the_neighbor_on_se2(store: Path, name: str) -> None:
     xi = math.sqrt(spec.orientations) / spec.size[0]
     around = (-1, 0, 1) if name == "torus" else (0,)
     images = np.array([(i, j * 4 / 6) for i in around for j in around])
-    for vertex in range(0, spec.num_vertices, 5):
+    for vertex in range(0, spec.num_vertices, spec.num_vertices // 17):
         edges = neighbors_of(store, name, vertex=vertex)
         g = matrix(*edges.coordinates)
         for end, c, distance in zip(edges.ends, edges.components, edges.distances, strict=True):

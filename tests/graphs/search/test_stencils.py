@@ -28,9 +28,9 @@ def edges(spec: GraphSpec) -> Edges:
 GRIDS = [("se2", "12x12", 6), ("se2", "16x10", 5), ("se2", "9x9", 8), ("r2", "7x12", None)]
 
 
+@pytest.mark.parametrize("count", [4, 8, 16, 32])  # the first one, as distances are for all
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
 @pytest.mark.parametrize("eps", [0.1, 0.3162, 1.0])
-@pytest.mark.parametrize("count", [4, 8, 16, 32])
 @pytest.mark.parametrize(("manifold", "size", "orientations"), GRIDS)
 def test_equal_brute_force(
     manifold: str, size: str, orientations: int | None, count: int, eps: float, boundary: str
@@ -41,9 +41,8 @@ def test_equal_brute_force(
     expected = brute_force_edges(*spec.size, orientations, eps=spec.eps or 1, **around)
     stencil_edges = edges(spec)
     assert stencil_edges.keys() == expected.keys()
-    assert [*stencil_edges.values()] == pytest.approx(
-        [expected[e] for e in stencil_edges], rel=1e-9
-    )
+    lengths = np.array([(stencil_edges[e], squared) for e, squared in expected.items()]).T
+    np.testing.assert_allclose(*lengths, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from damage import writable_copy
 from examined import random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
 from masks import disc
 from sealing import reseal, reseal_array, reseal_file
+from stores import store_of
 
 from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build, inspect, verify
 from cheblienet_graphs.report.spectra import eigenvalues
@@ -52,6 +54,9 @@ SPECS = {
 def published(folder: Path, spec: GraphSpec) -> Path:
     build(spec, folder / "g.zarr", name="g")
     return folder / "g.zarr/g/v001"
+
+
+periodic = store_of({"g": GraphSpec("r2", 8, boundary="periodic", levels=2, eigenpairs=5)})
 
 
 def faults(version: Path) -> list[str]:
@@ -98,10 +103,10 @@ def put(place: object, value: object) -> Callable[[np.ndarray], object]:
     ],
 )
 def test_arrays_that_can_not_be_are_noticed(
-    tmp_path: Path, part: str, change: Callable, in_training: str
+    periodic: Path, tmp_path: Path, part: str, change: Callable, in_training: str
 ) -> None:
     """Here and where graphs are opened for training."""
-    version = published(tmp_path, GraphSpec("r2", 8, boundary="periodic", levels=2, eigenpairs=5))
+    version = writable_copy(periodic, tmp_path / "g.zarr") / "g/v001"
     path = (version / "levels/0" / part).resolve().relative_to(version.resolve())
     reseal_array(version, str(path), change)
     (where,) = faults(version)

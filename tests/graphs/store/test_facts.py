@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from damage import writable_copy
 from sealing import reseal, reseal_file
+from stores import store_of
 
 from cheblienet_graphs import GraphSpec, StoreError, build, eigenpairs, inspect, verify
 from cheblienet_graphs.assembly.versions import published
@@ -23,10 +25,13 @@ from cheblienet_models import StoreError as ModelsStoreError
 SPEC = GraphSpec("se2", 8, orientations=2, levels=2, eigenpairs=3)
 
 
+built = store_of({"g": SPEC})
+
+
 @pytest.fixture
-def version(tmp_path: Path) -> Path:
-    build(SPEC, tmp_path / "g.zarr", name="g")
-    return tmp_path / "g.zarr/g/v001"
+def version(built: Path, tmp_path: Path) -> Path:
+    """Of a copy, to be changed."""
+    return writable_copy(built, tmp_path / "g.zarr") / "g/v001"
 
 
 def opened(version: Path) -> Store:

@@ -13,6 +13,7 @@ import pytest
 from damage import to_fifo, to_link, truncate
 from failures import failing
 from sealing import writable
+from stores import store_of
 
 import cheblienet_models.errors as models
 from cheblienet_cli.main import run
@@ -43,17 +44,21 @@ CHANGES: list[Callable[[Path], object]] = [
 ]
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_every_change_of_every_file_is_noticed(tmp_path: Path, change: Callable) -> None:
-    version = build(GraphSpec("r2", 4, levels=2), tmp_path, name="g").store / "g/v001"
+@pytest.mark.parametrize(
+    ("change", "levels"), [(change, 1 + (change is CHANGES[0])) for change in CHANGES]
+)
+def test_every_change_of_every_file_is_noticed(
+    tmp_path: Path, change: Callable, levels: int
+) -> None:
+    version = build(GraphSpec("r2", 4, levels=levels), tmp_path, name="g").store / "g/v001"
     assert verify(tmp_path) == []
     files = sorted(path for path in writable(version).rglob("*") if path.is_file())
-    assert len(files) > 40
+    assert len(files) > {1: 12, 2: 40}[levels]
     shutil.copytree(version, untouched := tmp_path / "untouched")
     for path in files:
         change(path)
-        assert all(str(fault.where) for fault in version_faults(version))
-        assert version_faults(version), path
+        assert (faults := version_faults(version)), path
+        assert all(str(fault.where) for fault in faults)
         with pytest.raises(ModelsStoreError):
             open_store(tmp_path, verify=True)["g"]
         shutil.rmtree(path.parent)
@@ -118,9 +123,8 @@ def test_crash_between_the_steps_of_publishing(three: Path) -> None:
 CODES = [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EACCES, errno.EPERM]
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    return build(SMALL, tmp_path / "g.zarr").store
+small = store_of({NAME: SMALL})
+"""Read only."""
 
 
 def refusing(code: int, real: Callable[..., Any], part: str) -> Callable[..., Any]:
@@ -138,7 +142,7 @@ def refusing(code: int, real: Callable[..., Any], part: str) -> Callable[..., An
 PLACES = [
     (os, "open", "v001/zarr.json"),
     (os, "open", f"{NAME}/zarr.json"),
-    (os, "open", "g.zarr/zarr.json"),
+    (os, "open", "graphs.zarr/zarr.json"),
     (os, "open", "laplacian/data/zarr.json"),
     (hashlib, "file_digest", "/c/0"),
     (np, "memmap", "laplacian/data/c/0"),
@@ -157,8 +161,9 @@ def test_no_fault_of_a_store(
 
 
 def test_others_that_read_a_version(
-    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    small = build(SMALL, tmp_path / "g.zarr").store
     export_zip(small / NAME / "v001", f"{small}.zip")
     monkeypatch.setattr(os, "open", refusing(errno.EMFILE, os.open, "v001/zarr.json"))
     for command in ("inspect", "export --to npz", "neighbors --vertex 0", "verify"):
