@@ -6,6 +6,7 @@ packages that build graphs.
 
 from cheblienet_models.errors import StoreError, UnreadableError
 from cheblienet_models.graphs.checkpoints import load_weights
+from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
@@ -18,6 +19,7 @@ from cheblienet_models.harmonics import (
 )
 from cheblienet_models.layers.cheb_conv import ChebConv
 from cheblienet_models.layers.diffusion import Diffusion
+from cheblienet_models.layers.gradient import Gradient, GradientNorm
 from cheblienet_models.layers.lifting import Lift, Project
 from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.pooling import GlobalPool, SpatialPool, SpatialUnpool
@@ -35,6 +37,9 @@ __all__ = [
     "Diffusion",
     "FromHarmonics",
     "GlobalPool",
+    "Gradient",
+    "GradientNorm",
+    "Gradients",
     "Graph",
     "LatLonToVertices",
     "LevelMap",

@@ -154,7 +154,7 @@ class ResidualBlock(nn.Module):
         in_channels, out_channels: widths.
         kernel_size: of both Chebyshev convolutions.
         graph: where.
-        operators: of these, as ChebConv has it.
+        operators, handed: of these, as ChebConv has them.
 
     Raises:
         TypeError, ValueError: as ChebConv.
@@ -167,13 +167,16 @@ class ResidualBlock(nn.Module):
         kernel_size: int,
         graph: Graph,
         operators: Operators = "laplacian",
+        *,
+        handed: bool = True,
     ) -> None:
         super().__init__()
         conv = partial(ChebConv, out_channels=out_channels, graph=graph, bias=False)
+        kind: Any = {"kernel_size": kernel_size, "operators": operators, "handed": handed}
         self.norm1 = BatchNorm(in_channels)
-        self.conv1 = conv(in_channels, kernel_size=kernel_size, operators=operators)
+        self.conv1 = conv(in_channels, **kind)
         self.norm2 = BatchNorm(out_channels)
-        self.conv2 = conv(out_channels, kernel_size=kernel_size, operators=operators)
+        self.conv2 = conv(out_channels, **kind)
         same = in_channels == out_channels
         self.skip = nn.Identity() if same else conv(in_channels, kernel_size=1)
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +56,8 @@ class UNet(Network):
         check_finite: whether signals are searched for NaN and infinite values, of which one would
             make a whole output NaN; not while compiled or exported. On a GPU each call then waits
             for its queue.
-        operators: of the convolutions, as ChebConv has it: "laplacian" or "directional".
+        operators, handed: of the convolutions, as ChebConv has them: "laplacian", "directional" or
+            "first-order", handed or not.
 
     Raises:
         TypeError: pyramid is something else, such as a store, or a number is no integer.
@@ -77,24 +79,24 @@ class UNet(Network):
         lift: LiftChoice = "repeat",
         check_finite: bool = True,
         operators: Operators = "laplacian",
+        handed: bool = True,
     ) -> None:
         super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
         self.channels = widths = _checked_channels(pyramid, channels)
         self.settings = {"pool": pool, "unpool": unpool, "project": project}
         levels = pyramid.levels
         first = self.lifted_channels, widths[0], kernel_size, levels[0]
-        self.conv = ChebConv(*first, bias=False, operators=operators)
+        self.conv = ChebConv(*first, bias=False, operators=operators, handed=handed)
+        kind: Any = {"kernel_size": kernel_size, "operators": operators, "handed": handed}
         self.down = nn.ModuleList(
-            ResidualBlock(widths[n], widths[n + 1], kernel_size, level, operators)
+            ResidualBlock(widths[n], widths[n + 1], graph=level, **kind)
             for n, level in enumerate(levels)
         )
         finer = range(len(levels) - 1)
         self.pools = nn.ModuleList(SpatialPool(pyramid, n, pool) for n in finer)
         self.unpools = nn.ModuleList(SpatialUnpool(pyramid, n, unpool) for n in finer)
         self.up = nn.ModuleList(
-            ResidualBlock(
-                widths[n + 2] + widths[n + 1], widths[n + 1], kernel_size, levels[n], operators
-            )
+            ResidualBlock(widths[n + 2] + widths[n + 1], widths[n + 1], graph=levels[n], **kind)
             for n in finer
         )
         self.norm = BatchNorm(widths[1])
