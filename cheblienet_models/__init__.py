@@ -6,7 +6,6 @@ packages that build graphs.
 
 from cheblienet_models.errors import StoreError, UnreadableError
 from cheblienet_models.graphs.checkpoints import load_weights
-from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
@@ -39,7 +38,6 @@ __all__ = [
     "GlobalPool",
     "Gradient",
     "GradientNorm",
-    "Gradients",
     "Graph",
     "LatLonToVertices",
     "LevelMap",

@@ -33,6 +33,8 @@ class Gradients(Mapped):
     Attributes:
         names: (F) of the fields.
         norms: (F) bounds of their spectral norms, at least 0.
+        units: (F) what layers divide by: its norm along rotation, elsewhere the largest of the
+            others', one for all, so that frames may turn.
         starts: (2 F + 2) entries before each field's, of G and then of S, and of all.
     """
 
@@ -43,6 +45,13 @@ class Gradients(Mapped):
         super().__init__((_reopened, (function, *arguments)))
         instance("stored", stored, StoredGradients)
         self.label, self.names, self.norms = label, stored.names, stored.norms
+        largest = max(
+            norm for name, norm in zip(self.names, self.norms, strict=True) if name != "rotation"
+        )
+        self.units = tuple(
+            norm if name == "rotation" else largest
+            for name, norm in zip(self.names, self.norms, strict=True)
+        )
         self.starts: list[int] = []
         for prefix, of in (("", stored.fields), (SYMMETRIC, stored.symmetric)):
             self.starts += of.indptr[:: of.shape[1]].tolist()

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.graphs.gradients import Gradients, block
+from cheblienet_models.layers.chebyshev_sums import as_rows, contracted
 from cheblienet_models.tensors import Csr, csr_tensor, uncast
 
 PARTS = ", ".join(f"Tensor {kind}{part}" for kind in ("", "symmetric_") for part in Csr._fields)
@@ -25,6 +26,10 @@ SETTINGS = f"float[] scales, int own, int[] starts, {PARTS}"
 1; entries before each field's of G, then of S."""
 NONE = (None,) * 9
 """Their gradients."""
+SMALL = 1e-6
+"""Added below roots, which have no derivative at 0."""
+ROWS_AT_ONCE = 2**12
+"""Rows whose norms are taken while their parts are in the cache."""
 custom_op = partial(torch.library.custom_op, mutates_args=())
 
 
@@ -103,12 +108,58 @@ def _adjoint_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     return gradient(g.contiguous(), *ctx.settings, *ctx.saved_tensors), *NONE
 
 
+@custom_op("cheblienet_models::norms", schema="(Tensor along, Tensor weight, int fields) -> Tensor")
+def norms(along: Tensor, weight: Tensor, fields: int) -> Tensor:
+    """sqrt(sum_f z_f^2 + SMALL), z = along W; (V, B, F in) contiguous -> (V, B, out).
+
+    W is (F in, F out), or (in, out) for each field alike. Computed in the dtype of both.
+    """
+    total = _empty_norms(along, weight, fields)
+    rows = as_rows(along).split(ROWS_AT_ONCE), as_rows(total).split(ROWS_AT_ONCE)
+    with uncast(along):
+        for some, norm in zip(*rows, strict=True):
+            first, *others = _mixed(some, weight, fields).unbind(1)
+            torch.mul(first, first, out=norm)
+            for part in others:
+                norm.addcmul_(part, part)
+            norm.add_(SMALL).sqrt_()
+    return total
+
+
+def _empty_norms(along: Tensor, weight: Tensor, fields: int) -> Tensor:
+    alike = along.shape[2] // weight.shape[0]
+    return along.new_empty(*along.shape[:2], weight.shape[1] * alike // fields)
+
+
+def _mixed(rows: Tensor, weight: Tensor, fields: int) -> Tensor:
+    """(N, F in) -> (N, F, out)."""
+    return (rows.reshape(-1, len(weight)) @ weight).view(len(rows), fields, -1)
+
+
+norms.register_fake(_empty_norms)
+
+
+def _keep_norms(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    along, weight, ctx.fields = inputs
+    ctx.save_for_backward(along, weight, output)
+
+
+def _norms_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    along, weight, total = ctx.saved_tensors
+    rows = along.flatten(0, 1)
+    mixed = _mixed(rows, weight, ctx.fields)
+    by_mixed = (mixed * (g / total).flatten(0, 1)[:, None]).view(-1, weight.shape[1])
+    by_weight = contracted(rows.reshape(len(by_mixed), -1), by_mixed)
+    return (by_mixed @ weight.T).view_as(along), by_weight, None
+
+
+norms.register_autograd(_norms_backward, setup_context=_keep_norms)
 gradient.register_autograd(_gradient_backward, setup_context=_keep)
 gradient_adjoint.register_autograd(_adjoint_backward, setup_context=_keep)
 
 
 def derivatives(x: Tensor, gradients: Gradients, count: int, *, own: int = False) -> Tensor:
-    """`gradient` along the first fields of a graph, divided by the bounds of their norms."""
-    scales = [1 / norm if norm else 0.0 for norm in gradients.norms[:count]]
+    """`gradient` along the first fields of a graph, in their units."""
+    scales = [1 / unit if unit else 0.0 for unit in gradients.units[:count]]
     y = gradient(x, scales, own, gradients.starts, *gradients.parts())
     return cast("Tensor", y)

@@ -8,18 +8,16 @@ from torch import Tensor, nn
 from cheblienet_models.arguments import check_signal, flag, instance, integer
 from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.layers.derivatives import derivatives
+from cheblienet_models.layers.derivatives import derivatives, norms
 from cheblienet_models.tensors import autocast_type, logical, vertex_major
-
-SMALL = 1e-6
-"""Added below roots, which have no derivative at 0."""
 
 
 class Gradient(nn.Module):
     """The first derivatives of a signal along the frame of a graph, in units of their norms.
 
-    A_f x = G_f x / norm_f for the fields that `graph.gradients.names` says, norm_f being the bound
-    of G_f's spectral norm: |A_f x| <= |x|, and that of a smooth signal is much smaller.
+    A_f x = G_f x / unit_f for the fields that `graph.gradients.names` says, unit_f being a bound of
+    G_f's spectral norm, one for all directions of the base: |A_f x| <= |x|, and that of a smooth
+    signal is much smaller.
 
     On SE(2) and SO(3) the fields, forward, sideways and rotation, are left-invariant, so the layer
     is equivariant under rotations and translations; a reflection gives them the signs +, - and -.
@@ -122,23 +120,17 @@ class GradientNorm(nn.Module):
         check_input(
             f"GradientNorm on {self.graph.label}", x, self.in_channels, self.graph, self.weight
         )
-        gradients = fields_of(self.graph)
-        with torch.autocast(autocast_type(x), enabled=False):
-            signal = x.to(torch.promote_types(x.dtype, torch.float32))
-            along = derivatives(vertex_major(signal), gradients, self.fields)
-            mixed = self._mixed(along, self.weight.to(signal.dtype))
-            norms = (mixed.square().sum(2) + SMALL).sqrt()
-        return logical(norms.to(x.dtype))
+        signal = x.to(torch.promote_types(x.dtype, torch.float32))
+        along = derivatives(vertex_major(signal), fields_of(self.graph), self.fields)
+        y = norms(along, self._matrix().to(signal.dtype), self.fields)
+        return logical(y.to(x.dtype))
 
-    def _mixed(self, along: Tensor, weight: Tensor) -> Tensor:
-        """(V, B, F in) -> (V, B, F, out)."""
-        if self.handed:
-            p, q = weight
-            turning = torch.cat([torch.cat([p, q], 1), torch.cat([-q, p], 1)])
-            mixed: Tensor = (along @ turning).unflatten(2, (2, -1))
-        else:
-            mixed = along.unflatten(2, (self.fields, -1)) @ weight[0]
-        return mixed
+    def _matrix(self) -> Tensor:
+        """(2 in, 2 out) from u and v to p and q, or (in, out) for each field."""
+        if not self.handed:
+            return self.weight[0]
+        p, q = self.weight
+        return torch.cat([torch.cat([p, q], 1), torch.cat([-q, p], 1)])
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""

@@ -16,6 +16,7 @@ from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.wavelets import Kind
 from cheblienet_models.tensors import check_finite, logical, vertex_major
 
+Head = Literal["invariant", "oriented"]
 LiftChoice = Literal["repeat", "cake", "gabor"] | nn.Module
 """How a network lifts images: repeated over orientations, by an `OrientedLift` of one scale, or by
 a module that makes (B, C', V) of them, C' being C, or `num_scales` times C where it has that."""
