@@ -17,6 +17,7 @@ FRAMES = {
     "so3": ("forward", "sideways", "rotation"),
 }
 """Fields by manifold."""
+MAX_NORM = 1e30
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def read_gradients(folder: Folder, spec: Document, facts: Any, vertices: int) ->
 
 
 def _is_size(value: Any) -> bool:
-    return type(value) in {int, float} and 0 <= value <= np.finfo(np.float32).max
+    return type(value) in {int, float} and 0 <= value <= MAX_NORM
 
 
 def _stacked(folder: Folder, entries: Any, shape: tuple[int, int]) -> CsrArrays:
