@@ -55,7 +55,7 @@ class Gradients(Mapped):
         self.starts: list[int] = []
         for prefix, of in (("", stored.fields), (SYMMETRIC, stored.symmetric)):
             self.starts += of.indptr[:: of.shape[1]].tolist()
-            self.register_matrix(prefix, of)
+            self._register_matrix(prefix, of)
 
     def parts(self) -> list[Tensor]:
         """Row pointers, columns and values of the stacked G, then those of S."""

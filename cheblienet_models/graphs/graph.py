@@ -73,9 +73,9 @@ class Graph(Mapped):
         self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
         directional, eigenpairs = stored.directional, stored.eigenpairs
-        self.register_matrix("", stored.laplacian)
+        self._register_matrix("", stored.laplacian)
         for name, (matrix, _) in directional.items():
-            self.register_matrix(f"{name}_", matrix)
+            self._register_matrix(f"{name}_", matrix)
         self._scales = {name: scale for name, (_, scale) in directional.items()}
         vectors, fields = eigenpairs.vectors if eigenpairs else None, stored.gradients
         self.register_buffer("eigenvectors", vectors, persistent=False)

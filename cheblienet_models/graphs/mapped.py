@@ -78,7 +78,7 @@ class Mapped(nn.Module):
         """How to open it again; the same for all copies of what was opened once."""
         return self._reopen
 
-    def register_matrix(self, prefix: str, matrix: CsrArrays) -> None:
+    def _register_matrix(self, prefix: str, matrix: CsrArrays) -> None:
         """Have a matrix as the buffers `row_pointers`, `columns` and `values`, names prefixed."""
         arrays = matrix.indptr, matrix.indices, matrix.data
         for part, array in zip(Csr._fields, arrays, strict=True):

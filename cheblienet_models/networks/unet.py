@@ -89,8 +89,7 @@ class UNet(Network):
         super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
         self.channels = widths = _checked_channels(pyramid, channels)
         self.settings = {"pool": pool, "unpool": unpool, "project": project}
-        if choice("head", head, get_args(Head)) != "invariant":
-            self.settings["head"] = head  # older checkpoints do not say it
+        choice("head", head, get_args(Head))
         levels = pyramid.levels
         first = self.lifted_channels, widths[0], kernel_size, levels[0]
         self.conv = ChebConv(*first, bias=False, operators=operators, handed=handed)

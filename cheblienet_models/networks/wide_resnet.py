@@ -87,8 +87,7 @@ class WideResNet(Network):
         super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
         integer("first_level", first_level, 0, len(pyramid.levels) - 1)
         self.settings = {"first_level": first_level, "pool": pool}
-        if choice("head", head, get_args(Head)) != "invariant":
-            self.settings["head"] = head  # older checkpoints do not say it
+        choice("head", head, get_args(Head))
         integer("depth", depth, 1)
         widths = _widths(number("widen", widen))
         self.down = nn.Sequential(*(SpatialPool(pyramid, n, pool) for n in range(first_level)))

@@ -8,6 +8,7 @@ from cheblienet_graphs import GraphSpec
 from cheblienet_models import Graph
 
 SE2 = {"orientations": 4, "levels": 2, "gradients": True}
+SO3 = {"orientations": 4, "levels": 1, "gradients": True}
 SPECS = {
     "arrows": GraphSpec("se2", 8, **SE2, period="2pi"),
     "masked": GraphSpec("se2", mask=disc(12), **SE2, period="2pi"),
@@ -16,7 +17,7 @@ SPECS = {
     "torus": GraphSpec("r2", 12, boundary="periodic", levels=1, gradients=True),
     "space": GraphSpec("r3", 6, levels=2, gradients=True),
     "sphere": GraphSpec("s2", subdivisions=2, levels=2, gradients=True),
-    "turned": GraphSpec("so3", subdivisions=1, **SE2, period="2pi"),
+    "turned": GraphSpec("so3", subdivisions=1, **SO3, period="2pi"),
 }
 ARROWS = ("arrows", "masked", "turned")
 """Those on which all fields are operators."""
