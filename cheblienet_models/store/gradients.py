@@ -65,8 +65,11 @@ def read_gradients(folder: Folder, spec: Document, facts: Any, vertices: int) ->
             f"{folder} must have {len(names)} norms of gradients, finite numbers from 0. "
             f"Got {quoted(norms)}."
         )
+    parts = set((folder / "gradients").names() if "gradients" in folder.names() else ())
     fields, symmetric = (
-        _stacked(folder / "gradients" / part, known.get(fact), (len(names) * vertices, vertices))
+        _stacked(folder / f"gradients/{part}", known.get(fact), (len(names) * vertices, vertices))
+        if part in parts or known.get(fact) != 0
+        else _empty(len(names) * vertices, vertices)
         for part, fact in (("fields", "nnz"), ("symmetric", "symmetric_nnz"))
     )
     return StoredGradients(names, fields, symmetric, tuple(map(float, norms)))
@@ -77,10 +80,7 @@ def _is_size(value: Any) -> bool:
 
 
 def _stacked(folder: Folder, entries: Any, shape: tuple[int, int]) -> CsrArrays:
-    """A matrix of so many entries, which is left out where it has none."""
-    if entries == 0 and type(entries) is int:
-        none = np.zeros(0, dtype=np.int32)
-        return CsrArrays(shape, np.zeros(shape[0] + 1, np.int32), none, none.astype(np.float32))
+    """A matrix of so many entries."""
     matrix = read_csr(folder, shape)
     if type(entries) is not int or entries != len(matrix.data):
         raise StoreError(
@@ -88,3 +88,10 @@ def _stacked(folder: Folder, entries: Any, shape: tuple[int, int]) -> CsrArrays:
             f"Got {len(matrix.data)}."
         )
     return matrix
+
+
+def _empty(rows: int, columns: int) -> CsrArrays:
+    """A matrix without entries, which is not stored."""
+    none = np.zeros(0, np.int32)
+    pointers = np.zeros(rows + 1, np.int32)
+    return CsrArrays((rows, columns), pointers, none, none.astype(np.float32))

@@ -351,7 +351,7 @@ def _reached_norm(vertices: int, rows: Array, columns: Array, values: Array) -> 
     vector: Array = np.random.default_rng(0).standard_normal(vertices)
     largest = 0.0
     for _ in range(POWERS):
-        vector /= max(np.linalg.norm(vector), np.finfo(np.float64).tiny)
+        vector = vector / max(np.linalg.norm(vector), np.finfo(np.float64).tiny)
         image = np.bincount(rows, values * vector[columns], vertices)
         largest = max(largest, float(np.linalg.norm(image)))
         vector = np.bincount(columns, values * image[rows], vertices)

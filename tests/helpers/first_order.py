@@ -27,10 +27,6 @@ PLAIN = ("plane", "torus", "sphere")
 
 def dense(graph: Graph) -> Tensor:
     """(F, V, V) float64, in the units of layers."""
-    gradients, vertices = graph.gradients, graph.num_vertices
-    rows = torch.arange(len(gradients.row_pointers) - 1)
-    rows = rows.repeat_interleave(gradients.row_pointers.diff())
-    stacked = torch.zeros(len(gradients.names) * vertices, vertices, dtype=torch.float64)
-    stacked[rows, gradients.columns.long()] = gradients.values.double()
-    units = torch.tensor(gradients.units, dtype=torch.float64)
-    return stacked.view(-1, vertices, vertices) / units[:, None, None]
+    of = graph.gradients
+    fields = zip(of.names, of.units, strict=True)
+    return torch.stack([of.matrix(name).to_dense().double() / unit for name, unit in fields])

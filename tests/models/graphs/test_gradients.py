@@ -1,15 +1,13 @@
 """The gradients of a graph: as stored, in memory once, following networks, pickled as handles."""
 
 import copy
-import io
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
 import torch
-from first_order import SPECS, dense
+from first_order import SPECS
 from torch import nn
 
 from cheblienet_graphs import open_group
@@ -28,7 +26,6 @@ def test_matrices_are_those_that_were_built(gradient_graphs: Store, name: str) -
     for n, (field, unit) in enumerate(zip(gradients.names, gradients.units, strict=True)):
         matrix = gradients.matrix(field).to_dense()
         assert np.array_equal(matrix, stored[n * len(matrix) : (n + 1) * len(matrix)])
-        assert torch.allclose(dense(graph)[n] * unit, matrix.double())
         assert unit >= gradients.norms[n] >= torch.linalg.matrix_norm(matrix, 2) * 0.9999
         assert matrix.sum(1).abs().max() < 1e-4
 
@@ -50,31 +47,20 @@ def test_they_follow_a_network_and_are_held_once(gradient_graphs: Store) -> None
     assert copied[0].graph.gradients.values.data_ptr() == of.values.data_ptr()
 
 
-def test_pickles_are_handles(gradient_graphs: Store, tmp_path: Path) -> None:
+def test_pickles_are_handles(gradient_graphs: Store) -> None:
     pyramid = gradient_graphs["arrows"].double()
     graph = pyramid.levels[1]
     for given in (pyramid, graph, graph.gradients, Gradient(graph)):
         assert len(pickle.dumps(given)) < 4000
-    for again in (
-        pickle.loads(pickle.dumps(graph)).gradients,
-        pickle.loads(pickle.dumps(graph.gradients)),
-    ):
-        assert all(map(torch.equal, again.parts(), graph.gradients.parts()))
-    file = io.BytesIO()
-    torch.save(Gradient(graph), file)
-    file.seek(0)
-    layer, x = torch.load(file, weights_only=False), torch.randn(1, 1, graph.num_vertices)
-    assert torch.equal(layer(x), Gradient(graph)(x))
+    for given in (graph.gradients, Gradient(graph)):
+        again = pickle.loads(pickle.dumps(given))
+        of = again if given is graph.gradients else again.graph.gradients
+        assert all(map(torch.equal, of.parts(), graph.gradients.parts()))
 
 
-def test_values_that_are_not_finite_are_told(gradient_graphs: Store) -> None:
-    for part in ("values", "symmetric_values"):
-        graph = copy.deepcopy(gradient_graphs["arrows"].levels[0])
-        graph.gradients.register_buffer(
-            part, getattr(graph.gradients, part).clone(), persistent=False
-        )
-        getattr(graph.gradients, part)[3] = torch.nan
-        with pytest.raises(
-            StoreError, match=r"1 of .* entries of its .*gradients are NaN or infinite"
-        ):
-            Gradient(graph)(torch.zeros(1, 1, graph.num_vertices))
+@pytest.mark.parametrize("part", ["values", "symmetric_values"])
+def test_values_that_are_not_finite_are_told(gradient_graphs: Store, part: str) -> None:
+    graph = gradient_graphs["arrows"].levels[0]
+    getattr(graph.gradients, part)[3] = torch.nan  # of this process alone, as it is mapped
+    with pytest.raises(StoreError, match=r"1 of .* entries of its .*gradients are NaN or infinite"):
+        Gradient(graph)(torch.zeros(1, 1, graph.num_vertices))
