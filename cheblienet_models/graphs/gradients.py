@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from cheblienet_models.arguments import choice, instance
@@ -33,8 +34,9 @@ class Gradients(Mapped):
     Attributes:
         names: (F) of the fields.
         norms: (F) bounds of their spectral norms, at least 0.
-        units: (F) what layers divide by: its norm along rotation, elsewhere the largest of the
-            others', one for all, so that frames may turn.
+        units: (F) what layers divide by, 1 / length: along rotation its norm, elsewhere twice the
+            median norm of a row, one for all directions, so that frames may turn. On pixels that
+            is 1 / their spacing, whatever the size, boundary and mask.
         starts: (2 F + 2) entries before each field's, of G and then of S, and of all.
     """
 
@@ -45,11 +47,9 @@ class Gradients(Mapped):
         super().__init__((_reopened, (function, *arguments)))
         instance("stored", stored, StoredGradients)
         self.label, self.names, self.norms = label, stored.names, stored.norms
-        largest = max(
-            norm for name, norm in zip(self.names, self.norms, strict=True) if name != "rotation"
-        )
+        base = 2 * _median_norm(stored)
         self.units = tuple(
-            norm if name == "rotation" else largest
+            norm if name == "rotation" else base
             for name, norm in zip(self.names, self.norms, strict=True)
         )
         self.starts: list[int] = []
@@ -84,6 +84,15 @@ def block(matrix: Csr, vertices: int, n: int, starts: Sequence[int]) -> Csr:
     row_pointers = matrix.row_pointers[n * vertices : (n + 1) * vertices + 1]
     within = slice(starts[n], starts[n + 1])
     return Csr(row_pointers - starts[n], matrix.columns[within], matrix.values[within])
+
+
+def _median_norm(stored: StoredGradients) -> float:
+    """Of the rows of all directions of the base at a vertex, root mean square."""
+    vertices, fields = stored.fields.shape[1], len(stored.names) - ("rotation" in stored.names)
+    ends = stored.fields.indptr[: fields * vertices + 1]
+    own = np.repeat(np.arange(fields * vertices) % vertices, np.diff(ends))
+    values = stored.fields.data[: ends[-1]].astype(np.float64)
+    return float(np.sqrt(np.median(np.bincount(own, values**2, vertices)) / fields))
 
 
 def _reopened(reopen: Callable[..., Any], *arguments: Any) -> Gradients:

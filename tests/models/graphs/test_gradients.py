@@ -23,11 +23,19 @@ def test_matrices_are_those_that_were_built(gradient_graphs: Store, name: str) -
         tuple(fields[part][:] for part in ("data", "indices", "indptr")), fields.attrs["shape"]
     ).toarray()
     gradients = graph.gradients
-    for n, (field, unit) in enumerate(zip(gradients.names, gradients.units, strict=True)):
+    for n, (field, norm) in enumerate(zip(gradients.names, gradients.norms, strict=True)):
         matrix = gradients.matrix(field).to_dense()
         assert np.array_equal(matrix, stored[n * len(matrix) : (n + 1) * len(matrix)])
-        assert unit >= gradients.norms[n] >= torch.linalg.matrix_norm(matrix, 2) * 0.9999
+        assert norm >= torch.linalg.matrix_norm(matrix, 2) * 0.9999
         assert matrix.sum(1).abs().max() < 1e-4
+
+
+def test_units_are_steps_of_pixels(gradient_graphs: Store) -> None:
+    """Whatever the boundary and the mask: weights mean the same."""
+    units = {n: gradient_graphs[n].levels[0].gradients.units for n in ("torus", "plane")}
+    assert units == {"torus": pytest.approx((12, 12)), "plane": pytest.approx((16, 16))}
+    units = [gradient_graphs[n].levels[0].gradients.units for n in ("arrows", "masked")]
+    assert units == [pytest.approx((8, 8, 1)), pytest.approx((12, 12, 1))]
 
 
 def test_they_follow_a_network_and_are_held_once(gradient_graphs: Store) -> None:
