@@ -72,8 +72,8 @@ def gradient_adjoint(
     middle = len(starts) // 2
     with uncast(y):
         terms = y.to(fields.values.dtype).unflatten(2, (own + len(scales), -1))
-        total = terms[:, :, 0].contiguous() if own else torch.zeros_like(terms[:, :, 0])
-        total = total.flatten(1)
+        total = terms[:, :, 0].clone(memory_format=torch.contiguous_format)
+        total = (total if own else total.zero_()).flatten(1)
         for n, scale in enumerate(scales):
             term = (terms[:, :, own + n] * scale).flatten(1)
             for matrix, begins, sign in (
@@ -83,7 +83,7 @@ def gradient_adjoint(
                 if begins[n] < begins[n + 1]:
                     part = csr_tensor(block(matrix, vertices, n, begins), vertices)
                     total.addmm_(part, term, alpha=sign)
-    return total.view(*y.shape[:2], -1).to(y.dtype)
+    return total.view(terms[:, :, 0].shape).to(y.dtype)
 
 
 @gradient_adjoint.register_fake
@@ -133,7 +133,8 @@ def _empty_norms(along: Tensor, weight: Tensor, fields: int) -> Tensor:
 
 def _mixed(rows: Tensor, weight: Tensor, fields: int) -> Tensor:
     """(N, F in) -> (N, F, out)."""
-    return (rows.reshape(-1, len(weight)) @ weight).view(len(rows), fields, -1)
+    mixed = rows.reshape(-1, len(weight)) @ weight
+    return mixed.view(len(rows), fields, rows.shape[1] // len(weight) * weight.shape[1] // fields)
 
 
 norms.register_fake(_empty_norms)
@@ -149,7 +150,7 @@ def _norms_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     rows = along.flatten(0, 1)
     mixed = _mixed(rows, weight, ctx.fields)
     by_mixed = (mixed * (g / total).flatten(0, 1)[:, None]).view(-1, weight.shape[1])
-    by_weight = contracted(rows.reshape(len(by_mixed), -1), by_mixed)
+    by_weight = contracted(rows.reshape(-1, len(weight)), by_mixed)
     return (by_mixed @ weight.T).view_as(along), by_weight, None
 
 
@@ -158,7 +159,7 @@ gradient.register_autograd(_gradient_backward, setup_context=_keep)
 gradient_adjoint.register_autograd(_adjoint_backward, setup_context=_keep)
 
 
-def derivatives(x: Tensor, gradients: Gradients, count: int, *, own: int = False) -> Tensor:
+def derivatives(x: Tensor, gradients: Gradients, count: int, own: int = 0) -> Tensor:
     """`gradient` along the first fields of a graph, in their units."""
     scales = [1 / unit if unit else 0.0 for unit in gradients.units[:count]]
     y = gradient(x, scales, own, gradients.starts, *gradients.parts())

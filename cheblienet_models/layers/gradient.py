@@ -80,7 +80,7 @@ class GradientNorm(nn.Module):
         handed: whether there is a Q. There is none in space.
 
     Attributes:
-        weight: (2, in, out), P and Q, or (1, in, out); normal, with variance 1 / in over the first.
+        weight: (2, in, out), P and Q, or (1, in, out), P; normal, of variance 1 / (2 in) or 1 / in.
 
     Raises:
         TypeError: a size is no integer, or graph is something else, such as a whole pyramid.

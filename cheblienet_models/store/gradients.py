@@ -39,9 +39,7 @@ class StoredGradients:
 
 
 def read_gradients(folder: Folder, spec: Document, facts: Any, vertices: int) -> StoredGradients:
-    """Map the gradients of a level.
-
-    Values are not looked at, which would read the whole file.
+    """Map the gradients of a level; `verify=True` looks at their values.
 
     Args:
         folder: of the level.

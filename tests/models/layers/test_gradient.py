@@ -162,6 +162,17 @@ def test_reduced_precision(gradient_graphs: Store) -> None:
         assert (y.float() - expected).norm() < 0.02 * expected.norm()
 
 
+@pytest.mark.parametrize("name", ["arrows", "sphere", "space"])
+def test_an_empty_batch(gradient_graphs: Store, name: str) -> None:
+    graph, kind = gradient_graphs[name].levels[0], {"operators": "first-order"}
+    conv = ChebConv(3, 4, 3, graph, handed=name != "space", **kind)
+    x = torch.zeros(0, 3, graph.num_vertices, requires_grad=True)
+    y = conv(x)
+    y.sum().backward()
+    assert (y.shape, x.grad.shape) == ((0, 4, graph.num_vertices), x.shape)
+    assert (conv.weight.grad == 0).all()
+
+
 def test_subgraphs_leave_derivatives(gradient_graphs: Store) -> None:
     graph = gradient_graphs["arrows"].levels[0]
     layer, conv = Gradient(graph), ChebConv(2, 3, 3, graph, operators="first-order")
