@@ -72,7 +72,7 @@ def gradient_adjoint(
     middle = len(starts) // 2
     with uncast(y):
         terms = y.to(fields.values.dtype).unflatten(2, (own + len(scales), -1))
-        total = terms[:, :, 0].clone(memory_format=torch.contiguous_format)
+        total: Tensor = terms[:, :, 0].clone(memory_format=torch.contiguous_format)
         total = (total if own else total.zero_()).flatten(1)
         for n, scale in enumerate(scales):
             term = (terms[:, :, own + n] * scale).flatten(1)
